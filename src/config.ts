@@ -1,4 +1,4 @@
-/** Environment → Config, parsed once at start. The only reader of the environment; a bad value is refused by its name. */
+/** Reads the environment into a Config, once at start; only this file does. An error names the variable. */
 import { Secret } from "./kernel/secret.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
@@ -20,7 +20,7 @@ export interface Clocks {
   bodyMs: number;
 }
 
-/** How mails leave. */
+/** How mails are sent. */
 export interface MailConfig {
   /** It may hold a password. */
   smtpUrl: Secret;
@@ -34,33 +34,33 @@ export interface Config {
   host: string;
   /** null: the gateway's own port, workers none. */
   metricsPort: number | null;
-  /** Where `metricsPort` listens: it asks for no token. */
+  /** The host of `metricsPort`, which needs no token. */
   metricsHost: string;
   dataDir: string;
   backends: Backends;
-  /** Names the operations and the key prefix. */
+  /** The prefix of operations and keys. */
   slug: string;
   catalogDir: string;
-  /** base64 keys of 32 bytes, the first one seals; null: embedded makes one. */
+  /** base64 keys of 32 bytes, the first one seals; null: embedded mode creates one. */
   secretsKeys: Secret[] | null;
-  /** null: made in the data folder on first start. */
+  /** null: created in the data folder on first start. */
   operatorToken: Secret | null;
   sandbox: boolean;
   /** null: mails wait. */
   mail: MailConfig | null;
-  /** Addresses of the APIs that repositories are imported from, each without a slash at its end. */
+  /** Addresses of the APIs that repositories are imported from, each without a trailing slash. */
   hostUrls: { github: string; gitlab: string };
   clocks: Clocks;
-  /** How long a gateway that was told to stop goes on serving while everybody learns of it. */
+  /** How long a stopping gateway continues to serve while balancers and clients learn of it. */
   leaveMs: number;
-  /** How many SBOMs each project keeps, its present one among them. */
+  /** How many SBOMs each project keeps, with its current one. */
   sbomsKept: number;
   logLevel: string;
-  /** Our key for a provider, by the name in its `key_env`. */
+  /** The service's key for a provider, by the variable in its `key_env`. */
   providerKey(name: string): Secret | null;
 }
 
-/** @throws ConfigError naming the variable and what it takes */
+/** @throws ConfigError with the variable and the values that it accepts */
 export function readConfig(environment: Environment = process.env): Config {
   const config = readWorkerConfig(environment);
   if (config.backends.mode === "embedded" || config.secretsKeys !== null) return config;
@@ -69,7 +69,7 @@ export function readConfig(environment: Environment = process.env): Config {
   );
 }
 
-/** As `readConfig`, for a process that neither seals nor opens what is stored. */
+/** Like `readConfig`, for a process that neither seals nor opens stored values. */
 export function readWorkerConfig(environment: Environment = process.env): Config {
   const backends = readBackends(environment);
   const distributed = backends.mode === "distributed";
@@ -130,7 +130,7 @@ function readSender(text: string): MailConfig["from"] {
   throw new ConfigError(`MAIL_FROM is "${text}": an address such as weir@example.com or Weir <weir@example.com> is needed`);
 }
 
-/** Tokens are sent there: without https to this machine alone. */
+/** Tokens are sent to these addresses, so http is accepted only for this machine. */
 function hostUrl(environment: Environment, name: string, fallback: string): string {
   const value = text(environment, name, fallback);
   const url = URL.parse(value);
@@ -143,7 +143,7 @@ function hostUrl(environment: Environment, name: string, fallback: string): stri
   );
 }
 
-/** Every GitLab has its API there: https://docs.gitlab.com/api/rest/ */
+/** The path of the API in every GitLab: https://docs.gitlab.com/api/rest/ */
 function withGitlabPath(url: string): string {
   return new URL(url).pathname === "/" ? `${url}/api/v4` : url;
 }
@@ -154,17 +154,17 @@ const serviceUrls = {
   REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
 };
 
-/** What the command line needs: where the service is, what opens its control API, and where catalog files are. */
+/** The configuration of the command line: the service, its operator token, and the catalog files. */
 export interface ClientConfig {
   /** Without a trailing slash. */
   url: string;
-  /** null: it is in the data folder of a service on this machine. */
+  /** null: read from the data folder of a service on this machine. */
   token: Secret | null;
   dataDir: string;
   catalogDir: string;
 }
 
-/** What the MCP server over stdio needs of its environment. */
+/** The configuration of the MCP server over stdio. */
 export interface McpConfig {
   /** Without a trailing slash. */
   url: string;
@@ -172,12 +172,12 @@ export interface McpConfig {
   key: Secret | null;
 }
 
-/** @throws ConfigError naming the variable and what it takes */
+/** @throws ConfigError with the variable and the values that it accepts */
 export function readMcpConfig(environment: Environment = process.env): McpConfig {
   return { url: readServiceAddress(environment), key: secret(environment, "WEIR_TOOLS_KEY") };
 }
 
-/** @throws ConfigError naming the variable and what it takes */
+/** @throws ConfigError with the variable and the values that it accepts */
 export function readClientConfig(environment: Environment = process.env): ClientConfig {
   return {
     url: readServiceAddress(environment),
@@ -188,8 +188,8 @@ export function readClientConfig(environment: Environment = process.env): Client
 }
 
 /**
- * The folder that a person stands in who types a path. `npm run` starts scripts in the project's folder, wherever it was typed, and
- * tells the other one; what else runs below such a script is not meant by that.
+ * The folder in which a person typed a path. `npm run` starts scripts in the project's folder and passes the original folder in a
+ * variable, which counts only for the script that npm started.
  */
 export function folderOfCaller(script: string, environment: Environment = process.env): string {
   const { npm_lifecycle_event: started, INIT_CWD: typedIn } = environment;
@@ -220,7 +220,7 @@ function readBackends(environment: Environment): Backends {
   );
 }
 
-/** The value holds a password, so a refusal shows an example in its place. */
+/** The value holds a password, so the error shows an example instead. */
 function serviceUrl(environment: Environment, name: keyof typeof serviceUrls, plainTextHosts: string[]): Secret | null {
   const value = environment[name];
   if (!value) return null;

@@ -1,4 +1,4 @@
-/** The gateway's process: `bun src/main.ts`. One process with everything in it, or a front of a fleet, as the environment says. */
+/** The gateway's process: `bun src/main.ts`. By its environment it is the whole service, or a front of a fleet. */
 import { createServer } from "node:net";
 import { readConfig, type Config } from "./config.ts";
 import { ConfigError } from "./process/variables.ts";
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
   return 0;
 }
 
-/** Before anything is opened: a taken port is to leave no trace. */
+/** Checks the port before anything is opened, so that a refused start leaves no trace. */
 function refuseTakenPort({ host, port }: Config, shared: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -50,14 +50,14 @@ function refuseTakenPort({ host, port }: Config, shared: boolean): Promise<void>
   });
 }
 
-/** Each mode's libraries are loaded by that mode alone. */
+/** Loads only the libraries of the configured mode. */
 async function openService(config: Config, log: Logger): Promise<Service> {
   const parts = { config, log, clock: systemClock };
   if (config.backends.mode === "distributed") return (await import("./server/distributed.ts")).openDistributed(parts);
   return (await import("./server/embedded.ts")).openEmbedded(parts);
 }
 
-/** A refusal to start is one line for a person, not a stack. */
+/** A refused start is shown as one line, without a stack. */
 function isRefusal(error: unknown): error is Error {
   return error instanceof Error && ["ConfigError", "LockedError", "EmbeddedDatabaseError", "MigrationError"].includes(error.name);
 }

@@ -13,18 +13,18 @@ const urls = {
   REDIS_URL: "rediss://counters:6379",
 };
 
-describe("with nothing set", () => {
+describe("without any variable", () => {
   const config = readConfig({});
 
   test("one process with embedded parts listens on loopback only", () => {
     expect(config).toMatchObject({ port: 8080, host: "127.0.0.1", dataDir: "./.weir", backends: { mode: "embedded" } });
   });
 
-  test("the sandbox is on, secrets are made in the data folder, workers show no metrics", () => {
+  test("the sandbox is on, secrets are created in the data folder, and workers serve no metrics", () => {
     expect(config).toMatchObject({ sandbox: true, secretsKeys: null, operatorToken: null, metricsPort: null });
   });
 
-  test("the clocks are those of the specification and of docs/limits.md", () => {
+  test("the timeouts are those of the specification and of docs/limits.md", () => {
     expect(config.clocks).toEqual({
       connectMs: 5_000,
       firstByteMs: 120_000,
@@ -40,7 +40,7 @@ describe("with nothing set", () => {
   });
 });
 
-describe("with all three addresses set", () => {
+describe("with all three addresses", () => {
   test("the service is distributed and its sandbox is off", () => {
     const config = readConfig({ ...urls, SECRETS_KEY: key });
     expect(config.sandbox).toBe(false);
@@ -49,11 +49,11 @@ describe("with all three addresses set", () => {
     expect(config.backends.mode === "distributed" && config.backends.redisUrl.reveal()).toBe(urls.REDIS_URL);
   });
 
-  test("the sandbox can be switched on by name", () => {
+  test("SANDBOX=on switches the sandbox on", () => {
     expect(readConfig({ ...urls, SECRETS_KEY: key, SANDBOX: "on" }).sandbox).toBe(true);
   });
 
-  test("SECRETS_KEY is required, for processes must not make one each", () => {
+  test("SECRETS_KEY is required, because each process would create its own otherwise", () => {
     expect(() => readConfig(urls)).toThrow(
       new ConfigError(
         `SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes`,
@@ -62,7 +62,7 @@ describe("with all three addresses set", () => {
   });
 });
 
-describe("any other mixture of the addresses is refused, naming what is set and what is missing", () => {
+describe("the error for some of the three addresses names those that are set and those that are missing", () => {
   const names = ["DATABASE_URL", "NATS_URL", "REDIS_URL"] as const;
   const mixtures = [1, 2, 3, 4, 5, 6].map((bits) => names.filter((_, index) => bits & (1 << index)));
 
@@ -74,7 +74,7 @@ describe("any other mixture of the addresses is refused, naming what is set and 
   });
 });
 
-describe("a bad value is refused at start, naming the variable", () => {
+describe("the error for a bad value names the variable", () => {
   const bad: [string, string][] = [
     ["PORT", "80a"],
     ["PORT", "65536"],
@@ -112,13 +112,13 @@ describe("a bad value is refused at start, naming the variable", () => {
     expect(refusal).toThrow(name);
   });
 
-  test("a refused address is not repeated, for it holds a password", () => {
+  test("the error for an address does not repeat it, because it holds a password", () => {
     const refusal = () => readConfig({ ...urls, DATABASE_URL: "postgre://weir:hush@db/weir", SECRETS_KEY: key });
     expect(refusal).toThrow("DATABASE_URL is not an address such as postgres://user:password@host:5432/weir?sslmode=verify-full");
   });
 });
 
-describe("the way to the servers of a fleet", () => {
+describe("the connections to the servers of a fleet", () => {
   const read = (more: Record<string, string>) => () => readConfig({ ...urls, SECRETS_KEY: key, ...more });
   const plain: [keyof typeof urls, string, string][] = [
     ["DATABASE_URL", "postgres://weir:hush@DB.example:5432/weir", "db.example"],
@@ -130,66 +130,69 @@ describe("the way to the servers of a fleet", () => {
     ["REDIS_URL", "redis://:hush@[2001:db8::7]:6379", "2001:db8::7"],
   ];
 
-  test.each(plain)("%s=%s is refused: it would be read on the way", (name, url, host) => {
+  test.each(plain)("%s=%s is refused because its connection is not encrypted", (name, url, host) => {
     expect(read({ [name]: url })).toThrow(`${name} would reach ${host || "a host"} in plain text: write it as `);
     expect(read({ [name]: url, PLAINTEXT_HOSTS: "another.example,example" })).toThrow(ConfigError);
     expect(read({ [name]: url })).not.toThrow("hush");
   });
 
-  test.each(plain.filter(([, , host]) => host !== ""))("%s=%s is taken where a person has named the host", (name, url, host) => {
-    expect(read({ [name]: url, PLAINTEXT_HOSTS: `one.example, ${host.toUpperCase()}` })).not.toThrow();
-  });
+  test.each(plain.filter(([, , host]) => host !== ""))(
+    "%s=%s is accepted if PLAINTEXT_HOSTS names the host",
+    (name, url, host) => {
+      expect(read({ [name]: url, PLAINTEXT_HOSTS: `one.example, ${host.toUpperCase()}` })).not.toThrow();
+    },
+  );
 
   test.each([
     ["DATABASE_URL", "postgres://weir:hush@127.0.0.1:5432/weir"],
     ["DATABASE_URL", "postgres://weir:hush@localhost/weir"],
     ["NATS_URL", "nats://weir:hush@127.0.0.1:4222"],
     ["REDIS_URL", "redis://:hush@[::1]:6379"],
-  ])("%s=%s is taken: it does not leave this machine", (name, url) => {
+  ])("%s=%s is accepted because it stays on this machine", (name, url) => {
     expect(read({ [name]: url })).not.toThrow();
   });
 
-  test.each(["prefer", "allow", "verifyfull", ""])("sslmode=%s promises nothing and is refused", (mode) => {
+  test.each(["prefer", "allow", "verifyfull", ""])("sslmode=%s guarantees no encryption and is refused", (mode) => {
     const refusal = read({ DATABASE_URL: `postgres://weir:hush@127.0.0.1/weir?sslmode=${mode}` });
     expect(refusal).toThrow(`DATABASE_URL is not usable: sslmode is "${mode}": it takes verify-full, or disable`);
   });
 
-  test.each(["require", "verify-ca", "verify-full"])("sslmode=%s is taken", (mode) => {
+  test.each(["require", "verify-ca", "verify-full"])("sslmode=%s is accepted", (mode) => {
     expect(read({ DATABASE_URL: `postgres://weir:hush@db.example/weir?sslmode=${mode}` })).not.toThrow();
   });
 
-  test("several hosts in one address, and the word ssl, are refused by their variable", () => {
+  test("the error for several hosts in one address, and for the parameter ssl, names the variable", () => {
     expect(read({ DATABASE_URL: "postgres://weir:hush@a:5432,b:5432/weir" })).toThrow("DATABASE_URL is not usable");
     expect(read({ DATABASE_URL: "postgres://weir:hush@a/weir?ssl=require" })).toThrow('DATABASE_URL is not usable: it has "ssl"');
   });
 });
 
-describe("what is set is taken", () => {
-  test("several SECRETS_KEY, the first one seals", () => {
+describe("the configuration accepts", () => {
+  test("several keys in SECRETS_KEY, of which the first seals", () => {
     const keys = readConfig({ SECRETS_KEY: `${key}, ${otherKey}` }).secretsKeys;
     expect(keys?.map((secret) => secret.reveal())).toEqual([key, otherKey]);
   });
 
-  test("a key that can be guessed after one that cannot: it opens what it sealed once", () => {
+  test("a guessable key after a random one, to open what it sealed before", () => {
     const keys = readConfig({ SECRETS_KEY: `${key},${guessable}` }).secretsKeys;
     expect(keys?.map((secret) => secret.reveal())).toEqual([key, guessable]);
   });
 
-  test("OPERATOR_TOKEN from 32 characters on", () => {
+  test("an OPERATOR_TOKEN of at least 32 characters", () => {
     expect(readConfig({ OPERATOR_TOKEN: "x".repeat(32) }).operatorToken?.reveal()).toBe("x".repeat(32));
   });
 
-  test("a provider's key by the name in its key_env", () => {
+  test("a provider's key in the variable that its key_env names", () => {
     const config = readConfig({ ACME_API_KEY: "sk-acme" });
     expect(config.providerKey("ACME_API_KEY")?.reveal()).toBe("sk-acme");
     expect(config.providerKey("OTHER_API_KEY")).toBeNull();
   });
 
-  test("PORT=0 asks for any free port", () => {
+  test("PORT=0 for any free port", () => {
     expect(readConfig({ PORT: "0" }).port).toBe(0);
   });
 
-  test("printing or logging the config shows no secret", () => {
+  test("secrets that printing or logging the configuration does not show", () => {
     const config = readConfig({ ...urls, SECRETS_KEY: key, OPERATOR_TOKEN: "operator-token-that-nobody-may-see" });
     for (const shown of [inspect(config, { depth: 9 }), JSON.stringify(config)]) {
       for (const secret of ["hush", key, "operator-token-that-nobody-may-see"]) expect(shown).not.toContain(secret);
@@ -197,12 +200,12 @@ describe("what is set is taken", () => {
   });
 });
 
-describe("addresses of the APIs that repositories are imported from", () => {
-  test("are those of the public platforms when nothing is set", () => {
+describe("the addresses of the repository platforms", () => {
+  test("are those of the public platforms by default", () => {
     expect(readConfig({}).hostUrls).toEqual({ github: "https://api.github.com", gitlab: "https://gitlab.com/api/v4" });
   });
 
-  test("may be one's own, without https on this machine alone", () => {
+  test("may be other ones, without https only on this machine", () => {
     const { hostUrls } = readConfig({
       GITHUB_API_URL: "https://git.example.com/api/v3/",
       GITLAB_API_URL: "http://127.0.0.1:8929",
@@ -222,7 +225,7 @@ describe("addresses of the APIs that repositories are imported from", () => {
   });
 });
 
-test("paths of the command line are of the folder where npm was typed, and where something else runs it, of the present one", () => {
+test("paths of the command line are relative to the folder where npm was typed, or else to the current folder", () => {
   expect(folderOfCaller("weir", { npm_lifecycle_event: "weir", INIT_CWD: "/home/ada" })).toBe("/home/ada");
   expect(folderOfCaller("weir", { npm_lifecycle_event: "test", INIT_CWD: "/home/ada" })).toBe(process.cwd());
   expect(folderOfCaller("weir", {})).toBe(process.cwd());

@@ -1,8 +1,8 @@
 import { linkSync, rmSync, writeFileSync } from "node:fs";
 
 /**
- * Makes a file that only its owner reads, unless it is there. Written whole under another name first: who reads it sees all of
- * it, whoever of several processes was first.
+ * Creates a file that only its owner can read, unless it exists. The text is first written to another file, so that a reader sees
+ * all of it, whichever of several processes comes first.
  */
 export function createPrivateFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;

@@ -1,7 +1,7 @@
 import type { Clock } from "../kernel/clock.ts";
 import { turnMicroseconds } from "./limits.ts";
 
-/** Lets everything else of the thread have its turn while much is computed. */
+/** Lets other work of the thread run during a long computation. */
 export class EventLoopYielder {
   readonly #clock: Clock;
   #sinceMs: number;
@@ -11,7 +11,7 @@ export class EventLoopYielder {
     this.#sinceMs = clock.monotonic();
   }
 
-  /** To be awaited between steps of a few milliseconds at most; takes no time unless the present turn has been long. */
+  /** Call between steps of a few milliseconds at most. Takes no time unless the current turn of the event loop is long. */
   async yieldIfDue(): Promise<void> {
     if (this.#clock.monotonic() - this.#sinceMs < turnMicroseconds / 1_000) return;
     await new Promise<void>((resolve) => void this.#clock.endOfTurn(resolve));

@@ -1,4 +1,4 @@
-/** /health says that the process is up, /ready whether it can serve, /metrics what it counted. */
+/** /health shows that the process runs, /ready whether it can serve, /metrics what it counted. */
 import { Type, type Static } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Clock } from "../kernel/clock.ts";
@@ -8,13 +8,13 @@ import { peerAddress, type Peers } from "../kernel/peer-address.ts";
 import { healthKeptMs } from "./limits.ts";
 import { memoizeFor } from "./memoize-for.ts";
 
-/** The state of one part: null is well, a text says what is wrong. */
+/** The state of one part: null is well, a text names the problem. */
 export type Check = () => Promise<string | null>;
 
 export interface Health {
-  /** Named as in /ready. */
+  /** By their names in /ready. */
   checks: Record<string, Check>;
-  /** False once the process was told to stop. */
+  /** False once the process is stopping. */
   serving: () => boolean;
   /** Whether the request carries the operator's token. */
   isOperator: (request: Request, address: string | null) => boolean;
@@ -24,7 +24,7 @@ export interface Health {
 export const Readiness = Type.Object({
   ready: Type.Boolean({ description: "Whether it can serve" }),
   dependencies: Type.Record(Type.String(), Type.String(), {
-    description: "By the part's name `ok` or `unavailable`; to who has the operator token, what is wrong",
+    description: "By the part's name `ok` or `unavailable`; with the operator token, the problem",
   }),
 });
 
@@ -42,7 +42,7 @@ export function healthRoutes(health: Health): Elysia {
     return jsonResponse(body, { status: ready ? 200 : 503, headers: { "cache-control": "no-store" } });
   });
   app.get("/metrics", async ({ request, server }) => {
-    // A plain proxy on this machine is loopback, too: where a request comes from says nothing.
+    // Requests through a proxy on this machine come from loopback too, so the address proves nothing.
     if (!isOperator(request, server)) return new Response("Forbidden\n", { status: 403 });
     return new Response(await metrics(), { headers: { "content-type": registry.contentType } });
   });
@@ -59,7 +59,7 @@ async function runChecks(checks: Record<string, Check>): Promise<Record<string, 
   return Object.fromEntries(states);
 }
 
-/** What is wrong names files, addresses and tables, which concern the operator alone. */
+/** Problems name files, addresses and tables, which only the operator may see. */
 function withoutCauses(states: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(states).map(([name, state]) => [name, state === "ok" ? "ok" : "unavailable"]));
 }

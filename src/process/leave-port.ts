@@ -1,10 +1,10 @@
 /**
- * Takes this process off a port that others listen on too, without losing a connection. The kernel gives each new connection to one of
- * the listeners, and resets what a listener has when it closes: those in its queue, and those whose handshake is under way. So the
- * listener first lets the packet that opens a connection (SYN) fall, by a filter in the kernel: its sender repeats it after a second and
- * then meets another listener. Handshakes under way end, the server takes what they bring, and the listener closes empty.
+ * Stops listening on a port that other processes share, without losing a connection. The kernel gives each new connection to one of
+ * the listeners. When a listener closes, the kernel resets the connections in its queue and those whose handshake is pending. So a
+ * filter in the kernel first drops the packet that opens a connection (SYN); its sender repeats it after a second and then reaches
+ * another listener. Pending handshakes end, the server accepts their connections, and the listener closes with an empty queue.
  *
- * On Linux, where the C library can be called; elsewhere the port is left as it is, to be closed at once. Filters of sockets:
+ * Works on Linux, where the C library can be called; elsewhere it does nothing, and the port closes at once. Filters of sockets:
  * https://www.kernel.org/doc/Documentation/networking/filter.rst.
  */
 import { dlopen, ptr } from "bun:ffi";
@@ -22,12 +22,12 @@ const afInet = 2;
 const sockStream = 1;
 const addressBytes = 28;
 const infoBytes = 32;
-/** Where the information about a listener says how many connections wait to be taken. */
-const waitingAt = 24;
+/** The offset of the number of queued connections in the information about a listener. */
+const queuedAt = 24;
 const lookMs = 10;
 const openFiles = "/proc/self/fd";
 
-/** From the TCP header: load the flags, of them SYN and ACK. A packet with SYN alone falls (none of its bytes is kept), every other one passes. */
+/** Loads the flags of the TCP header, and masks SYN and ACK. Drops a packet with SYN only (keeps none of its bytes), and passes all others. */
 const noNewConnections = [
   { code: 0x30, jumpTrue: 0, jumpFalse: 0, value: 13 },
   { code: 0x54, jumpTrue: 0, jumpFalse: 0, value: 0x12 },
@@ -50,24 +50,24 @@ const functions = {
 type Calls = ReturnType<typeof dlopen<typeof functions>>["symbols"];
 
 /**
- * Resolves when the port's listeners of this process are closed; connections that were taken stay as they are. Whoever listened still
- * closes its own descriptor, which by then is a socket that nothing ever reached.
- * Never rejects. @returns whether it could be done; if not, all is as before
+ * Resolves when this process's listeners of the port are closed; accepted connections continue. The server later closes its
+ * descriptor, which by then is an unused socket. Never rejects.
+ * @returns false if nothing could be changed
  */
 export async function leavePort(port: number, clock: Clock): Promise<boolean> {
   const calls = process.platform === "linux" ? openLibrary() : null;
   if (calls === null) return false;
   const listeners = descriptors().filter((descriptor) => listensOn(calls, descriptor, port));
   const quiet = listeners.filter((listener) => refuseNew(calls, listener));
-  await untilShaken(port, clock);
+  await untilHandshakesEnd(port, clock);
   const endsAt = clock.monotonic() + handshakeMsMax;
-  while (quiet.some((listener) => isWaitedFor(calls, listener)) && clock.monotonic() < endsAt) await sleep(clock, lookMs);
+  while (quiet.some((listener) => hasQueued(calls, listener)) && clock.monotonic() < endsAt) await sleep(clock, lookMs);
   const closed = quiet.filter((listener) => replace(calls, listener));
   return closed.length === listeners.length && closed.length > 0;
 }
 
-/** Until the handshakes that are under way now have ended; those of the other listeners cannot be told from ours, and end as soon. */
-async function untilShaken(port: number, clock: Clock): Promise<void> {
+/** Waits until the handshakes pending now have ended. Those of other listeners look the same, and end as soon. */
+async function untilHandshakesEnd(port: number, clock: Clock): Promise<void> {
   const endsAt = clock.monotonic() + handshakeMsMax;
   await sleep(clock, lookMs);
   let underWay = await pendingHandshakes(port);
@@ -83,13 +83,13 @@ function openLibrary(): Calls | null {
     try {
       return dlopen(library, functions).symbols;
     } catch {
-      // Another C library, or none that may be called.
+      // Another C library, or none that can be called.
     }
   }
   return null;
 }
 
-/** None where the system does not say. */
+/** Empty if the system does not list them. */
 function descriptors(): number[] {
   return existsSync(openFiles) ? readdirSync(openFiles).map(Number) : [];
 }
@@ -115,13 +115,13 @@ function refuseNew(calls: Calls, listener: number): boolean {
   return calls.setsockopt(listener, solSocket, soAttachFilter, ptr(filter), filter.byteLength) === 0;
 }
 
-/** A server that was busy all the while has not taken what waits yet. */
-function isWaitedFor(calls: Calls, listener: number): boolean {
+/** A busy server may not have accepted all queued connections yet. */
+function hasQueued(calls: Calls, listener: number): boolean {
   const [info, length] = [new DataView(new ArrayBuffer(infoBytes)), new Uint32Array([infoBytes])];
-  return calls.getsockopt(listener, ipprotoTcp, tcpInfo, ptr(info), ptr(length)) === 0 && info.getUint32(waitingAt, true) > 0;
+  return calls.getsockopt(listener, ipprotoTcp, tcpInfo, ptr(info), ptr(length)) === 0 && info.getUint32(queuedAt, true) > 0;
 }
 
-/** In one step, so that the number never is somebody else's: the kernel closes the listener, and forgets that it was waited for. */
+/** Replaces the listener by an idle socket in one step, so that no one else gets its descriptor; the kernel closes the listener. */
 function replace(calls: Calls, listener: number): boolean {
   const idle = calls.socket(afInet, sockStream, 0);
   if (idle < 0) return false;

@@ -8,17 +8,17 @@ export const serverBodyBytesMax = 64 * 1024 * 1024;
 export const operatorTokenCharactersMin = 32;
 
 // Metering and shutdown
-/** A gateway of a fleet that was told to stop goes on serving for so long, while balancers and clients look elsewhere. */
+/** How long a stopping gateway of a fleet continues to serve, while balancers and clients move to others. */
 export const shutdownLeaveMsDefault = 2_000;
-/** Then it takes no new connection, and waits for handshakes under way so long at most: below the second after which a client tries again. */
+/** How long it then waits for pending handshakes: less than the second after which a client repeats its SYN. */
 export const handshakeMsMax = 500;
 
 // Quotas: requests without a key
-/** How long the answers of /metrics and /ready serve whoever asks next. */
+/** How long an answer of /metrics or /ready is reused. */
 export const healthKeptMs = 1_000;
 
 // Tools API
-/** How long work on many rows keeps its thread from everything else, chats above all. */
+/** How long work on many rows may hold its thread before other work, such as chats, runs. */
 export const turnMicroseconds = 500;
 
 // Scans, findings

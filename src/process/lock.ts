@@ -1,10 +1,10 @@
 /**
  * One process owns a data folder: PGlite and the spools do not lock, and two owners lose what was acknowledged.
  *
- * DATA_DIR/lock names its owner by process id and start time, so that a dead owner is told from a living one even when its
- * id is in use again. Takers exclude each other by claims: each makes a file of its own name, then looks; whoever sees
- * another living claim withdraws and tries again. Of two takers the later always sees the earlier, and as a claim is
- * named after its maker, removing a dead one never hits a living one.
+ * DATA_DIR/lock names its owner by process id and start time, so that a dead owner is recognized even if its id is in use again.
+ * Processes that want the lock exclude each other by claims. Each creates a claim file with its own name, then reads the others; if
+ * another claim's process lives, it withdraws and tries again. Of two processes the later always sees the earlier's claim, and since
+ * a claim is named after its process, removing a dead one never removes a living one.
  */
 import { randomInt } from "node:crypto";
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
@@ -31,15 +31,15 @@ export class LockedError extends Error {
 }
 
 export interface LockOptions {
-  /** Who takes it; this process. */
+  /** By default this process. */
   pid?: number;
   clock?: Clock;
 }
 
 /**
- * Makes this process the owner of `folder`, which is created where it is missing, until the lock is disposed.
- * A dead owner's lock is taken over.
- * @throws LockedError naming the owner; it may be this very process
+ * Makes this process the owner of `folder` until the lock is disposed. Creates the folder if it is missing, and takes over the lock
+ * of a dead owner.
+ * @throws LockedError with the owner, which may be this process
  */
 export async function takeLock(folder: string, options: LockOptions = {}): Promise<AsyncDisposable> {
   const { pid = process.pid, clock = systemClock } = options;
@@ -59,8 +59,8 @@ export async function takeLock(folder: string, options: LockOptions = {}): Promi
 }
 
 /**
- * The lowest free folder DATA_DIR/<role>-<n>: a process that takes a dead one's place finds what that one left.
- * @throws Error when all are taken
+ * Takes the lowest free folder DATA_DIR/<role>-<n>, so that a process that replaces a dead one finds its files.
+ * @throws Error if all are taken
  */
 export async function takeNumberedFolder(
   dataDir: string,
@@ -84,7 +84,7 @@ interface Taker {
   clock: Clock;
 }
 
-/** The right to look at the lock and to replace it by the claim. @throws LockedError when others keep claiming for seconds */
+/** Gets the right to read the lock and to replace it by the claim. @throws LockedError if others keep claiming for seconds */
 async function claimLock({ home, self, clock }: Taker): Promise<{ path: string; id: string }> {
   const id = newInternalId(clock.now());
   const name = `lock.claim.${self.pid}.${encodeURIComponent(self.start)}.${id}`;
@@ -99,7 +99,7 @@ async function claimLock({ home, self, clock }: Taker): Promise<{ path: string; 
   }
 }
 
-/** A file that was made and could not be written, as on a full disk, would be the claim of a living process for ever. */
+/** Removes a file that could not be written, as on a full disk: it would stay as the claim of a living process. */
 async function writeClaim(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { mode: 0o600 });
@@ -109,7 +109,7 @@ async function writeClaim(path: string, text: string): Promise<void> {
   }
 }
 
-/** The process id of somebody else who claims and lives; claims of the dead are removed. */
+/** The id of another living process that claims the lock. Removes the claims of dead ones. */
 async function otherClaimant(home: string, own: string): Promise<number | null> {
   for (const name of await readdir(home)) {
     const match = name === own ? null : /^lock\.claim\.(\d+)\.([^.]+)\.[^.]+$/.exec(name);
@@ -125,7 +125,7 @@ interface Owner extends ProcessIdentity {
   id: string;
 }
 
-/** null when there is none, or when a power cut left nothing to read: then whoever wrote it is gone, too. */
+/** null if there is none, or if a power cut left it unreadable: then its owner is gone, too. */
 async function readOwner(home: string): Promise<Owner | null> {
   try {
     const owner: Partial<Owner> | null = JSON.parse(await readFile(join(home, "lock"), "utf8"));
@@ -137,7 +137,7 @@ async function readOwner(home: string): Promise<Owner | null> {
   }
 }
 
-/** A lock that was taken anew, be it by this process, is not ours to remove. */
+/** Removes the lock unless it was taken again, even by this process. */
 async function release(home: string, id: string): Promise<void> {
   const owner = await readOwner(home);
   if (owner?.id === id) await rm(join(home, "lock"), { force: true });

@@ -1,6 +1,6 @@
 import type { Clock } from "../kernel/clock.ts";
 
-/** What is costly to find out, found out once for all who ask within a time. What fails is tried again for the next. */
+/** Shares one result of a costly call among all callers within a time. A failure is not kept. */
 export function memoizeFor<T>(ms: number, clock: Clock, find: () => Promise<T>): () => Promise<T> {
   let last: { at: number; found: Promise<T> } | null = null;
   return () => {

@@ -1,4 +1,4 @@
-/** The operator's token: given by the environment, or made on first start in the data folder for its owner's eyes only. */
+/** Reads the operator token of the environment, or of a file in the data folder that the first start creates. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { Secret } from "../kernel/secret.ts";
 import { operatorTokenCharactersMin } from "./limits.ts";
 import { createPrivateFile } from "./create-private-file.ts";
 
-/** @throws ConfigError when the file holds no token that is long enough: an empty one would open the control API to everybody */
+/** @throws ConfigError if the token in the file is too short: an empty one would open the control API to everyone */
 export function readOperatorToken(given: Secret | null, dataDir: string): Secret {
   if (given !== null) return given;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

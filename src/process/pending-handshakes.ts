@@ -1,9 +1,9 @@
-/** Connections to a port of this machine whose handshake is under way, as Linux lists them: proc(5), /proc/net/tcp. */
+/** Connections to a port of this machine with a pending handshake, as Linux lists them: proc(5), /proc/net/tcp. */
 import { readFile } from "node:fs/promises";
 
 const synReceived = "03";
 
-/** The other ends, in the system's words: only equality means something. null where the system does not say. */
+/** The other ends as the system writes them, for comparison only. null if the system does not list them. */
 export async function pendingHandshakes(port: number): Promise<string[] | null> {
   const tables = await Promise.all(["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "latin1").catch(() => null)));
   if (tables[0] === null) return null;

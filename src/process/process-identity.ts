@@ -1,15 +1,15 @@
-/** Tells a running process from a dead one whose id is in use again: by the time it was started. */
+/** Distinguishes a running process from a dead one with the same id by its start time. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
 export interface ProcessIdentity {
   pid: number;
-  /** When it was started, in the words of the system: only equality means something. */
+  /** The start time as the system writes it, for comparison only. */
   start: string;
 }
 
-/** null when no such process runs; a killed one that nobody has waited for yet runs no more. */
+/** null if no such process runs; a zombie does not run. */
 export async function identityOf(pid: number): Promise<ProcessIdentity | null> {
   const start = process.platform === "linux" ? await startOnLinux(pid) : await startElsewhere(pid);
   return start === null ? null : { pid, start };
@@ -20,7 +20,7 @@ export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   return present?.start === identity.start;
 }
 
-/** Clock ticks since boot (proc(5), stat field 22), and which boot: after a power cut ids and ticks come again. */
+/** Clock ticks since boot (proc(5), stat field 22), and the id of the boot: after a power cut ids and ticks repeat. */
 async function startOnLinux(pid: number): Promise<string | null> {
   const [stat, boot] = await Promise.all([
     readFile(`/proc/${pid}/stat`, "utf8").catch(() => null),

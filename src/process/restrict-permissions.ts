@@ -1,12 +1,12 @@
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Folders of ours in the data folder. Those of a fleet's own servers are not: their owners may be other users. */
+/** The service's folders in the data folder; the servers of a fleet may have others, which other users may own. */
 const ownFolder = /^(postgres|spool|attachments|gateway-\d+)$/;
 
 /**
- * From here on what this process makes is for its user alone, also where the data folder was made beforehand and is open to all, as a
- * volume is; what is in it already is closed.
+ * From here on only this process's user can access the files that it creates, even if the data folder is open to all, as a volume
+ * often is. Restricts existing folders as well.
  */
 export function restrictPermissions(dataDir: string): void {
   process.umask(0o077);
@@ -18,6 +18,6 @@ function close(folder: string): void {
   try {
     chmodSync(folder, 0o700);
   } catch {
-    // A file system without rights, or another user's folder: whether it can be used shows when it is opened.
+    // A file system without permissions, or another user's folder; an error would appear when it is opened.
   }
 }

@@ -1,4 +1,4 @@
-/** The keys that seal what is stored: given by the environment, or one made on first start in the data folder of one process. */
+/** Reads the keys that seal stored values: those of the environment, or one that the first start creates in the data folder. */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,8 +8,8 @@ import type { Secret } from "../kernel/secret.ts";
 import { createPrivateFile } from "./create-private-file.ts";
 
 /**
- * The keys given, then those of the file: what it sealed opens also once keys are given.
- * @throws ConfigError when the file holds no keys
+ * @returns the given keys, then those of the file, so that values sealed before still open
+ * @throws ConfigError if the file holds no keys
  */
 export function readSecretsKeys(given: Secret[] | null, dataDir: string): Secret[] {
   const path = join(dataDir, "secrets-key");
@@ -21,5 +21,5 @@ export function readSecretsKeys(given: Secret[] | null, dataDir: string): Secret
     if (given === null) refuseGuessable(kept[0], `the file "${path}"`);
     return [...(given ?? []), ...kept];
   }
-  throw new ConfigError(`The file "${path}" holds no keys: restore it, for nothing else opens the prompts that are stored`);
+  throw new ConfigError(`The file "${path}" holds no keys: restore it, because only it opens the stored prompts`);
 }

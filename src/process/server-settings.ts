@@ -1,11 +1,11 @@
 import { serverBodyBytesMax } from "./limits.ts";
 
-/** How Bun's server serves, whatever it listens on. */
+/** Settings of Bun's server. */
 export const serverSettings = {
-  /** The most that Bun takes, in seconds; what is bounded closer is bounded by whoever answers. */
+  /** Bun's maximum, in seconds; handlers set shorter limits themselves. */
   idleTimeout: 255,
   maxRequestBodySize: serverBodyBytesMax,
-  // Without NODE_ENV=production Bun would print the error that a stream is broken off with, its source beside it, into the midst of
-  // the log, whose lines are JSON. What a person is to know of it is logged where it happens.
+  // Without NODE_ENV=production Bun would print the error of an aborted stream, with source code, between the JSON lines of the log.
+  // The code that aborts a stream logs what matters.
   development: false,
 };

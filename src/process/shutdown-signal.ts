@@ -1,4 +1,4 @@
-/** SIGINT and SIGTERM ask to end well; a second one, after a second, ends at once. */
+/** SIGINT and SIGTERM start an orderly shutdown; another one, at least a second later, ends the process at once. */
 
 /** Resolves with the name of the first signal. */
 export function shutdownSignal(): Promise<string> {

@@ -1,4 +1,4 @@
-/** Values of environment variables, each read in one way and refused by its name. The environment itself is read in config.ts alone. */
+/** Parses values of environment variables; errors name the variable. Only config.ts reads the environment itself. */
 import { Secret } from "../kernel/secret.ts";
 
 export class ConfigError extends Error {

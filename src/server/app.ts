@@ -1,4 +1,4 @@
-/** The one HTTP application: planes mounted, and the bodies of wrong paths and methods. */
+/** The HTTP application: all APIs, and the answer to unknown paths. */
 import { Elysia } from "elysia";
 import { inferenceRoutes, notFound } from "../gateway/api/routes.ts";
 import { healthRoutes, type Health } from "../process/health.ts";
@@ -20,10 +20,10 @@ export interface AppParts {
 
 const descriptionHeaders = { "content-type": "application/json", "x-content-type-options": "nosniff" };
 
-/** `fetch` of the result is a web-standard handler: it runs wherever `Request` and `Response` do. */
+/** `fetch` of the result is a web-standard handler: it runs on any runtime with `Request` and `Response`. */
 export function makeApp({ gateway, control, tools, connectors, health }: AppParts) {
   const description = JSON.stringify(openApiDocument(tools));
-  // Paths are to be found behind any Host, and not, as by default, behind those of four characters and more alone.
+  // Serves paths for any Host; the default requires a Host of at least four characters.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
     .get("/openapi.json", () => new Response(description, { headers: descriptionHeaders }))

@@ -1,4 +1,4 @@
-/** A front of a fleet: NATS, Redis and PostgreSQL may come later than it; until they are there it answers 503. */
+/** A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. */
 import { join } from "node:path";
 import { openBacking } from "../backing/open-backing.ts";
 import { openOwnDatabase } from "../backing/open-own-database.ts";
@@ -58,7 +58,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   };
 }
 
-/** Tries until the database is there: the schema, then the first workspace where there is none. */
+/** Migrates the schema and creates the first workspace if there is none; tries until the database is available. */
 export async function prepareDatabase(
   parts: { sql: Database; slug: string; clock: Clock; log: Logger },
   signal: AbortSignal,

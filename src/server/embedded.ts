@@ -1,4 +1,4 @@
-/** The whole service in one process: embedded parts, the workers beside the front. */
+/** The whole service in one process: embedded backing, front and workers. */
 import { join } from "node:path";
 import { startAdmission } from "../../workers/admission.ts";
 import { startFormerSboms } from "../../workers/former-sboms.ts";
@@ -26,7 +26,7 @@ import { readSecretsKeys } from "../process/secrets-keys.ts";
 import type { Service } from "./service.ts";
 import { welcome } from "./welcome.ts";
 
-/** @throws LockedError, EmbeddedDatabaseError, MigrationError: with nothing left open */
+/** @throws LockedError, EmbeddedDatabaseError, MigrationError, after closing everything */
 export async function openEmbedded({ config, log, clock }: { config: Config; log: Logger; clock: Clock }): Promise<Service> {
   await using stack = new AsyncDisposableStack();
   const { dataDir, providerKey, clocks, slug, sandbox } = config;

@@ -1,4 +1,4 @@
-/** The front: everything a process needs to answer HTTP, the same embedded and in a fleet. */
+/** The front: the parts of a process that answers HTTP, the same in both modes. */
 import { join } from "node:path";
 import { AdmissionClient } from "../gateway/admission/client/client.ts";
 import { makeApp } from "./app.ts";
@@ -42,9 +42,9 @@ export interface FrontParts {
   connectors: CatalogCache;
   operatorToken: Secret;
   keyring: Keyring;
-  /** A connection that nothing but storing prompts waits for, where there is more than one. */
+  /** A connection for storing prompts only, if there is more than one. */
   promptSql: Database;
-  /** Of this process alone, locked by the caller. */
+  /** Only this process uses it; the caller has locked it. */
   folder: string;
   clock: Clock;
   log: Logger;
@@ -53,9 +53,9 @@ export interface FrontParts {
 export interface Front {
   app: ReturnType<typeof makeApp>;
   gateway: Gateway;
-  /** From here on /ready says no, so that balancers look elsewhere. Resolves when what is under way now has ended, or after `waitMs`. */
-  leave(waitMs: number): Promise<void>;
-  /** Waits `waitMs` for what is under way, ends the rest, brings everything owed into the ledger. @returns whether all of it is there */
+  /** Makes /ready fail, so that balancers use other gateways. Resolves when the current requests have ended, or after `waitMs`. */
+  announceShutdown(waitMs: number): Promise<void>;
+  /** Waits `waitMs` for requests, aborts the rest, and settles all charges. @returns whether the ledger has all of them */
   finish(waitMs: number): Promise<boolean>;
 }
 
@@ -105,7 +105,7 @@ export function openFront(parts: FrontParts): Front {
   return {
     app,
     gateway,
-    leave(waitMs) {
+    announceShutdown(waitMs) {
       serving = false;
       return inFlight.presentRequestsEnded(clock, waitMs);
     },
@@ -120,7 +120,7 @@ export function openFront(parts: FrontParts): Front {
   };
 }
 
-/** Of the planes beside the gateway. */
+/** The parts of the other APIs. */
 function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorAuthenticator) {
   const { config, connectors: catalogCache, clock, log } = parts;
   const disk = new DiskSpaceGuard(clock, freeBytesOf(parts.folder));
@@ -166,7 +166,7 @@ function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<
   };
 }
 
-/** What a person set is called wherever it is; the platforms' public addresses are held to what is reachable from everywhere. */
+/** Origins that the operator configured may have any address; the platforms' own origins only public ones. */
 function configuredHosts({ hostUrls }: Config): (origin: string) => boolean {
   const open = new Set(["https://api.github.com", "https://gitlab.com"]);
   const own = Object.values(hostUrls).map((url) => new URL(url).origin);

@@ -2,9 +2,9 @@
 
 // Metering and shutdown
 export const readyDeadlineMs = 1_500;
-/** And then until no kept connection has brought a last request for so long, */
+/** After leaving the port, the shutdown waits until no open connection has sent a request for this long, */
 export const shutdownLingerMs = 200;
-/** or this is over. */
+/** at most for this long. */
 export const shutdownLingerMsMax = 2_000;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;

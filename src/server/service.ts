@@ -1,9 +1,9 @@
-/** What a gateway's process needs of either mode. */
+/** The interface of both modes to the gateway's process. */
 import type { Front } from "./front.ts";
 
 export interface Service extends Front {
-  /** Tells the person at the terminal what to type next. */
+  /** Prints the address, the first keys and commands to try. */
   welcome(): Promise<void>;
-  /** Closes what was opened, after `finish`. */
+  /** Closes all parts, after `finish`. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * How a gateway that was told to stop hands its clients over. For a while it goes on serving, each answer the last one of its
- * connection, so that balancers and whoever keeps connections look elsewhere; then it takes no new connection and ends what it has.
+ * Shuts a gateway down without failing requests. It first continues to serve and closes each connection after one more answer, so
+ * that balancers and clients move to other gateways. Then it accepts no new connections, and ends those that are left.
  */
 import type { Service } from "./service.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
@@ -10,16 +10,16 @@ import { leavePort } from "../process/leave-port.ts";
 
 interface ShutdownOptions {
   server: NonNullable<Service["app"]["server"]>;
-  service: Pick<Service, "app" | "leave">;
-  /** 0: nobody else could serve. */
+  service: Pick<Service, "app" | "announceShutdown">;
+  /** 0: no other gateway could serve. */
   leaveMs: number;
   clock: Clock;
   log: Logger;
 }
 
-/** Resolves when every answer has left, or when it is time to end them. @returns how long answers may still go on, in milliseconds */
+/** Resolves when all answers have been sent, or after the drain time. @returns how long answers may still continue, in milliseconds */
 export async function shutDownServer({ server, service, leaveMs, clock, log }: ShutdownOptions): Promise<number> {
-  const presentRequestsEnded = service.leave(shutdownDrainMs);
+  const presentRequestsEnded = service.announceShutdown(shutdownDrainMs);
   if (leaveMs > 0) {
     let askedAt = clock.monotonic();
     const fetch = (request: Request): Promise<Response> => {
@@ -27,10 +27,9 @@ export async function shutDownServer({ server, service, leaveMs, clock, log }: S
       return lastAnswer(request, service);
     };
     server.reload({ routes: {}, fetch });
-    // Answers that began before do not say that they are the last ones: their connections bring one more request.
+    // Answers that began before do not close their connections, each of which may bring one more request.
     await Promise.all([sleep(clock, leaveMs), presentRequestsEnded]);
-    if (!(await leavePort(server.port ?? 0, clock)))
-      log.warn({ event: "port.closed_at_once" }, "Connections that come now may be reset");
+    if (!(await leavePort(server.port ?? 0, clock))) log.warn({ event: "port.closed_at_once" }, "New connections may be reset");
     await untilQuiet(clock, () => askedAt);
   }
   const endsAt = clock.monotonic() + shutdownDrainMs;
@@ -40,12 +39,12 @@ export async function shutDownServer({ server, service, leaveMs, clock, log }: S
   return Math.max(0, endsAt - clock.monotonic());
 }
 
-/** Kept connections bring one more request each; whoever closes one at the moment in which it does resets it. */
+/** Waits for the last request of each open connection: closing a connection while a request arrives resets it. */
 async function untilQuiet(clock: Clock, askedAt: () => number): Promise<void> {
   const [began, endsAt] = [clock.monotonic(), clock.monotonic() + shutdownLingerMsMax];
   for (let quietAt = began + shutdownLingerMs; quietAt > clock.monotonic() && clock.monotonic() < endsAt;) {
     await sleep(clock, quietAt - clock.monotonic());
-    // What came while the process was busy is taken in these turns.
+    // Requests that arrived while the process was busy are handled in these turns.
     for (let turn = 0; turn < 2; turn++) await new Promise<void>((resolve) => void clock.endOfTurn(resolve));
     quietAt = Math.max(began, askedAt()) + shutdownLingerMs;
   }

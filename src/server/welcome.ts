@@ -1,4 +1,4 @@
-/** What a person reads after a start: the first key once, and lines that work as pasted. */
+/** Prints the first keys once, and commands that work as pasted. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
@@ -7,7 +7,7 @@ import type { FirstStart } from "../control-api/first-start.ts";
 type Address = Pick<Config, "host" | "port" | "sandbox" | "slug">;
 type Keys = Pick<FirstStart, "key" | "toolsKey">;
 
-/** @param first null: this is a later start */
+/** @param first null: not the first start */
 export function welcome({ host, port, sandbox, slug }: Address, first: Keys | null): void {
   const url = urlOf({ host, port });
   console.log(`\nWeir is ready at ${url}\n`);
@@ -15,16 +15,16 @@ export function welcome({ host, port, sandbox, slug }: Address, first: Keys | nu
 }
 
 /**
- * Of a fleet: the keys are shown on a terminal alone. What a service prints elsewhere is kept by collectors of logs, for more eyes than
- * a key is for, so there a file of the data folder has them, for its owner's eyes only.
+ * For a fleet: prints the keys on a terminal only. Elsewhere log collectors would keep them, so a file in the data folder that only its
+ * owner can read gets them.
  */
 export function welcomeFleet(config: Address & Pick<Config, "dataDir">, first: Keys): void {
   if (process.stdout.isTTY) return welcome(config, first);
   const path = join(resolve(config.dataDir), "first-keys");
-  // Made anew: a file that was there would keep its rights.
+  // An existing file would keep its permissions.
   rmSync(path, { force: true });
   writeFileSync(path, firstStart({ ...config, ...first, url: urlOf(config) }), { mode: 0o600, flag: "wx" });
-  console.log(`The first keys are in "${path}", which only its owner reads: take them from there, then remove it`);
+  console.log(`The first keys are in "${path}", which only its owner can read: copy them, then remove it`);
 }
 
 function urlOf({ host, port }: Pick<Config, "host" | "port">): string {

@@ -1,14 +1,14 @@
-/** A program of ours in a process of its own, for work that can wait for a core: chats go before it. */
+/** Starts a program of this service in a subprocess of low priority, so that chats get the cores first. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { availableParallelism, constants, setPriority } from "node:os";
 import type { Readable, Writable } from "node:stream";
 
-/** So many such processes at once leave a core to everything else, where there is more than one. */
+/** Leaves one core to other work if there is more than one. */
 export const subprocessesMax = Math.max(1, availableParallelism() - 1);
 
 /**
- * Its priority is low from the start, and its threads inherit that: a program that lowered its own had by then done the dearest
- * part, which is to start.
+ * The parent lowers the priority, and all threads inherit it: a program that lowered its own would first have started, which is the
+ * most expensive part.
  * @param stdin a descriptor to read from, or a pipe
  */
 export function spawnSubprocess(program: string, stdin: "pipe"): ChildProcessByStdio<Writable, Readable, null>;

@@ -1,6 +1,6 @@
 const lineEnd = 0x0a;
 
-/** The lines of what comes in pieces, without their ends; what stands behind the last end is no line. */
+/** Splits pieces into lines without line ends; a text after the last line end is dropped. */
 export async function* splitLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let begun: Uint8Array[] = [];
   for await (const piece of pieces) {

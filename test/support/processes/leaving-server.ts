@@ -23,6 +23,9 @@ const { server } = app.listen({ port: Number(process.argv[2]), hostname: "127.0.
 if (server === null) throw new Error("There is no server");
 console.log("listening");
 await once(process, "SIGTERM");
-const service: Pick<Service, "app" | "leave"> = { app: app as unknown as Service["app"], leave: async () => {} };
+const service: Pick<Service, "app" | "announceShutdown"> = {
+  app: app as unknown as Service["app"],
+  announceShutdown: async () => {},
+};
 await shutDownServer({ server, service, leaveMs: 100, clock: busyClock, log: silentLog });
 process.exit(0);
