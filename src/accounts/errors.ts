@@ -1,6 +1,6 @@
-/** Why a request cannot be done: every verb throws this one error, and each API maps it once to its own answer. */
+/** The error of every verb that cannot do a request. Each API maps it once to its own answer. */
 
-/** The codes, with the HTTP status that the control API and the catalog answer. The tools API answers 400 for all of them. */
+/** The codes, with the HTTP status of the control API and the catalog. The tools API answers 401 for `unauthorized`, and 400 otherwise. */
 export const errorStatuses = {
   invalid_field: 400,
   invalid_body: 400,
@@ -20,7 +20,7 @@ export const errorStatuses = {
 export type ErrorCode = keyof typeof errorStatuses;
 
 interface Details {
-  /** The field of the request that is at fault. */
+  /** The field of the request that is wrong. */
   field?: string | undefined;
   cause?: unknown;
 }

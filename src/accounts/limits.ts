@@ -5,7 +5,7 @@ export const requestsPerMinuteDefault = 60;
 export const requestsPerMinuteMin = 1;
 export const requestsPerMinuteMax = 10_000;
 
-// Stored prompts and the keys that they are sealed with
+// Stored prompts and the keys that seal them
 export const dataKeysAtOnce = 1_000;
 
 // Control API
@@ -20,20 +20,20 @@ export const quotaHourMs = 3_600_000;
 
 // Quotas: calls of a tools key
 export const toolsCallsPerMinuteDefault = 600;
-/** How often gateways share what they counted. */
+/** How often gateways exchange their counts. */
 export const toolsCallsShareMs = 250;
-/** Keys whose calls are remembered; above it those are forgotten whose minute is over. */
+/** Keys with counts; above it, keys without a call in the last minute are dropped. */
 export const toolsKeysCountedMax = 10_000;
 
 // Quotas: bodies in transfer
 export const budgetRetryMs = 1_000;
 
 // Quotas: disk of a process
-/** Below so many free bytes documents and attachments are refused, so that what is owed can still be written down. */
+/** With fewer free bytes, documents and attachments are refused, so that charges can still be written. */
 export const diskFloorBytes = 512 * 1024 * 1024;
 export const diskLookMs = 1_000;
 export const diskRetryMs = 60_000;
 
 // Tools API
-/** How often the last use of a tools key is noted. */
+/** How often the last use of a tools key is stored. */
 export const toolsKeyUseMs = 60_000;

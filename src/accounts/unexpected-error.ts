@@ -5,7 +5,7 @@ import { DomainError } from "./errors.ts";
 /** Connection lost or refused, and statements that PostgreSQL cancelled: the same request may succeed later. */
 const transient = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
 
-/** Logs an error that no verb throws on purpose. @returns the error to answer with: unavailable, or internal_error without the cause */
+/** Logs an error that is no DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
 export function unexpectedError(error: unknown, { log, event }: { log: Logger; event: string }): DomainError {
   const cause = error instanceof Error ? error : new Error(String(error));
   const code = "code" in cause ? String(cause.code) : "";

@@ -1,4 +1,4 @@
-/** A change of the control plane and its audit row: one transaction, so that neither exists without the other. */
+/** Makes a change and its audit row in one transaction, so that neither exists without the other. */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -6,7 +6,7 @@ import { signatureOf, type Actor } from "./actor.ts";
 import type { Changes } from "./changes.ts";
 import { insertAudits } from "./store.ts";
 
-/** What every verb works with. An open transaction in place of the database joins the verb to it. */
+/** What every verb needs. A transaction instead of the database makes the verb part of it. */
 export interface Sources {
   sql: Database | Transaction;
   clock: Clock;
@@ -16,18 +16,18 @@ export interface AuditEvent {
   /** Such as `auth.api.key.updated`. */
   event: string;
   workspace: WorkspaceId | null;
-  /** The id or address of what was changed. */
+  /** The id or address of the changed thing. */
   target: string | null;
   changes: Changes;
 }
 
 export interface Change<T> {
   result: T;
-  /** null: nothing changed, nothing is recorded. Several where one act changes several things, in their order. */
+  /** null: nothing changed, and nothing is recorded. Several if the change affects several things, in their order. */
   event: AuditEvent | readonly AuditEvent[] | null;
 }
 
-/** Runs `work` in a transaction, the caller's where it has one, and records its events there. */
+/** Runs `work` in the caller's transaction or a new one, and records its events there. */
 export async function change<T>(
   actor: Actor,
   { sql, clock }: Sources,

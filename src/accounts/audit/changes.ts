@@ -1,4 +1,4 @@
-/** What an audit row tells of a change: each changed field with its value before and after, and no other field. */
+/** The changes in an audit row: the changed fields only, with their values before and after. */
 
 export type FieldValue = string | number | boolean | null | readonly string[];
 export type Fields = Readonly<Record<string, FieldValue>>;

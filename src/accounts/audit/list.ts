@@ -12,13 +12,13 @@ const FieldChange = Type.Object({
 
 export const AuditView = Type.Object({
   at: text("When, ISO 8601 in UTC"),
-  event: text("What was done, such as `auth.api.key.updated`"),
-  actor: text("Who did it: an e-mail address, or `operator`"),
-  role: text("The role under which it was done"),
-  carried_by: textOrNull("Whose authority let a member's act through; null where the actor needed none"),
-  workspace_id: textOrNull("Where; null: in no workspace"),
-  target: textOrNull("The id or address of what was changed"),
-  changes: Type.Record(Type.String(), FieldChange, { description: "The fields that changed, and no others" }),
+  event: text("The event, such as `auth.api.key.updated`"),
+  actor: text("The actor: an e-mail address, or `operator`"),
+  role: text("The role of the actor"),
+  carried_by: textOrNull("The credential that a member used; null for the operator"),
+  workspace_id: textOrNull("The workspace; null: none"),
+  target: textOrNull("The id or address of the changed thing"),
+  changes: Type.Record(Type.String(), FieldChange, { description: "The changed fields only" }),
 });
 export type AuditView = Static<typeof AuditView>;
 

@@ -11,8 +11,8 @@ import { insertKey, lockOwnership, type KeyRow } from "./store.ts";
 import { viewKey } from "./view.ts";
 
 /**
- * Creates a key of the actor's own. The answer holds the full key, which nobody sees again.
- * @param slug the service's own name, with which keys begin
+ * Creates a key for the actor. Only this answer contains the full key.
+ * @param slug the service's name, the beginning of keys
  * @throws DomainError workspace_disabled, forbidden to auditors, invalid_field
  */
 export async function createKey(
@@ -21,7 +21,9 @@ export async function createKey(
 ): Promise<NewKeyView> {
   authorize(actor, { roles: writers, action: "create a key" });
   if (form.owner !== undefined && form.owner.toLowerCase() !== actor.email) {
-    throw new DomainError("forbidden", "Cannot create a key for somebody else: it belongs to who creates it", { field: "owner" });
+    throw new DomainError("forbidden", "Cannot create a key for another person: a key belongs to its creator", {
+      field: "owner",
+    });
   }
   const kind = form.kind ?? "inference";
   const limits = parseForm(form, newLimits);
@@ -49,8 +51,8 @@ export async function createKey(
 }
 
 /**
- * Nobody can deactivate the owner or switch the workspace off between this and the key's insertion. The switch is that of the
- * inference API.
+ * Checks that the owner is active and, for an inference key, that the workspace is switched on. Locks both, so that neither changes
+ * before the key is inserted.
  */
 async function requireOpen(place: { workspace: WorkspaceId; owner: string; kind: KeyKind }, tx: Transaction): Promise<void> {
   const ownership = await lockOwnership(place, tx);

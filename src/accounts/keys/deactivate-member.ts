@@ -12,9 +12,9 @@ import { requireMember } from "../members/set-member.ts";
 import { revokeKeysOf } from "./store.ts";
 
 /**
- * Ends a membership and, in the same transaction, revokes every key that the member has in the workspace: for good, whatever
- * becomes of the member.
- * @throws DomainError not_found, forbidden but to the operator
+ * Ends a membership and, in the same transaction, revokes all keys of the member in the workspace. The keys stay revoked even if the
+ * member is reactivated.
+ * @throws DomainError not_found; forbidden except for the operator
  */
 export async function deactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },

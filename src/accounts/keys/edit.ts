@@ -12,9 +12,9 @@ import { lockKey, updateLimits, type KeyRow } from "./store.ts";
 import { viewKey } from "./view.ts";
 
 /**
- * Changes name, monthly spend limit or requests per minute. Recorded as `auth.api.key.updated` naming only the changed
- * fields; a save that changes nothing records nothing.
- * @throws DomainError conflict when the key is revoked, invalid_field, forbidden
+ * Changes name, monthly spend limit or requests per minute. Records `auth.api.key.updated` with the changed fields, or nothing if no
+ * field changed.
+ * @throws DomainError conflict for a revoked key; invalid_field; forbidden
  */
 export async function editKey(
   { actor, id, edit }: { actor: Actor; id: KeyId; edit: KeyEdit },
@@ -36,10 +36,10 @@ export async function editKey(
 }
 
 /**
- * Keys are changed by their owner and by who manages the workspace.
+ * Only its owner and the managers of the workspace may change a key.
  * @throws DomainError forbidden
  */
 export function requireManaged(actor: Actor, row: KeyRow): void {
   const own = actor.kind === "member" && actor.email === row.owner;
-  authorize(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change somebody else's key" });
+  authorize(actor, { roles: own ? writers : managers, action: own ? "change a key" : "change another person's key" });
 }

@@ -4,8 +4,8 @@ import { toolsKeyUseMs } from "../limits.ts";
 import { selectToolsKey, updateToolsKeyUse, type ToolsKeyRow } from "./store.ts";
 
 /**
- * Whose tools key this is; null where nobody can use it, and nothing tells why. Read anew for every call, so that what is
- * revoked ends at once; the key's last use is noted once a minute.
+ * Reads a usable tools key; null if it cannot be used, without the reason. Every call reads it again, so that a revoked key ends at
+ * once. The key's last use is stored once a minute.
  * @param hash SHA-256 in hexadecimal
  */
 export async function findToolsKey(hash: string, { sql, clock }: { sql: Queries; clock: Clock }): Promise<ToolsKeyRow | null> {

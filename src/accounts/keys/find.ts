@@ -3,8 +3,8 @@ import type { KeyRecord } from "./record.ts";
 import { selectKeyRecords } from "./store.ts";
 
 /**
- * Who may use which keys, now: inference keys, not revoked, whose owner is an active member with an active account.
- * A hash without a usable key is absent, and nothing tells why.
+ * Reads the usable keys of some hashes: inference keys that are not revoked and whose owner is an active member with an active
+ * account. A hash without a usable key is absent, without the reason.
  * @param hashes SHA-256 in hexadecimal
  */
 export async function findKeyRecords(hashes: string[], sql: Queries): Promise<Map<string, KeyRecord>> {

@@ -1,4 +1,4 @@
-/** The rules of a key's form, the same for creation and edit. */
+/** The rules of a key's form, for creation and edit. */
 import type { Fields } from "../audit/changes.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import { parseAmount } from "../workspaces/fields.ts";
@@ -10,7 +10,7 @@ const nameWhenEmpty = "Untitled key";
 export const newLimits: Limits = { name: nameWhenEmpty, monthlyLimit: null, requestsPerMinute: null };
 
 /**
- * What was typed, over what was there; fields not given stay. The spend limit is above zero with at most two decimals.
+ * Merges the typed fields into the previous ones. The spend limit is above zero with at most two decimals.
  * @throws DomainError invalid_field
  */
 export function parseForm(typed: KeyEdit, before: Limits): Limits {
@@ -27,7 +27,7 @@ export function parseForm(typed: KeyEdit, before: Limits): Limits {
   };
 }
 
-/** Under the names that the control API and the audit log give them. */
+/** The fields with their names in the control API and the audit log. */
 export function formFields(limits: Limits): Fields {
   return {
     name: limits.name,

@@ -7,7 +7,7 @@ import type { KeyView } from "./schema.ts";
 import { selectKeys } from "./store.ts";
 import { viewKey } from "./view.ts";
 
-/** Keys with what they spent this month: a member's own, or all to whoever oversees. Revoked ones have a list of their own. */
+/** Lists keys with their spend of this month: members see their own, overseers all. Revoked keys have a separate list. */
 export async function listKeys(
   { actor, workspace, revoked }: { actor: Actor; workspace: WorkspaceId | null; revoked: boolean },
   { sql, clock }: { sql: Queries; clock: Clock },

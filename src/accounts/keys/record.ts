@@ -1,4 +1,4 @@
-/** What a key's holder may do: one row joined from key, owner and workspace, cached by admission for at most 30 s. */
+/** A key with the facts of its owner and workspace that admission needs, which caches it for at most 30 s. */
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 

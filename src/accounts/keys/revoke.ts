@@ -9,7 +9,7 @@ import { requireKey } from "./show.ts";
 import { lockKey, updateRevoked } from "./store.ts";
 import { viewKey } from "./view.ts";
 
-/** Ends a key for good. Revoking it again changes nothing and keeps the first time. */
+/** Revokes a key irreversibly. Revoking it again changes nothing. */
 export async function revokeKey({ actor, id }: { actor: Actor; id: KeyId }, sources: Sources): Promise<KeyView> {
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();

@@ -20,7 +20,7 @@ export const KeyKind = Type.Union([Type.Literal("inference"), Type.Literal("tool
 });
 export type KeyKind = Static<typeof KeyKind>;
 
-/** What a tools key's lists show: the whole workspace, one product of it, or one project. */
+/** The scope of a tools key's lists: the whole workspace, a product or a project. */
 export const ScopeKind = Type.Union([Type.Literal("workspace"), Type.Literal("product"), Type.Literal("project")], {
   title: "What lists show",
   description: "one of workspace, product and project",
@@ -49,8 +49,8 @@ export const KeyView = Type.Object({
   name: text("The key's label"),
   prefix: text("The visible start of the key: its prefix and eight characters"),
   masked: text("Start, an ellipsis and the last four characters"),
-  owner: text("E-mail address of the person whose key it is"),
-  workspace_id: text("Whose credit it spends"),
+  owner: text("E-mail address of the owner"),
+  workspace_id: text("The workspace whose credit it spends"),
   monthly_spend_limit_usd: textOrNull("What it may spend in a calendar month (UTC), in USD; null: no limit"),
   rate_limit_rpm: Type.Union([Type.Integer(), Type.Null()], {
     description: `Requests in any 60 seconds; null: the default of ${requestsPerMinuteDefault}`,
@@ -62,6 +62,6 @@ export const KeyView = Type.Object({
 });
 export type KeyView = Static<typeof KeyView>;
 
-/** With the full key: the answer to its creation, and never shown again. */
+/** The answer to the creation of a key, the only one with the full key. */
 export const NewKeyView = Type.Composite([KeyView, Type.Object({ key: text("The full key, shown this once") })]);
 export type NewKeyView = Static<typeof NewKeyView>;

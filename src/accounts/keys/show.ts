@@ -21,8 +21,8 @@ export function noKey(id: KeyId): DomainError {
 }
 
 /**
- * A key that the actor may see, in the workspace where they act; null: in any.
- * @throws DomainError not_found also for a key of somebody else or elsewhere: which keys exist is not told
+ * @param workspace where the actor acts; null: in any
+ * @throws DomainError not_found also for a key that the actor may not see, so that existing keys stay hidden
  */
 export function requireSeen({ actor, workspace, row }: { actor: Actor; workspace: WorkspaceId | null; row: KeyRow }): KeyRow {
   const owner = ownerSeenBy(actor);

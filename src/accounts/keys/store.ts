@@ -6,7 +6,7 @@ import type { NanoUsd } from "../../kernel/money.ts";
 import type { KeyRecord } from "./record.ts";
 import type { KeyKind, ScopeKind } from "./schema.ts";
 
-/** What a key's form holds. */
+/** The fields of a key's form. */
 export interface Limits {
   name: string;
   monthlyLimit: NanoUsd | null;
@@ -20,7 +20,7 @@ export interface KeyRow extends Limits {
   kind: KeyKind;
   start: string;
   lastFour: string | null;
-  /** Charged in the month that was asked for. */
+  /** Charged in the requested month. */
   monthSpent: NanoUsd;
   createdAt: Date;
   lastUsedAt: Date | null;
@@ -28,8 +28,8 @@ export interface KeyRow extends Limits {
 }
 
 /**
- * The records of keys that may be used now, by hash: one statement for any number of them, one index probe each.
- * Finding by the index of a hash leaves nothing to time.
+ * Reads the records of usable keys by one statement with one index lookup each. The time of a lookup by hash reveals nothing about
+ * the key.
  * @param hashes SHA-256 in hexadecimal
  */
 export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<(KeyRecord & { hash: string })[]> {
@@ -57,7 +57,7 @@ export interface ToolsKeyRow {
   lastUsedAt: Date | null;
 }
 
-/** A tools key that may be used now, by the same rules as an inference key, but for the switch of the inference API. */
+/** A usable tools key, by the rules for an inference key except the switch of the inference API. */
 export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsKeyRow | undefined> {
   const [row] = await sql<ToolsKeyRow[]>`
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, m.role, k.scope_kind AS "scopeKind",
@@ -69,7 +69,7 @@ export async function selectToolsKey(hash: string, sql: Queries): Promise<ToolsK
   return row;
 }
 
-/** A tools key spends nothing: its row of the month tells its last use alone. */
+/** A tools key spends nothing, so its row of the month has only its last use. */
 export async function updateToolsKeyUse({ id, month, at }: { id: KeyId; month: Month; at: Date }, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO key_months (key_id, month, spent_nano, version, last_used_at) VALUES (${id}, ${month}, 0, 0, ${at})
@@ -83,7 +83,7 @@ export async function updateScope(
   await sql`UPDATE api_keys SET scope_kind = ${kind}, scope_id = ${target} WHERE id = ${id}`;
 }
 
-/** The workspace's switch, held as it is until the transaction ends; undefined: the owner is no active member. */
+/** Reads the workspace's switch and locks it until the transaction ends; undefined: the owner is no active member. */
 export async function lockOwnership(
   { workspace, owner }: { workspace: WorkspaceId; owner: string },
   tx: Transaction,
@@ -125,7 +125,7 @@ export interface KeyFilter {
   month: Month;
 }
 
-/** In the order of their creation. */
+/** In order of creation. */
 export async function selectKeys({ workspace, owner, revoked, month }: KeyFilter, sql: Queries): Promise<KeyRow[]> {
   return sql<KeyRow[]>`
     ${columns(month, sql)}
@@ -140,7 +140,7 @@ export async function selectKey({ id, month }: { id: KeyId; month: Month }, sql:
   return row;
 }
 
-/** All keys of an owner, revoked ones included. */
+/** All keys of an owner, with revoked ones. */
 export async function selectKeyIds(
   { workspace, owner }: { workspace: WorkspaceId | null; owner: string },
   sql: Queries,
@@ -151,7 +151,7 @@ export async function selectKeyIds(
   return rows.map((row) => row.id);
 }
 
-/** A key that nobody else can change until the transaction ends. */
+/** Reads a key and locks it until the transaction ends. */
 export async function lockKey({ id, month }: { id: KeyId; month: Month }, tx: Transaction): Promise<KeyRow | undefined> {
   const [row] = await tx<KeyRow[]>`${columns(month, tx)} WHERE k.id = ${id} FOR UPDATE OF k`;
   return row;
@@ -177,7 +177,7 @@ export async function updateRevoked(id: KeyId, at: Date, tx: Transaction): Promi
   await tx`UPDATE api_keys SET revoked_at = ${at} WHERE id = ${id}`;
 }
 
-/** @returns the keys of an owner that were active, in the order of their creation */
+/** @returns the keys that this revoked, in order of creation */
 export async function revokeKeysOf(
   { workspace, owner, at }: { workspace: WorkspaceId; owner: string; at: Date },
   tx: Transaction,

@@ -4,7 +4,7 @@ import { formatUsd } from "../../kernel/money.ts";
 import type { KeyView } from "./schema.ts";
 import type { KeyRow } from "./store.ts";
 
-/** A key as people see it: masked, for the key itself is kept nowhere. */
+/** A key as clients see it, masked: the key itself is not stored. */
 export function viewKey(row: KeyRow): KeyView {
   return {
     id: row.id,

@@ -10,8 +10,8 @@ import { insertMember, selectMembers } from "./member-store.ts";
 import { viewMember } from "./list-members.ts";
 
 /**
- * Makes a person a member, with an account when it is their first workspace.
- * @throws DomainError conflict when they are one already, whatever their role
+ * Makes a person a member, and creates the account for a person's first workspace.
+ * @throws DomainError conflict for a person who is a member already
  */
 export async function addMember(
   { actor, workspace, member }: { actor: Actor; workspace: WorkspaceId; member: MemberForm },

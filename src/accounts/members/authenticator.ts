@@ -1,6 +1,6 @@
 import type { Principal } from "./principal.ts";
 
-/** Finds out who sends a request by one kind of credential. An API takes a list of them; the first that knows the request answers. */
+/** Finds the principal of a request by one kind of credential. An API has a list of them, and takes the first result. */
 export interface Authenticator {
   /**
    * @param address of the connection's other end; null: unknown

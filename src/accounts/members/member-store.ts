@@ -1,9 +1,9 @@
-/** SQL of people: accounts, and their memberships in workspaces. */
+/** SQL of accounts and of their memberships in workspaces. */
 import type { Role } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-/** Of a person, in whatever workspace. */
+/** Of a person, for all workspaces. */
 export type AccountState = "active" | "suspended" | "locked" | "deleted";
 
 export interface MemberRow {
@@ -14,7 +14,7 @@ export interface MemberRow {
   account: AccountState;
 }
 
-/** Adds a membership, and the person's account when it is new. False when it is there already. */
+/** Adds a membership, and the account of a new person. @returns false if the membership exists */
 export async function insertMember(
   { workspace, email, role, at }: { workspace: WorkspaceId; email: string; role: Role; at: number },
   tx: Transaction,
@@ -26,7 +26,7 @@ export async function insertMember(
   return inserted.count === 1;
 }
 
-/** @param email null: everybody, by address */
+/** In order of addresses. @param email null: all members */
 export async function selectMembers(
   { workspace, email }: { workspace: WorkspaceId; email: string | null },
   sql: Queries,
@@ -36,7 +36,7 @@ export async function selectMembers(
     ORDER BY m.email`;
 }
 
-/** A membership that nobody else can change until the transaction ends, nor create a key under. */
+/** Reads a membership and locks it until the transaction ends, also against new keys of the member. */
 export async function lockMember(
   { workspace, email }: { workspace: WorkspaceId; email: string },
   tx: Transaction,
@@ -54,7 +54,7 @@ export async function updateMember(workspace: WorkspaceId, { email, role, active
   await tx`UPDATE members SET role = ${role}, active = ${active} WHERE workspace_id = ${workspace} AND email = ${email}`;
 }
 
-/** The state of an account that nobody else can change until the transaction ends; undefined: there is none. */
+/** Reads the state of an account and locks it until the transaction ends; undefined: there is none. */
 export async function lockAccount(email: string, tx: Transaction): Promise<AccountState | undefined> {
   const [row] = await tx<{ state: AccountState }[]>`SELECT state FROM accounts WHERE email = ${email} FOR NO KEY UPDATE`;
   return row?.state;
@@ -64,7 +64,7 @@ export async function updateAccount(email: string, state: AccountState, tx: Tran
   await tx`UPDATE accounts SET state = ${state} WHERE email = ${email}`;
 }
 
-/** Where a person is a member, and as what. */
+/** The workspaces and roles of a person. */
 export async function selectMemberships(email: string, sql: Queries): Promise<{ workspace: WorkspaceId; role: Role }[]> {
   return sql<{ workspace: WorkspaceId; role: Role }[]>`
     SELECT workspace_id AS workspace, role FROM members WHERE email = ${email} ORDER BY workspace_id`;

@@ -8,7 +8,7 @@ import { selectMembers } from "./member-store.ts";
 
 export type Principal = Operator | Person;
 
-/** A person has a role in each workspace, so only a workspace makes an actor of one. */
+/** A person has a role in each workspace, and so becomes an actor only in a workspace. */
 export interface Person {
   kind: "person";
   email: string;

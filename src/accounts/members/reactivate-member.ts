@@ -9,8 +9,8 @@ import type { MemberView } from "../workspaces/schema.ts";
 import { requireMember } from "./set-member.ts";
 
 /**
- * Lets a member in again. Their keys stay revoked: they create others.
- * @throws DomainError not_found, forbidden but to the operator
+ * Reactivates a member. Their keys stay revoked; they can create new ones.
+ * @throws DomainError not_found; forbidden except for the operator
  */
 export async function reactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },

@@ -10,8 +10,8 @@ import { lockMember, updateMember, type MemberRow } from "./member-store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
 
 /**
- * Gives a member another role in a workspace. The role that they have changes nothing and records nothing.
- * @throws DomainError not_found, forbidden but to the operator
+ * Changes the role of a member in a workspace. Setting the same role records nothing.
+ * @throws DomainError not_found; forbidden except for the operator
  */
 export async function setMember(
   { actor, workspace, email, role }: { actor: Actor; workspace: WorkspaceId; email: string; role: Role },

@@ -1,4 +1,4 @@
-/** Bytes that requests under way may hold together: all of a process, those of a workspace, those of a key. */
+/** Bounds the bytes that current requests may hold together: of a process, of a workspace and of a key. */
 import { budgetRetryMs } from "../limits.ts";
 import { HolderCounts } from "./holder-counts.ts";
 import { LimitReachedError } from "./limit-reached.ts";
@@ -7,7 +7,7 @@ export interface ByteLimits {
   totalBytes: number;
   perWorkspaceBytes: number;
   perKeyBytes: number;
-  /** Of the total, what bodies of at most `smallBytes` alone may take; so large ones never shut small ones out. */
+  /** The part of the total that only bodies up to `smallBytes` may use, so that large ones never block small ones. */
   reserve?: { bytes: number; smallBytes: number };
 }
 
@@ -16,7 +16,7 @@ export interface ByteHolder {
   workspace: string;
 }
 
-/** What one request holds; given back as a whole. */
+/** The bytes that one request holds; returned all at once. */
 export class ByteLease implements Disposable {
   readonly #budget: ByteBudget;
   readonly #holder: ByteHolder;
@@ -31,7 +31,7 @@ export class ByteLease implements Disposable {
     return this.#bytes;
   }
 
-  /** @throws LimitReachedError 429 where the key or its workspace has too much under way, 503 where all together have */
+  /** @throws LimitReachedError 429 if the key or its workspace holds too much, 503 if all requests together do */
   grow(bytes: number): void {
     this.#budget.take(this.#holder, { bytes, before: this.#bytes });
     this.#bytes += bytes;
@@ -60,7 +60,7 @@ export class ByteBudget {
     return new ByteLease(this, holder);
   }
 
-  /** @param before what the same request holds already */
+  /** @param before bytes that the same request holds already */
   take({ key, workspace }: ByteHolder, { bytes, before }: { bytes: number; before: number }): void {
     const { totalBytes, perWorkspaceBytes, perKeyBytes, reserve } = this.#limits;
     const small = reserve !== undefined && before + bytes <= reserve.smallBytes;

@@ -1,28 +1,28 @@
 /**
- * Calls of each key within the last minute. Every gateway counts its own and tells the others a few times a second, so that in a
- * fleet the limit holds for all of them together but for what is under way; where the bus is away each counts for itself.
+ * Limits the calls of each key within a minute. Every gateway counts its calls and sends the counts to the others a few times a second,
+ * so that the limit holds for a whole fleet, except for counts in transit. Without the bus each gateway counts alone.
  */
 import type { Clock } from "../../kernel/clock.ts";
 import { toolsCallsPerMinuteDefault, toolsCallsShareMs, toolsKeysCountedMax } from "../limits.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
-/** How often a key called; keys by their hashes. */
+/** Numbers of calls; keys by their hashes. */
 export type Counts = readonly (readonly [key: string, calls: number])[];
 
 interface Window {
-  /** When each counted call was, on the monotonic clock; those before `from` have left. */
+  /** Times of the counted calls on the monotonic clock; those before `from` have expired. */
   times: number[];
   from: number;
-  /** null: not known here, for another gateway counted so far. */
+  /** null: unknown, because only other gateways have counted this key. */
   perMinute: number | null;
 }
 
 interface Options {
   clock: Clock;
-  /** Tells the other gateways; absent: there are none. */
+  /** Sends counts to the other gateways; absent: there are none. */
   share?: (counts: Counts) => void;
-  /** Of keys without a limit of their own. */
+  /** For keys without a limit of their own. */
   perMinuteDefault?: number;
 }
 
@@ -39,7 +39,7 @@ export class CallRateLimiter {
     this.#perMinuteDefault = perMinuteDefault;
   }
 
-  /** Whether the key called too often, as far as its limit is known; refused calls are not counted. @throws LimitReachedError 429 */
+  /** Refused calls do not count. @throws LimitReachedError 429 if the key has called too often and its limit is known */
   require(key: string): void {
     const window = this.#windows.get(key);
     if (!window || window.perMinute === null) return;
@@ -50,32 +50,32 @@ export class CallRateLimiter {
     throw new LimitReachedError(message, { status: 429, retryAfterMs: leaving + rateWindowMs - this.#clock.monotonic() });
   }
 
-  /** Whether the key has called within the last minutes, and so is one. */
+  /** Whether the key has called within the last minutes, and so is a valid one. */
   knows(key: string): boolean {
     return this.#windows.has(key);
   }
 
-  /** Counts a call of a key whose limit is known now. @param perMinute null: the default @throws LimitReachedError 429 */
+  /** Counts a call of a key, whose limit is known by now. @param perMinute null: the default @throws LimitReachedError 429 */
   count(key: string, perMinute: number | null): void {
     this.#windowOf(key).perMinute = perMinute ?? this.#perMinuteDefault;
     this.require(key);
     this.charge(key, 1);
   }
 
-  /** What a call took beyond an ordinary one. */
+  /** Counts additional calls for an expensive one. */
   charge(key: string, calls: number): void {
     this.#add(key, calls);
     if (this.#share === undefined) return;
-    if (this.#unshared.size === 0) this.#clock.after(toolsCallsShareMs, () => this.#tell());
+    if (this.#unshared.size === 0) this.#clock.after(toolsCallsShareMs, () => this.#send());
     this.#unshared.set(key, (this.#unshared.get(key) ?? 0) + calls);
   }
 
-  /** What another gateway counted. */
+  /** Adds the counts of another gateway. */
   addOthers(counts: Counts): void {
     for (const [key, calls] of counts) this.#add(key, calls);
   }
 
-  #tell(): void {
+  #send(): void {
     this.#share?.([...this.#unshared]);
     this.#unshared.clear();
   }
@@ -96,7 +96,7 @@ export class CallRateLimiter {
     return window;
   }
 
-  /** Those that are a minute old leave. */
+  /** Drops calls that are a minute old. @returns how many are left */
   #counted(window: Window): number {
     const { times } = window;
     const since = this.#clock.monotonic() - rateWindowMs;

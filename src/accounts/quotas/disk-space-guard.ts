@@ -1,4 +1,4 @@
-/** Free space that is kept for what has to be written: the journal of charges, the database. */
+/** Keeps disk space free for the journal of charges and the database. */
 import { statfs } from "node:fs/promises";
 import type { Clock } from "../../kernel/clock.ts";
 import { diskFloorBytes, diskLookMs, diskRetryMs } from "../limits.ts";
@@ -18,13 +18,12 @@ export class DiskSpaceGuard {
   /** @throws LimitReachedError 503 below the floor */
   async require(): Promise<void> {
     if ((await this.#look()) >= diskFloorBytes) return;
-    const message =
-      "The service's disk is nearly full (diskFloorBytes): documents and attachments are not taken until it has room";
+    const message = "The service's disk is nearly full (diskFloorBytes): documents and attachments are refused until it has room";
     throw new LimitReachedError(message, { status: 503, retryAfterMs: diskRetryMs });
   }
 }
 
-/** Of the file system that a folder is on, for whoever is not root. */
+/** Free bytes of a folder's file system for users other than root. */
 export function freeBytesOf(folder: string): FreeBytes {
   return async () => {
     const { bavail, bsize } = await statfs(folder);

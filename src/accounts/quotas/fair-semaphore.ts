@@ -1,4 +1,4 @@
-/** Turns at something scarce: so many at once, few for each holder, and the others wait; holders are served one after the other. */
+/** A semaphore that is fair among holders: each has a bound of its own, and waiting holders are served in turn. */
 import type { Clock } from "../../kernel/clock.ts";
 import { HolderCounts } from "./holder-counts.ts";
 import { LimitReachedError } from "./limit-reached.ts";
@@ -8,11 +8,11 @@ export interface SemaphoreLimits {
   runningPerHolderMax: number;
   waitingMax: number;
   waitingPerHolderMax: number;
-  /** How long one waits at most. */
+  /** The longest wait. */
   waitMs: number;
 }
 
-/** Gives the turn back; a second time does nothing. */
+/** Releases the slot; a second call does nothing. */
 export type ReleaseSlot = () => void;
 
 interface Waiting {
@@ -24,19 +24,19 @@ export class FairSemaphore {
   readonly #limits: SemaphoreLimits;
   readonly #busy: string;
   readonly #running = new HolderCounts();
-  /** By holder; the one that was served last stands last. */
+  /** By holder; the last one served comes last. */
   readonly #waiting = new Map<string, Waiting[]>();
   #runningCount = 0;
   #waitingCount = 0;
 
-  /** @param busy the sentence for whoever finds no place to wait */
+  /** @param busy the message of the error */
   constructor({ clock, limits, busy }: { clock: Clock; limits: SemaphoreLimits; busy: string }) {
     this.#clock = clock;
     this.#limits = limits;
     this.#busy = busy;
   }
 
-  /** @throws LimitReachedError 429 where this holder has too many waiting, 503 where all together have, or none came in time */
+  /** @throws LimitReachedError 429 if the holder has too many waiting, 503 if all together do, or if the wait was too long */
   acquire(holder: string): Promise<ReleaseSlot> {
     if (this.#mayRun(holder)) return Promise.resolve(this.#begin(holder));
     const own = this.#waiting.get(holder)?.length ?? 0;
@@ -79,7 +79,7 @@ export class FairSemaphore {
     };
   }
 
-  /** The first of the holder whose turn it is; that holder then stands behind all others. */
+  /** Starts the first call of the next holder, which then comes after all others. */
   #startNext(): void {
     for (const [holder, [first]] of this.#waiting) {
       if (first === undefined || !this.#mayRun(holder)) continue;

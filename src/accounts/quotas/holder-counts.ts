@@ -1,4 +1,4 @@
-/** A number for each holder, such as a key or a workspace; nothing is kept of those at zero. */
+/** A count for each holder, such as a key or a workspace; holders at zero take no memory. */
 export class HolderCounts {
   readonly #counts = new Map<string, number>();
 

@@ -1,12 +1,12 @@
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-/** What a workspace can have a limited number of. */
+/** Kinds of which a workspace can have a limited number. */
 export type Counted = "tickets" | "attachments" | "products" | "projects" | "sboms";
 
 /**
- * Holds the quota of a workspace until the transaction ends. Whoever counts after this sees what every other holder committed, so
- * that two transactions never take the last place together. Call it last, after the rows are written: it makes others wait.
+ * Locks a quota of a workspace until the transaction ends. A count after this sees what other holders of the lock committed, so that
+ * two transactions never both take the last place. Call it last, after writing the rows: other transactions wait for it.
  */
 export async function lockQuota(
   { workspace, counted }: { workspace: WorkspaceId; counted: Counted },

@@ -1,16 +1,16 @@
-/** The one data key of a workspace: it seals what the workspace stores, and is itself stored sealed by the keyring. */
+/** The data key of a workspace. It seals the secrets of the workspace, and the keyring seals the data key. */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError, SealKey } from "../../kernel/seal-key.ts";
 import type { Keyring } from "./keyring.ts";
 import { insertDataKey, selectDataKey, type WrappedKey } from "./store.ts";
 
-/** A data key, and what is known of all that it sealed. */
+/** A data key, and a fact about all that it sealed. */
 export class DataKey extends SealKey {
   /**
-   * Whether every field of a connection is bound to its connection. Those of earlier versions were bound to the connector alone, until
-   * `secrets rotate` has sealed them anew. It is part of what the key itself is sealed about, so that who writes to the database
-   * cannot bring the old way back.
+   * Whether every field of a connection is bound to its connection. Earlier versions bound fields only to the connector, until
+   * `secrets rotate` seals them again. The seal of the key itself includes this flag, so that an attacker who writes to the database
+   * cannot restore the old state.
    */
   readonly bindsConnections: boolean;
 
@@ -25,19 +25,19 @@ export interface DataKeySources {
   keyring: Keyring;
 }
 
-/** @returns null: the workspace has none yet @throws SealError when the keyring cannot open it */
+/** @returns null if the workspace has none @throws SealError if the keyring cannot open it */
 export async function findDataKey(workspace: WorkspaceId, { sql, keyring }: DataKeySources): Promise<DataKey | null> {
   const wrapped = await selectDataKey(workspace, sql);
   return wrapped === undefined ? null : unwrap({ workspace, wrapped }, keyring);
 }
 
-/** The workspace's data key, made where it has none: whoever was first, there is one. @throws SealError */
+/** The workspace's data key, which this creates if there is none; concurrent callers get the same one. @throws SealError */
 export async function dataKeyOf(workspace: WorkspaceId, sources: DataKeySources): Promise<DataKey> {
   const found = await findDataKey(workspace, sources);
   if (found) return found;
   await insertDataKey(wrap(workspace, newDataKey(), sources.keyring), sources.sql);
   const made = await findDataKey(workspace, sources);
-  if (!made) throw new Error(`The data key of "${workspace}" was made and is not there`);
+  if (!made) throw new Error(`The data key of "${workspace}" was created and cannot be found`);
   return made;
 }
 

@@ -3,7 +3,7 @@ import { SealError, SealKey, sealedBy } from "../../kernel/seal-key.ts";
 import type { Secret } from "../../kernel/secret.ts";
 
 export class Keyring {
-  /** Seals what is new. */
+  /** Seals new values. */
   readonly first: SealKey;
   readonly #keys: ReadonlyMap<string, SealKey>;
 
@@ -16,7 +16,7 @@ export class Keyring {
     this.#keys = new Map(keys.map((key) => [key.id, key]));
   }
 
-  /** @throws SealError naming the key that is missing, or when the bytes were changed */
+  /** @throws SealError with the missing key, or for changed bytes */
   open(blob: Uint8Array, about: string): Uint8Array {
     const id = sealedBy(blob);
     const key = this.#keys.get(id);

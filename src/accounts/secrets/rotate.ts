@@ -14,21 +14,21 @@ import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
 
 export const Rotation = Type.Object({
   key_id: Type.String({ description: "Id of the key that seals all data keys now" }),
-  rewrapped: Type.Integer({ description: "How many were sealed by an older one, or in the way of an earlier version" }),
-  unchanged: Type.Integer({ description: "How many were sealed by it already" }),
+  rewrapped: Type.Integer({ description: "How many were sealed by an older key, or by an earlier version" }),
+  unchanged: Type.Integer({ description: "How many that key had sealed already" }),
 });
 export type Rotation = Static<typeof Rotation>;
 
 interface RotationParts extends Sources {
   keyring: Keyring;
-  /** Binds what the workspace's connections hold, sealed by an earlier version, to each connection. */
+  /** Binds the fields of the workspace's connections that an earlier version sealed to each connection. */
   bind(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void>;
 }
 
 /**
- * Seals every data key under the first key of SECRETS_KEY, all or none. What they seal stays as it is, but for credentials of
- * connections that an earlier version sealed: these are bound to their connections.
- * @throws DomainError conflict when one of them cannot be opened: its key is missing; forbidden but to the operator
+ * Seals every data key under the first key of SECRETS_KEY, all or none. The data that they seal stays as it is, except credentials of
+ * connections from an earlier version, which are bound to their connections.
+ * @throws DomainError conflict if a data key cannot be opened because its key is missing; forbidden except for the operator
  */
 export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }: RotationParts): Promise<Rotation> {
   authorize(actor, { roles: operatorOnly, action: "rotate secrets" });
@@ -50,7 +50,7 @@ export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }:
   });
 }
 
-/** @returns how many were not sealed by the first key, or did not bind connections */
+/** @returns how many another key had sealed, or did not bind connections */
 async function rewrap(
   keys: WrappedKey[],
   { keyring, bind }: Omit<RotationParts, keyof Sources>,

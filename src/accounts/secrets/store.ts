@@ -2,7 +2,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/bytea-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-/** The data key of a workspace as it is stored: sealed. */
+/** The sealed data key of a workspace. */
 export interface WrappedKey {
   workspace: WorkspaceId;
   wrapped: Uint8Array;
@@ -13,14 +13,14 @@ export async function selectDataKey(workspace: WorkspaceId, sql: Queries): Promi
   return row?.wrapped;
 }
 
-/** Where the workspace has a data key already, that one stays. */
+/** Keeps an existing data key of the workspace. */
 export async function insertDataKey({ workspace, wrapped }: WrappedKey, sql: Queries): Promise<void> {
   await sql`
     INSERT INTO data_keys (workspace_id, wrapped) VALUES (${workspace}, ${Buffer.from(wrapped)})
     ON CONFLICT (workspace_id) DO NOTHING`;
 }
 
-/** Some data keys in the order of their workspaces, beginning after one; locked until the transaction ends. */
+/** Reads the next data keys in order of workspaces, and locks them until the transaction ends. */
 export async function lockDataKeys(
   { after, limit }: { after: WorkspaceId; limit: number },
   tx: Transaction,

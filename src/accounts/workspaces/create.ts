@@ -7,8 +7,8 @@ import { DomainError } from "../errors.ts";
 import { insertWorkspace } from "./store.ts";
 
 /**
- * Opens a workspace: enabled, with fallbacks, everything else off, no spend limit, no credit.
- * @throws DomainError conflict when the name is taken
+ * Creates a workspace: enabled, with fallbacks, other settings off, no spend limit, no credit.
+ * @throws DomainError conflict for a name that exists
  */
 export async function createWorkspace(
   { actor, name: typed }: { actor: Actor; name: string },
@@ -27,7 +27,7 @@ export async function createWorkspace(
   });
 }
 
-/** Wherever a workspace is asked for, id and name both serve, in paths too: a name must look like neither. */
+/** Requests and paths name a workspace by id or name, so a name must not look like an id or a special path. */
 const unusable = [
   { form: /^$/, cause: "it is empty" },
   { form: /^ws-[a-z2-7]{26}$/, cause: "it has the form of an id" },

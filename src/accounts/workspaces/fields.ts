@@ -1,10 +1,10 @@
-/** Kinds of fields that the control plane's forms are made of. Descriptions complete the sentence "… is needed". */
+/** Kinds of fields for forms. Descriptions complete the sentence "… is needed". */
 import { Type, type SchemaOptions, type TString } from "@sinclair/typebox";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import { balanceNanoMax, balanceUsdMax, emailCharactersMax, nameCharactersMax } from "../limits.ts";
 import { DomainError } from "../errors.ts";
 
-/** One line of text: control characters would forge lines in logs and tables, and PostgreSQL takes no NUL. */
+/** One line of text: control characters could forge lines in logs and tables, and PostgreSQL accepts no NUL. */
 export function line(description: string, options: SchemaOptions & { minLength?: number } = {}): TString {
   return Type.String({ pattern: "^[^\\u0000-\\u001f\\u007f]*$", maxLength: nameCharactersMax, description, ...options });
 }
@@ -23,13 +23,13 @@ export const Email = Type.String({
   description: "an e-mail address",
 });
 
-/** One person has one account, however the address is typed. */
+/** Different spellings of an address belong to one account. */
 export function canonicalEmail(email: string): string {
   return email.toLowerCase();
 }
 
 /**
- * An amount that a person typed: above zero, at most 9,000,000 USD.
+ * Parses an amount above zero and of at most 9,000,000 USD.
  * @throws DomainError invalid_field
  */
 export function parseAmount({ field, text, decimalsMax }: { field: string; text: string; decimalsMax: number }): NanoUsd {

@@ -4,7 +4,7 @@ import { DomainError } from "../errors.ts";
 import { selectWorkspaces, type WorkspaceRow } from "./store.ts";
 
 /**
- * A workspace by its id or exact name, with what it spent this month.
+ * Finds a workspace by id or exact name, with its spend of this month.
  * @throws DomainError not_found
  */
 export async function findWorkspace(idOrName: string, { sql, clock }: { sql: Queries; clock: Clock }): Promise<WorkspaceRow> {

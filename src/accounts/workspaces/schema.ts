@@ -2,14 +2,14 @@ import { Type, type Static, type TString } from "@sinclair/typebox";
 import { Role } from "../audit/actor.ts";
 import { Email, line, usd } from "./fields.ts";
 
-/** What each setting means, the same where it is made and where it is shown. */
+/** Descriptions of the settings, for forms and views. */
 const about = {
-  enabled: "Whether the platform is on: the workspace's keys are served and new ones created",
-  spend_limit_usd: "What all its keys together may spend in a calendar month (UTC), in USD; null: no limit",
+  enabled: "Whether the platform is on: the workspace's keys are served and new ones can be created",
+  spend_limit_usd: "The most that all its keys together may spend in a calendar month (UTC), in USD; null: no limit",
   fallbacks: "Whether a failed call of a provider is tried once more",
-  zero_data_retention: "Whether only providers that keep nothing may serve",
+  zero_data_retention: "Whether only providers that store no data may serve",
   prompt_storage: "Whether prompts and answers are stored, sealed",
-  early_access: "Features that are switched on before they are for everybody",
+  early_access: "Early-access features that are switched on",
 };
 
 function onOrOff(title: string) {
@@ -41,11 +41,11 @@ export type WorkspaceSettings = Static<typeof WorkspaceSettings>;
 
 const text = (description: string): TString => Type.String({ description });
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-const unlessSilent = "in USD with nine decimals; null: the counters cannot answer at present";
+const unlessUnavailable = "in USD with nine decimals; null: the counters cannot answer at present";
 
 export const WorkspaceView = Type.Object({
   id: text("The workspace's id"),
-  name: text("The workspace's name, which no other has"),
+  name: text("The workspace's unique name"),
   enabled: Type.Boolean({ description: about.enabled }),
   spend_limit_usd: textOrNull(about.spend_limit_usd),
   fallbacks: Type.Boolean({ description: about.fallbacks }),
@@ -53,10 +53,10 @@ export const WorkspaceView = Type.Object({
   prompt_storage: Type.Boolean({ description: about.prompt_storage }),
   early_access: Type.Array(Type.String(), { description: about.early_access }),
   balance_usd: text("Credit added minus everything charged, in USD with nine decimals"),
-  reserved_usd: textOrNull(`What requests under way have set aside, ${unlessSilent}`),
-  available_usd: textOrNull(`The balance minus what is set aside, ${unlessSilent}`),
+  reserved_usd: textOrNull(`The amount reserved for current requests, ${unlessUnavailable}`),
+  available_usd: textOrNull(`The balance minus the reserved amount, ${unlessUnavailable}`),
   month: text("The current month in UTC, as YYYY-MM"),
-  month_spent_usd: text("What was charged in the current month, in USD with nine decimals"),
+  month_spent_usd: text("The charges of the current month, in USD with nine decimals"),
 });
 export type WorkspaceView = Static<typeof WorkspaceView>;
 
@@ -66,7 +66,7 @@ export type MemberForm = Static<typeof MemberForm>;
 export const MemberView = Type.Object({
   email: text("The person's e-mail address"),
   role: Role,
-  state: text("`active`, `deactivated`, or what the person's account is: `suspended`, `locked` or `deleted`"),
+  state: text("`active`, `deactivated`, or the state of the person's account: `suspended`, `locked` or `deleted`"),
 });
 export type MemberView = Static<typeof MemberView>;
 
@@ -75,7 +75,7 @@ export const MemberEdit = Type.Pick(MemberForm, ["role"]);
 export const AccountView = Type.Object({
   email: text("The person's e-mail address"),
   role: Type.Union([Role, Type.Null()], {
-    description: "What the person is in every workspace of theirs; null: one thing here and another there",
+    description: "The person's role if it is the same in all workspaces; null: the roles differ",
   }),
   state: text("`active`, `suspended`, `locked` or `deleted`"),
 });

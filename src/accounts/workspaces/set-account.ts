@@ -13,7 +13,7 @@ interface Transition {
   event: string;
 }
 
-/** What can be done to an account. A deleted one stays deleted. */
+/** The transitions of an account. A deleted one stays deleted. */
 const transitions = {
   suspend: { from: ["active"], to: "suspended", event: "account.suspended" },
   unsuspend: { from: ["suspended"], to: "active", event: "account.unsuspended" },
@@ -25,9 +25,9 @@ const transitions = {
 export type AccountVerb = keyof typeof transitions;
 
 /**
- * Moves a person's account to another state, in every workspace of theirs: keys work only while it is active. Recorded once for
- * each workspace. Where the account is in that state already nothing changes.
- * @throws DomainError not_found; conflict where the way leads from another state; forbidden but to the operator
+ * Changes the state of a person's account for all their workspaces; their keys work only while it is active. Each workspace gets an
+ * audit row. Setting the same state changes nothing.
+ * @throws DomainError not_found; conflict for a transition from another state; forbidden except for the operator
  */
 export async function setAccount(
   { actor, email: typed, verb }: { actor: Actor; email: string; verb: AccountVerb },

@@ -9,12 +9,12 @@ import { parseAmount } from "./fields.ts";
 import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";
 
-/** What `early_access` may list: nothing yet in this version. */
+/** The features that `early_access` may list: none in this version. */
 const served: readonly string[] = [];
 
 /**
- * Changes settings of a workspace; those not given stay. A save that changes nothing records nothing.
- * @throws DomainError forbidden but for admins and super admins, and the operator
+ * Changes the given settings of a workspace. Records nothing if no value changed.
+ * @throws DomainError forbidden except for admins, super admins and the operator
  */
 export async function setWorkspace(
   { actor, workspace, settings }: { actor: Actor; workspace: WorkspaceId; settings: WorkspaceSettings },
@@ -51,7 +51,7 @@ function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
   };
 }
 
-/** Settings under the names that the control API gives them. */
+/** Settings by their names in the control API. */
 function audited(settings: Settings): Fields {
   return {
     enabled: settings.enabled,

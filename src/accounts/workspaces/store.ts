@@ -16,11 +16,11 @@ export interface WorkspaceRow extends Settings {
   id: WorkspaceId;
   name: string;
   balance: NanoUsd;
-  /** Charged in the month that was asked for. */
+  /** Charged in the requested month. */
   monthSpent: NanoUsd;
 }
 
-/** Adds a workspace and the empty head of its ledger. False when the name is taken. */
+/** Adds a workspace and the empty head of its ledger. @returns false if the name exists */
 export async function insertWorkspace(
   { id, name, at }: { id: WorkspaceId; name: string; at: number },
   tx: Transaction,
@@ -48,7 +48,7 @@ export async function selectWorkspaces(
     ORDER BY w.id`;
 }
 
-/** The settings, locked until the transaction ends. */
+/** Reads the settings and locks them until the transaction ends. */
 export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Promise<Settings | undefined> {
   const [row] = await tx<Settings[]>`
     SELECT enabled, spend_limit_nano AS "spendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
@@ -65,13 +65,13 @@ export async function updateSettings(workspace: WorkspaceId, settings: Settings,
     WHERE id = ${workspace}`;
 }
 
-/** Whether there is a workspace. */
+/** Whether any workspace exists. */
 export async function anyWorkspace(sql: Queries): Promise<boolean> {
   const rows = await sql`SELECT 1 FROM workspaces LIMIT 1`;
   return rows.length > 0;
 }
 
-/** Holds off whoever else adds or changes a workspace until the transaction ends. */
+/** Prevents others from adding or changing a workspace until the transaction ends. */
 export async function lockWorkspaces(tx: Transaction): Promise<void> {
   await tx`LOCK TABLE workspaces IN EXCLUSIVE MODE`;
 }

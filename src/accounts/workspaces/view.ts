@@ -3,14 +3,14 @@ import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { WorkspaceView } from "./schema.ts";
 import type { WorkspaceRow } from "./store.ts";
 
-/** Credit as the counters hold it: available = balance − reserved. */
+/** Credit in the counters: available = balance − reserved. */
 export interface Credit {
   balance: NanoUsd;
   reserved: NanoUsd;
   available: NanoUsd;
 }
 
-/** @param credit null: the counters cannot answer, the balance is then the ledger's */
+/** @param credit null: the counters cannot answer, and the ledger gives the balance */
 export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Month; credit: Credit | null }): WorkspaceView {
   return {
     id: row.id,
