@@ -1,4 +1,4 @@
-/** A clock that moves when a test says so. */
+/** A clock that only moves when a test moves it. */
 import type { Clock } from "../../src/kernel/clock.ts";
 
 interface Timer {
@@ -16,7 +16,7 @@ export class ManualClock implements Clock {
     this.#startedMs = startMs;
   }
 
-  /** Timers that are set and have not fired: what is left over at the end is a leak. */
+  /** Timers that have not fired: one that remains at the end is a leak. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -35,13 +35,13 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Turns of the event loop are real ones. */
+  /** Turns of the event loop are real. */
   endOfTurn(callback: () => void): () => void {
     const planned = setImmediate(callback);
     return () => clearImmediate(planned);
   }
 
-  /** Moves on, and calls back in the order of time what falls due; callbacks may set further timers. */
+  /** Moves the time on and fires due timers in order; their callbacks may set further timers. */
   advance(ms: number): void {
     const end = this.#nowMs + ms;
     for (let due = this.#next(end); due; due = this.#next(end)) {
@@ -52,7 +52,7 @@ export class ManualClock implements Clock {
     this.#nowMs = end;
   }
 
-  /** As `advance`, giving promises their turn after each due timer. */
+  /** Like `advance`, but lets promises settle after each timer. */
   async pass(ms: number): Promise<void> {
     const end = this.#nowMs + ms;
     await settled();
@@ -71,10 +71,10 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Turns of the event loop that one step may take: gathering a question, a look-up for it, its answer, and what follows. */
+/** Turns of the event loop that one step may take: gathering a request, a look-up for it, its reply, and what follows. */
 const turns = 5;
 
-/** Lets everything that waits for promises and turns of the event loop alone take its turn. */
+/** Lets everything settle that only waits for promises and turns of the event loop. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

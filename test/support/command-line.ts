@@ -1,4 +1,4 @@
-/** The command line over a fresh database with the workspace "w", and a folder for the files that it is given. */
+/** The command line over a fresh database with the workspace "w", and a folder for its input files. */
 import { Control } from "./control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "./servers/databases.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

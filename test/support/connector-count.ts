@@ -1,4 +1,4 @@
-/** How many connectors this repository ships, so that a further one is one further file. */
+/** The number of connectors in this repository, so that adding one adds only one file. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 

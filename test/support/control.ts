@@ -29,9 +29,9 @@ export interface Answer {
 
 interface Sent {
   body?: unknown;
-  /** The member in whose name the operator token acts. */
+  /** The member on whose behalf the operator token acts. */
   as?: string;
-  /** In place of the operator token; null: none. */
+  /** Sent in place of the operator token; null: none. */
   token?: string | null;
   headers?: Record<string, string>;
 }
@@ -39,24 +39,24 @@ interface Sent {
 export class Control {
   readonly clock = new ManualClock();
   readonly notified = new Notified();
-  /** Workspaces whose counters were told to read the ledger. */
+  /** Workspaces whose counters were notified to read the ledger. */
   readonly refreshed: string[] = [];
   /** What the API wrote to its log. */
   readonly logged: string[] = [];
-  /** What the counters answer; null: nothing. */
+  /** The counters' reply; null: none. */
   position: Position | null = null;
-  /** The connector catalog that connections are made from. */
+  /** The connector catalog for connections. */
   readonly connectors: { published: ControlParts["connectors"]["published"] } = { published: null };
   /** Calls vendors; a test that needs one sets it. */
   probeFetch: ControlParts["probeFetch"] = () => Promise.reject(new Error("No vendor is called in this test"));
-  /** What repositories are imported from. */
+  /** The hosts that repositories are imported from. */
   readonly platforms = new Platforms();
   readonly keyring: Keyring;
   readonly #app: ReturnType<typeof controlApi>;
 
   /**
    * @param secrets the keys of SECRETS_KEY
-   * @param others accepted beside the operator token
+   * @param others further accepted authenticators
    */
   constructor(
     sql: Database,
@@ -82,7 +82,7 @@ export class Control {
     });
   }
 
-  /** Serves it on a free port of this machine. */
+  /** Serves it on a free local port. */
   listen(): { url: string; stop(): Promise<void> } {
     const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => this.#app.handle(request) });
     return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
@@ -104,28 +104,28 @@ export class Control {
     };
   }
 
-  /** The object of an answer that is expected to succeed. */
+  /** The body of an answer that must be a success. */
   async expect(method: string, path: string, sent: Sent = {}): Promise<Record<string, unknown>> {
     const { status, body } = await this.call(method, path, sent);
     if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)} ${this.logged.join("")}`);
     return objectOf(body);
   }
 
-  /** The rows of a list that is expected to succeed. */
+  /** The rows of a list that must be a success. */
   async list(path: string, sent: Sent = {}): Promise<Record<string, unknown>[]> {
     const { data } = await this.expect("GET", path, sent);
     if (!Array.isArray(data)) throw new Error(`GET ${path} answered no list`);
     return data.map(objectOf);
   }
 
-  /** `status code field` of an answer that is expected to be a refusal. */
+  /** `status code field` of an answer that must be a refusal. */
   async refusal(method: string, path: string, sent: Sent = {}): Promise<string> {
     const { status, body } = await this.call(method, path, sent);
     const error = objectOf(objectOf(body)["error"]);
     return `${status} ${String(error["code"])} ${String(error["field"])}`;
   }
 
-  /** A workspace of its own with one member of each role: `<role>@<name>`. */
+  /** A separate workspace with one member of each role: `<role>@<name>`. */
   async workspace(name: string, credit?: string): Promise<string> {
     const form = { name, ...(credit !== undefined && { credit_usd: credit }) };
     const { id } = await this.expect("POST", "/workspaces", { body: form });
@@ -135,7 +135,7 @@ export class Control {
     return String(id);
   }
 
-  /** A key of `member@<workspace>`; the answer holds `key`. */
+  /** A key of `member@<workspace>`; the answer contains `key`. */
   async key(workspace: string, form: Record<string, unknown> = {}): Promise<{ id: string; key: string }> {
     const made = await this.expect("POST", "/keys", { body: { workspace, owner: `member@${workspace}`, ...form } });
     return { id: String(made["id"]), key: String(made["key"]) };

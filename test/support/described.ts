@@ -1,8 +1,8 @@
-/** Holds values to the schemas of an OpenAPI document as it is served: plain JSON, as a client's generator reads it. */
+/** Validates values against the schemas of a served OpenAPI document: plain JSON, as a client generator reads it. */
 
 export type Json = Record<string, unknown>;
 
-/** The keywords that the document may use; one that is not here would be understood by nobody in this test. */
+/** The keywords that the document may use. This test understands no others. */
 const keywords: Record<string, (value: unknown, told: unknown, context: Context) => string[]> = {
   type: (value, types) => (listOf(types).some((type) => isOfType(value, type)) ? [] : [`is no ${String(types)}`]),
   enum: (value, words) => (listOf(words).includes(value) ? [] : [`is none of ${JSON.stringify(words)}`]),
@@ -60,13 +60,13 @@ export const knownKeywords: ReadonlySet<string> = new Set(Object.keys(keywords))
 
 interface Context {
   document: Json;
-  /** Where the value stands. */
+  /** The path of the value. */
   at: string;
-  /** The schema that the keyword is in. */
+  /** The schema that contains the keyword. */
   schema: Json;
 }
 
-/** Every place where the value is not as the schema says. @throws Error at a keyword that is not known here */
+/** Every path where the value violates the schema. @throws Error at an unknown keyword */
 export function problems(document: Json, schema: unknown, value: unknown): string[] {
   return problemsOf(value, schema, { document, at: "", schema: {} });
 }
@@ -82,7 +82,7 @@ function problemsOf(value: unknown, rules: unknown, context: Context): string[] 
   });
 }
 
-/** What a reference such as `#/components/schemas/Key` points at. @throws Error where it points at nothing */
+/** The target of a reference such as `#/components/schemas/Key`. @throws Error if it does not exist */
 export function resolve(document: Json, pointer: string): Json {
   let found: unknown = document;
   for (const step of pointer.replace(/^#\//, "").split("/")) {
@@ -92,13 +92,13 @@ export function resolve(document: Json, pointer: string): Json {
   return found;
 }
 
-/** What stands there, or what a reference there points at. */
+/** The value itself, or the target of a reference. */
 export function followed(document: Json, value: unknown): Json {
   const { $ref } = jsonOf(value);
   return typeof $ref === "string" ? resolve(document, $ref) : jsonOf(value);
 }
 
-/** A body holds one value, a stream of events or lines several. */
+/** A body contains one value, or several in an event stream or in lines. */
 export function valuesOf(type: string, text: string): unknown[] {
   if (/[/+]json$/.test(type)) return [JSON.parse(text)];
   if (type === "text/plain" || type === "text/html") return [text];
@@ -106,7 +106,7 @@ export function valuesOf(type: string, text: string): unknown[] {
   return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 }
 
-/** A schema as plain JSON, without the words that people read. */
+/** A schema as plain JSON, without its descriptions. */
 export function withoutTitles(schema: unknown): unknown {
   const isTitle = (key: string, value: unknown) => key === "title" && typeof value === "string";
   return JSON.parse(JSON.stringify(schema), (key, value: unknown) => (isTitle(key, value) ? undefined : value));
@@ -116,7 +116,7 @@ export function isJson(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** @throws Error where the document has something else in place of an object */
+/** @throws Error if the document has something else than an object */
 export function jsonOf(value: unknown): Json {
   if (isJson(value)) return value;
   throw new Error(`There is ${JSON.stringify(value)} in place of an object`);

@@ -1,4 +1,4 @@
-/** The error that a promise rejects with; the runner's own `rejects` blocks the loop, which stops a clock of ours. */
+/** The error that a promise rejects with. The runner's own `rejects` blocks the event loop, which stops a manual clock. */
 export function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     (value) => {

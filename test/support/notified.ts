@@ -1,6 +1,6 @@
 import type { Notification } from "../../src/backing/bus.ts";
 
-/** Counts the notifications that were sent, by topic. */
+/** Counts the sent notifications by topic. */
 export class Notified {
   readonly #counts = new Map<Notification, number>();
 

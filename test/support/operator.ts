@@ -15,7 +15,7 @@ export class Operator {
     this.token = token;
   }
 
-  /** @throws Error with the answer when it is not a success */
+  /** @throws Error with the answer if it is not a success */
   async call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await this.send(`/api/console${path}`, { method, body });
     const text = await response.text();

@@ -1,4 +1,4 @@
-/** Chance that a seed repeats: Mulberry32, good enough to shuffle with. @returns numbers from 0 to below 1 */
+/** Random numbers that a seed repeats: Mulberry32, good enough for shuffling. @returns numbers from 0 to below 1 */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

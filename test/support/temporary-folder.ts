@@ -1,4 +1,4 @@
-/** A folder that is gone when the test is over. */
+/** A folder that is removed when the test ends. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

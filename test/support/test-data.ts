@@ -1,10 +1,10 @@
-/** Real records beside the clone, or where WEIR_TEST_DATA says; they are read in place, and tests that need them skip without them. */
+/** Real records next to the clone, or in the folder of WEIR_TEST_DATA. Tests read them in place and skip without them. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 const folder = process.env["WEIR_TEST_DATA"] ?? join(import.meta.dir, "../../../shared/data");
 
-/** null: it is not there. */
+/** null if the folder does not exist. */
 export function testData(name: string): string | null {
   const path = join(folder, name);
   return existsSync(path) ? path : null;

@@ -14,7 +14,7 @@ import { settlement } from "./gateway/settlements.ts";
 export interface TestGatewayOptions {
   bus: Bus;
   clock: Clock;
-  /** Holds the gateway's spool. */
+  /** The folder of the gateway's spool. */
   folder: string;
 }
 
@@ -32,7 +32,7 @@ export class TestGateway implements Disposable {
     return this.admission.admit(caller, { model: "acme/one", inputTokens: 36, maxTokens: 50, tools: false });
   }
 
-  /** All steps from the key to the provider call, which is left out. */
+  /** All steps from the key to the provider call, without the call itself. */
   async begin(hash: string, record: KeyRecord): Promise<Reservation> {
     const { reservation, fingerprint } = await this.admit(hash, record);
     try {

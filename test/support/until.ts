@@ -1,4 +1,4 @@
-/** Waits for a condition, not for a time: looks every few milliseconds. @throws Error after `limitMs` */
+/** Waits for a condition by checking it every few milliseconds. @throws Error after `limitMs` */
 export async function until(condition: () => boolean | Promise<boolean>, limitMs = 10_000): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await condition())) {

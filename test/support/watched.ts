@@ -1,4 +1,4 @@
-/** A value that a test waits upon: no sleeping, and no waiting for ever. */
+/** A value that a test waits for, with a time limit and without sleeping. */
 
 const patienceMs = 5_000;
 
@@ -10,12 +10,12 @@ export class Watched<T> {
     this.value = value;
   }
 
-  /** Says that the value may have changed. */
+  /** Reports that the value may have changed. */
   touch(): void {
     for (const look of this.#waiting) look();
   }
 
-  /** @param what named when it does not come true within five seconds */
+  /** @param what named in the error if the condition is not met within five seconds */
   until(condition: (value: T) => boolean, what: string): Promise<T> {
     return new Promise((resolve, reject) => {
       const look = () => {

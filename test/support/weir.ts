@@ -1,4 +1,4 @@
-/** The command line as a person types it, against the control API over a database of the test. */
+/** The command line as a person types it, against the control API over a test's database. */
 import { expect } from "bun:test";
 import { run } from "../../scripts/weir/run.ts";
 import { objectOf, operatorToken, type Control } from "./control.ts";
@@ -34,14 +34,14 @@ export class Weir implements AsyncDisposable {
     return outcome;
   }
 
-  /** The one JSON document of a command that is expected to succeed without a word on stderr. */
+  /** The one JSON document of a command that must succeed with an empty stderr. */
   async json(...words: string[]): Promise<Record<string, unknown>> {
     const { code, out, error } = await this.run(...words, "--json");
     expect([code, error]).toEqual([0, ""]);
     return objectOf(JSON.parse(out));
   }
 
-  /** The message of a command that is expected to be refused, with nothing on stdout. */
+  /** The message of a command that must be refused with an empty stdout. */
   async refusal(...words: string[]): Promise<string> {
     const { code, out, error } = await this.run(...words, "--json");
     expect([code, out]).toEqual([1, ""]);

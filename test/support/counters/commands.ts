@@ -1,4 +1,4 @@
-/** Random things that happen to counters. Few ids and small numbers, so that they meet. */
+/** Random operations on counters. Few ids and small numbers, so that they interact. */
 import fc from "fast-check";
 import type { Resolution } from "../../../src/backing/counters.ts";
 import { countedWorkspaces } from "./harness.ts";
@@ -42,11 +42,14 @@ const resolve = fc.record({
   keyMonths: fc.array(fc.record({ workspace, key, month, spent: amount, version, sequence: version }), { maxLength: 3 }),
 });
 
-/** What a worker does when a workspace is not ready: the store's holds and some that a front reports, read ledger, load. */
+/**
+ * What a worker does when a workspace is not ready: reads the store's holds, some reported by a gateway, and the ledger, and
+ * loads.
+ */
 const load = fc.record({
   kind: fc.constant("load" as const),
   account: fc.record({ workspace, balance, sequence: version, months }),
-  /** Whether the holds that the store still has are given back; what has ended in the ledger is not. */
+  /** Whether the holds that the store still has are included; those that ended in the ledger are not. */
   keepsHolds: fc.boolean(),
   reported: fc.array(fc.record({ generation, key, amount }), { maxLength: 2 }),
   windows: fc.array(fc.record({ key, agesMs: fc.array(fc.constantFrom(0, 1, 30_000, 59_999, 60_000), { maxLength: 4 }) }), {
@@ -54,7 +57,7 @@ const load = fc.record({
   }),
 });
 
-/** The same for all workspaces and keys at once, in the present month: most runs need something to work with. */
+/** The same for all workspaces and keys, in the current month: most runs need a state to start from. */
 const prepare = fc.record({ kind: fc.constant("prepare" as const), balance });
 
 const advance = fc.record({
@@ -62,7 +65,7 @@ const advance = fc.record({
   ms: fc.constantFrom(0, 1, 999, 1_000, 30_000, 59_999, 60_000, 60_001, 1_200_000),
 });
 
-/** At most once in a run: times that ended are gone at different moments in the two stores. */
+/** At most once in a run: the two stores forget expired times at different moments. */
 const setBack = fc.record({ kind: fc.constant("set back" as const), ms: fc.constantFrom(1, 1_000, 5_000) });
 const toMonthEdge = fc.record({ kind: fc.constant("to month edge" as const), ms: fc.constantFrom(-1, 0) });
 const loss = fc.record({ kind: fc.constantFrom("wipe" as const, "restart" as const) });

@@ -19,7 +19,7 @@ export async function openEmbeddedHarness(): Promise<CountersHarness> {
   };
 }
 
-/** What counters in this process hold of a workspace. */
+/** A workspace's state in the in-process counters. */
 export function dumpEmbedded(counters: EmbeddedCounters, { workspace, clockMs }: { workspace: string; clockMs: number }): Dump {
   const space = counters.workspaces.get(workspace) ?? unknownWorkspace();
   const totals: Dump["totals"] = {};

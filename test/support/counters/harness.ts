@@ -1,14 +1,14 @@
-/** Counters whose store's clock a test moves, with a look inside: what both forms must agree on. */
+/** Counters with a clock that a test moves and a view of their state, on which both implementations must agree. */
 import type { Counters, Hold } from "../../../src/backing/counters.ts";
 import { rateWindowMs } from "../../../src/backing/limits.ts";
 
-/** Where a test's time begins: in the middle of a month. */
+/** The start of a test's time: in the middle of a month. */
 export const countersStartMs = Date.UTC(2026, 10, 20, 12);
 
-/** The workspaces that tests speak of. */
+/** The workspaces in tests. */
 export const countedWorkspaces = ["w1", "w2", "w3"] as const;
 
-/** What is known of a workspace, in one form for both. What is zero or unknown is left out. */
+/** The state of a workspace, in one form for both. Zero and unknown values are omitted. */
 export interface Dump {
   ready: boolean;
   /** Balance, its sequence, and the sum of holds. */
@@ -19,18 +19,18 @@ export interface Dump {
   windows: Record<string, number[]>;
   /** By generation, as fingerprint|amount|key|month|admitted at|deadline. */
   holds: Record<string, string>;
-  /** By generation: when the sweeper looks at it. */
+  /** By generation: when the sweeper checks it. */
   deadlines: Record<string, number>;
 }
 
 export interface CountersHarness extends AsyncDisposable {
   readonly counters: Counters;
   now(): number;
-  /** Moves the store's clock, back where `ms` is negative. */
+  /** Moves the store's clock, backwards if `ms` is negative. */
   advance(ms: number): Promise<void>;
   /** The store loses everything. */
   wipe(): Promise<void>;
-  /** The store starts anew with what it had. */
+  /** The store restarts with its data. */
   restart(): Promise<void>;
   dump(workspace: string): Promise<Dump>;
 }
@@ -39,7 +39,7 @@ export function holdText({ fingerprint, amount, key, month, admittedAt, deadline
   return [fingerprint, amount, key, month, admittedAt, deadline].join("|");
 }
 
-/** Expired times may still be there or not: they do not count. */
+/** Expired times may still be there: they do not count. */
 export function countedTimes(windows: Iterable<[key: string, times: readonly number[]]>, clockMs: number): Dump["windows"] {
   const counted: Dump["windows"] = {};
   for (const [key, times] of windows) {

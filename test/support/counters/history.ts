@@ -1,4 +1,4 @@
-/** Plays commands to counters and to the naive ones, and holds every reply and every state to the invariants. */
+/** Runs commands on counters and on the naive ones, and checks every reply and every state against the invariants. */
 import { expect } from "bun:test";
 import type { AdmitReply, AdmitRequest, Hold, WorkspaceLoad } from "../../../src/backing/counters.ts";
 import { monthBounds, monthOf } from "../../../src/kernel/clock.ts";
@@ -12,12 +12,12 @@ type Admit = Command & { kind: "admit" };
 export class History {
   readonly #stores: CountersHarness[];
   readonly #naive = new NaiveCounters();
-  /** When requests of a key were admitted, in true time: that of the clock, but that setting it back takes none. */
+  /** When requests of a key were admitted, in true time: the clock's, but unaffected by setting it back. */
   readonly #admitted = new Map<string, number[]>();
   #trueTime = 0;
   #wasSetBack = false;
 
-  /** @param stores any number of forms of the counters; what one answers all must answer */
+  /** @param stores any number of implementations, which must all reply the same */
   constructor(stores: CountersHarness[]) {
     this.#stores = stores;
   }
@@ -57,7 +57,7 @@ export class History {
     }
   }
 
-  /** All stores hold the same, and what they count in advance is the sum of what they hold. */
+  /** All stores have the same state, and their precomputed sums equal the sums of their parts. */
   async end(): Promise<void> {
     for (const workspace of countedWorkspaces) {
       const [first, ...others] = await Promise.all(this.#stores.map((store) => store.dump(workspace)));
@@ -86,7 +86,7 @@ export class History {
     return this.#all((store) => store.advance(ms));
   }
 
-  /** Not to a time at which a tombstone had not ended that some store may have forgotten since. */
+  /** Not back to a time before the end of a tombstone that a store may have forgotten since. */
   async #setBack(ms: number): Promise<void> {
     if (this.#wasSetBack || this.#naive.endedLast >= this.#now - ms) return;
     this.#wasSetBack = true;

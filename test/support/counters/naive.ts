@@ -1,6 +1,6 @@
 /**
- * Counters as the specification words them, with nothing counted in advance: lists of holds and of times, summed up and
- * searched whenever something is decided. Slow and plain on purpose; the two real forms must agree with it.
+ * Counters exactly as the specification describes them, without precomputed sums: lists of holds and times, searched and added
+ * up for every decision. Slow and simple on purpose; the two real implementations must agree with it.
  */
 import type {
   AccountPush,
@@ -38,7 +38,7 @@ class NaiveWorkspace {
     return this.balance.value - this.held();
   }
 
-  /** The times that count at `now`; the others are gone for good. */
+  /** The times that count at `now`; the others are removed. */
   counted(key: string, now: number): { times: number[]; at: number } {
     const all = this.times.get(key) ?? [];
     const at = Math.max(now, ...all);
@@ -50,7 +50,7 @@ class NaiveWorkspace {
 
 export class NaiveCounters {
   #spaces = new Map<string, NaiveWorkspace>();
-  /** When the last of the tombstones that are gone had ended. */
+  /** When the last removed tombstone had ended. */
   endedLast = -Infinity;
 
   space(workspace: string): NaiveWorkspace {
@@ -67,7 +67,7 @@ export class NaiveCounters {
     for (const space of this.#spaces.values()) space.ready = false;
   }
 
-  /** Whatever is done first finds out which tombstones have ended, and they are gone. */
+  /** Every operation first removes the tombstones that have ended. */
   endTombstones(now: number): void {
     for (const space of this.#spaces.values()) {
       for (const { until } of space.tombstones) if (until < now) this.endedLast = Math.max(this.endedLast, until);
@@ -191,7 +191,7 @@ function windowOf(times: number[], { request, now }: { request: AdmitRequest; no
   };
 }
 
-/** Of equal versions the one that was there stays. */
+/** Of equal versions, the existing one stays. */
 function newest(known: Versioned | undefined, told: Versioned | undefined): Versioned {
   if (!known) return told ?? { value: 0n, version: -1n };
   return told && told.version > known.version ? told : known;

@@ -81,7 +81,7 @@ class RedisHarness implements CountersHarness {
   }
 }
 
-/** What a Redis holds of a workspace. @param clockMs its clock */
+/** The state of a workspace in Redis. @param clockMs its clock */
 export async function dumpRedis({
   client,
   counters,
@@ -109,7 +109,7 @@ export async function dumpRedis({
   };
 }
 
-/** What was counted is of another run. */
+/** The counts belong to another run. */
 const restartScript = `
   local head = redis.call('HGET', KEYS[1] .. ':a', 'head')
   if head then redis.call('HSET', KEYS[1] .. ':a', 'head', struct.pack('<d', 0) .. string.sub(head, 9)) end`;

@@ -1,18 +1,18 @@
-/** Texts that must not turn up where they do not belong, and a request that carries them wherever a client can put them. */
+/** Texts that must not appear in wrong places, and a request that contains them wherever a client can put them. */
 import type { ProviderStub } from "../providers/provider-stub.ts";
 
 export interface Canaries {
-  /** In what clients send. */
+  /** In the content that clients send. */
   prompt: string;
-  /** In what clients send beside it: headers, the query, labels. */
+  /** In what clients send besides the content: headers, the query, labels. */
   aside: string;
-  /** For a model's id: it goes to a worker, which decides, and stays nowhere. */
+  /** In a model's id: a worker receives it to decide, and it is stored nowhere. */
   model: string;
-  /** In what the provider answers. */
+  /** In the provider's answer. */
   answer: string;
-  /** In the errors of the provider. */
+  /** In the provider's errors. */
   providerError: string;
-  /** A key of the right form that nobody has, and one of no form at all. */
+  /** An unknown key in the right form, and one in the wrong form. */
   wrongKeys: string[];
 }
 
@@ -28,19 +28,19 @@ export function newCanaries(): Canaries {
   };
 }
 
-export interface Told {
-  /** Generations that were answered with the canary of the answer. */
+export interface SentTraffic {
+  /** Generations whose answer contained the answer's canary. */
   answered: { generation: string; streamed: boolean }[];
-  /** Generations whose provider failed before it said anything. */
+  /** Generations whose provider failed before its answer began. */
   failed: string[];
-  /** All that clients were sent by errors. */
+  /** The text of all errors that clients received. */
   errors: string;
 }
 
 export interface Place {
   url: string;
   key: string;
-  /** One that may send a single request a minute, and one whose workspace has nothing to spend. */
+  /** A key with one request a minute, and one whose workspace has no credit. */
   hastyKey: string;
   poorKey: string;
   stub: ProviderStub;
@@ -56,7 +56,7 @@ function messagesOf({ prompt }: Canaries): Record<string, unknown>[] {
   ];
 }
 
-/** One chat with them all. */
+/** One chat with all of them. */
 export function send(
   canaries: Canaries,
   { url, key }: Pick<Place, "url" | "key">,

@@ -1,9 +1,9 @@
-/** Providers that fail in every way, and say more about it than anybody is to hear. */
+/** Providers that fail in every way, with texts that nobody may receive. */
 import { gzipSync } from "node:zlib";
-import { send, type Canaries, type Place, type Told } from "./canaries.ts";
+import { send, type Canaries, type Place, type SentTraffic } from "./canaries.ts";
 import { chunk, error, json, redirect, stream, text, type StubAnswer } from "../providers/stub-answers.ts";
 
-/** Before anything of an answer. */
+/** Before the answer begins. */
 function early(words: string): StubAnswer[] {
   const failure = { error: { message: words, type: words, code: words, param: words } };
   return [
@@ -38,19 +38,19 @@ function late(words: string): StubAnswer[] {
   ];
 }
 
-export async function failAll(canaries: Canaries, place: Place, told: Told): Promise<void> {
+export async function failAll(canaries: Canaries, place: Place, sent: SentTraffic): Promise<void> {
   for (const given of early(canaries.providerError)) {
     for (const streamed of [false, true]) {
       place.stub.answer(given);
       const response = await send(canaries, place, { body: { stream: streamed } });
-      told.errors += headed(response) + (await response.text());
-      told.failed.push(response.headers.get("x-generation-id") ?? "");
+      sent.errors += headed(response) + (await response.text());
+      sent.failed.push(response.headers.get("x-generation-id") ?? "");
     }
   }
   for (const given of late(canaries.providerError)) {
     place.stub.answer(given);
     const response = await send(canaries, place, { body: { stream: true } });
-    told.errors += headed(response) + (await response.text());
+    sent.errors += headed(response) + (await response.text());
   }
 }
 

@@ -1,11 +1,11 @@
-/** Requests that never reach a provider, of every kind that is refused. */
-import { send, type Canaries, type Place, type Told } from "./canaries.ts";
+/** Requests that never reach a provider, with every kind of refusal. */
+import { send, type Canaries, type Place, type SentTraffic } from "./canaries.ts";
 
-export async function refuseAll(canaries: Canaries, place: Place, told: Told): Promise<void> {
+export async function refuseAll(canaries: Canaries, place: Place, sent: SentTraffic): Promise<void> {
   await refuseFields(canaries, place);
   await refuseMoney(canaries, place);
   await refuseBytes(canaries, place);
-  await refuseKeys(canaries, place, told);
+  await refuseKeys(canaries, place, sent);
 }
 
 async function refuseFields(canaries: Canaries, place: Place): Promise<void> {
@@ -22,7 +22,7 @@ async function refuseFields(canaries: Canaries, place: Place): Promise<void> {
   for (const body of bodies) await expectStatus([400, 404], send(canaries, place, { body }));
 }
 
-/** Too often, and without the money. */
+/** Too frequent, and without credit. */
 async function refuseMoney(canaries: Canaries, place: Place): Promise<void> {
   for (const status of [200, 429]) {
     await expectStatus(
@@ -44,7 +44,7 @@ async function refuseBytes({ prompt }: Canaries, { url, key }: Place): Promise<v
   await expectStatus([405], fetch(`${url}/gpt/v1/chat/completions?${prompt}`, { method: "PUT", headers, body: prompt }));
 }
 
-async function refuseKeys(canaries: Canaries, place: Place, told: Told): Promise<void> {
+async function refuseKeys(canaries: Canaries, place: Place, sent: SentTraffic): Promise<void> {
   for (const key of canaries.wrongKeys) {
     const headers = { authorization: `Bearer ${key}` };
     const asked = [
@@ -54,7 +54,7 @@ async function refuseKeys(canaries: Canaries, place: Place, told: Told): Promise
     ];
     for (const response of await Promise.all(asked)) {
       if (response.status !== 401) throw new Error(`A wrong key was answered with ${response.status}`);
-      told.errors += await response.text();
+      sent.errors += await response.text();
     }
   }
 }

@@ -1,6 +1,6 @@
-/** The promises about who keeps what, for one process and for a fleet alike. */
+/** The privacy promises, for one process and for a fleet. */
 import { expect } from "bun:test";
-import { newCanaries, type Canaries, type Told } from "./canaries.ts";
+import { newCanaries, type Canaries, type SentTraffic } from "./canaries.ts";
 import { spreadCanaries } from "./spread-canaries.ts";
 import type { Fleet } from "../servers/fleet.ts";
 import type { OurProcess } from "../processes/process.ts";
@@ -9,19 +9,19 @@ import { error } from "../providers/stub-answers.ts";
 import type { Traces } from "./traces.ts";
 import { until } from "../until.ts";
 
-/** Ours for the provider: it is sent to nobody else. */
+/** Our key for the provider, which only the provider receives. */
 export const providerKeyCanary = "sk-canary-of-our-own-account";
 
 export interface Customer {
   workspace: string;
-  /** All that it has. */
+  /** All its API keys. */
   keys: string[];
   storage: boolean;
   canaries: Canaries;
-  told: Told;
+  sent: SentTraffic;
 }
 
-/** A customer whose traffic carries canaries everywhere, with prompt storage on or off. Its key's name may be found. */
+/** A customer whose traffic contains canaries everywhere, with prompt storage on or off. The name of its key may be found. */
 export async function customer(fleet: Fleet, stub: ProviderStub, storage: boolean): Promise<Customer> {
   const operator = fleet.operator();
   const { workspace, keys } = await operator.customer({ credit: "10" });
@@ -32,12 +32,12 @@ export async function customer(fleet: Fleet, stub: ProviderStub, storage: boolea
   const hasty = await operator.customer({ credit: "10", requestsPerMinute: 1 });
   const poor = await operator.customer({ credit: "0.000001" });
   const [hastyKey = "", poorKey = ""] = [...hasty.keys, ...poor.keys].map((made) => made.key);
-  const told = await spreadCanaries(canaries, { url: fleet.url(), key, hastyKey, poorKey, stub });
+  const sent = await spreadCanaries(canaries, { url: fleet.url(), key, hastyKey, poorKey, stub });
   await until(async () => (await operator.show(workspace)).reserved_usd === "0.000000000");
-  return { workspace, keys: [key, hastyKey, poorKey], storage, canaries, told };
+  return { workspace, keys: [key, hastyKey, poorKey], storage, canaries, sent };
 }
 
-/** A launch check that fails in the provider's own words. The model cannot be called afterwards. */
+/** A launch check that fails with the provider's text. The model cannot be called afterwards. */
 export async function failCheck(fleet: Fleet, stub: ProviderStub, { canaries }: Customer): Promise<void> {
   stub.answer(error(500, canaries.providerError, canaries.providerError));
   const shown = JSON.stringify(await fleet.operator().call("POST", "/models/check", { id: "stub/model" }));
@@ -45,12 +45,12 @@ export async function failCheck(fleet: Fleet, stub: ProviderStub, { canaries }: 
   expect(shown).not.toContain(canaries.providerError);
 }
 
-/** What is stored on purpose: looking finds it, so looking works. */
+/** Finds what is stored on purpose, which proves that the search works. */
 export function findable(workspace: string): string {
   return `findable-${workspace}`;
 }
 
-/** What the processes said and measure. */
+/** What the processes print and measure. */
 export async function addSaid(traces: Traces, fleet: Fleet): Promise<void> {
   const processes: OurProcess[] = [
     ...fleet.gateways.map(({ process }) => process),
@@ -62,7 +62,7 @@ export async function addSaid(traces: Traces, fleet: Fleet): Promise<void> {
   for (const index of fleet.gateways.keys()) traces.add("metrics", await (await fleet.operator(index).send("/metrics")).text());
 }
 
-/** Nothing of prompts and answers lies about, stored or not: a stored prompt is sealed. Keys and a provider's errors never do. */
+/** No prompt or answer is readable, stored or not: stored prompts are sealed. Keys and a provider's errors are never stored. */
 export function expectNoTrace(traces: Traces, { workspace, keys, canaries }: Customer): void {
   expect(traces.whereIs(findable(workspace))).not.toEqual([]);
   const secrets = keys.map((key) => key.slice("platform-api-".length + 8, -4));
@@ -73,21 +73,21 @@ export function expectNoTrace(traces: Traces, { workspace, keys, canaries }: Cus
   }
 }
 
-/** A provider's words reach no client, and nothing tells a wrong key back. */
-export function expectNoEcho({ canaries, told }: Customer): void {
-  expect(told.errors).toContain("upstream_error");
-  for (const canary of [canaries.providerError, canaries.aside, ...canaries.wrongKeys]) expect(told.errors).not.toContain(canary);
+/** A provider's text never reaches a client, and no answer repeats a wrong key. */
+export function expectNoEcho({ canaries, sent }: Customer): void {
+  expect(sent.errors).toContain("upstream_error");
+  for (const canary of [canaries.providerError, canaries.aside, ...canaries.wrongKeys]) expect(sent.errors).not.toContain(canary);
 }
 
-/** Stored prompts are shown whole where storage is on; where it is off there are none. */
-export async function expectStored(fleet: Fleet, { workspace, storage, canaries, told }: Customer): Promise<void> {
+/** With storage on, stored prompts are shown whole; with storage off there are none. */
+export async function expectStored(fleet: Fleet, { workspace, storage, canaries, sent }: Customer): Promise<void> {
   const operator = fleet.operator();
-  for (const { generation } of told.answered) {
+  for (const { generation } of sent.answered) {
     const shown = operator.call("GET", `/prompts/${generation}?workspace=${workspace}`).then(JSON.stringify, String);
     if (!storage) expect(await shown).toContain("404");
     else for (const canary of [canaries.prompt, canaries.answer]) expect(await shown).toContain(canary);
   }
-  for (const generation of storage ? told.failed : []) {
+  for (const generation of storage ? sent.failed : []) {
     const shown = await operator.call("GET", `/prompts/${generation}`);
     expect(shown["answer"]).toBeNull();
     expect(JSON.stringify(shown)).toContain(canaries.prompt);

@@ -1,20 +1,20 @@
-/** Traffic that carries canaries everywhere they could go: success, streams, retries, clients that leave, every error. */
-import { send, type Canaries, type Place, type Told } from "./canaries.ts";
+/** Traffic that puts canaries wherever they could go: success, streams, retries, disconnects, every error. */
+import { send, type Canaries, type Place, type SentTraffic } from "./canaries.ts";
 import { failAll } from "./canary-failures.ts";
 import { refuseAll } from "./canary-refusals.ts";
 import { chunk, chat, completion, error, json, ManualStream, stream, type StubAnswer } from "../providers/stub-answers.ts";
 
-/** Sends every kind of request that there is, one after the other. */
-export async function spreadCanaries(canaries: Canaries, place: Place): Promise<Told> {
-  const told: Told = { answered: [], failed: [], errors: "" };
-  await answerAll(canaries, place, told);
+/** Sends every kind of request, one after another. */
+export async function spreadCanaries(canaries: Canaries, place: Place): Promise<SentTraffic> {
+  const sent: SentTraffic = { answered: [], failed: [], errors: "" };
+  await answerAll(canaries, place, sent);
   await leaveOne(canaries, place);
-  await failAll(canaries, place, told);
-  await refuseAll(canaries, place, told);
-  return told;
+  await failAll(canaries, place, sent);
+  await refuseAll(canaries, place, sent);
+  return sent;
 }
 
-async function answerAll(canaries: Canaries, place: Place, told: Told): Promise<void> {
+async function answerAll(canaries: Canaries, place: Place, sent: SentTraffic): Promise<void> {
   const { answer } = canaries;
   const call = { id: "call_2", type: "function", function: { name: "look", arguments: JSON.stringify({ found: answer }) } };
   const asCall = completion({ role: "assistant", content: null, refusal: null, tool_calls: [call] }, "tool_calls");
@@ -25,7 +25,7 @@ async function answerAll(canaries: Canaries, place: Place, told: Told): Promise<
     [chat(`Here: ${answer} and there`), true],
     [json(asCall), false],
     [asCallStream, true],
-    // Answered by the second try.
+    // Answered by the second attempt.
     [chat(`Here: ${answer}`), false, [failing]],
     [chat(`Here: ${answer}`), true, [failing]],
   ];
@@ -35,11 +35,11 @@ async function answerAll(canaries: Canaries, place: Place, told: Told): Promise<
     const response = await send(canaries, place, { body: { stream: streamed } });
     const body = await response.text();
     if (!body.includes(answer)) throw new Error(`The answer is not the provider's: ${response.status} ${body}`);
-    told.answered.push({ generation: response.headers.get("x-generation-id") ?? "", streamed });
+    sent.answered.push({ generation: response.headers.get("x-generation-id") ?? "", streamed });
   }
 }
 
-/** A client that hangs up in the middle of its answer. */
+/** A client that disconnects in the middle of its answer. */
 async function leaveOne(canaries: Canaries, place: Place): Promise<void> {
   const manual = new ManualStream();
   place.stub.answer(manual.answer);

@@ -1,4 +1,4 @@
-/** Everything that a service left behind or said, as bytes under names, for looking whether something is in it. */
+/** Everything that a service leaves behind or prints, as named bytes, to search for a text. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "redis";
@@ -11,11 +11,11 @@ export class Traces {
     this.#parts.set(name, Buffer.concat([this.#parts.get(name) ?? Buffer.alloc(0), Buffer.from(bytes)]));
   }
 
-  /** Every file below a folder, as it lies on the disk. */
+  /** Every file below a folder, as stored. */
   async addFolder(name: string, folder: string): Promise<void> {
     for (const path of await readdir(folder, { recursive: true })) {
       const file = join(folder, path);
-      // A server may remove a file meanwhile.
+      // A server may remove a file in the meantime.
       const bytes = await stat(file).then(
         (found) => (found.isFile() ? readFile(file) : null),
         () => null,
@@ -24,7 +24,7 @@ export class Traces {
     }
   }
 
-  /** Every row of every table, whatever the database does to keep it small. */
+  /** Every row of every table, decompressed by the database. */
   async addTables(name: string, sql: Database): Promise<void> {
     const tables = await sql<{ tablename: string }[]>`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`;
     for (const { tablename } of tables) {
@@ -34,7 +34,7 @@ export class Traces {
     }
   }
 
-  /** Every key of a Redis and what it holds. */
+  /** Every key of a Redis and its content. */
   async addRedis(name: string, url: string): Promise<void> {
     const client = redisAt(url);
     await client.connect();
@@ -47,12 +47,12 @@ export class Traces {
     }
   }
 
-  /** Names of the parts that are there. */
+  /** The names of all parts. */
   get names(): string[] {
     return [...this.#parts.keys()];
   }
 
-  /** Names of the parts that hold the text, as it is, in base64 of any alignment, or in hexadecimal. */
+  /** The names of the parts that contain the text: plain, in base64 of any alignment, or in hexadecimal. */
   whereIs(text: string): string[] {
     const forms = [text, Buffer.from(text).toString("hex"), ...base64Cores(text)].map((form) => Buffer.from(form));
     return [...this.#parts].flatMap(([name, bytes]) => (forms.some((form) => bytes.includes(form)) ? [name] : []));
@@ -85,7 +85,7 @@ async function valueOf(client: ReturnType<typeof redisAt>, key: string): Promise
   }
 }
 
-/** What stands in base64 of any text around this one: the middle, at each of the three alignments. */
+/** What base64 of any text around this one contains: its middle, at each of the three alignments. */
 function base64Cores(text: string): string[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.from("\0".repeat(before) + text)

@@ -1,4 +1,4 @@
-/** A process that serves questions until it is killed: it says "yes" to each, with its process id. */
+/** A process that replies "yes" and its process id to each request, until it is killed. */
 import { DistributedBus } from "../../../src/backing/nats/bus.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";

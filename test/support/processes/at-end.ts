@@ -1,7 +1,7 @@
-/** What a test process does when all its files are done. Bun's test runner ends without the event "exit". */
+/** Callbacks for the end of a test process, when all its files are done. Bun's test runner ends without the event "exit". */
 const callbacks: (() => void | PromiseLike<void>)[] = [];
 
-/** Called once, in the reverse order of asking. */
+/** Called once, in the reverse order of registration. */
 export function atEnd(callback: () => void | PromiseLike<void>): void {
   callbacks.push(callback);
 }

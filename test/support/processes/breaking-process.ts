@@ -1,4 +1,4 @@
-/** `bun breaking-process.ts`: serves one stream that breaks off, as a gateway's would, reads it, and prints nothing of its own. */
+/** `bun breaking-process.ts`: serves one stream that breaks off like a gateway's, reads it, and prints nothing itself. */
 import { bunStream } from "../../../src/gateway/api/stream/bun-stream.ts";
 import type { TextSink } from "../../../src/gateway/api/stream/client-stream.ts";
 import { serverSettings } from "../../../src/process/server-settings.ts";

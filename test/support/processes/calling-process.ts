@@ -1,4 +1,4 @@
-/** `bun calling-process.ts URL`: calls a provider's address over the network and prints what comes, or why nothing did. */
+/** `bun calling-process.ts URL`: calls a provider's address over the network and prints the answer, or why there was none. */
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { UpstreamCall } from "../../../src/gateway/providers/transport/upstream-call.ts";
 import { networkOf } from "../../../src/gateway/providers/transport/network.ts";

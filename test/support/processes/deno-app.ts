@@ -5,7 +5,7 @@ import { openEmbedded } from "../../../src/server/embedded.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { openLog } from "../../../src/kernel/log.ts";
 
-/** Only the used part: Deno's types are not installed. */
+/** Only the part in use: Deno's types are not installed. */
 declare const Deno: {
   serve(
     options: { port: number; hostname: string; onListen(address: { port: number }): void },

@@ -8,10 +8,13 @@ import { OurProcess, repository } from "./process.ts";
 import { secretsKeyNamed } from "../secrets-key.ts";
 import { stubKeyEnv } from "../providers/stub-catalog.ts";
 
-/** The program itself and not its starter, so that a signal ends it; null: there is none for this platform. */
+/** The program itself and not its starter, so that a signal ends it; null if there is none for this platform. */
 export const deno: string | null = findDeno();
 
-/** Deno fetches nothing and uses what is installed. The lock on the data folder reads /proc, for which Deno demands all rights. */
+/**
+ * Deno downloads nothing and uses the installed packages. The lock on the data folder reads /proc, for which Deno demands all
+ * rights.
+ */
 const run = ["run", "--no-lock", "--no-remote", "--cached-only", "--node-modules-dir=manual", "--no-check", "--allow-all"];
 
 export interface DenoPlan {

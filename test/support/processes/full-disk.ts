@@ -1,4 +1,4 @@
-/** A disk that takes no more: the kernel refuses writes beyond a size, after as much of one as still fits. */
+/** A full disk: the kernel refuses writes beyond a size, after writing as much as fits. */
 import { spawnSync } from "node:child_process";
 
 function limitFileSize(limit: string): boolean {
@@ -8,7 +8,7 @@ function limitFileSize(limit: string): boolean {
 /** false: this machine has no `prlimit`. */
 export const canFillDisk = limitFileSize("unlimited");
 
-/** While `work` runs, no file of this process grows beyond `bytes`. It must not wait for anything: others write files, too. */
+/** While `work` runs, no file of this process grows beyond `bytes`. It must be synchronous, since others write files too. */
 export function withDiskFullAt(bytes: number, work: () => void): void {
   limitFileSize(String(bytes));
   try {

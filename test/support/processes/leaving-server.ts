@@ -1,4 +1,4 @@
-/** A server on a shared port, which leaves it as a gateway that was told to stop: `bun leaving-server.ts PORT`. */
+/** A server on a shared port, which leaves it like a gateway that shuts down: `bun leaving-server.ts PORT`. */
 import { once } from "node:events";
 import { Elysia } from "elysia";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
@@ -6,7 +6,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import type { Service } from "../../../src/server/service.ts";
 import { shutDownServer } from "../../../src/server/shutdown.ts";
 
-/** Whenever a time is over it computes for a while first: connections come meanwhile that it has not taken yet. */
+/** Before each step it computes for a while, so that connections arrive that it has not accepted yet. */
 const busyMs = 30;
 const busyClock: Clock = {
   ...systemClock,

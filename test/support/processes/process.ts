@@ -1,4 +1,4 @@
-/** A process of ours as a user would start it, with its output kept and its end awaited. */
+/** A process of the service as a user would start it, with its output kept. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { bunEnvironment } from "../../../scripts/bootstrap/bun-environment.mjs";
@@ -8,7 +8,7 @@ export const repository = join(import.meta.dir, "../../..");
 export const bun = join(repository, "node_modules/.bin/bun");
 
 export interface ProcessPlan {
-  /** Bun unless told otherwise. */
+  /** Default: Bun. */
   program?: string;
   /** Such as `["src/main.ts"]`. */
   arguments: string[];
@@ -44,16 +44,16 @@ export class OurProcess implements AsyncDisposable {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Resolves with the exit code; null: by a signal. */
+  /** Resolves with the exit code; null after a signal. */
   get exited(): Promise<number | null> {
     return this.#exited;
   }
 
-  /** Resolves when the output has this text. */
+  /** Resolves when the output contains this text. */
   async says(text: string | RegExp, waitMs = 20_000): Promise<string> {
     const has = (): boolean => (typeof text === "string" ? this.#output.includes(text) : text.test(this.#output));
     await until(() => has() || !this.running, waitMs);
-    if (!has()) throw new Error(`The process never said ${String(text)}:\n${this.#output}`);
+    if (!has()) throw new Error(`The process never printed ${String(text)}:\n${this.#output}`);
     return this.#output;
   }
 
@@ -61,7 +61,7 @@ export class OurProcess implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  /** Ends it at once and waits until it has. */
+  /** Kills it and waits for its end. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#exited;

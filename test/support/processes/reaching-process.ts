@@ -1,4 +1,7 @@
-/** `bun reaching-process.ts URL [LIBRARY]`: connects to a server of a fleet as our processes do; prints "reached", or the reason why not. */
+/**
+ * `bun reaching-process.ts URL [LIBRARY]`: connects to a server of a fleet like the service does; prints "reached", or why it
+ * failed.
+ */
 import { pino } from "pino";
 import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
@@ -12,7 +15,7 @@ const [, , address = "", libraryName] = process.argv;
 const client = redisLibraries.find((library) => library === libraryName);
 const url = new Secret(address);
 const refused = Promise.withResolvers<never>();
-/** A connection that is retried for ever logs why it failed. */
+/** An endlessly retried connection logs why it failed. */
 const log = pino({ level: "warn" }, { write: (line: string) => refused.reject(new Error(line.trim())) });
 const parts = { clock: systemClock, log };
 

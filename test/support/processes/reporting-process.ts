@@ -1,4 +1,4 @@
-/** A process that answers surveys until it is killed. */
+/** A process that answers scatter requests until it is killed. */
 import { DistributedBus } from "../../../src/backing/nats/bus.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";

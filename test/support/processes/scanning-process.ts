@@ -1,4 +1,4 @@
-/** A process that scans whatever waits in a database, and waits to be killed. */
+/** A process that scans the waiting projects of a database until it is killed. */
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";

@@ -1,4 +1,4 @@
-/** Tries to take the lock of a folder, says what came of it, and lives on until it is killed. */
+/** Tries to take the lock of a folder, prints the result, and runs until it is killed. */
 import { LockedError, takeLock } from "../../../src/process/lock.ts";
 
 const folder = process.argv[2] ?? "";

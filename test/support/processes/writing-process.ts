@@ -1,4 +1,4 @@
-/** A process that writes rows to an embedded database, says which were acknowledged, and waits to be killed. */
+/** A process that writes rows to an embedded database and prints which were acknowledged, until it is killed. */
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";

@@ -1,28 +1,28 @@
-/** What a provider stub answers that speaks Anthropic's Messages API: bodies and events in their documented structure. */
+/** Answers of a provider stub for Anthropic's Messages API: bodies and events in their documented structure. */
 import { json, rawStream, type StubAnswer } from "./stub-answers.ts";
 
 export interface MessageOptions {
-  /** Tools that are called after the text. */
+  /** Tool calls after the text. */
   calls?: { id: string; name: string; input: object }[];
   stop?: string;
-  /** Pieces of a stream. Absent: the words of the text. */
+  /** Pieces of a stream. Default: the words of the text. */
   pieces?: string[];
   usage?: Record<string, unknown>;
 }
 
-/** A good answer, whole or streamed as the call asks. 10 tokens in and 5 out unless told otherwise. */
+/** A good answer, whole or streamed as the call requests, with 10 input and 5 output tokens by default. */
 export function message(text: string, options: MessageOptions = {}): StubAnswer {
   const whole = json(messageBody(text, options));
   const streamed = rawStream(...messageEvents(text, options).map(event));
   return (response, call) => (call.streamed ? streamed : whole)(response, call);
 }
 
-/** An error in its own status. */
-export function refusal(status: number, type: string, words = "The stub fails as it was told"): StubAnswer {
+/** An error with its own status. */
+export function refusal(status: number, type: string, words = "The stub fails as configured"): StubAnswer {
   return json(errorBody(type, words), status);
 }
 
-/** A stream of status 200 that fails: at once, after its start, or after pieces of text. */
+/** A stream with status 200 that fails: at once, after its start, or after pieces of text. */
 export function failingStream(
   type: string,
   { started = false, pieces = [] as string[], words = "The stub fails" } = {},
@@ -31,7 +31,7 @@ export function failingStream(
   return rawStream(...[...begun, ...textEvents(pieces, 0).slice(0, -1), errorBody(type, words)].map(event));
 }
 
-/** One server-sent event as it goes over the wire. */
+/** One server-sent event on the wire. */
 export function event(value: Record<string, unknown>): string {
   return `event: ${String(value["type"])}\ndata: ${JSON.stringify(value)}\n\n`;
 }

@@ -1,4 +1,4 @@
-/** A call of a provider as an admitted request makes it. */
+/** Calls a provider like an admitted request does. */
 import { reservationFrom, type Reservation } from "../../../src/gateway/credit/reservation.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
@@ -51,16 +51,16 @@ export function callAnything(
   return callProvider(aReservation(), call, aContext(context));
 }
 
-/** @throws UpstreamFailure as the call does, and Error where a stream came back */
+/** @throws UpstreamFailure like the call, and Error if a stream was returned */
 export async function callWhole(call: TestCall): Promise<WholeAnswer> {
   const answer = await callAnything(false, call);
-  if (answer.kind !== "whole") throw new Error("A stream came back where a whole answer was asked for");
+  if (answer.kind !== "whole") throw new Error("A stream was returned for a whole call");
   return answer.answer;
 }
 
 export async function callStream(call: TestCall): Promise<OneByOne> {
   const answer = await callAnything(true, call);
-  if (answer.kind !== "stream") throw new Error("A whole answer came back where a stream was asked for");
+  if (answer.kind !== "stream") throw new Error("A whole answer was returned for a stream call");
   return new OneByOne(answer.events);
 }
 
@@ -71,7 +71,7 @@ export async function readAll(events: OneByOne): Promise<Transcript> {
   return transcript;
 }
 
-/** The failure that the call ends with; an Error where it does not fail. */
+/** The failure that ends the call; an Error if it does not fail. */
 export async function failureOf(call: Promise<unknown>): Promise<UpstreamFailure> {
   try {
     await call;

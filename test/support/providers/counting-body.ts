@@ -1,4 +1,4 @@
-/** A transport whose one answer is made of given pieces, and which counts how often it is asked for one. */
+/** A transport with one answer of given pieces, which counts its reads. */
 import type {
   BytesReceiver,
   ResponseHead,
@@ -9,7 +9,7 @@ import type {
 export class CountingBody implements TransportCall {
   readonly connecting = null;
   asked = 0;
-  /** Why it was ended from the other side; null: it was not. */
+  /** Why the caller ended it; null if it did not. */
   ended: Error | null = null;
   readonly #pieces: string[];
 

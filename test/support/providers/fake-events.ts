@@ -1,16 +1,16 @@
-/** A provider's stream whose events a test hands out. */
+/** A provider's stream whose events a test delivers. */
 import type { ProviderEventStream, EventReceiver, ProviderEvent } from "../../../src/gateway/providers/provider.ts";
 
 export class FakeEvents implements ProviderEventStream {
-  /** How often an event was asked for. */
+  /** How often an event was requested. */
   asked = 0;
-  /** It told its end, or was cancelled. */
+  /** It has delivered its end, or was cancelled. */
   closed = false;
   cancelledAfterEnd = false;
   readonly #ready: (ProviderEvent | null)[] = [];
   #taker: EventReceiver | null = null;
 
-  /** @param events handed out one by one; then the stream is quiet until more are given */
+  /** @param events delivered one by one; then the stream is quiet until the test gives more */
   constructor(events: (ProviderEvent | null)[] = []) {
     this.#ready.push(...events);
   }
@@ -26,7 +26,7 @@ export class FakeEvents implements ProviderEventStream {
 
   next(taker: EventReceiver): void {
     this.asked++;
-    if (this.#taker) throw new Error("An event was asked for while another was under way");
+    if (this.#taker) throw new Error("An event was requested while another was pending");
     const event = this.#ready.shift();
     if (event === undefined) this.#taker = taker;
     else this.#handOut(event, taker);
@@ -37,7 +37,7 @@ export class FakeEvents implements ProviderEventStream {
     taker.take(event === null ? [] : [event]);
   }
 
-  /** As with a real one, an event that is being waited for becomes the end. Cancelled after its end, its connection is lost. */
+  /** As with a real stream, a pending event becomes the end. If it is cancelled after its end, its connection is lost. */
   cancel(): Promise<void> {
     if (this.closed) this.cancelledAfterEnd = true;
     this.give(null);

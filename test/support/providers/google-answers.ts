@@ -1,18 +1,18 @@
-/** What a provider stub answers that speaks generateContent: whole or streamed as its path asks, ending with the body. */
+/** Answers of a provider stub for generateContent: whole or streamed as its path requests, ending with the body. */
 import { json, stream, type StreamOptions, type StubAnswer } from "./stub-answers.ts";
 
 export interface GoogleChatOptions {
-  /** Told on every chunk; null: none is told. Absent: 10 prompt tokens, and a token for each piece. */
+  /** The usage on every chunk; null: none. Default: 10 prompt tokens, and a token for each piece. */
   usage?: Record<string, unknown> | null;
   finish?: string;
   responseId?: string;
   end?: StreamOptions["end"];
 }
 
-/** The model that the stub says it is. */
+/** The model name in the answer. */
 export const googleModel = "gemini-3.5-flash";
 
-/** An answer of these parts, or of the words of a text; a stream has each in a chunk of its own. */
+/** An answer of these parts, or of the words of a text. A stream has each in its own chunk. */
 export function googleChat(said: string | Record<string, unknown>[], options: GoogleChatOptions = {}): StubAnswer {
   const parts = typeof said === "string" ? (said.match(/\S+\s*/g) ?? []).map((text) => ({ text })) : said;
   const usage = options.usage === undefined ? googleUsage(10, parts.length) : options.usage;
@@ -27,8 +27,8 @@ export function googleChat(said: string | Record<string, unknown>[], options: Go
   return (response, call) => (call.path.includes(":streamGenerateContent") ? streamed : whole)(response, call);
 }
 
-/** An error as Google's APIs write it; a list of it where a stream was asked for. */
-export function googleError(code: number, status: string, message = "The stub fails as it was told"): StubAnswer {
+/** An error in the form of Google's APIs, in a list for a stream call. */
+export function googleError(code: number, status: string, message = "The stub fails as configured"): StubAnswer {
   const body = { error: { code, message, status } };
   return (response, call) => json(call.path.includes(":stream") ? [body] : body, code)(response, call);
 }

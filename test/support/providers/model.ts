@@ -1,4 +1,4 @@
-/** A model for tests that care about what it supports. */
+/** A model for tests that depend on what it supports. */
 import type { Model } from "../../../src/gateway/models/model.ts";
 import { route } from "./routes.ts";
 

@@ -8,14 +8,14 @@ export function aProvider(entry: Partial<ProviderEntry> = {}): ProviderRecord {
   return providerFrom(stubProvider(entry));
 }
 
-/** `stub/model`, or what is said otherwise; every provider that its routes name exists and is as `provider` says. */
+/** `stub/model` with changes; every provider of its routes exists and has the facts in `provider`. */
 export function aModel(entry: Partial<ModelEntry> = {}, provider: Partial<ProviderEntry> = {}): Model {
   const ids = ["stub", ...(entry.routes ?? []).map((route) => route.provider)];
   const providers = new Map(ids.map((id) => [id, aProvider({ ...provider, id })]));
   return modelFrom(stubModel(entry), { fileProvider: "stub", providers });
 }
 
-/** The one route of `stub/model`. */
+/** The only route of `stub/model`. */
 export function aRoute(provider: Partial<ProviderEntry> = {}, entry: Partial<ModelEntry> = {}): Route {
   const [route] = aModel(entry, provider).routes;
   if (!route) throw new Error("The model of the test has no route");

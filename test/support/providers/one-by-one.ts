@@ -1,4 +1,4 @@
-/** A stream's events one by one, however many came together. */
+/** A stream's events one by one, even if several arrive together. */
 import type { ProviderEventStream, ProviderEvent } from "../../../src/gateway/providers/provider.ts";
 
 export class OneByOne {
@@ -9,7 +9,7 @@ export class OneByOne {
     this.#events = events;
   }
 
-  /** null: the stream has told its end before, or was cancelled. */
+  /** null: the stream has ended or was cancelled. */
   async next(): Promise<ProviderEvent | null> {
     if (this.#left.length === 0) {
       this.#left = await new Promise((resolve) => this.#events.next({ take: (events) => resolve([...events]) }));

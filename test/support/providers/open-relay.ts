@@ -1,4 +1,4 @@
-/** A relay on a clock and a source of events that the test moves. */
+/** A stream to a client with a clock and a source of events that the test controls. */
 import type { DrainLimit } from "../../../src/gateway/api/stream/drain-limit.ts";
 import type { DrainSlot } from "../../../src/gateway/api/stream/drain-slots.ts";
 import { drainMsMax } from "../../../src/gateway/limits.ts";
@@ -36,7 +36,7 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
   return { stream, clock, events, outcomes };
 }
 
-/** For whoever left at `nowMs`. */
+/** For a client that disconnected at `nowMs`. */
 export function drainSlotIn(drainLimit: DrainLimit, nowMs: number): DrainSlot | null {
   const release = drainLimit.acquire("ws-1");
   return release && { until: nowMs + drainMsMax, release };
@@ -46,7 +46,7 @@ export async function allOf(stream: ReadableStream<Uint8Array>): Promise<string>
   return new Response(stream).text();
 }
 
-/** The JSON of each `data:` line, "[DONE]" as it is. */
+/** The JSON of each `data:` line, "[DONE]" unchanged. */
 export function dataOf(body: string): unknown[] {
   const events = body.split("\n\n").filter((event) => event.startsWith("data: "));
   return events.map((event) => (event === "data: [DONE]" ? "[DONE]" : JSON.parse(event.slice(6))));

@@ -1,6 +1,6 @@
 /**
- * A provider over real HTTP on a free port, in the test's own process: it answers what the test says (stub-answers.ts), keeps
- * every call it received, and can hold its answers back. `stub-catalog.ts` writes a catalog that points at it.
+ * A provider over real HTTP on a free port, in the test's own process. It answers as the test configures (stub-answers.ts),
+ * keeps every received call, and can hold its answers back. `stub-catalog.ts` writes a catalog that points at it.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,10 +13,10 @@ export interface StubCall {
   rawBody: string;
   /** The parsed body. */
   body: Record<string, unknown>;
-  /** Our generation id, as the caller told it. */
+  /** Our generation id, as the caller sent it. */
   generation: string | null;
   streamed: boolean;
-  /** open: the answer is not finished. cancelled: the caller closed the connection before it was. */
+  /** open: the answer is not finished. cancelled: the caller closed the connection before the end. */
   state: "open" | "answered" | "cancelled" | "broken";
 }
 
@@ -36,32 +36,32 @@ export class ProviderStub implements AsyncDisposable {
     return this;
   }
 
-  /** What a catalog has as `base_url`. */
+  /** The `base_url` for a catalog. */
   get url(): string {
     return `http://127.0.0.1:${this.port}/v1`;
   }
 
   get port(): number {
-    // Listening on a TCP port, hence neither a pipe's name nor null.
+    // The server listens on a TCP port, so its address is neither a pipe's name nor null.
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** All calls received, oldest first. */
+  /** All received calls, the oldest first. */
   get calls(): readonly StubCall[] {
     return this.#calls.value;
   }
 
-  /** From now on every call is answered so. */
+  /** Answers every call this way from now on. */
   answer(answer: StubAnswer): void {
     this.#standing = answer;
   }
 
-  /** The next calls are answered so, one each, before the standing answer counts again. */
+  /** Answers the next calls this way, one each, before the permanent answer applies again. */
   answerOnce(...answers: StubAnswer[]): void {
     this.#once.push(...answers);
   }
 
-  /** Calls are received and left unanswered until `release`. */
+  /** Leaves received calls unanswered until `release`. */
   hold(): void {
     let open = (): void => {};
     const opened = new Promise<void>((resolve) => (open = resolve));
@@ -73,7 +73,7 @@ export class ProviderStub implements AsyncDisposable {
     this.#gate = null;
   }
 
-  /** Waits until so many calls were received in all. @returns the last of them */
+  /** Waits until this number of calls was received in all. @returns the last of them */
   async called(count = 1): Promise<StubCall> {
     const calls = await this.#calls.until((all) => all.length >= count, `${count} calls of the provider`);
     return present(calls[count - 1]);
@@ -85,7 +85,7 @@ export class ProviderStub implements AsyncDisposable {
     return present((await this.#calls.until(over, `the end of call ${number}`))[number - 1]);
   }
 
-  /** Closes every connection, as a provider that dies. */
+  /** Closes every connection, like a provider that crashes. */
   dropConnections(): void {
     this.#server.closeAllConnections();
   }

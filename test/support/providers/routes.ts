@@ -1,4 +1,4 @@
-/** Routes for tests that care about who is called and not about prices. */
+/** Routes for tests that depend on the called provider and not on prices. */
 import type { ProviderRecord, Route } from "../../../src/gateway/models/model.ts";
 
 export function route(id: string, provider: Partial<ProviderRecord> = {}): Route {

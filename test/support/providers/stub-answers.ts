@@ -1,4 +1,4 @@
-/** What a provider stub can answer. An answer writes to the response as it likes; it is asked for once for each call. */
+/** The answers of a provider stub. An answer writes to the response as it likes; it runs once for each call. */
 import { gzipSync } from "node:zlib";
 import type { ServerResponse } from "node:http";
 import type { StubCall } from "./provider-stub.ts";
@@ -6,15 +6,15 @@ import type { StubCall } from "./provider-stub.ts";
 export type StubAnswer = (response: ServerResponse, call: StubCall) => void | Promise<void>;
 
 export interface ChatOptions {
-  /** Told as usage; null: none is told. Absent: 10 prompt tokens, and a completion token for each piece. */
+  /** The reported usage; null: none. Default: 10 prompt tokens, and a completion token for each piece. */
   usage?: Record<string, unknown> | null;
   finish?: string;
-  /** The pieces of a stream. Absent: the words of the text. */
+  /** The pieces of a stream. Default: the words of the text. */
   pieces?: string[];
   gapMs?: number;
 }
 
-/** A good answer, whole or streamed as the call asks. */
+/** A good answer, whole or streamed as the call requests. */
 export function chat(text: string, options: ChatOptions = {}): StubAnswer {
   const pieces = options.pieces ?? text.match(/\S+\s*|\s+/g) ?? [];
   const usage = options.usage === undefined ? usageOf(10, pieces.length) : options.usage;
@@ -31,13 +31,13 @@ export function chat(text: string, options: ChatOptions = {}): StubAnswer {
   return (response, call) => (call.streamed ? streamed : whole)(response, call);
 }
 
-/** Any JSON, good or bad. */
+/** Any JSON, valid or not. */
 export function json(body: unknown, status = 200): StubAnswer {
   return text(JSON.stringify(body), { status, type: "application/json" });
 }
 
-/** An error as providers of chat completions write it. */
-export function error(status: number, code: string | null = null, message = "The stub fails as it was told"): StubAnswer {
+/** An error in the form of chat-completions providers. */
+export function error(status: number, code: string | null = null, message = "The stub fails as configured"): StubAnswer {
   return json({ error: { message, type: null, param: null, code } }, status);
 }
 
@@ -49,7 +49,7 @@ export function text(body: string | Uint8Array, { status = 200, type = "text/pla
 export const empty: StubAnswer = text("");
 export const htmlPage: StubAnswer = text("<html><body>502 Bad Gateway</body></html>", { type: "text/html" });
 
-/** Compressed although nobody asked for it. */
+/** Compressed although the call did not request it. */
 export function gzip(body: string | Uint8Array): StubAnswer {
   const headers = { "content-type": "application/json", "content-encoding": "gzip" };
   return (response) => void response.writeHead(200, headers).end(gzipSync(body));
@@ -59,19 +59,19 @@ export function redirect(location: string): StubAnswer {
   return (response) => void response.writeHead(307, { location }).end();
 }
 
-/** Takes the call and never says a word. */
+/** Accepts the call and never answers. */
 export const hang: StubAnswer = () => {};
 
-/** Sends the head of a stream, and nothing after it. */
+/** Sends the head of a stream and nothing after it. */
 export const silent: StubAnswer = (response) => void startStream(response);
 
 export interface StreamOptions {
   gapMs?: number;
-  /** What ends the stream. `break`: the connection breaks. `open`: it stays open. */
+  /** The end of the stream. `break`: the connection breaks. `open`: it stays open. */
   end?: "done" | "no done" | "break" | "open";
 }
 
-/** These chunks as an event stream, with `[DONE]` unless told otherwise. */
+/** These chunks as an event stream, with `[DONE]` by default. */
 export function stream(chunks: unknown[], { gapMs = 0, end = "done" }: StreamOptions = {}): StubAnswer {
   return async (response, call) => {
     startStream(response);
@@ -86,7 +86,7 @@ export function stream(chunks: unknown[], { gapMs = 0, end = "done" }: StreamOpt
   };
 }
 
-/** Bytes of an event stream as they are, one write each. */
+/** Bytes of an event stream unchanged, one write each. */
 export function rawStream(...writes: (string | Uint8Array)[]): StubAnswer {
   return (response) => {
     startStream(response);
@@ -103,7 +103,7 @@ export class ManualStream {
     this.#opened.resolve({ response, call });
   };
 
-  /** Sends text as it is. */
+  /** Sends text unchanged. */
   async write(bytes: string | Uint8Array): Promise<void> {
     (await this.#opened.promise).response.write(bytes);
   }
@@ -124,7 +124,7 @@ export class ManualStream {
     (await this.#opened.promise).response.end();
   }
 
-  /** The connection breaks. */
+  /** Breaks the connection. */
   async break(): Promise<void> {
     const { response, call } = await this.#opened.promise;
     breakOff(response, call);
@@ -151,7 +151,7 @@ function startStream(response: ServerResponse): void {
   response.flushHeaders();
 }
 
-/** A broken connection takes along what its reader has not read yet, so what was written is given time to arrive. */
+/** A broken connection discards what its reader has not read, so written bytes get time to arrive. */
 function breakOff(response: ServerResponse, call: StubCall): void {
   call.state = "broken";
   setTimeout(() => response.socket?.destroy(), 30);

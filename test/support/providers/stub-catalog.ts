@@ -1,9 +1,9 @@
-/** Writes catalog folders: what CATALOG_DIR names. */
+/** Writes catalog folders for CATALOG_DIR. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelEntry, ProviderEntry } from "../../../src/gateway/models/schema.ts";
 
-/** The variable that the stub's key stands in; give the service any value for it. */
+/** The variable of the stub's key; the service needs any value for it. */
 export const stubKeyEnv = "STUB_API_KEY";
 
 export interface CatalogContents {
@@ -12,7 +12,7 @@ export interface CatalogContents {
   models?: Record<string, ModelEntry[]>;
 }
 
-/** Writes providers.json and models/*.json, making the folder. @returns the folder */
+/** Creates the folder with providers.json and models/*.json. @returns the folder */
 export async function writeCatalog(folder: string, { providers = [], models = {} }: CatalogContents): Promise<string> {
   await mkdir(join(folder, "models"), { recursive: true });
   for (const [name, entries] of Object.entries(models)) {
@@ -33,7 +33,7 @@ export async function writeStubCatalog(
   });
 }
 
-/** A provider that nothing speaks against. */
+/** A provider that passes every check. */
 export function stubProvider(entry: Partial<ProviderEntry> = {}): ProviderEntry {
   return {
     id: "stub",
@@ -62,7 +62,7 @@ export function stubModel(entry: Partial<ModelEntry> = {}): ModelEntry {
     listed_as: "available",
     published: true,
     supports: ["tools", "json_schema", "reasoning"],
-    // A stub thinks nothing: the calls of those who leave are cancelled.
+    // A stub does no hidden reasoning: the calls of disconnected clients are cancelled.
     reasons: false,
     ...entry,
   };

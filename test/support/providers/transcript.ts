@@ -1,4 +1,4 @@
-/** Puts the events of a provider's stream together, as a client's SDK would, and refuses what no stream may do. */
+/** Assembles the events of a provider's stream like a client's SDK, and throws on what no stream may contain. */
 import type { ReportedUsage } from "../../../src/gateway/models/model.ts";
 import type { FinishReason, ProviderEvent, UpstreamFailure } from "../../../src/gateway/providers/provider.ts";
 

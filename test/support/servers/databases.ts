@@ -1,4 +1,4 @@
-/** Fresh databases with the schema in them, opened as the service opens them: embedded, and on a server where there is one. */
+/** Fresh databases with the schema, opened like the service opens them: embedded, and on a PostgreSQL server if there is one. */
 import { join } from "node:path";
 import type { Database } from "../../../src/backing/backing.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
@@ -25,7 +25,7 @@ async function startEmbedded(): Promise<TestDatabase> {
   return database;
 }
 
-/** Empty, and the only one at a time: PGlite takes longer to open another data folder than to empty this one. */
+/** Empty, and used by one test at a time: PGlite takes longer to open another data folder than to empty this one. */
 export async function openEmbeddedDatabase(): Promise<TestDatabase> {
   const { sql } = await (embedded ??= startEmbedded());
   await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
@@ -43,7 +43,7 @@ async function openServerDatabase(server: string): Promise<TestDatabase> {
 
 const services = await testServices();
 
-/** For `describe.each`: what holds on one holds on the other. */
+/** For `describe.each`: a promise holds on every database. */
 export const databases: { name: string; open: () => Promise<TestDatabase> }[] = [
   { name: "the embedded database", open: openEmbeddedDatabase },
   ...(services === null ? [] : [{ name: "PostgreSQL", open: () => openServerDatabase(services.urls.DATABASE_URL) }]),

@@ -1,4 +1,7 @@
-/** A Redis of a few words, for what a real one cannot be made to do at a given moment. It keeps nothing and runs no functions. */
+/**
+ * A Redis with a few commands, for behaviour that a real one cannot show at a given moment. It stores nothing and runs no
+ * functions.
+ */
 import type { Socket } from "node:net";
 import { RawServer } from "./raw-server.ts";
 
@@ -14,10 +17,10 @@ const answers: Readonly<Record<string, string>> = {
 export class FakeRedis implements AsyncDisposable {
   readonly #server = new RawServer((socket) => this.#hear(socket));
   readonly #read = new Map<Socket, number>();
-  /** What waits for an answer while it is silent. */
+  /** Commands that wait for an answer while it is silent. */
   readonly #waiting: [Socket, name: string][] = [];
   #isSilent = false;
-  /** By command, what it answers from now on instead. */
+  /** Fixed answers by command. */
   readonly saying: Record<string, string> = {};
   /** The names of all commands so far. */
   readonly heard: string[] = [];
@@ -36,7 +39,7 @@ export class FakeRedis implements AsyncDisposable {
     return this.#server.connections;
   }
 
-  /** Those that neither side has ended. */
+  /** Connections that neither side has closed. */
   get open(): readonly Socket[] {
     return this.connections.filter((socket) => !socket.destroyed && !socket.readableEnded);
   }
@@ -45,7 +48,7 @@ export class FakeRedis implements AsyncDisposable {
     return this.heard.filter((name) => name === command).length;
   }
 
-  /** Takes every command and answers none until it speaks again. */
+  /** Reads every command and answers none until it speaks again. */
   hush(): void {
     this.#isSilent = true;
   }
@@ -74,7 +77,7 @@ export class FakeRedis implements AsyncDisposable {
   }
 }
 
-/** A list of texts, each behind its length. @returns its first word and where it ends: 0 where it is not whole yet */
+/** A list of length-prefixed texts. @returns its first word and its end, which is 0 if the list is incomplete */
 function commandAt(text: string, start: number): [name: string, end: number] {
   let name: string | undefined;
   let [count, at] = numberAt(text, start);
@@ -87,7 +90,7 @@ function commandAt(text: string, start: number): [name: string, end: number] {
   return [name ?? "", name === undefined ? 0 : at];
 }
 
-/** Behind a letter that says of what. @returns it and where what follows begins: 0 where it is not whole yet */
+/** A number after a type letter. @returns it and the start of what follows, which is 0 if it is incomplete */
 function numberAt(text: string, start: number): [number: number, end: number] {
   const end = text.indexOf("\r\n", start);
   return end === -1 ? [0, 0] : [Number(text.slice(start + 1, end)), end + 2];

@@ -1,4 +1,4 @@
-/** A fleet of real processes on real servers, and the one process with embedded parts: both with the same face for tests. */
+/** A fleet of real processes on real servers, and the one process with embedded parts, with the same interface for tests. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -14,12 +14,12 @@ export interface FleetPlan {
   gateways?: number;
   workers?: number;
   metering?: number;
-  /** Catalog folder, such as the provider stub writes it. */
+  /** The catalog folder, for example from the provider stub. */
   catalogDir?: string;
   /** null: one process with embedded parts. */
   services: ServiceUrls | null;
   environment?: Record<string, string>;
-  /** Kept over several fleets; else made with an empty embedded database in it, and removed with the fleet. */
+  /** Kept across several fleets; by default created with an empty embedded database and removed with the fleet. */
   dataDir?: string;
 }
 
@@ -51,7 +51,7 @@ export class Fleet implements AsyncDisposable {
     }
   }
 
-  /** Starts the processes and waits for nothing. */
+  /** Starts the processes without waiting. */
   static async launch(plan: FleetPlan): Promise<Fleet> {
     const dataDir = plan.dataDir ?? (await newDataDir(plan));
     const fleet = new Fleet(plan, dataDir);
@@ -94,7 +94,7 @@ export class Fleet implements AsyncDisposable {
     return this.gateways[gateway]?.url ?? "";
   }
 
-  /** Resolves when a gateway says that it can serve. */
+  /** Resolves when a gateway reports that it is ready. */
   async ready(gateway = 0, waitMs = 20_000): Promise<void> {
     await ready(this.url(gateway), waitMs);
   }

@@ -1,10 +1,10 @@
-/** A real SMTP server that keeps what it takes, may be told to refuse, and may go away and come back on its port. */
+/** A real SMTP server that keeps its mails, can refuse them, and can go away and come back on its port. */
 import { SMTPServer } from "smtp-server";
 
 export interface TakenMail {
   from: string;
   to: string[];
-  /** Header and body as they came. */
+  /** Header and body as received. */
   text: string;
 }
 
@@ -12,9 +12,9 @@ type Answer = { code: number; when: "recipient" | "message" } | null;
 
 export class TestMailServer implements AsyncDisposable {
   readonly taken: TakenMail[] = [];
-  /** Asked before each answer; null: it is taken. */
+  /** Called before each answer; null accepts the mail. */
   refusal: () => Answer = () => null;
-  /** Called when a message is there as a whole, before the client is told. */
+  /** Called when a message is complete, before the client gets its answer. */
   onMessage: (mail: TakenMail) => void | Promise<void> = () => {};
   #server: SMTPServer | null = null;
   #port = 0;
@@ -80,7 +80,7 @@ export class TestMailServer implements AsyncDisposable {
   }
 }
 
-/** A header of a message, unfolded; undefined: it has none. */
+/** A header of a message, unfolded; undefined if it has none. */
 export function headerOf({ text }: TakenMail, name: string): string | undefined {
   const [head = ""] = text.split("\r\n\r\n");
   const lines = head.replaceAll(/\r\n[ \t]+/g, " ").split("\r\n");

@@ -1,9 +1,9 @@
 import type { Database } from "../../../src/backing/backing.ts";
 
-/** For what takes a database and must not come to use it. */
+/** For code that takes a database but must not use it. */
 export const noDatabase = refuseAll();
 
-/** The proxy throws at the first use of whatever a database has. */
+/** The proxy throws at the first use of any property. */
 function refuseAll(): Database {
   const refuse = () => {
     throw new Error("The test has no database");

@@ -1,9 +1,9 @@
-/** Servers that a test may kill: its own, not those shared by the test process. */
+/** Servers for one test, which may kill them. */
 import { startServices, type Services } from "../../../scripts/services.ts";
 import { testServers } from "./services.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-/** null where this machine has no servers. `folder` holds all that they store. */
+/** null if this machine has no servers. `folder` contains all that they store. */
 export async function ownServices(): Promise<(Services & { folder: string }) | null> {
   const servers = await testServers();
   if (servers === null) return null;

@@ -1,4 +1,7 @@
-/** Databases that have the schema before a test opens them: made once, then copied, for a copy costs less than every migration. */
+/**
+ * Databases that have the schema before a test opens them. They are made once and then copied, which costs less than every
+ * migration.
+ */
 import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, readFile, rename, rm } from "node:fs/promises";
@@ -15,7 +18,7 @@ import { repository } from "../processes/process.ts";
 
 const modules = join(repository, "node_modules");
 
-/** Changes with every migration and with every version of PGlite. */
+/** Changes with every migration and every version of PGlite. */
 async function digestOfSchema(): Promise<string> {
   const pglite = await readFile(join(modules, "@electric-sql/pglite/package.json"), "utf8");
   const migrations = await readMigrations();
@@ -27,12 +30,12 @@ async function digestOfSchema(): Promise<string> {
 
 let folder: Promise<string> | null = null;
 
-/** Puts a data folder of the embedded database at `target`, which must not exist. It has the schema and no rows of tests. */
+/** Copies a data folder of the embedded database to `target`, which must not exist. It has the schema and no rows of tests. */
 export async function copyEmbeddedDatabase(target: string): Promise<void> {
   await cp(await (folder ??= prepareFolder()), target, { recursive: true });
 }
 
-/** Kept for later runs in the folder that npm's tools use for such things. A process that makes it at the same time does no harm. */
+/** Kept for later runs in the cache folder that npm's tools use. Several processes may make it at the same time. */
 async function prepareFolder(): Promise<string> {
   const kept = join(modules, ".cache", "weir", `test-database-${await digestOfSchema()}`);
   if (existsSync(kept)) return kept;
@@ -53,7 +56,7 @@ export interface ServerDatabase extends AsyncDisposable {
   url: string;
 }
 
-/** A new database with the schema on the server of `url`; disposing it ends what is connected to it. */
+/** A new database with the schema on the server of `url`. Disposing it closes its connections. */
 export async function createMigratedDatabase(url: string): Promise<ServerDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
   const template = templates.get(url) ?? prepareTemplate(url);
@@ -67,7 +70,7 @@ export async function createMigratedDatabase(url: string): Promise<ServerDatabas
   };
 }
 
-/** Kept on the server for other processes. It gets its name when it is whole; the first of several processes gives it. */
+/** Kept on the server for other processes. The first process that completes it gives it its name. */
 async function prepareTemplate(url: string): Promise<string> {
   const name = `test_template_${await digestOfSchema()}`;
   const found = await onServer(url, `SELECT FROM pg_database WHERE datname = '${name}'`);

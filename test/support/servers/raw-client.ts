@@ -18,13 +18,13 @@ export class RawClient implements Disposable {
     return this.#text;
   }
 
-  /** Sends text as it is, lines joined by CRLF. */
+  /** Sends text unchanged, with lines joined by CRLF. */
   send(...lines: string[]): this {
     this.#socket.write(lines.join("\r\n"), "latin1");
     return this;
   }
 
-  /** Takes nothing any more. */
+  /** Stops reading. */
   stopReading(): this {
     this.#socket.pause();
     return this;
@@ -36,7 +36,7 @@ export class RawClient implements Disposable {
     return this.#text;
   }
 
-  /** Breaks the connection, as a client that is killed. */
+  /** Breaks the connection like a killed client. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }

@@ -1,4 +1,4 @@
-/** A server of bytes: what it writes, and when it closes, is the test's business. */
+/** A server of raw bytes: the test decides what it writes and when it closes. */
 import type { Buffer } from "node:buffer";
 import { once } from "node:events";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
@@ -15,7 +15,7 @@ export class RawServer implements AsyncDisposable {
   /** What was received so far, by connection. */
   readonly received: string[] = [];
 
-  /** @param secure its key and certificate; absent: it speaks TCP alone */
+  /** @param secure its key and certificate; absent: plain TCP */
   constructor(onData: (socket: Socket, text: string) => void, secure?: Secure) {
     this.#server = secure ? createTlsServer(secure) : createServer();
     this.#server.on("tlsClientError", () => {});
@@ -36,7 +36,7 @@ export class RawServer implements AsyncDisposable {
   }
 
   get port(): number {
-    // Listening on a TCP port, hence neither a pipe's name nor null.
+    // The server listens on a TCP port, so its address is neither a pipe's name nor null.
     return (this.#server.address() as AddressInfo).port;
   }
 

@@ -1,9 +1,9 @@
-/** A Redis of a test's own: it may be emptied, stopped and killed. */
+/** A Redis for one test, which may empty, stop and kill it. */
 import { startRedis } from "../../../scripts/services/redis.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { temporaryFolder, testServers } from "./services.ts";
 
-/** null when this machine has none; the reason is printed. */
+/** null if this machine has none; the reason is printed. */
 export async function openTestRedis(options: { cluster?: boolean } = {}): Promise<Server | null> {
   const servers = await testServers();
   if (servers === null) return null;

@@ -1,4 +1,4 @@
-/** A key and a certificate for TLS in a test, made when it runs: no private key lies in the tree, and nothing has to be installed. */
+/** A key and a certificate for TLS, created when a test runs: no private key is in the repository, and no tool is needed. */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import type { Secure } from "./raw-server.ts";
 
@@ -7,7 +7,7 @@ const commonName = "2.5.4.3";
 const subjectAltName = "2.5.29.17";
 const basicConstraints = "2.5.29.19";
 
-/** Signed by itself, for this host and for an hour, as RFC 5280 writes certificates. */
+/** Signed by itself, for this host and for an hour, encoded by RFC 5280. */
 export function selfSigned(host: string): Secure {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const algorithm = sequence(objectId(ecdsaWithSha256));
@@ -31,7 +31,7 @@ export function selfSigned(host: string): Secure {
   };
 }
 
-/** A tag, the length of what it holds in as few bytes as do, and that. */
+/** A tag, the length of the content in as few bytes as possible, and the content. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   if (length < 0x80) return Buffer.concat([Buffer.of(tag, length), content]);
@@ -44,7 +44,7 @@ const set = (...parts: Buffer[]): Buffer => der(0x31, Buffer.concat(parts));
 const integer = (bytes: Buffer): Buffer => der(0x02, bytes);
 
 const yes = der(0x01, Buffer.of(0xff));
-/** It may vouch for itself. */
+/** The certificate may sign itself. */
 const isAuthority = sequence(objectId(basicConstraints), yes, der(0x04, sequence(yes)));
 
 function extension(id: string, value: Buffer): Buffer {
@@ -63,7 +63,7 @@ function base128(number: number): number[] {
   return digits;
 }
 
-/** Such as `261120160000Z`: until 2050 years have two digits. */
+/** Such as `261120160000Z`: years before 2050 have two digits. */
 function time(at: number): Buffer {
   return der(
     0x17,

@@ -1,7 +1,7 @@
-/** How much a database holds: what is refused is to leave it as it was. */
+/** How much a database contains: a refusal must not change it. */
 import type { Database } from "../../../src/backing/backing.ts";
 
-/** Rows of each table that has some. */
+/** The row count of each non-empty table. */
 export async function storedRows(sql: Database): Promise<Record<string, number>> {
   const tables = await sql<{ name: string }[]>`
     SELECT relname AS name FROM pg_class

@@ -1,4 +1,4 @@
-/** PostgreSQL, Redis and NATS that speak TLS, with one certificate for the host `localhost`. */
+/** PostgreSQL, Redis and NATS with TLS, with one certificate for the host `localhost`. */
 import { appendFile, chown, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -10,7 +10,7 @@ import type { Secure } from "./raw-server.ts";
 
 export interface TlsServers extends AsyncDisposable {
   urls: ServiceUrls;
-  /** The same servers where they take plain text. */
+  /** The same servers without TLS. */
   plain: ServiceUrls;
 }
 
@@ -47,7 +47,7 @@ function atLocalhost(url: string): string {
   return url.replace("127.0.0.1", "localhost");
 }
 
-/** In its data folder, for it reads a key that is its own alone. From then on it refuses who comes without TLS. */
+/** The key is in its data folder, because PostgreSQL only reads a key that it owns. From then on it refuses plain connections. */
 async function encryptPostgres(url: string, { key, cert }: Secure): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} });
   const [{ data_directory: data } = {}] = await sql<{ data_directory: string }[]>`SHOW data_directory`;
@@ -64,7 +64,7 @@ async function encryptPostgres(url: string, { key, cert }: Secure): Promise<void
   await sql.end();
 }
 
-/** On a port of its own, beside the plain one. */
+/** On a separate port, in addition to the plain one. */
 async function encryptRedis(url: string, { folder, secure }: { folder: string; secure: Secure }): Promise<number> {
   const port = await freePort();
   const { keyFile, certificateFile } = await writeSecure(folder, secure);
