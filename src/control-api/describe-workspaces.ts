@@ -9,8 +9,8 @@ import type { ControlParts } from "./parts.ts";
 type Sources = Pick<ControlParts, "clock" | "position">;
 
 /**
- * With what the counters hold back at present. Counters that were not used lately are loaded first, which takes its time:
- * so a bounded number is asked for at once, and no more are when the list has waited long enough.
+ * Includes the amounts that the counters reserve at present. Counters that were not used lately are loaded first, which takes time, so
+ * a bounded number is read at once, and after a deadline the rest goes without them.
  */
 export async function describeWorkspaces(rows: WorkspaceRow[], { clock, position }: Sources): Promise<WorkspaceView[]> {
   const month = monthOf(clock.now());

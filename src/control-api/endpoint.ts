@@ -7,24 +7,24 @@ import type { ControlParts } from "./parts.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
-/** One request, after its fields were checked. */
+/** A request with checked fields. */
 export interface Call<Input> {
   input: Input;
-  /** The last `:parameter` of the path; empty where there is none. */
+  /** The path's `:id`; empty if it has none. */
   id: string;
   /** Gives the actor in a workspace. */
   actors: ActorResolver;
   request: Request;
   /**
-   * The body of what takes a file, in the pieces in which it came.
+   * Reads the file in the body, in the pieces in which it arrives.
    * @throws DomainError invalid_body, body_too_large
    */
   file(): Promise<Uint8Array[]>;
   parts: ControlParts;
 }
 
-/** Bodies of more than so many bytes, and what reads them. @throws DomainError invalid_body */
-export interface ReadApart {
+/** Reads bodies above `fromBytes` in a subprocess. @throws DomainError invalid_body */
+export interface SubprocessReading {
   fromBytes: number;
   read(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>>;
 }
@@ -34,21 +34,21 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   /** Below /api/console; a parameter is written `:id`. */
   path: string;
   summary: string;
-  /** Of the body; of the query for GET and DELETE, and for what takes a file. */
+  /** The fields of the body; of the query for GET, DELETE and endpoints that take a file. */
   fields: Fields;
   view: View;
-  /** Of an answer that succeeds; 200 unless told. */
+  /** The status of a success; by default 200. */
   status?: number;
-  /** For what takes longer than a change or a list does. */
+  /** For an endpoint that takes longer than a change or a list. */
   deadlineMs?: number;
-  /** For what sends more than a form. */
+  /** For an endpoint that takes more than a form. */
   bodyBytesMax?: number;
-  /** Tells its parts as they end, to who accepts `application/x-ndjson`. */
+  /** It reports its parts as they end to clients that accept `application/x-ndjson`. */
   progress?: boolean;
-  /** Its body is a file, as it is; says what for. */
+  /** The body is a file, which this describes. */
   file?: string;
-  /** Reads a large body in a process of its own: its fields, as far as they are to be checked. */
-  readApart?: ReadApart;
+  /** Reads the fields of a large body in a subprocess. */
+  readInSubprocess?: SubprocessReading;
   handle(call: Call<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
@@ -64,8 +64,8 @@ export interface Endpoint {
   bodyBytesMax: number;
   progress: boolean;
   file: string | null;
-  readApart: ReadApart | null;
-  /** Checks the fields, then handles. */
+  readInSubprocess: SubprocessReading | null;
+  /** Checks the fields, then calls the handler. */
   run(call: Call<Record<string, unknown>>): Promise<unknown>;
 }
 
@@ -77,7 +77,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     bodyBytesMax = controlBodyBytesMax,
     progress = false,
     file = null,
-    readApart = null,
+    readInSubprocess = null,
   } = definition;
   return {
     method,
@@ -90,7 +90,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     bodyBytesMax,
     progress,
     file,
-    readApart,
+    readInSubprocess,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
   };
 }

@@ -1,4 +1,4 @@
-/** All endpoints of the control API: routes, documents and the OpenAPI description are made from this list. */
+/** All endpoints of the control API. Routes and the OpenAPI document are made from this list. */
 import type { Endpoint } from "./endpoint.ts";
 import { accountEndpoints } from "./endpoints/accounts.ts";
 import { advisoryEndpoints } from "./endpoints/advisories.ts";

@@ -5,24 +5,24 @@ import { line } from "../accounts/workspaces/fields.ts";
 
 export const NamedWorkspace = line("the id or exact name of a workspace");
 
-/** What a list answers: `{"data": […]}`. */
+/** The answer of a list: `{"data": […]}`. */
 export function listOf<View extends TSchema>(view: View) {
   return Type.Object({ data: Type.Array(view, { description: "What was found" }) });
 }
 
-/** A form and the workspace that it is for. */
+/** A form with its workspace. */
 export function inWorkspace<Form extends TObject>(form: Form) {
   return Type.Composite([Type.Object({ workspace: NamedWorkspace }), form]);
 }
 
-/** For things found by id: the workspace is known by then, and one that is named must be the one. */
-export function perhapsInWorkspace<Form extends TObject>(form: Form) {
+/** For resources found by id, whose workspace is known; a named one must match. */
+export function withOptionalWorkspace<Form extends TObject>(form: Form) {
   return Type.Composite([Type.Object({ workspace: Type.Optional(NamedWorkspace) }), form]);
 }
 
 export const NoFields = Type.Object({});
 
-/** How many rows a list shall have, as text of a query. */
+/** The maximum of rows of a list, from the query. */
 export function rowLimit(max: number) {
   return Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$", description: `a whole number from 1 to ${max}` }));
 }

@@ -12,16 +12,16 @@ const owner: MemberActor = { kind: "member", email: "owner@localhost", role: "su
 
 export interface FirstStart {
   workspace: WorkspaceId;
-  /** Opens the inference API. */
+  /** For the inference API. */
   key: string;
-  /** Opens the tools API. */
+  /** For the tools API. */
   toolsKey: string;
 }
 
 /**
- * Where there is no workspace yet: opens `default` with 10 USD, its owner and a first key of each kind, all or nothing, and once even when
+ * If there is no workspace, creates `default` with 10 USD, its owner and a key of each kind: all or nothing, and only once even if
  * several processes start together.
- * @returns the workspace and the full keys, which are shown now or never; null: this is a later start
+ * @returns the workspace and the full keys, which are shown only now; null: a workspace exists
  */
 export async function firstStart({
   sql,

@@ -2,12 +2,12 @@
 
 // Bodies
 export const controlBodyBytesMax = 1024 * 1024;
-/** What one address may send at once, and again each second, before none of its tokens is looked at. */
+/** How many wrong tokens an address may send at once, and more each second, before all its tokens are refused. */
 export const wrongTokensMax = 3_000;
 export const wrongTokensPerSecond = 10;
 export const wrongTokenAddressesMax = 10_000;
 
-// Stored prompts and the keys that they are sealed with
+// Stored prompts
 export const promptDeletionMsMax = 50_000;
 
 // Launch checks
@@ -22,25 +22,25 @@ export const positionsAtOnceMax = 64;
 export const positionsMsMax = 3_000;
 
 // SBOMs
-/** Until a file has arrived at the control API. */
+/** For a file to arrive at the control API. */
 export const controlFileMs = 60_000;
-/** A document at the control API: arriving, reading and storing. */
+/** For a document at the control API to arrive, be read and be stored. */
 export const sbomUploadMs = 230_000;
 /** Products or projects that the control API lists. */
 export const controlRowsMax = 10_000;
 
 // Connections
-/** A whole test, of at most a token and a call. */
+/** A whole test: at most a token request and a call. */
 export const connectionTestMs = 20_000;
 
 // The store of advisories
-/** One record of the largest size and what is around it. */
+/** One record of the largest size, with room for the rest of the body. */
 export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;
-/** A larger body with advisories is read in a process of its own. */
+/** A larger body with advisories is read in a subprocess. */
 export const advisoryReadHereBytesMax = 256 * 1024;
 
 // Repositories
-/** As it comes, packed. */
+/** The packed archive. */
 export const repositoryArchiveBytesMax = 50 * 1024 * 1024;
-/** An import of an archive, until all of it has arrived and is stored. */
+/** For an archive to arrive and be stored. */
 export const repositoryUploadMs = 120_000;

@@ -8,7 +8,7 @@ import type { Clock } from "../kernel/clock.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "./limits.ts";
 
-/** The header that names the member in whose name the operator token acts. */
+/** The header that names the member as whom the operator token acts. */
 const actAsHeader = "X-Act-As";
 
 /** How many more wrong tokens an address may send, as of a time. */
@@ -75,7 +75,7 @@ export function unauthorized(): DomainError {
 }
 
 function tooMany(): DomainError {
-  return new DomainError("rate_limited", "Too many wrong tokens came from this address: none is looked at for a second");
+  return new DomainError("rate_limited", "Too many wrong tokens came from this address: try again after a second");
 }
 
 function digest(text: string): Buffer {

@@ -12,8 +12,8 @@ import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { Authenticator } from "../accounts/members/authenticator.ts";
 
-/** Credit as the counters hold it, and what a key spent. */
-export interface Position {
+/** Credit in the counters, and the spend of a key. */
+export interface CreditPosition {
   balance: NanoUsd;
   reserved: NanoUsd;
   available: NanoUsd;
@@ -21,30 +21,30 @@ export interface Position {
   month: Month;
 }
 
-/** What the control API works with. */
+/** The parts that the control API uses. */
 export interface ControlParts {
   sql: Database;
   clock: Clock;
   log: Logger;
-  /** The service's own name, with which keys begin. */
+  /** The service's name, the beginning of keys. */
   slug: string;
   /** The credentials that open the API. */
   authenticators: readonly Authenticator[];
   keyring: Keyring;
-  /** The connector catalog as it was published last. */
+  /** The connector catalog that was published last. */
   connectors: Pick<CatalogCache, "published">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
-  /** Calls the platforms that repositories are imported from. */
+  /** Calls repository platforms. */
   callHosts: SafeFetch;
-  /** Addresses of their APIs. */
+  /** Addresses of the platforms' APIs. */
   hostUrls: { github: string; gitlab: string };
-  /** Reads documents that are uploaded. */
+  /** Reads uploaded documents. */
   sboms: SbomReader;
   models: Pick<Models, "list" | "availability" | "checkable" | "refreshChecks">;
   /** null: the counters cannot answer. */
-  position(workspace: WorkspaceId, key: KeyId | null): Promise<Position | null>;
-  /** The ledger grew by credit: the counters are to read it again. */
+  position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null>;
+  /** Makes the counters read the ledger again, after it grew by credit. */
   refresh(workspace: WorkspaceId): Promise<void>;
   /** Notifies every process, after the commit. */
   notify(topic: Notification): void;

@@ -14,13 +14,14 @@ import type { Endpoint } from "./endpoint.ts";
 /** @throws DomainError invalid_body, body_too_large, invalid_field for a parameter given twice */
 export async function readFields(
   request: Request,
-  endpoint: Pick<Endpoint, "file" | "bodyBytesMax" | "readApart">,
+  endpoint: Pick<Endpoint, "file" | "bodyBytesMax" | "readInSubprocess">,
   clock: Clock,
 ): Promise<Record<string, unknown>> {
   if (request.method === "GET" || request.method === "DELETE" || endpoint.file !== null) return readQuery(request);
   const pieces = await readPieces(request, endpoint, clock);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (endpoint.readApart !== null && length > endpoint.readApart.fromBytes) return endpoint.readApart.read(pieces, clock);
+  if (endpoint.readInSubprocess !== null && length > endpoint.readInSubprocess.fromBytes)
+    return endpoint.readInSubprocess.read(pieces, clock);
   const bytes = joined(pieces);
   return bytes.length === 0 ? {} : parseObject(bytes, endpoint.bodyBytesMax > controlBodyBytesMax);
 }

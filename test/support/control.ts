@@ -1,7 +1,7 @@
 /** The control API over a database, without a network: what a client with the operator token sees. */
 import { pino } from "pino";
 import { controlApi } from "../../src/control-api/api.ts";
-import type { ControlParts, Position } from "../../src/control-api/parts.ts";
+import type { ControlParts, CreditPosition } from "../../src/control-api/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import type { Authenticator } from "../../src/accounts/members/authenticator.ts";
 import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
@@ -44,7 +44,7 @@ export class Control {
   /** What the API wrote to its log. */
   readonly logged: string[] = [];
   /** The counters' reply; null: none. */
-  position: Position | null = null;
+  position: CreditPosition | null = null;
   /** The connector catalog for connections. */
   readonly connectors: { published: ControlParts["connectors"]["published"] } = { published: null };
   /** Calls vendors; a test that needs one sets it. */

@@ -8,7 +8,7 @@ const summaries: [AccountVerb, string][] = [
   ["unsuspend", "Let a suspended person's keys work again"],
   ["lock", "Stop a person's keys in every workspace, as after too many wrong passwords"],
   ["unlock", "Let a locked person's keys work again"],
-  ["delete", "Stop a person's keys in every workspace for good"],
+  ["delete", "Stop a person's keys in every workspace, irrevocably"],
 ];
 
 export const accountEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>

@@ -16,18 +16,18 @@ const Batch = Type.Object({
 
 const Outcome = Type.Object({
   imported: Type.Integer({ description: "Records that are new, or stored in the place of an older state" }),
-  unchanged: Type.Integer({ description: "Records that were stored as they are, or in a newer state" }),
+  unchanged: Type.Integer({ description: "Records that were stored already, in this state or a newer one" }),
   failures: Type.Array(
     Type.Object({
-      index: Type.Integer({ description: "The record's place in the list, from 0" }),
-      reason: Type.String({ description: "What is wrong with it" }),
+      index: Type.Integer({ description: "The record's index in the list, from 0" }),
+      reason: Type.String({ description: "Why it was refused" }),
     }),
-    { description: "Records that were not taken; the others were" },
+    { description: "Records that were refused; the others were stored" },
   ),
 });
 
-/** Fields that do not belong there are refused by their names. */
-async function readApart(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
+/** Keeps the names of unknown fields, so that the error can name them. */
+async function readBatch(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
   const { refused, others, records } = await readBodyInSubprocess(pieces, clock);
   if (refused !== null) throw new DomainError("invalid_body", refused);
   return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
@@ -42,7 +42,7 @@ export const advisoryEndpoints: Endpoint[] = [
     view: Outcome,
     deadlineMs: advisoryBatchMs,
     bodyBytesMax: advisoryBatchBodyBytesMax,
-    readApart: { fromBytes: advisoryReadHereBytesMax, read: readApart },
+    readInSubprocess: { fromBytes: advisoryReadHereBytesMax, read: readBatch },
     async handle({ input: { records }, actors, parts }) {
       actors.operator("import advisories");
       const { scans, ...outcome } = await importRecords(records, parts);

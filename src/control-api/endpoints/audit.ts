@@ -10,7 +10,7 @@ export const auditEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/audit",
-    summary: "List what was changed by whom, newest first",
+    summary: "List changes and their actors, newest first",
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
       event: Type.Optional(line("the name of an event")),

@@ -18,11 +18,16 @@ import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { connectionTestMs } from "../limits.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** The connection of the path, and who acts on it; in another workspace than the one named there is no such connection. */
-async function enter({ id, input, actors, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
+/** The path's connection and the actor; a connection of another workspace than the named one counts as unknown. */
+async function connectionAndActor({
+  id,
+  input,
+  actors,
+  parts,
+}: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
   const found = await findConnection(id, parts.sql);
   const { actor, workspace } = await actors.forResource({
     named: input.workspace,
@@ -32,7 +37,7 @@ async function enter({ id, input, actors, parts }: Call<{ workspace?: string }>)
   return { actor, row: requireConnection({ id, workspace: workspace.id, row: found }) };
 }
 
-/** The catalog as this gateway answers with it. */
+/** From the catalog that this gateway serves. */
 function connectorNamed(named: string, { connectors }: ControlParts): ConnectorRow | undefined {
   if (connectors.published) return findConnector(named, connectors.published);
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
@@ -42,7 +47,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/connections",
-    summary: "Connect a workspace to a vendor; what is typed into the form is sealed and never shown",
+    summary: "Connect a workspace to a vendor; the values of the form are sealed and never shown",
     fields: inWorkspace(ConnectionForm),
     view: ConnectionView,
     status: 201,
@@ -57,7 +62,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/connections",
-    summary: "List connections in the order of their creation, without their credentials",
+    summary: "List connections in order of creation, without their credentials",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(ConnectionView),
     async handle({ input, actors, parts }) {
@@ -68,14 +73,14 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "PUT",
     path: "/connections/:id/credentials",
-    summary: "Put new credentials in the place of all old ones",
-    fields: perhapsInWorkspace(NewCredentials),
+    summary: "Replace all credentials by new ones",
+    fields: withOptionalWorkspace(NewCredentials),
     view: ConnectionView,
     async handle(call) {
-      const { actor, row } = await enter(call);
+      const { actor, row } = await connectionAndActor(call);
       const connector = connectorNamed(row.connector, call.parts);
       if (!connector) {
-        const message = `The catalog has "${row.connector}" no longer: this connection can be deleted alone`;
+        const message = `The catalog no longer has "${row.connector}": this connection can only be deleted`;
         throw new DomainError("conflict", message);
       }
       const { workspace: _named, ...form } = call.input;
@@ -86,22 +91,22 @@ export const connectionEndpoints: Endpoint[] = [
     method: "POST",
     path: "/connections/:id/test",
     summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
-    fields: perhapsInWorkspace(NoFields),
+    fields: withOptionalWorkspace(NoFields),
     view: ConnectionTest,
     deadlineMs: connectionTestMs,
     async handle(call) {
-      const { actor, row } = await enter(call);
+      const { actor, row } = await connectionAndActor(call);
       return testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),
   endpoint({
     method: "DELETE",
     path: "/connections/:id",
-    summary: "Delete a connection with its credentials, for good",
-    fields: perhapsInWorkspace(NoFields),
+    summary: "Delete a connection with its credentials, irrevocably",
+    fields: withOptionalWorkspace(NoFields),
     view: ConnectionDeleted,
     async handle(call) {
-      const { actor, row } = await enter(call);
+      const { actor, row } = await connectionAndActor(call);
       return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },
   }),

@@ -12,7 +12,7 @@ import { memberActor } from "../../accounts/members/principal.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields, perhapsInWorkspace } from "../fields.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
 /** A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
@@ -28,7 +28,7 @@ async function keyOwner(
 }
 
 /** The path's key and the actor; a key of another workspace than the named one counts as unknown. */
-async function enterKey({ id, input, actors, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
+async function keyAndActor({ id, input, actors, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
   const row = await findKey(id, parts);
   const { actor, workspace } = await actors.forResource({ named: input.workspace, workspace: row.workspace, unknown: noKey(id) });
   return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };
@@ -53,7 +53,7 @@ export const keyEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/keys",
-    summary: "List keys in the order of their creation; `revoked=true` lists the revoked ones",
+    summary: "List keys in order of creation; `revoked=true` lists the revoked ones",
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
       revoked: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" })),
@@ -69,18 +69,18 @@ export const keyEndpoints: Endpoint[] = [
     method: "GET",
     path: "/keys/:id",
     summary: "Show a key",
-    fields: perhapsInWorkspace(NoFields),
+    fields: withOptionalWorkspace(NoFields),
     view: KeyView,
-    handle: async (call) => viewKey((await enterKey(call)).row),
+    handle: async (call) => viewKey((await keyAndActor(call)).row),
   }),
   endpoint({
     method: "PATCH",
     path: "/keys/:id",
-    summary: "Change a key's name, monthly spend limit or requests per minute; fields not given stay",
-    fields: perhapsInWorkspace(KeyEdit),
+    summary: "Change a key's name, monthly spend limit or requests per minute; other fields stay",
+    fields: withOptionalWorkspace(KeyEdit),
     view: KeyView,
     async handle(call) {
-      const { actor } = await enterKey(call);
+      const { actor } = await keyAndActor(call);
       const { workspace: _named, ...edit } = call.input;
       const view = await editKey({ actor, id: call.id, edit }, call.parts);
       call.parts.notify("records-changed");
@@ -90,11 +90,11 @@ export const keyEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/keys/:id/revoke",
-    summary: "Revoke a key for good",
-    fields: perhapsInWorkspace(NoFields),
+    summary: "Revoke a key, irrevocably",
+    fields: withOptionalWorkspace(NoFields),
     view: KeyView,
     async handle(call) {
-      const { actor } = await enterKey(call);
+      const { actor } = await keyAndActor(call);
       const view = await revokeKey({ actor, id: call.id }, call.parts);
       call.parts.notify("records-changed");
       return view;

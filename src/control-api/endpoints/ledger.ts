@@ -8,7 +8,7 @@ export const ledgerEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/ledger/verify",
-    summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it was checked",
+    summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it is checked",
     fields: NoFields,
     view: Verification,
     deadlineMs: ledgerStatementMsMax,

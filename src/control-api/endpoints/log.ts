@@ -7,7 +7,7 @@ import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
 import { logRowsDefault, logRowsMax } from "../limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
-import { listOf, NamedWorkspace, NoFields, parseRowLimit, perhapsInWorkspace, rowLimit } from "../fields.ts";
+import { listOf, NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../fields.ts";
 
 export const logEndpoints: Endpoint[] = [
   endpoint({
@@ -39,7 +39,7 @@ export const logEndpoints: Endpoint[] = [
     method: "GET",
     path: "/log/:id",
     summary: "Show an ended generation",
-    fields: perhapsInWorkspace(NoFields),
+    fields: withOptionalWorkspace(NoFields),
     view: GenerationView,
     async handle({ input, id, actors, parts }) {
       const row = await findGeneration(id, parts.sql);

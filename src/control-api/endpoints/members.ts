@@ -37,7 +37,7 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/members/:id",
-    summary: "Give a member another role; the path takes the address",
+    summary: "Change a member's role; the path takes the address",
     fields: inWorkspace(MemberEdit),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
@@ -50,7 +50,7 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/members/:id/deactivate",
-    summary: "End a membership and revoke the member's keys in the workspace for good",
+    summary: "End a membership and revoke the member's keys in the workspace, irrevocably",
     fields: inWorkspace(NoFields),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
@@ -63,7 +63,7 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/members/:id/reactivate",
-    summary: "Let a member in again; their revoked keys stay revoked",
+    summary: "Reactivate a member; revoked keys stay revoked",
     fields: inWorkspace(NoFields),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {

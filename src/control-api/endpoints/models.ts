@@ -12,7 +12,7 @@ import { streamProgress, wantsProgress } from "../stream-progress.ts";
 
 const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model")) });
 
-/** All models, or the one that is named. @throws DomainError not_found */
+/** All models, or the named one. @throws DomainError not_found */
 function choose(id: string | undefined, { models }: ControlParts): Model[] {
   const chosen = models.list().filter((model) => id === undefined || model.id === id);
   if (id === undefined || chosen.length > 0) return chosen;
@@ -28,7 +28,7 @@ export const modelEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/models",
-    summary: "List the catalog's models and why those that cannot be called cannot",
+    summary: "List the catalog's models, with the reason if one cannot be called",
     fields: ChosenModels,
     view: listOf(ModelRecord),
     handle: async ({ input, parts }) => describe(choose(input.id, parts), parts),
@@ -36,7 +36,7 @@ export const modelEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/models/check",
-    summary: "Run the launch checks again and wait for them; as `application/x-ndjson` with each check as soon as it has ended",
+    summary: "Run the launch checks again and wait for them; as `application/x-ndjson` with each check as soon as it ends",
     fields: ChosenModels,
     view: listOf(ModelRecord),
     deadlineMs: modelCheckMsMax,

@@ -5,12 +5,12 @@ import { findPromptWorkspace, promptNotFound, showPrompt } from "../../gateway/p
 import { DomainError } from "../../accounts/errors.ts";
 import type { ActorResolver } from "../actor-resolver.ts";
 import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
-import { NoFields, perhapsInWorkspace } from "../fields.ts";
+import { NoFields, withOptionalWorkspace } from "../fields.ts";
 
 type Entering = Pick<Call<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
 /** The actor on a stored prompt, and its workspace. */
-async function enter({ id, named, actors, parts }: Entering): ReturnType<ActorResolver["forResource"]> {
+async function promptAndActor({ id, named, actors, parts }: Entering): ReturnType<ActorResolver["forResource"]> {
   const workspace = await findPromptWorkspace(id, parts.sql);
   return actors.forResource({ named, workspace, unknown: promptNotFound(id) });
 }
@@ -20,30 +20,30 @@ export const promptEndpoints: Endpoint[] = [
     method: "GET",
     path: "/prompts/:id",
     summary: "Show the stored prompt of a generation, with its answer",
-    fields: perhapsInWorkspace(NoFields),
+    fields: withOptionalWorkspace(NoFields),
     view: PromptView,
     async handle({ input, id, actors, parts }) {
-      const { actor, workspace } = await enter({ id, named: input.workspace, actors, parts });
+      const { actor, workspace } = await promptAndActor({ id, named: input.workspace, actors, parts });
       return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
   endpoint({
     method: "POST",
     path: "/prompts/delete",
-    summary: "Delete the stored prompt of a generation, or those of a workspace from before a time, for good",
-    fields: perhapsInWorkspace(PromptDeletion),
+    summary: "Delete the stored prompt of a generation, or those of a workspace from before a time, irrevocably",
+    fields: withOptionalWorkspace(PromptDeletion),
     view: PromptsDeleted,
     deadlineMs: promptDeletionMsMax,
     async handle({ input: { workspace: named, id, before }, actors, parts }) {
       if (id !== undefined && before === undefined) {
-        const { actor, workspace } = await enter({ id, named, actors, parts });
+        const { actor, workspace } = await promptAndActor({ id, named, actors, parts });
         return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
       }
       if (id === undefined && before !== undefined && named !== undefined) {
         const { actor, workspace } = await actors.inWorkspace(named);
         return deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
       }
-      const message = "Name a generation by its id, or a workspace and the time before which its prompts are to be deleted";
+      const message = "Name a generation by its id, or a workspace and the time before which to delete its prompts";
       throw new DomainError("invalid_field", message, { field: id === undefined ? "before" : "id" });
     },
   }),

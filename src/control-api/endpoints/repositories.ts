@@ -18,7 +18,7 @@ export const repositoryEndpoints: Endpoint[] = [
     method: "POST",
     path: "/repositories",
     summary:
-      "Make the lock files of a repository at GitHub or GitLab the present SBOM of a project, which is created where there is none",
+      "Make the lock files of a repository at GitHub or GitLab the current SBOM of a project, which is created if it does not exist",
     fields: Type.Object({
       workspace: NamedWorkspace,
       url: line("the address of a repository such as https://github.com/owner/name", address),
@@ -36,11 +36,11 @@ export const repositoryEndpoints: Endpoint[] = [
     method: "POST",
     path: "/repositories/archive",
     summary:
-      "Make the lock files in an archive of a repository the present SBOM of a project, which is created where there is none",
-    file: "The archive: zip, tar or tar.gz; of a checkout, the lock files alone are enough",
+      "Make the lock files in an archive of a repository the current SBOM of a project, which is created if it does not exist",
+    file: "The archive: zip, tar or tar.gz; the lock files of a checkout are enough",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      name: line("what the repository is called", { minLength: 1 }),
+      name: line("the name of the repository", { minLength: 1 }),
       project: Project,
       provider: Type.Optional(
         Type.Union([Type.Literal("git"), Type.Literal("archive")], { description: '"git" for a checkout, or "archive",' }),

@@ -17,7 +17,7 @@ interface SentDocument {
   workspace: WorkspaceId;
 }
 
-/** @throws DomainError invalid_body with what is wrong with the document; LimitReachedError where too many are being read */
+/** @throws DomainError invalid_body with the problem of the document; LimitReachedError if too many are being read */
 async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
   try {
     const { sbom } = await sboms.read({ pieces, path: null, workspace });
@@ -33,13 +33,13 @@ export const sbomEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/sboms",
-    summary: "Make an SBOM the present one of a project; a project or product that is named and not there is created",
+    summary: "Make an SBOM the current one of a project; a named project or product that does not exist is created",
     file: "The SBOM: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD",
     fields: Type.Object({
       workspace: NamedWorkspace,
       project: line("the id of a project, or a name", { minLength: 1 }),
       product: Type.Optional(line("the id of a product, or a name", { minLength: 1 })),
-      filename: Type.Optional(line("what the file is called", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
+      filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
     }),
     view: StoredSbom,
     status: 201,

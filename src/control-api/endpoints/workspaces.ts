@@ -10,7 +10,6 @@ import { endpoint, type Endpoint } from "../endpoint.ts";
 import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
-/** One workspace as it stands now. */
 async function describeWorkspace(idOrName: string, parts: ControlParts): Promise<WorkspaceView> {
   const row = await findWorkspace(idOrName, parts);
   const [view] = await describeWorkspaces([row], parts);
@@ -22,7 +21,7 @@ export const workspaceEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/workspaces",
-    summary: "Open a workspace, with its first credit where `credit_usd` is given",
+    summary: "Create a workspace, with its first credit if `credit_usd` is given",
     fields: WorkspaceForm,
     view: WorkspaceView,
     status: 201,
@@ -60,7 +59,7 @@ export const workspaceEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/workspaces/:id",
-    summary: "Change settings; those not given stay",
+    summary: "Change settings; others stay",
     fields: WorkspaceSettings,
     view: WorkspaceView,
     async handle({ input, id, actors, parts }) {
