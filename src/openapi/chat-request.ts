@@ -1,4 +1,4 @@
-/** The body of a chat completion, as the check of requests reads it. */
+/** The body of a chat completion, from the schema that checks requests. */
 import { Type } from "@sinclair/typebox";
 import { chatFields } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-messages.ts";

@@ -9,7 +9,7 @@ import { schemaOrReference, type JsonSchema, type Names } from "../http/json-sch
 import { listRowsMax } from "../http/limits.ts";
 import { jsonContent, type Answer, type MediaType, type Operation, type Parameter, type Paths } from "./operation.ts";
 
-/** GET says it all; HEAD is the same without a body. */
+/** A path with GET; HEAD is the same without a body. */
 interface Described {
   operationId: string;
   summary: string;
@@ -17,7 +17,7 @@ interface Described {
   parameters?: Parameter[];
   content: Record<string, MediaType>;
   refusals: Record<string, string>;
-  /** Takes `Range`. */
+  /** Accepts `Range`. */
   ranges?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function connectorPaths(names: Names): Paths {
       ...exported,
       content: {
         "application/x-ndjson": { schema: schemaOrReference(ConnectorRow, names) },
-        "text/csv": { schema: { type: "string", description: "The columns for people, then those for programs" } },
+        "text/csv": { schema: { type: "string", description: "Columns for people, followed by columns for programs" } },
         ...jsonContent(schemaOrReference(ConnectorExport, names)),
       },
     }),
@@ -45,7 +45,7 @@ export function connectorPaths(names: Names): Paths {
   };
 }
 
-/** What it refuses is told on a page too. */
+/** A page, whose refusals are pages too. */
 function page(described: Omit<Described, "content">): Record<string, Operation> {
   const content = { "text/html": { schema: { type: "string", description: "A page for people" } } };
   return getAndHead({ ...described, content }, content);
@@ -60,7 +60,7 @@ const later = { "503": "There is no catalog yet, or the database does not answer
 const filters = [
   parameter("category", { type: "string" }, "Name of a category"),
   parameter("method", { type: "string", enum: [...methods] }, "A way to connect"),
-  parameter("q", { type: "string", maxLength: 200 }, "Words that are all in name, vendor or slug"),
+  parameter("q", { type: "string", maxLength: 200 }, "Words; each must be in name, vendor or slug"),
 ];
 
 const list = {
@@ -69,10 +69,10 @@ const list = {
   description: "Filters apply together",
   parameters: [
     ...filters,
-    parameter("limit", { type: "integer", minimum: 1, maximum: listRowsMax, default: 50 }, "Most connectors of the page"),
-    parameter("offset", { type: "integer", minimum: 0, default: 0 }, "How many to leave out before it"),
+    parameter("limit", { type: "integer", minimum: 1, maximum: listRowsMax, default: 50 }, "Maximum of connectors"),
+    parameter("offset", { type: "integer", minimum: 0, default: 0 }, "How many connectors to skip"),
   ],
-  refusals: { "400": "A parameter has to be changed: the sentence names it", ...later },
+  refusals: { "400": "A parameter is wrong: the sentence names it", ...later },
 };
 
 const one = {
@@ -85,7 +85,7 @@ const one = {
 const exported = {
   operationId: "exportConnectors",
   summary: "The whole catalog as one file, the same bytes for the same version",
-  description: "What stands under a version never changes. Parts may be asked for with `Range` and `If-Range`",
+  description: "The file of a version never changes. `Range` and `If-Range` request a part",
   parameters: [inPath("file", "`latest` or a version, and `.ndjson`, `.csv` or `.json`, such as `latest.ndjson`")],
   refusals: { "400": "There is no such parameter", "404": "There is no such file", ...later },
   ranges: true,
@@ -93,7 +93,7 @@ const exported = {
 
 const changes = {
   operationId: "listConnectorChanges",
-  summary: "What changed since a version: applied in their order, the lines give the present catalog",
+  summary: "The changes since a version: applied in order, the lines give the current catalog",
   description:
     "A line is `{seq,id,op,version,row}`; `op` is `added`, `changed` or `removed`, and `row` is null where the connector is gone. The last line names the version that was reached; without lines it is the one that you have",
   parameters: [{ ...parameter("since", { type: "string" }, "The version that you have, or `0`"), required: true }],
@@ -111,23 +111,23 @@ const catalogPage = {
   operationId: "connectorsPage",
   summary: "The catalog as a page: filters, counts and 50 connectors",
   parameters: [...filters, parameter("page", { type: "integer", minimum: 1, default: 1 }, "Number of the page")],
-  refusals: { "400": "A parameter has to be changed: the page names it", "404": "The list has no such page", ...later },
+  refusals: { "400": "A parameter is wrong: the page names it", "404": "The list has no such page", ...later },
 };
 
 const setUpPage = {
   operationId: "connectorPage",
-  summary: "How one connector is set up: its grant, its form, and the command that connects",
-  parameters: [inPath("slug", "The connector's slug; its id leads there")],
+  summary: "How to set up a connector: its grant, its form, and the command that connects",
+  parameters: [inPath("slug", "The connector's slug; its id redirects to it")],
   refusals: { "400": "There is no such parameter", "404": "There is no such connector; the page names the nearest", ...later },
 };
 
 function operation(described: Described, refusal: Record<string, MediaType>): Operation {
   const { content, refusals, ranges, ...words } = described;
   const found: Record<string, Answer> = {
-    "200": { description: `It, with a strong ETag; the header ${versionHeader} names its version`, content },
-    "304": { description: "The client has it: `If-None-Match` named its ETag" },
+    "200": { description: `The document, with a strong ETag; the header ${versionHeader} names its version`, content },
+    "304": { description: "The client has the document: `If-None-Match` has its ETag" },
   };
-  if (ranges) found["206"] = { description: "The part of it that `Range` asked for", content };
+  if (ranges) found["206"] = { description: "The part that `Range` requested", content };
   const refused = Object.entries({ ...refusals, ...(ranges && { "416": "`Range` asks for bytes after the last" }) });
   const answers = refused.map(([status, description]): [string, Answer] => [status, { description, content: refusal }]);
   return {

@@ -1,4 +1,4 @@
-/** The operations of /api/console, from the list that its routes are made of. */
+/** The operations of /api/console, from the list of its endpoints. */
 import { controlPrefix } from "../control-api/api.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
 import { endpoints } from "../control-api/endpoints.ts";
@@ -6,7 +6,7 @@ import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
 
-/** What stands in a path for `:id`, by the noun before it. */
+/** The meaning of `:id` in a path, by the noun before it. */
 const idWords: Record<string, string> = {
   workspaces: "Id or exact name of a workspace",
   members: "E-mail address of a member",
@@ -22,15 +22,15 @@ export const actAs: Parameter = {
   name: "X-Act-As",
   in: "header",
   required: false,
-  description: "E-mail address of a member: the request is made in that person's name, under that role and no more",
+  description: "E-mail address of a member: the request acts as that person, with that role",
   schema: { type: "string" },
 };
 
-/** Of what changes nothing and has no body. */
+/** The error statuses of endpoints that change nothing and have no body. */
 const readingStatuses = ["400", "401", "403", "404", "429", "500", "503"];
 const changingStatuses = [...readingStatuses, "409", "413"];
 
-/** Refusals by their status. */
+/** Error answers by status. */
 export function controlRefusals(): Record<string, Answer> {
   // The keys of the table are its codes.
   const codes = Object.keys(errorStatuses) as ErrorCode[];
@@ -72,7 +72,7 @@ function operation(endpoint: Endpoint, names: Names): Operation {
   };
 }
 
-/** A field that is not named is refused. */
+/** Unknown fields are refused. */
 function requestBody({ fields }: Endpoint, names: Names): NonNullable<Operation["requestBody"]> {
   const schema = { ...jsonSchema(fields, names), additionalProperties: false };
   return { required: (fields.required ?? []).length > 0, content: jsonContent(schema) };
@@ -98,12 +98,12 @@ function queryParameters({ fields }: Endpoint, names: Names): Parameter[] {
   });
 }
 
-/** A line of a long act as it goes: a part, then the result or a refusal. */
+/** A line of progress: parts, then the result or an error. */
 function progressLine(result: JsonSchema): JsonSchema {
   const properties = {
     checked: { type: "object", description: "A part that has ended" },
     result: { ...result, description: "The answer: in the last line" },
-    error: { type: "object", description: "A refusal, as an error's body has it: in the last line" },
+    error: { type: "object", description: "The error, as in an error's body: in the last line" },
   };
   return { type: "object", properties, minProperties: 1, maxProperties: 1 };
 }
@@ -117,8 +117,8 @@ function errorSchema(codes: ErrorCode[]): JsonSchema {
     type: "object",
     required: ["code", "field", "message"],
     properties: {
-      code: { type: "string", enum: codes, description: "What to branch on" },
-      field: { type: ["string", "null"], description: "The field of the request that is at fault, or null" },
+      code: { type: "string", enum: codes, description: "Stable code for programs" },
+      field: { type: ["string", "null"], description: "The field of the request that is wrong, or null" },
       message: { type: "string", description: "The action and the cause, for people" },
     },
     description: "What went wrong",

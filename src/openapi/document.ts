@@ -1,4 +1,4 @@
-/** The OpenAPI description of everything that a gateway serves, from the schemas and tables that its routes use. */
+/** The OpenAPI document of all paths of a gateway, from the schemas and tables that its routes use. */
 import type { TSchema } from "@sinclair/typebox";
 import { AuditView } from "../accounts/audit/list.ts";
 import { ConnectorChange } from "../connectors/catalog/changes.ts";
@@ -58,9 +58,9 @@ const names: ReadonlyMap<TSchema, string> = new Map(named.map(([name, schema]) =
 
 const description = `A metered inference gateway: one chat-completions API in front of many model providers.
 
-Paths that are not served answer 404 with \`{"detail":"Not Found"}\`, wrong methods below /gpt/v1 405 with
-\`{"detail":"Method Not Allowed"}\`, both below /api/tools with \`{"success":false,"error":…}\`. Times are ISO 8601 in UTC. What is marked \`x-addition\` is not in the specification of the
-service.`;
+Unknown paths answer 404 with \`{"detail":"Not Found"}\`, wrong methods below /gpt/v1 405 with
+\`{"detail":"Method Not Allowed"}\`, both below /api/tools with \`{"success":false,"error":…}\`. Times are ISO 8601 in UTC. \`x-addition\` marks what the
+specification of the service does not have.`;
 
 export interface OpenApiDocument {
   openapi: "3.1.0";
@@ -71,7 +71,7 @@ export interface OpenApiDocument {
   components: Record<string, Record<string, unknown>> & { schemas: Record<string, JsonSchema> };
 }
 
-/** @param slug the service's own name, with which its keys and operations begin */
+/** @param slug the service's name, the beginning of keys and operations */
 export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
   const prefix = keyPrefix(slug);
   const schemas = Object.fromEntries(named.map(([name, schema]) => [name, jsonSchema(schema, names)]));
@@ -80,11 +80,11 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
     info: { title: "Weir", version: "1.0", description },
     servers: [{ url: "/" }],
     tags: [
-      { name: "inference", description: "What applications call, with an API key" },
-      { name: "tools", description: "What people and agents call, with a tools key; over MCP as well" },
-      { name: "connectors", description: "What batch jobs and pages read of the connector catalog, without a key" },
-      { name: "service", description: "What watches the process" },
-      { name: "control", description: "What operators call, with the operator token" },
+      { name: "inference", description: "For applications, with an API key" },
+      { name: "tools", description: "For people and agents, with a tools key; over MCP as well" },
+      { name: "connectors", description: "The connector catalog for batch jobs and pages, without a key" },
+      { name: "service", description: "For monitoring the process" },
+      { name: "control", description: "For operators, with the operator token" },
     ],
     paths: {
       ...inferencePaths(prefix),
@@ -100,9 +100,9 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       parameters: { ActAs: actAs },
       securitySchemes: {
         apiKey: bearer(`An API key: \`${prefix}\` and 64 hexadecimal digits in small letters`),
-        // As the specification names it: the bare key will do, and so will `Bearer` or `ApiKey` before it.
+        // The specification's name. The key may follow `Bearer` or `ApiKey`.
         ApiKeyAuth: { type: "apiKey", in: "header", name: "Authorization", description: toolsKeyWords(slug) },
-        operatorToken: { ...bearer("The token of whoever operates the service; no API key is one"), "x-addition": true },
+        operatorToken: { ...bearer("The operator token; API keys are not accepted"), "x-addition": true },
       },
     },
   };

@@ -1,10 +1,10 @@
-/** The inference API's refusals, from its error table: for each status the codes that may come with it. */
+/** The error answers of the inference API from its error table: each status with its codes. */
 import { errorBody, errorTable, GatewayError, type ErrorCode, type ErrorType } from "../kernel/errors.ts";
 import { generationNames, headerReferences, retryNames, windowNames } from "./headers.ts";
 import type { JsonSchema } from "../http/json-schema.ts";
 import { byStatus, type Answer } from "./operation.ts";
 
-/** May come from the checks before the count of requests per minute. */
+/** Codes of the checks before the count of requests per minute. */
 const early = new Set<ErrorCode>([
   "invalid_request",
   "unsupported_parameter",
@@ -13,7 +13,7 @@ const early = new Set<ErrorCode>([
   "request_too_large",
   "auth_unavailable",
 ]);
-/** May come after the request was accepted, and then name its generation. */
+/** Codes after the request was accepted; such answers name the generation. */
 const late = new Set<ErrorCode>([
   "upstream_rejected",
   "upstream_rate_limited",
@@ -52,17 +52,17 @@ function headerNames(codes: ErrorCode[], counted: boolean): string[] {
   ];
 }
 
-/** @param type in place of the table's: that of every failure of a stream that has begun is `api_error` */
+/** @param type replaces the table's: errors of a stream that has begun have `api_error` */
 export function errorSchema(codes: readonly ErrorCode[], type?: ErrorType): JsonSchema {
   const types = [...new Set(type === undefined ? codes.map((code) => errorTable[code].type) : [type])];
   const error = {
     type: "object",
     required: ["message", "type", "code", "param"],
     properties: {
-      message: { type: "string", description: "For people, in the service's own words; may change" },
+      message: { type: "string", description: "For people; may change" },
       type: { type: "string", enum: types, description: "The kind of error, by its status" },
-      code: { type: "string", enum: [...codes], description: "What to branch on: it is stable" },
-      param: { type: ["string", "null"], description: "The field at fault, such as `messages[0].content`, or null" },
+      code: { type: "string", enum: [...codes], description: "Stable code for programs" },
+      param: { type: ["string", "null"], description: "The wrong field, such as `messages[0].content`, or null" },
     },
     description: "What went wrong",
   };

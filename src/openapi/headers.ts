@@ -1,4 +1,4 @@
-/** The headers of the inference API's answers; their names are those that src/gateway/api/response/headers.ts writes. */
+/** The headers of the inference API's answers, with the names from src/gateway/api/response/headers.ts. */
 import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/api/response/headers.ts";
 import type { JsonSchema } from "../http/json-schema.ts";
 import type { Reference } from "./operation.ts";
@@ -14,13 +14,17 @@ const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
 
 export const headers: Record<string, Header> = {
-  "x-generation-id": { description: "Id of the generation: on every answer after the request was accepted", schema: text },
-  "x-request-id": { description: "Internal audit id: on every answer after the request was accepted", schema: text },
+  "x-generation-id": { description: "Id of the generation, in every answer after the request was accepted", schema: text },
+  "x-request-id": { description: "Internal audit id, in every answer after the request was accepted", schema: text },
   "retry-after": { description: "When to try again, in whole seconds", schema: { type: "integer", minimum: 1 } },
   "retry-after-ms": { description: "The same, in milliseconds", schema: { type: "integer", minimum: 1 }, ...ours },
   "x-ratelimit-limit-requests": { description: "The key's requests in any 60 seconds", schema: count, ...ours },
-  "x-ratelimit-remaining-requests": { description: "How many of them are left", schema: count, ...ours },
-  "x-ratelimit-reset-requests": { description: "When all are there again, such as `59.5s` or `120ms`", schema: text, ...ours },
+  "x-ratelimit-remaining-requests": { description: "How many requests are left", schema: count, ...ours },
+  "x-ratelimit-reset-requests": {
+    description: "When the full limit is available again, such as `59.5s` or `120ms`",
+    schema: text,
+    ...ours,
+  },
   "x-should-retry": {
     description: "Whether the same request may succeed later: official SDKs read it before the status",
     schema: { type: "string", enum: ["true", "false"] },

@@ -5,7 +5,7 @@ import { errorAnswers, errorSchema } from "./error-answers.ts";
 import { generationNames, headerReferences, windowNames } from "./headers.ts";
 import { jsonContent, type Operation, type Parameter, type Paths } from "./operation.ts";
 
-/** Every endpoint begins with the key. */
+/** Every endpoint first checks the key. */
 const keyCodes: ErrorCode[] = ["invalid_api_key", "gateway_disabled", "internal_error", "auth_unavailable"];
 // The keys of the table are its codes.
 const allCodes = Object.keys(errorTable) as ErrorCode[];
@@ -21,7 +21,7 @@ const modelId: Parameter = {
   name: "id",
   in: "path",
   required: true,
-  description: "Id of a model. Its slash may stand as it is or escaped: `sandbox/echo` and `sandbox%2Fecho` are the same",
+  description: "Id of a model. The slash may be escaped: `sandbox/echo` and `sandbox%2Fecho` are the same",
   schema: { type: "string" },
 };
 
@@ -72,13 +72,13 @@ function chatCompletion(keyPrefix: string): Omit<Operation, "tags" | "security">
     operationId: "createChatCompletion",
     summary: "Complete a chat",
     description:
-      "Before the provider is called the maximum cost is set aside; afterwards what it was is charged. A refusal before the " +
-      "call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
+      "The maximum cost is reserved before the provider is called, and the actual cost is charged afterwards. A refusal before " +
+      "the call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
     requestBody: { required: true, content: jsonContent(reference("ChatRequest")) },
     responses: {
       "200": {
         description:
-          "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, where the provider fails after " +
+          "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, if the provider fails after " +
           "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
         headers: headerReferences([...generationNames, ...windowNames]),
         content: {

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI 3.1.0 document that are used here (https://spec.openapis.org/oas/v3.1.0). */
+/** The used parts of an OpenAPI 3.1.0 document (https://spec.openapis.org/oas/v3.1.0). */
 import type { JsonSchema } from "../http/json-schema.ts";
 
 export interface Reference {
@@ -14,7 +14,7 @@ export interface Answer {
   description: string;
   headers?: Record<string, Reference>;
   content?: Record<string, MediaType>;
-  /** The specification does not name it. */
+  /** Not in the specification. */
   "x-addition"?: true;
 }
 
@@ -35,11 +35,11 @@ export interface Operation {
   parameters?: (Parameter | Reference)[];
   requestBody?: { required: boolean; content: Record<string, MediaType> };
   responses: Record<string, Answer | Reference>;
-  /** The specification does not name it. */
+  /** Not in the specification. */
   "x-addition"?: true;
 }
 
-/** By path, then by method in small letters. */
+/** By path, then by method in lower case. */
 export type Paths = Record<string, Record<string, Operation>>;
 
 export function jsonContent(schema: JsonSchema): Record<string, MediaType> {

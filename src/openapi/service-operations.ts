@@ -1,4 +1,4 @@
-/** What a process says of itself. */
+/** The paths for monitoring. */
 import { Readiness } from "../process/health.ts";
 import { jsonSchema } from "../http/json-schema.ts";
 import { jsonContent, type Answer, type Paths } from "./operation.ts";
@@ -10,18 +10,18 @@ export function servicePaths(): Paths {
   const shared = { tags: ["service"], security: [] };
   return {
     "/health": {
-      get: { ...shared, operationId: "health", summary: "Whether the process is up", responses: { "200": plainText("It is") } },
+      get: { ...shared, operationId: "health", summary: "Whether the process runs", responses: { "200": plainText("It runs") } },
     },
     "/ready": {
       get: {
         ...shared,
         operationId: "ready",
         summary: "Whether the process can serve, and the state of each part that it needs",
-        description: "What is wrong with a part is shown with the operator token alone",
+        description: "The problem of a part is shown only with the operator token",
         security: [{}, { operatorToken: [] }],
         responses: {
           "200": { description: "It can", content: readiness },
-          "503": { description: "It cannot, or it was told to stop", content: readiness },
+          "503": { description: "It cannot, or it is stopping", content: readiness },
         },
         "x-addition": true,
       },
@@ -30,8 +30,8 @@ export function servicePaths(): Paths {
       get: {
         ...shared,
         operationId: "metrics",
-        summary: "What was counted, in the Prometheus text format",
-        description: "With the operator token; a port of its own (`METRICS_PORT`) shows them without",
+        summary: "Metrics in the Prometheus text format",
+        description: "With the operator token; a separate port (`METRICS_PORT`) needs none",
         security: [{ operatorToken: [] }],
         responses: { "200": plainText("The metrics"), "403": plainText("Without the token") },
         "x-addition": true,

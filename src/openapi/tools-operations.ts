@@ -1,4 +1,4 @@
-/** The operations below /api/tools, from the list that its routes and the MCP tools are made of, and the two doors beside them. */
+/** The operations below /api/tools, from the list of operations, with the paths for attachments and MCP. */
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import type { Operation as ToolsOperation } from "../security/api/operations/operation.ts";
 import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, toolsPrefix } from "../security/api/calls/paths.ts";
@@ -35,7 +35,7 @@ const attachmentParameter: Parameter = {
   name: attachmentHeader,
   in: "header",
   required: false,
-  description: `Id of a file that was sent to ${attachmentsPath}; what an MCP server on the same machine sends in place of attachment_path`,
+  description: `Id of a file that was sent to ${attachmentsPath}; an MCP server on the same machine sends it instead of attachment_path`,
   schema: { type: "string" },
 };
 
@@ -44,7 +44,7 @@ function answers(success: JsonSchema): Record<string, Answer> {
   const headers = headerReferences(["x-request-id"]);
   return {
     "200": { description: "It was done", headers, content: jsonContent(success) },
-    "400": { description: "Something has to be changed in the call; `error` says what", headers, content: failure },
+    "400": { description: "The call must be changed; `error` explains how", headers, content: failure },
     "401": {
       description: "The key is missing or invalid; `error` is `Unauthorized`, whatever the reason",
       headers,
@@ -56,9 +56,9 @@ function answers(success: JsonSchema): Record<string, Answer> {
       content: failure,
       "x-addition": true,
     },
-    "500": { description: "It is our fault, or the database's", headers, content: failure },
+    "500": { description: "A fault of the service or its database", headers, content: failure },
     "503": {
-      description: "All callers together have reached a limit, or the disk is nearly full; `error` says which",
+      description: "All callers together have reached a limit, or the disk is nearly full; `error` names it",
       headers: { ...headers, ...headerReferences(["retry-after"]) },
       content: failure,
       "x-addition": true,
@@ -76,7 +76,7 @@ const kept = {
       description: "The file",
       required: ["id", "name", "size"],
       properties: {
-        id: { type: "string", description: `What the header ${attachmentHeader} of the call that follows names` },
+        id: { type: "string", description: `For the header ${attachmentHeader} of the following call` },
         name: { type: "string", description: "Name of the file" },
         size: { type: "integer", description: "Its size in bytes" },
       },
@@ -88,8 +88,8 @@ const kept = {
 const attachments: Operation = {
   ...shared,
   operationId: "keepAttachment",
-  summary: "Keep a file of at most 50 MiB for the ticket that is to follow",
-  description: "Served where the whole service is one process on a loopback address; 404 elsewhere",
+  summary: "Keep a file of at most 50 MiB for the following ticket",
+  description: "Served if the whole service is one process on a loopback address; 404 otherwise",
   parameters: [
     {
       name: attachmentNameHeader,
