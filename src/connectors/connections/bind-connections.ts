@@ -5,7 +5,7 @@ import type { DataKey } from "../../accounts/secrets/data-key.ts";
 import { openField, sealField } from "./sealed-credentials.ts";
 import { lockFields, updateFields, type OwnedField } from "./store.ts";
 
-/** Seals every field of the workspace's connections anew, bound to its connection. What cannot be opened stays as it is. */
+/** Seals every field of the workspace's connections again, bound to its connection. Fields that cannot be opened stay. */
 export async function bindConnections(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void> {
   const fields = await lockFields(workspace, tx);
   const bound = fields.map((field) => rebound(field, key));

@@ -1,4 +1,4 @@
-/** What was typed into a connector's form, against its fields: the first problem is answered, by the field's key. */
+/** Checks the values of a connector's form against its fields; the error names the field of the first problem. */
 import type { ConnectorRow } from "../catalog/row.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import { nearest } from "../../kernel/nearest.ts";
@@ -7,7 +7,7 @@ import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError, parseBaseUrl } from "../../http/outbound/base-url.ts";
 import { isJsonObject } from "../../http/json-object.ts";
 
-/** Values by the keys of their fields. */
+/** Values by field keys. */
 export type Credentials = ReadonlyMap<string, string>;
 
 export interface Filled {
@@ -16,8 +16,8 @@ export interface Filled {
 }
 
 /**
- * The fields that have a value, in the form's order.
- * @throws DomainError invalid_field for a field that is unknown, missing or of the wrong kind; the value is never repeated
+ * @returns the fields with a value, in the form's order
+ * @throws DomainError invalid_field for a field that is unknown, missing or of the wrong kind, without its value
  */
 export function checkCredentials({ set, credentials }: Filled, { credential_sets }: ConnectorRow): Credentials {
   const fields = credential_sets[set]?.fields ?? [];
@@ -88,7 +88,7 @@ function unknownField(key: string, fields: Field[]): DomainError {
     key,
     fields.map((field) => field.key),
   );
-  const hint = near === undefined ? "this form asks for nothing" : `the nearest known field is "${near}"`;
+  const hint = near === undefined ? "this form has no fields" : `the nearest known field is "${near}"`;
   return invalid(key, `There is no field "${key}" in the form: ${hint}`);
 }
 

@@ -14,12 +14,12 @@ import { sealCredentials } from "./sealed-credentials.ts";
 import { findConnection, viewConnection } from "./show.ts";
 import { countConnections, insertConnection, writeFields } from "./store.ts";
 
-/** What can be stored: no vendor is reached by OAuth yet, and an MCP server asks for nothing that could be. */
+/** Methods with credentials to store: OAuth is not supported yet, and an MCP server needs none. */
 const storable = ["api_token", "record_only"];
 
 /**
  * Connects a workspace to a vendor. The credentials are sealed before they reach the database.
- * @throws DomainError invalid_field; forbidden but to admins, super admins and the operator; conflict above the number of
+ * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict above the number of
  *   connections that a workspace may have
  */
 export async function createConnection(

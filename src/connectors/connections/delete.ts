@@ -7,8 +7,8 @@ import { requireConnection } from "./show.ts";
 import { deleteRow, lockConnection } from "./store.ts";
 
 /**
- * Deletes a connection with its credentials, for good.
- * @throws DomainError not_found also for another workspace's; forbidden but to admins, super admins and the operator
+ * Deletes a connection with its credentials, irrevocably.
+ * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function deleteConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },

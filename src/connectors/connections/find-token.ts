@@ -1,4 +1,4 @@
-/** The token of a workspace's connection, for what the service itself reads at a vendor. */
+/** Finds the token of a workspace's connection, for the service's own calls of a vendor. */
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
@@ -15,9 +15,9 @@ interface Wanted {
 }
 
 /**
- * That of the connection whose credentials were given last.
- * @returns null where the workspace has no connection with the field
- * @throws SealError when the key that seals it is not among those of SECRETS_KEY
+ * Takes the connection with the newest credentials.
+ * @returns null if the workspace has no connection with the field
+ * @throws SealError if the key that sealed it is not among those of SECRETS_KEY
  */
 export async function findToken(
   { workspace, connector, field }: Wanted,

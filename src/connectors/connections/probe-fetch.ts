@@ -1,4 +1,4 @@
-/** How tests of connections reach vendors: https alone, to hosts that are reachable from everywhere, and to no others. */
+/** Calls vendors for tests of connections: only over https, and only public hosts. */
 import { probeAnswerBytesMax, probeCallMs } from "../limits.ts";
 import { createSafeFetch, type SafeFetchOptions } from "../../http/outbound/safe-fetch.ts";
 import type { ProbeFetch } from "./probe.ts";

@@ -1,4 +1,4 @@
-/** A call that changes nothing at a vendor, and shows whether the vendor takes a connection's credentials. */
+/** A call that changes nothing at a vendor, and shows whether the vendor accepts a connection's credentials. */
 import type { Clock } from "../../kernel/clock.ts";
 import type { Credentials } from "./check-credentials.ts";
 
@@ -15,7 +15,7 @@ export interface ProbeAnswer {
   body: string;
 }
 
-/** Sends to a host outside, and nowhere else. Rejects with what kept it from an answer; follows no redirection. */
+/** Calls public hosts only. Rejects with the cause if there is no answer; follows no redirect. */
 export type ProbeFetch = (request: ProbeRequest) => Promise<ProbeAnswer>;
 
 export interface ProbeParts {
@@ -26,13 +26,13 @@ export interface ProbeParts {
 export interface Probe {
   /** Id of the connector. */
   connector: string;
-  /** Keys of the fields that it works with: other alternatives of the form have no test. */
+  /** Keys of the fields that it uses; other alternatives of the form have no test. */
   needs: readonly string[];
-  /** @returns the answer that tells whether the credentials work @throws CredentialError */
+  /** @returns the answer that shows whether the credentials work @throws CredentialError */
   call(value: (key: string) => string, parts: ProbeParts): Promise<ProbeAnswer>;
 }
 
-/** A field's value cannot be used for a call; says what it must be and never what it is. */
+/** A field's value cannot be used for a call. The message says what it must be, and never contains it. */
 export class CredentialError extends Error {
   override name = "CredentialError";
   readonly field: string;
@@ -43,7 +43,7 @@ export class CredentialError extends Error {
   }
 }
 
-/** The value of a field that the probe needs, which the form may have as optional. */
+/** Reads the value of a field that the probe needs and the form may have as optional. */
 export function valueOf(credentials: Credentials): (key: string) => string {
   return (key) => {
     const value = credentials.get(key);
@@ -52,8 +52,8 @@ export function valueOf(credentials: Credentials): (key: string) => string {
   };
 }
 
-/** For a field that goes into a header, where line breaks and letters beyond ASCII cannot stand. @throws CredentialError */
+/** Checks a value for a header, which accepts only printable ASCII. @throws CredentialError */
 export function headerText(key: string, value: string): string {
   if (/^[\u0021-\u007e]+$/.test(value)) return value;
-  throw new CredentialError(key, "letters, digits and signs of ASCII without blanks are needed");
+  throw new CredentialError(key, "printable ASCII characters without blanks are needed");
 }

@@ -1,4 +1,4 @@
-/** Every probe. Another vendor's is a file beside these and a line here. */
+/** All probes. A new one is a file in `probes/` and a line here. */
 import type { Probe } from "./probe.ts";
 import { datadog } from "./probes/datadog.ts";
 import { googleWorkspace } from "./probes/google-workspace.ts";
@@ -8,7 +8,7 @@ import { okta } from "./probes/okta.ts";
 
 export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
 
-/** The probe for a connector's alternative with these fields. @returns undefined: there is none */
+/** @returns the probe for a connector's alternative with these fields; undefined: there is none */
 export function probeFor({ connector, fields }: { connector: string; fields: readonly string[] }): Probe | undefined {
   return probes.find((probe) => probe.connector === connector && probe.needs.every((key) => fields.includes(key)));
 }

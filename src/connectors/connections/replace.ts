@@ -13,9 +13,9 @@ import { findConnection, requireConnection, viewConnection } from "./show.ts";
 import { lockConnection, updateCredentialSet, writeFields } from "./store.ts";
 
 /**
- * Puts new credentials in the place of all old ones, of which nothing stays.
+ * Replaces all credentials by new ones.
  * @param connector of the connection
- * @throws DomainError invalid_field, not_found also for another workspace's; forbidden but to admins, super admins and the operator
+ * @throws DomainError invalid_field, not_found also for another workspace's; forbidden except for admins, super admins and the operator
  */
 export async function replaceCredentials(
   request: { actor: Actor; workspace: WorkspaceId; id: string; connector: ConnectorRow; form: NewCredentials },

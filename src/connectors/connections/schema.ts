@@ -1,4 +1,4 @@
-/** Forms and answers of connections. What a form's fields are is told by the connector's row. */
+/** Forms and answers of connections. The connector's row defines the fields of a form. */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 
@@ -21,16 +21,16 @@ export type ConnectionForm = Static<typeof ConnectionForm>;
 export const NewCredentials = Type.Object({ credential_set: CredentialSetNumber, credentials: Credentials });
 export type NewCredentials = Static<typeof NewCredentials>;
 
-/** Nothing that was typed into the form is ever answered. */
+/** Contains no value of the form. */
 export const ConnectionView = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
-  workspace_id: Type.String({ description: "Whose connection it is" }),
+  workspace_id: Type.String({ description: "The workspace of the connection" }),
   connector: Type.String({ description: "Id of the connector" }),
   method: Type.String({ description: "`api_token` or `record_only`" }),
-  credential_set: Type.Integer({ description: "Which of the form's alternatives was filled in, from 0" }),
+  credential_set: Type.Integer({ description: "The form's alternative that was filled in, from 0" }),
   fields: Type.Array(Type.String(), { description: "Keys of the fields that have a value; the values are never shown" }),
   created_at: Type.String({ description: "When, ISO 8601 in UTC" }),
-  updated_at: Type.String({ description: "When its credentials were given last, ISO 8601 in UTC" }),
+  updated_at: Type.String({ description: "When its credentials were last set, ISO 8601 in UTC" }),
 });
 export type ConnectionView = Static<typeof ConnectionView>;
 
@@ -45,13 +45,13 @@ export type Outcome = (typeof outcomes)[number];
 
 export const ConnectionTest = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
-  ok: Type.Boolean({ description: "Whether the vendor took the credentials" }),
+  ok: Type.Boolean({ description: "Whether the vendor accepted the credentials" }),
   outcome: Type.Union(
     outcomes.map((outcome) => Type.Literal(outcome)),
-    { description: "What became of the call at the vendor" },
+    { description: "The outcome of the call at the vendor" },
   ),
   status: Type.Union([Type.Integer(), Type.Null()], { description: "The vendor's HTTP status; null: there was no answer" }),
-  message: Type.String({ description: "The outcome for people, with the field at fault where it is known" }),
+  message: Type.String({ description: "The outcome for people, with the wrong field if it is known" }),
   tested_at: Type.String({ description: "When, ISO 8601 in UTC" }),
 });
 export type ConnectionTest = Static<typeof ConnectionTest>;

@@ -1,4 +1,4 @@
-/** Credentials as they are stored: each field sealed by itself, and bound to its workspace, connection, connector and key. */
+/** Stored credentials: each field is sealed separately, and bound to its workspace, connection, connector and field key. */
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import type { DataKey } from "../../accounts/secrets/data-key.ts";
@@ -24,7 +24,7 @@ export function sealField(value: string, { owner, field, key }: { owner: Owner; 
   return key.seal(Buffer.from(value), about(owner, field));
 }
 
-/** @throws SealError when a field was sealed with another key, was changed, or comes from elsewhere */
+/** @throws SealError for a field that was sealed with another key, changed, or copied from elsewhere */
 export function openCredentials(fields: SealedField[], owner: Owner, key: DataKey): Credentials {
   return new Map(fields.map((sealed) => [sealed.field, openField(sealed, owner, key)]));
 }
@@ -43,7 +43,7 @@ function about({ workspace, id, connector }: Owner, field: string): string {
   return JSON.stringify([workspace, connector, field, id]);
 }
 
-/** As earlier versions bound a field: two connections of one connector could be given each other's. */
+/** The binding of earlier versions, under which two connections of one connector could exchange fields. */
 function aboutConnector({ workspace, connector }: Owner, field: string): string {
   return JSON.stringify([workspace, connector, field]);
 }

@@ -6,13 +6,13 @@ import { DomainError } from "../../accounts/errors.ts";
 import type { ConnectionView } from "./schema.ts";
 import { selectConnection, selectConnections, type ConnectionRow } from "./store.ts";
 
-/** In whichever workspace it is. @throws DomainError not_found */
+/** Finds a connection in any workspace. @throws DomainError not_found */
 export async function findConnection(id: string, sql: Queries): Promise<ConnectionRow> {
   const row = await selectConnection(id, sql);
   return requireConnection({ id, workspace: row?.workspace ?? "", row });
 }
 
-/** @throws DomainError not_found also for one of another workspace: which ones exist is not told */
+/** @throws DomainError not_found also for one of another workspace, so that existing ones stay hidden */
 export function requireConnection({
   id,
   workspace,
@@ -30,7 +30,7 @@ export function noConnection(id: string): DomainError {
   return new DomainError("not_found", `There is no connection with the id "${id}"`, { field: "id" });
 }
 
-/** In the order of their creation; what was typed into their forms is not shown. @param workspace null: of all, the first ones */
+/** In order of creation, without credentials. @param workspace null: the first ones of all workspaces */
 export async function listConnections(workspace: WorkspaceId | null, sql: Queries): Promise<ConnectionView[]> {
   return (await selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql)).map(viewConnection);
 }

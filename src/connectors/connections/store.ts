@@ -20,7 +20,7 @@ export interface ConnectionRow extends Omit<NewConnection, "at"> {
   updatedAt: Date;
 }
 
-/** How many the workspace has; who else counts them to add one waits until the transaction ends. */
+/** Counts the connections of the workspace, and locks the count until the transaction ends. */
 export async function countConnections(workspace: WorkspaceId, tx: Transaction): Promise<number> {
   await tx`SELECT FROM workspaces WHERE id = ${workspace} FOR NO KEY UPDATE`;
   const [row] = await tx<{ count: number }[]>`
@@ -37,7 +37,7 @@ export async function insertConnection(
     VALUES (${id}, ${workspace}, ${connector}, ${method}, ${credentialSet}, ${isoTime(at)}, ${isoTime(at)})`;
 }
 
-/** In place of whatever was there. */
+/** Replaces all fields. */
 export async function writeFields({ id, fields }: { id: string; fields: SealedField[] }, tx: Transaction): Promise<void> {
   await tx`DELETE FROM connection_fields WHERE connection_id = ${id}`;
   await tx`
@@ -68,16 +68,16 @@ export async function selectConnection(id: string, sql: Queries): Promise<Connec
   return row;
 }
 
-/** Locked until the transaction ends. */
+/** Reads a connection and locks it until the transaction ends. */
 export async function lockConnection(id: string, tx: Transaction): Promise<ConnectionRow | undefined> {
   const [row] = await tx<ConnectionRow[]>`SELECT ${columns(tx)} FROM connections WHERE id = ${id} FOR UPDATE`;
   return row;
 }
 
-/** A field, and whose it is. */
+/** A field with its connection. */
 export interface OwnedField extends Owner, SealedField {}
 
-/** Every field of the workspace's connections, locked until the transaction ends. */
+/** Reads all fields of the workspace's connections, and locks them until the transaction ends. */
 export async function lockFields(workspace: WorkspaceId, tx: Transaction): Promise<OwnedField[]> {
   return tx<OwnedField[]>`
     SELECT id, workspace_id AS workspace, connector_id AS connector, field, sealed
@@ -93,7 +93,7 @@ export async function updateFields(fields: OwnedField[], tx: Transaction): Promi
     WHERE connection_fields.connection_id = new.id AND connection_fields.field = new.field`;
 }
 
-/** In the order of their creation. @param workspace null: of all */
+/** In order of creation. @param workspace null: all */
 export async function selectConnections(
   { workspace, limit }: { workspace: WorkspaceId | null; limit: number },
   sql: Queries,
@@ -103,7 +103,7 @@ export async function selectConnections(
     WHERE ${workspace === null ? sql`true` : sql`workspace_id = ${workspace}`} ORDER BY id LIMIT ${limit}`;
 }
 
-/** Id of the one whose credentials were given last, of those that have a value for the field. */
+/** Id of the connection with the newest credentials among those with a value for the field. */
 export async function selectNewestWithField(
   { workspace, connector, field }: { workspace: WorkspaceId; connector: string; field: string },
   sql: Queries,

@@ -26,9 +26,9 @@ interface Found {
 }
 
 /**
- * Calls the vendor with a connection's credentials, in a way that changes nothing there. Nothing that the vendor says is shown.
- * @throws DomainError conflict where there is no test for the connection; not_found also for another workspace's; forbidden but
- *   to admins, super admins and the operator; unavailable when the key that seals it is not among those of SECRETS_KEY
+ * Calls the vendor with a connection's credentials, in a way that changes nothing there. Shows none of the vendor's text.
+ * @throws DomainError conflict if there is no test for the connection; not_found also for another workspace's; forbidden except
+ *   for admins, super admins and the operator; unavailable if the key that sealed it is not among those of SECRETS_KEY
  */
 export async function testConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -63,16 +63,16 @@ async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: 
     return judge(await probe.call(valueOf(credentials), parts));
   } catch (error) {
     if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
-    const inward = error instanceof BaseUrlError || error instanceof PrivateAddressError;
-    const message = inward ? "The vendor's host is not reachable from everywhere" : "The vendor did not answer";
+    const isPrivate = error instanceof BaseUrlError || error instanceof PrivateAddressError;
+    const message = isPrivate ? "The vendor's host is not reachable from everywhere" : "The vendor did not answer";
     return { outcome: "unreachable", status: null, message };
   }
 }
 
 function judge({ status, body }: ProbeAnswer): Found {
   if (status === 401 || status === 403) return { outcome: "refused", status, message: "The vendor refused the credentials" };
-  if (status === 200 && isJson(body)) return { outcome: "works", status, message: "The vendor took the credentials" };
-  return { outcome: "unexpected", status, message: `The vendor answered with status ${status}, which tells nothing` };
+  if (status === 200 && isJson(body)) return { outcome: "works", status, message: "The vendor accepted the credentials" };
+  return { outcome: "unexpected", status, message: `The vendor answered with status ${status}, which shows nothing` };
 }
 
 function isJson(body: string): boolean {

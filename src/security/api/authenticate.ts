@@ -29,7 +29,7 @@ function unauthorized(): DomainError {
   return new DomainError("unauthorized", "Unauthorized");
 }
 
-/** null if the header holds no key of our form: then nothing is hashed or queried. Anything beside a key makes it invalid. */
+/** null if the header has no key of the service's format: then nothing is hashed or queried. Anything beside a key makes it invalid. */
 function givenKey(header: string | null, prefix: string): string | null {
   const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
   if (!key?.startsWith(prefix)) return null;

@@ -2,7 +2,7 @@ import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import { CredentialError, type Probe } from "../probe.ts";
 import { callWithToken } from "./token.ts";
 
-/** Whatever `token_uri` the file names: the assertion is good for this one alone. */
+/** Ignores the `token_uri` in the file: the assertion is valid only for this one. */
 const tokenUrl = "https://oauth2.googleapis.com/token";
 const scope = "https://www.googleapis.com/auth/admin.directory.user.readonly";
 const assertionSeconds = 300;

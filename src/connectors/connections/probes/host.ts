@@ -2,8 +2,8 @@ import { BaseUrlError, parseBaseUrl } from "../../../http/outbound/base-url.ts";
 import { CredentialError } from "../probe.ts";
 
 /**
- * The vendor's host of a customer, as people type it: `acme`, `acme.vendor.com` or `https://acme.vendor.com/`.
- * @param ends the vendor's own domains, the first for a bare name: credentials go to no other host
+ * Parses the vendor's host of a customer: `acme`, `acme.vendor.com` or `https://acme.vendor.com/`.
+ * @param ends the vendor's domains, the first for a bare name; credentials are sent to no other host
  * @returns the origin
  * @throws CredentialError
  */

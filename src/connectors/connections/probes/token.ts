@@ -1,7 +1,7 @@
 import type { ProbeAnswer, ProbeFetch } from "../probe.ts";
 
 /**
- * Exchanges credentials for an access token (RFC 6749), then calls with it; where the vendor gives none, its answer tells why.
+ * Exchanges credentials for an access token (RFC 6749), then calls with it. Without a token, the result is the vendor's answer.
  * @param grant the form of the token request
  */
 export async function callWithToken(
@@ -14,7 +14,7 @@ export async function callWithToken(
     headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams(grant).toString(),
   });
-  // By RFC 6749, 5.2 wrong credentials are 400 as well as 401.
+  // By RFC 6749, 5.2 the status of wrong credentials is 400 or 401.
   if (answer.status === 400) return { ...answer, status: 401 };
   if (answer.status !== 200) return answer;
   const token = tokenIn(answer.body);

@@ -10,7 +10,7 @@ import { EventLoopThrottle } from "./event-loop-throttle.ts";
 
 interface Options {
   clock: Clock;
-  /** Sends what was counted to the other gateways; absent: there are none. */
+  /** Sends counts to the other gateways; absent: there are none. */
   share?: (counts: Counts) => void;
   /** For keys without a limit of their own. */
   perMinuteDefault?: number;
@@ -42,12 +42,12 @@ export class CallLimits {
     this.#short = new FairSemaphore({
       clock,
       limits: shortCalls,
-      busy: "Too many calls are under way at present: try again later",
+      busy: "Too many calls are running at present: try again later",
     });
     this.#long = new FairSemaphore({
       clock,
       limits: longCalls,
-      busy: "Too many imports and uploads are under way at present: try again later",
+      busy: "Too many imports and uploads are running at present: try again later",
     });
   }
 

@@ -1,4 +1,4 @@
-/** Any error as an answer: what the caller has to change, when to call again, or a fault of the service. */
+/** Turns any error into an answer: what to change, when to call again, or a fault of the service. */
 import { DomainError } from "../../../accounts/errors.ts";
 import { unexpectedError } from "../../../accounts/unexpected-error.ts";
 import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";

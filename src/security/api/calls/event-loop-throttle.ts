@@ -1,6 +1,6 @@
 /**
- * Lets calls of the tools API in one after the other, and slower while the event loop is busy: who holds it up is not known, and
- * chats go first. Where the loop comes round quickly nobody waits.
+ * Admits calls of the tools API one by one, and slower while the event loop is busy, because chats come first. It cannot know which
+ * work keeps the loop busy. While the loop is idle, no call waits.
  */
 import { setImmediate } from "node:timers";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
@@ -22,16 +22,16 @@ export class EventLoopThrottle {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#semaphore = new FairSemaphore({ clock, limits, busy: "Too many calls are under way at present: try again later" });
+    this.#semaphore = new FairSemaphore({ clock, limits, busy: "Too many calls are running at present: try again later" });
   }
 
-  /** Resolves when the call may go on; keys take turns. @throws LimitReachedError where too many wait, or too long */
+  /** Resolves when the call may continue; keys alternate. @throws LimitReachedError if too many calls wait, or one too long */
   async admit(key: string): Promise<void> {
     const release = await this.#semaphore.acquire(key);
     void this.wait().finally(release);
   }
 
-  /** Resolves when the loop has come round; where that took long, later. A body is read on only then, and its sender waits meanwhile. */
+  /** Resolves after a turn of the loop, and later if that turn was long. The next piece of a body is read only then. */
   async wait(): Promise<void> {
     const began = this.#clock.monotonic();
     await new Promise<void>((resolve) => void setImmediate(resolve));

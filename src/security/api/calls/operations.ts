@@ -45,7 +45,7 @@ const named: Record<string, UnnamedOperation> = {
 /** In the order of the lists that clients see. */
 export const operations: readonly Operation[] = Object.entries(named).map(([name, unnamed]) => ({ name, ...unnamed }));
 
-/** The name that callers use, such as `platform_submit_feedback`. @param slug the service's own name */
+/** The name that callers use, such as `platform_submit_feedback`. @param slug the service's name */
 export function fullName(slug: string, { name }: Operation): string {
   return `${slug}_${name}`;
 }

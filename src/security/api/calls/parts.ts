@@ -3,11 +3,11 @@ import type { DiskSpaceGuard } from "../../../accounts/quotas/disk-space-guard.t
 import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
 import type { CallLimits } from "./call-limits.ts";
 
-/** What the tools API works with. */
+/** The parts that the tools API uses. */
 export interface ToolsParts extends OperationParts {
-  /** The service's own name, with which operations and keys begin. */
+  /** The service's name, the beginning of operations and keys. */
   slug: string;
-  /** null: this service takes text only. */
+  /** null: this service accepts no attachments. */
   attachments: AttachmentFolder | null;
   limits: CallLimits;
   disk: Pick<DiskSpaceGuard, "require">;

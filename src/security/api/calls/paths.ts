@@ -1,10 +1,10 @@
-/** Where the tools API is, and the headers of its own. */
+/** The paths and headers of the tools API. */
 
 export const toolsPrefix = "/api/tools";
 export const mcpPath = "/mcp";
-/** Takes a file ahead of its ticket. */
+/** Receives a file before its ticket. */
 export const attachmentsPath = "/api/tools-attachments";
 /** The file's name, percent-encoded. */
 export const attachmentNameHeader = "x-attachment-name";
-/** Of a call: the id of a file that was sent ahead. */
+/** In a call: the id of a file that was sent before. */
 export const attachmentHeader = "x-attachment";

@@ -10,41 +10,42 @@ interface Reading {
   /** The body. */
   pieces: AsyncIterable<Uint8Array>;
   path: readonly string[];
-  /** The call's turn, taken before the document is read: what was read waits for nothing in memory. null: none is needed. */
-  turn(large: boolean): Promise<ReleaseSlot> | null;
+  /** Acquires a slot before the document is read, so that no parsed document waits in memory. null: none is needed. */
+  acquire(large: boolean): Promise<ReleaseSlot> | null;
 }
 
 export interface ReadDocument extends ParsedBody {
-  /** null: no turn was taken yet. */
+  /** null: no slot was acquired yet. */
   release: ReleaseSlot | null;
 }
 
 /**
- * Takes the document out of a body. One that a process read in vain counts as many calls of its key: places to read are few.
- * @throws what SbomReader.read throws; the turn has then ended
+ * Reads the document in a body. A document that a subprocess could not read counts as many calls of its key, because subprocesses are
+ * scarce.
+ * @throws what SbomReader.read throws, after releasing the slot
  */
 export async function readDocument(
   { caller, charge }: AuthenticatedCall,
-  { sboms, pieces, path, turn }: Reading,
+  { sboms, pieces, path, acquire }: Reading,
 ): Promise<ReadDocument> {
   let release: ReleaseSlot | null = null;
-  let apart = false;
+  let inSubprocess = false;
   const onReceived = async (large: boolean): Promise<void> => {
-    apart = large;
-    release = await turn(large);
+    inSubprocess = large;
+    release = await acquire(large);
   };
   try {
     const body = await sboms.read({ pieces, path, workspace: caller.workspace, onReceived });
-    if (apart && (body.sbom === null || body.sbom.refused !== null)) charge(sbomFailedReadCalls);
+    if (inSubprocess && (body.sbom === null || body.sbom.refused !== null)) charge(sbomFailedReadCalls);
     return { ...body, release };
   } catch (error) {
-    if (apart && error instanceof SbomRefusal) charge(sbomFailedReadCalls);
+    if (inSubprocess && error instanceof SbomRefusal) charge(sbomFailedReadCalls);
     releaseIfHeld(release);
     throw error;
   }
 }
 
-/** What was assigned in a callback, as it is by now. */
+/** A callback assigns the slot, which the type checker cannot see. */
 function releaseIfHeld(release: ReleaseSlot | null): void {
   release?.();
 }

@@ -1,4 +1,4 @@
-/** The fields of a call: the JSON object in its body. */
+/** Reads the fields of a call, the JSON object in its body. */
 import { joined } from "../../../http/body-reader.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
@@ -18,14 +18,14 @@ import { readDocument } from "./read-document.ts";
 
 export interface Input {
   fields: Record<string, unknown>;
-  /** Of an operation that takes one. */
+  /** null: the operation takes none. */
   sbom: SbomResult | null;
-  /** The call's turn, where it has it already. */
+  /** The slot that the call holds already. */
   release: ReleaseSlot | null;
 }
 
 /**
- * @throws DomainError that says what to change: content type, no body, no JSON, no object, too large or too deep
+ * @throws DomainError invalid_body for a wrong content type or a body that is missing, no JSON, no object, too large or too deep
  * @throws LimitReachedError; what SbomReader.read throws
  */
 export async function readInput(call: AuthenticatedCall, operation: Operation, parts: ToolsParts): Promise<Input> {
@@ -34,8 +34,8 @@ export async function readInput(call: AuthenticatedCall, operation: Operation, p
   using lease = (operation.takesSbom ? documents : bodies).lease(holderOf(call.caller));
   if (!operation.takesSbom) return { fields: fieldsOf(await whole(call, lease, parts)), sbom: null, release: null };
   const pieces = callBody(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
-  const turn = () => parts.limits.acquire(operation, call.caller);
-  const { sbom, rest, release } = await readDocument(call, { sboms: parts.sboms, pieces, path: ["sbom"], turn });
+  const acquire = () => parts.limits.acquire(operation, call.caller);
+  const { sbom, rest, release } = await readDocument(call, { sboms: parts.sboms, pieces, path: ["sbom"], acquire });
   try {
     return { fields: fieldsOf(rest), sbom, release };
   } catch (error) {
@@ -44,7 +44,7 @@ export async function readInput(call: AuthenticatedCall, operation: Operation, p
   }
 }
 
-/** For bodies that may be large. */
+/** Options for bodies that may be large. */
 export function throttled({ clock, limits }: Pick<ToolsParts, "clock" | "limits">) {
   const throttle = async (piece: Uint8Array): Promise<void> => {
     await limits.loopThrottle.wait();
@@ -77,7 +77,7 @@ function fieldsOf(bytes: Uint8Array): Record<string, unknown> {
   }
 }
 
-/** Without parameters such as `charset`: JSON is UTF-8 whatever they say (RFC 8259, 8.1). */
+/** Without parameters such as `charset`: JSON is always UTF-8 (RFC 8259, 8.1). */
 function mediaType(header: string | null): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }

@@ -20,18 +20,18 @@ export interface OperationRequest {
 
 /** Starts once the caller gets a slot, and holds the slot until the work ends, even if no one waits for it. @throws LimitReachedError */
 async function begin(
-  { operation, release: has, ...call }: OperationRequest,
+  { operation, release: held, ...call }: OperationRequest,
   parts: ToolsParts,
 ): Promise<{ ended: ReturnType<Operation["run"]> }> {
-  const release = has ?? (await parts.limits.acquire(operation, call.caller));
+  const release = held ?? (await parts.limits.acquire(operation, call.caller));
   return { ended: operation.run({ ...call, parts }).finally(release) };
 }
 
 /** Never rejects. */
-export async function runOperation(asked: OperationRequest, parts: ToolsParts): Promise<Answer> {
+export async function runOperation(request: OperationRequest, parts: ToolsParts): Promise<Answer> {
   try {
-    const { ended } = await begin(asked, parts);
-    const { data, message } = await withDeadline(parts.clock, asked.operation.deadlineMs, "The operation", ended);
+    const { ended } = await begin(request, parts);
+    const { data, message } = await withDeadline(parts.clock, request.operation.deadlineMs, "The operation", ended);
     return { status: 200, body: { success: true, data, message } };
   } catch (error) {
     return errorAnswer(error, parts.log);

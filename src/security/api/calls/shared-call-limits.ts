@@ -1,11 +1,10 @@
-/** The limits of calls of one gateway among others: each tells the others what it counted. */
+/** Call limits that all gateways of a fleet share by exchanging their counts. */
 import { randomUUID } from "node:crypto";
 import type { Bus } from "../../../backing/bus.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Counts } from "../../../accounts/quotas/call-rate-limiter.ts";
 import { CallLimits } from "./call-limits.ts";
 
-/** For as long as the bus is there. */
 export function sharedCallLimits(bus: Pick<Bus, "broadcast" | "listen">, clock: Clock): CallLimits {
   const own = randomUUID();
   const share = (counts: Counts): void => bus.broadcast("tools-calls", encoder.encode(JSON.stringify([own, counts])));
@@ -19,7 +18,7 @@ export function sharedCallLimits(bus: Pick<Bus, "broadcast" | "listen">, clock: 
 
 const encoder = new TextEncoder();
 
-/** Gateways alone write it. */
+/** Only gateways write it. */
 function decodeCounts(payload: Uint8Array): { gateway: string; counts: Counts } {
   const [gateway, counts] = JSON.parse(new TextDecoder().decode(payload)) as [string, Counts];
   return { gateway, counts };

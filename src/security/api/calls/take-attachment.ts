@@ -1,4 +1,4 @@
-/** A file sent ahead of the ticket that it belongs to, by an MCP server on the same machine. */
+/** Receives a file before its ticket, from an MCP server on the same machine. */
 import { attachmentBytesMax } from "../../limits.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { AttachmentFolder } from "../../tickets/attachment-folder.ts";
@@ -25,7 +25,7 @@ export async function takeAttachment(
   const { id, sizeBytes } = await attachments.keep({ workspace, owner: actor.email, name, pieces }, parts);
   return {
     status: 200,
-    body: { success: true, data: { id, name, size: sizeBytes }, message: "The file waits for its ticket" },
+    body: { success: true, data: { id, name, size: sizeBytes }, message: "The file is kept for its ticket" },
   };
 }
 
@@ -34,7 +34,7 @@ function fileName(header: string | null): string {
   if (name === null || name === "" || name.length > nameCharactersMax || /[\p{Cc}/\\]/u.test(name) || /^\.\.?$/.test(name)) {
     throw new DomainError(
       "invalid_field",
-      "The header X-Attachment-Name is no file's name: send one, percent-encoded, without folders",
+      "The header X-Attachment-Name must be the name of a file, percent-encoded and without folders",
     );
   }
   return name;

@@ -49,7 +49,7 @@ export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Prom
   };
 }
 
-/** The revision of 2025-06-18 removed them: one request would be many calls. */
+/** The revision of 2025-06-18 removed batches; one request would be many calls. */
 const noBatches = "Batches are not part of the protocol: send one JSON-RPC message a request";
 /** https://www.jsonrpc.org/specification, 5.1; -32000 and below are for servers to define. */
 const invalidRequest = -32600;
@@ -66,10 +66,10 @@ function rpcError(code: number, message: string) {
   return { jsonrpc: "2.0", id: null, error: { code, message } };
 }
 
-/** Where a call has the document that it brings. */
+/** The place of a document in a call. */
 const sbomPath = ["params", "arguments", "sbom"];
 
-/** Parsed here, for the SDK takes any depth and any number of values. */
+/** Parses the message here, because the SDK bounds neither depth nor values. */
 async function readMessage(
   call: AuthenticatedCall,
   parts: ToolsParts,
@@ -77,8 +77,8 @@ async function readMessage(
   const { sboms, limits } = parts;
   using lease = limits.documents.lease(holderOf(call.caller));
   const pieces = callBody(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
-  const turn = (large: boolean) => (large ? limits.acquireLong(call.caller) : null);
-  const { sbom, rest, release } = await readDocument(call, { sboms, pieces, path: sbomPath, turn });
+  const acquire = (large: boolean) => (large ? limits.acquireLong(call.caller) : null);
+  const { sbom, rest, release } = await readDocument(call, { sboms, pieces, path: sbomPath, acquire });
   try {
     scanJson(rest, { valuesMax: callJsonValuesMax });
     return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom, release };

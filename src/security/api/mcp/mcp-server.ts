@@ -1,7 +1,7 @@
 /**
  * The operations as MCP tools, in both eras of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is
- * the envelope, and a failure is a result with `isError`. The SDK's low-level server, because its high-level one checks input
- * itself, in words of its own, and fills in no defaults.
+ * the envelope, and a failure is a result with `isError`. Uses the SDK's low-level server, because its high-level one checks input
+ * itself, with other error texts, and applies no defaults.
  */
 import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type Tool } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
@@ -10,14 +10,14 @@ import type { Operation } from "../operations/operation.ts";
 import { Failure, successOf, type Answer } from "../calls/envelope.ts";
 import { fullName, operations } from "../calls/operations.ts";
 
-/** Calls an operation with what a client sent, unchecked. */
+/** Calls an operation with unchecked input. */
 export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<Answer>;
 
 const instructions =
   "Security findings of the workspace that the key belongs to. Lists work on the active scope and page by limit and offset: " +
   "look at total and has_more before you conclude that there is nothing else.";
 
-/** @param slug the service's own name */
+/** @param slug the service's name */
 export function mcpServer(slug: string, call: CallTool): Server {
   const options = { capabilities: { tools: {} }, instructions, cacheHints: { "tools/list": { ttlMs: 300_000 } } } as const;
   const server = new Server({ name: "weir", title: "Weir", version: "1.0" }, options);
@@ -42,19 +42,19 @@ function describe(slug: string, operation: Operation): Tool {
   };
 }
 
-/** Clients check failures against it too, hence it admits both envelopes; older ones want an object at its root. */
+/** Clients check failures against it too, so it accepts both envelopes. Older clients need an object at its root. */
 function answerSchema({ data }: Operation): Record<string, unknown> {
   const { anyOf } = jsonSchema(Type.Union([successOf(data), Failure]), new Map());
-  const properties = { success: { type: "boolean", description: "Whether it was done" } };
+  const properties = { success: { type: "boolean", description: "Whether the call succeeded" } };
   return { type: "object", properties, required: ["success"], anyOf };
 }
 
-/** The root of both schemas above is an object's. */
+/** Both schemas describe objects. */
 function rooted(schema: Record<string, unknown>): Tool["inputSchema"] & NonNullable<Tool["outputSchema"]> {
   return schema as Tool["inputSchema"] & NonNullable<Tool["outputSchema"]>;
 }
 
-/** The text is for clients that know no structured content. */
+/** The text is for clients without structured content. */
 function resultOf({ status, body }: Answer): CallToolResult {
   return {
     content: [{ type: "text", text: JSON.stringify(body) }],

@@ -2,7 +2,7 @@
 import type { MemberActor } from "../../../accounts/audit/actor.ts";
 import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 
-/** What lists show. */
+/** The part of the workspace that lists show. */
 export type Scope = { kind: "workspace" } | { kind: "product" | "project"; id: string };
 
 export interface Caller {

@@ -1,5 +1,5 @@
 /**
- * Kinds of fields that operations take. A title says what the field means, the description completes the sentence
+ * Kinds of fields for operations. A title explains the field, and the description completes the sentence
  * "… is needed"; both together describe the field to people and models.
  */
 import {
@@ -14,7 +14,7 @@ import {
 } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 
-/** Without control characters but tab and line ends: PostgreSQL takes no NUL, and the others forge lines of logs and mails. */
+/** Of control characters only tab and line ends: PostgreSQL accepts no NUL, and the others could forge lines in logs and mails. */
 const printable = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$";
 const printableLine = "^[^\\u0000-\\u001f\\u007f]*$";
 
@@ -36,7 +36,7 @@ export function lineOf({ title, min = 0, max }: TextOptions): TString {
   return Type.String({ title, description, ...(min > 0 && { minLength: min }), maxLength: max, pattern: printableLine });
 }
 
-/** One of a few words. @param normal stands where the field is left out */
+/** One of a few words. @param normal the default */
 export function oneOf<const Words extends string[]>(
   words: readonly [...Words],
   { title, normal }: { title: string; normal: NoInfer<Words[number]> },
@@ -47,7 +47,7 @@ export function oneOf<const Words extends string[]>(
 
 type OneOf<Words extends string[]> = TUnion<{ [Index in keyof Words]: TLiteral<Words[Index]> }>;
 
-/** Each word became a literal in its place, which `map` cannot say of a tuple. */
+/** Each word became a literal; the type of `map` does not show that for a tuple. */
 function literals<Words extends string[]>(union: TUnion): OneOf<Words> {
   return union as unknown as OneOf<Words>;
 }
@@ -58,7 +58,7 @@ interface NumberOptions {
   max?: number;
 }
 
-/** What a computer holds exactly. @param normal stands where the field is left out */
+/** An integer that JavaScript represents exactly. @param normal the default */
 export function wholeNumber({ normal, ...options }: NumberOptions & { normal: number }): TInteger {
   return filled(optionalNumber({ ...options, normal }));
 }
@@ -69,22 +69,22 @@ export function optionalNumber({ title, min, max, normal }: NumberOptions & { no
   return Type.Integer({ title, description, ...bounds, ...(normal !== undefined && { default: normal }) });
 }
 
-/** With a point or without. */
+/** With or without decimals. */
 export function decimal({ title, min, max }: { title: string; min: number; max: number }): TNumber {
   return Type.Number({ title, description: `a number from ${min} to ${max}`, minimum: min, maximum: max });
 }
 
-/** Callers may leave it out, handlers find it always: the check of a call fills the default in. */
+/** Optional for callers; handlers always get a value, because the check of a call applies the default. */
 function filled<Field extends TSchema>(field: Field): Field {
   return Type.Optional(field) as unknown as Field;
 }
 
-/** An id of something: one that is not there is refused by the operation, whatever is wrong with it. */
+/** An id. The operation refuses an unknown one, whatever its form. */
 export function idField(title: string): TString {
   return lineOf({ title, min: 1, max: nameCharactersMax });
 }
 
-/** Lists show what has exactly this name. */
+/** Filters a list by an exact name. */
 export function nameFilter(title: string): TOptional<TString> {
   return Type.Optional(lineOf({ title, min: 1, max: nameCharactersMax }));
 }

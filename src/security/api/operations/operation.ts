@@ -1,4 +1,4 @@
-/** What the tools API can do, one definition each: served over HTTP and MCP alike, and described from it. */
+/** One definition for each operation of the tools API, from which HTTP, MCP and the OpenAPI document are made. */
 import type { Static, TObject } from "@sinclair/typebox";
 import type { Database } from "../../../backing/backing.ts";
 import type { Notification } from "../../../backing/bus.ts";
@@ -12,21 +12,21 @@ import type { Keyring } from "../../../accounts/secrets/keyring.ts";
 import type { Caller } from "./caller.ts";
 import { checkInput } from "./check-input.ts";
 
-/** What every operation works with. */
+/** The parts that every operation uses. */
 export interface OperationParts {
   sql: Database;
   clock: Clock;
   log: Logger;
-  /** Whether this service sends mails; where it does not, they wait. */
+  /** Whether this service sends mails; otherwise they wait. */
   sendsMail: boolean;
   /** Notifies every process, after the commit. */
   notify(topic: Notification): void;
   /** Reads documents without holding the event loop. */
   sboms: SbomReader;
   keyring: Keyring;
-  /** Calls the platforms that repositories are imported from. */
+  /** Calls repository platforms. */
   callHosts: SafeFetch;
-  /** Addresses of their APIs. */
+  /** Addresses of the platforms' APIs. */
   hostUrls: { github: string; gitlab: string };
 }
 
@@ -34,7 +34,7 @@ export interface OperationParts {
 export interface Call<Input> {
   input: Input;
   caller: Caller;
-  /** Id of a file that the caller sent ahead; null: none. */
+  /** Id of a file that the caller sent before; null: none. */
   attachment: string | null;
   /** The document in the field `sbom`, if the operation takes one; null: the field holds none. */
   sbom: SbomResult | null;
@@ -77,7 +77,7 @@ export interface UnnamedOperation extends Omit<Definition<TObject, TObject>, "ha
   addition: boolean;
   takesSbom: boolean;
   deadlineMs: number;
-  /** @throws DomainError for what the caller has to change */
+  /** @throws DomainError if the caller must change the call */
   run(call: Call<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
 }
 

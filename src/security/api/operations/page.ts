@@ -1,8 +1,8 @@
-/** Lists by limit and offset: what they take, and the envelope of what they give, so that nothing is hidden in silence. */
+/** The fields and the envelope of lists with limit and offset, which shows whether rows are missing. */
 import { Type, type TSchema } from "@sinclair/typebox";
 import { wholeNumber } from "./fields.ts";
 
-/** `limit` and `offset` of a list. @param max left out: any limit is taken, and the operation says which one it keeps to */
+/** `limit` and `offset` of a list. @param max absent: any limit is accepted, and the operation reports the one that it uses */
 export function pageFields({ normal, max }: { normal: number; max?: number }) {
   return {
     limit: wholeNumber({ title: "Rows at most", min: 1, normal, ...(max !== undefined && { max }) }),
@@ -16,10 +16,10 @@ export interface Page {
 }
 
 const pageData = {
-  total: Type.Integer({ description: "How many there are in all" }),
-  limit: Type.Integer({ description: "Rows at most; where fewer fit into one answer, how many did" }),
-  offset: Type.Integer({ description: "Rows that were skipped" }),
-  has_more: Type.Boolean({ description: "Whether there are rows after these" }),
+  total: Type.Integer({ description: "Number of all rows" }),
+  limit: Type.Integer({ description: "Maximum of rows; fewer if the answer had no room for more" }),
+  offset: Type.Integer({ description: "Number of skipped rows" }),
+  has_more: Type.Boolean({ description: "Whether more rows follow" }),
 };
 
 /** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. */
@@ -30,12 +30,12 @@ export function listData<const Plural extends string, Row extends TSchema>(plura
   return Type.Object({ ...rows, ...pageData }, { description: "One page of the list" });
 }
 
-/** What stands beside the rows. */
+/** The fields beside the rows. */
 export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
   return { total, limit, offset, has_more: offset + rows < total };
 }
 
-/** The same for a page that may be short of rows for their length: its `limit` is then what it has, so that adding it to `offset` skips none. */
+/** For a page that may have fewer rows because of their size. Its `limit` is then their number, so that adding it to `offset` skips none. */
 export function truncatedPageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
   const isShort = rows > 0 && rows < Math.min(limit, total - offset);
   return { ...pageAnswer({ limit: isShort ? rows : limit, offset }, { total, rows }), isShort };
