@@ -48,7 +48,7 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
     return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
   },
   async scanner({ config, backing, clock, log }, stack) {
-    // Scans have low priority, so that chats get the core first.
+    // Scans have low priority, so that chat requests get the CPU first.
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     stack.use(startFormerSboms({ ...backing, clock, log, sbomsKept: config.sbomsKept }));
     return startScanner({ ...backing, clock, log });

@@ -1,4 +1,4 @@
-/** The worker that settles. Only this kind writes charges, ledger, month totals and the request log. Several are safe, one is enough. */
+/** The worker that settles: the only one that writes charges, the ledger, month totals and the request log. One is enough; more are safe. */
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";

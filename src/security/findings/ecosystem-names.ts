@@ -1,10 +1,10 @@
-import { ecosystems, type Ecosystem } from "../versions/ecosystem.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
 
-/** What the tools API calls the ecosystems, by the specification. */
+/** The names of the ecosystems in the tools API, from the specification. */
 export const ecosystemNames = ["npm", "pypi", "maven", "go", "cargo", "rubygems", "nuget"] as const;
 export type EcosystemName = (typeof ecosystemNames)[number];
 
-const byWord: Record<EcosystemName, Ecosystem> = {
+const byName: Record<EcosystemName, Ecosystem> = {
   npm: "npm",
   pypi: "PyPI",
   maven: "Maven",
@@ -13,14 +13,14 @@ const byWord: Record<EcosystemName, Ecosystem> = {
   rubygems: "RubyGems",
   nuget: "NuGet",
 };
-const words = new Map(ecosystemNames.map((word) => [byWord[word], word]));
+const names = new Map(ecosystemNames.map((name) => [byName[name], name]));
 
-export function ecosystemOfName(word: EcosystemName): Ecosystem {
-  return byWord[word];
+export function ecosystemOfName(name: EcosystemName): Ecosystem {
+  return byName[name];
 }
 
 export function ecosystemNameOf(ecosystem: Ecosystem): EcosystemName {
-  const word = words.get(ecosystem);
-  if (word === undefined) throw new Error(`No word stands for one of the ${ecosystems.length} ecosystems: "${ecosystem}"`);
-  return word;
+  const name = names.get(ecosystem);
+  if (name === undefined) throw new Error(`The ecosystem "${ecosystem}" has no name in the tools API`);
+  return name;
 }

@@ -12,13 +12,13 @@ export const projectId = lineOf({ title: "Id of the project", min: 1, max: nameC
 export const FindingStatusView = Type.Unsafe<FindingStatus>(
   Type.Union(
     findingStatuses.map((status) => Type.Literal(status)),
-    { description: "What was found or decided" },
+    { description: "The status that scans and triage gave it" },
   ),
 );
 
 export const SeverityView = Type.Unsafe<"critical" | "high" | "medium" | "low" | null>(
   Type.Union([...["critical", "high", "medium", "low"].map((word) => Type.Literal(word)), Type.Null()], {
-    description: "null where no source gives a score",
+    description: "null when no source gives a score",
   }),
 );
 
@@ -26,11 +26,11 @@ const value = (description: string) => Type.Union([Type.String(), Type.Boolean()
 
 export const ChangeView = Type.Object(
   { field: Type.String({ description: "Name of the field" }), from: value("Before"), to: value("After") },
-  { description: "A field that changed" },
+  { description: "A changed field" },
 );
 export type ChangeView = Static<typeof ChangeView>;
 
-/** Fields of findings and decisions are words, switches and notes. */
+/** Fields of findings and decisions are strings, booleans and notes. */
 export function viewChanges(changes: Record<string, { from: FieldValue; to: FieldValue }>): ChangeView[] {
   return Object.entries(changes).map(([field, { from, to }]) => ({ field, from: viewValue(from), to: viewValue(to) }));
 }

@@ -1,26 +1,26 @@
-/** What becomes of findings when their project is scanned. People decide about an issue in a package, whatever its version. */
+/** The status changes of findings in a scan. A person triages an issue in a package, for all versions of the package. */
 import { changedFields, type Changes } from "../../accounts/audit/changes.ts";
 import type { FindingStatus } from "./schema.ts";
 
 /** Why a finding changed. */
 export type Cause =
-  /** The scanner found it for the first time. */
+  /** The scan found it for the first time. */
   | "found"
-  /** It is there again, after it was gone. */
+  /** The scan found it again after it was gone. */
   | "returned"
-  /** What was decided of the issue holds for this finding too: its issue was joined with another one, or an earlier claim was wrong. */
+  /** The decision about its issue applies to this finding too: the issue was merged with another, or the issue was reopened. */
   | "decision_followed"
-  /** The present document does not have this version of the component. */
+  /** The current SBOM does not have this version of the component. */
   | "component_gone"
-  /** No record says any longer that the version is affected. */
+  /** No advisory lists the version as affected any longer. */
   | "not_affected"
-  /** Every record of the issue was withdrawn. */
+  /** Every advisory of the issue was withdrawn. */
   | "withdrawn"
-  /** The issue was joined with another one, which has a finding of its own. */
+  /** The issue was merged with another one, which has its own finding. */
   | "issue_joined"
-  /** The issue was joined with another one, and the finding is one of that issue now. */
+  /** The issue was merged with another one, and the finding belongs to that issue now. */
   | "issue_followed"
-  /** A person decided. */
+  /** A person triaged it. */
   | "decided";
 
 export interface Decision {
@@ -28,31 +28,31 @@ export interface Decision {
   falsePositive: boolean;
 }
 
-/** What there was of a finding before the scan. */
+/** A finding before the scan. */
 export interface FindingState extends Decision {
   present: boolean;
 }
 
 export interface Outcome extends Decision {
   cause: Cause;
-  /** Empty: it stays as it is, and no event is written. */
+  /** Empty: the finding is unchanged, and no event is written. */
   changes: Changes;
 }
 
 interface TransitionInput {
-  /** One for each version that is affected now, by that version; null: there was no finding of it. */
+  /** The findings of the versions that are affected now, by version; null: the version had no finding. */
   versions: ReadonlyMap<string, FindingState | null>;
-  /** null: nobody has decided. */
+  /** null: no person has decided. */
   decision: Decision | null;
 }
 
 interface Transitions {
   outcomes: Map<string, Outcome>;
-  /** Somebody called it resolved, and here it is in a version that was not there: the claim is over. */
+  /** Whether the decision `resolved` is reversed, because the issue appears in a version that was not there before. */
   reopens: boolean;
 }
 
-/** Of all versions of one package that one issue affects. */
+/** Computes the outcomes for all versions of one package that one issue affects. */
 export function transitionsOf({ versions, decision }: TransitionInput): Transitions {
   const appears = [...versions.values()].some((standing) => standing?.present !== true);
   const reopens = appears && decision?.status === "resolved" && !decision.falsePositive;
@@ -76,7 +76,7 @@ function outcomeOf(standing: FindingState | null, decision: Decision | null): Ou
   return { status, falsePositive, cause, changes: stateChanges(standing, { status, falsePositive, present: true }) };
 }
 
-/** Of a finding whose version is not affected any longer, or not there. */
+/** The outcome for a finding whose version is not affected any longer, or not in the SBOM. */
 export function goneOutcome(standing: FindingState, cause: Cause): Outcome {
   const { falsePositive } = standing;
   return {

@@ -4,7 +4,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Decision } from "./transitions.ts";
 
-/** What people decide about: an issue in a package of a project. */
+/** An issue in a package of a project: the unit that people triage. */
 export interface Pair {
   package: bigint;
   vulnerability: bigint;
@@ -25,7 +25,7 @@ export async function selectDecisions(
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
 }
 
-/** Somebody called these resolved, and they are not. Who decided and when stays: among decisions of people the latest one holds. */
+/** Reopens decisions that called these issues resolved. The person and the time stay, since the latest decision of a person applies. */
 export async function reopenDecisions(
   { project, pairs }: { project: string; pairs: readonly Pair[] },
   tx: Transaction,
@@ -59,7 +59,7 @@ export async function selectTarget(
   return row;
 }
 
-/** Until the transaction ends, no scan of the project writes, and nobody else decides about its findings. */
+/** Until the transaction ends, no scan of the project writes, and no other call triages its findings. */
 export async function lockDecisions(project: string, tx: Transaction): Promise<void> {
   await tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`;
 }
@@ -69,7 +69,7 @@ export interface VersionRow extends Decision {
   present: boolean;
 }
 
-/** The findings of an issue in a package of a project: one for each version that there is or was. */
+/** The findings of an issue in a package of a project: one for each present or former version. */
 export async function selectVersions({ project, ...pair }: Pair & { project: string }, sql: Queries): Promise<VersionRow[]> {
   return sql<VersionRow[]>`
     SELECT id, status, false_positive AS "falsePositive", present FROM findings

@@ -1,31 +1,31 @@
 /**
- * Keeps pages of lists within a number of bytes. What names something is never cut: a name, a version, a package URL. Where a page
- * is too long, its longest explaining texts are cut, and where that is not enough, its last rows are left for the next page.
+ * Limits pages of lists to a number of bytes. A name, a version and a package URL are never cut. When a page is too long, its longest
+ * descriptive texts are cut; when that is not enough, its last rows move to the next page.
  */
 
 const ending = "…";
-/** Between two rows. */
+/** The comma between two rows. */
 const commaBytes = 1;
 
-/** What a view passes an explaining text through. @returns it whole, or cut to end with an ellipsis */
+/** A view calls this for each descriptive text. @returns the text, whole or cut to end with an ellipsis */
 export type Shorten = (text: string | null) => string | null;
 
 interface Measured<Item, Row> {
   item: Item;
   row: Row;
-  /** As JSON, with the comma after it and without the texts that may be cut. */
+  /** Size of the row as JSON, with the comma after it and without the texts that may be cut. */
   fixedBytes: number;
   textBytes: number[];
 }
 
 export interface TruncatedPage<Row> {
-  /** Fewer than there were items where these alone fit; the first one is always there, however long it is. */
+  /** As many as fit; the first row is always included, however long it is. */
   rows: Row[];
-  /** Whether a text is not whole. */
+  /** Whether a text was cut. */
   cut: boolean;
 }
 
-/** @param bytesMax of all rows as JSON. @param view makes a row; what may be cut goes through `shorten` */
+/** @param bytesMax the size of all rows as JSON. @param view creates a row; it passes the texts that may be cut to `shorten` */
 export function truncatePage<Item, Row>(
   { items, bytesMax }: { items: readonly Item[]; bytesMax: number },
   view: (item: Item, shorten: Shorten) => Row,
@@ -50,7 +50,7 @@ function measure<Item, Row>(item: Item, view: (item: Item, shorten: Shorten) => 
   return { item, row, fixedBytes: textBytes.reduce((left, size) => left - size, bytes), textBytes };
 }
 
-/** With texts that are nothing but the ellipsis; at least one. */
+/** Counts the rows that fit when every text is cut to the ellipsis; at least one. */
 function rowsThatFit(measured: readonly Measured<unknown, unknown>[], bytesMax: number): number {
   const endingBytes = jsonBytes(ending);
   let bytes = 0;
@@ -62,8 +62,8 @@ function rowsThatFit(measured: readonly Measured<unknown, unknown>[], bytesMax: 
 }
 
 /**
- * What each text may take at most, so that all together take no more than `bytesMax`: what the short ones leave is the long ones'.
- * @returns Infinity where all fit
+ * The most bytes that one text may have, so that all texts together fit into `bytesMax`. Long texts use the bytes that short ones leave.
+ * @returns Infinity when all texts fit
  */
 function longestText(sizes: readonly number[], bytesMax: number): number {
   let left = bytesMax;
@@ -88,7 +88,7 @@ function cutText(text: string, bytesMax: number): string {
   return kept + ending;
 }
 
-/** Without the quotes around it. */
+/** Without the quotes. */
 function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

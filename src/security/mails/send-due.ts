@@ -1,6 +1,6 @@
 /**
- * Sends what waits. A mail goes out at least once: it is marked as sent after the server took it, so that a process that dies in
- * between sends it again, as the same mail by its Message-ID. Nobody else may send meanwhile.
+ * Sends due mails. A mail is sent at least once: it is marked as sent after the server accepted it. If the process dies in between, the
+ * mail is sent again with the same Message-ID. The caller ensures that no other process sends at the same time.
  */
 import type { Queries } from "../../backing/backing.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
@@ -18,9 +18,9 @@ export interface SendingParts {
 }
 
 /**
- * All mails that are due, one after the other.
+ * Sends all due mails, one after the other.
  * @returns how many were attempted
- * @throws when the server is not reached, with nothing counted against any mail
+ * @throws when the server cannot be reached; this counts as an attempt of no mail
  */
 export async function sendDue(parts: SendingParts, signal: AbortSignal): Promise<number> {
   const { sql, server, clock } = parts;
@@ -37,7 +37,7 @@ export async function sendDue(parts: SendingParts, signal: AbortSignal): Promise
   return attempted;
 }
 
-/** An attempt beyond the last began before its process died, and tells nothing but that: it is not made. */
+/** More attempts than allowed mean that the process died during the last one: the mail is not sent again. */
 async function deliver(mail: Mail, { server }: SendingParts): Promise<Delivery> {
   return mail.attempts > mailAttemptsMax ? { kind: "refused", reason: "too many attempts" } : server.deliver(mail);
 }

@@ -1,16 +1,16 @@
-/** The mail server that SMTP_URL names: mails as plain text, with nothing in a header that a user wrote. */
+/** Sends mails as plain text to the server of SMTP_URL. No text of a user stands in a header. */
 import { createTransport } from "nodemailer";
 import type { MailConfig } from "../../config.ts";
 import { mailServerMs } from "../limits.ts";
 import type { Mail } from "./store.ts";
 
-/** Whether the server took a mail; the reason is a code, never the server's text. */
+/** Whether the server accepted a mail. The reason is a code, never the server's text. */
 export type Delivery = { kind: "accepted" } | { kind: "refused" | "put_off"; reason: string };
 
 export interface MailServer {
-  /** What Message-IDs end with. */
+  /** The domain of Message-IDs. */
   domain: string;
-  /** Connects and signs in, so that a server that is away counts against no mail. @throws when it is */
+  /** Connects and signs in, so that an unreachable server counts as an attempt of no mail. @throws when it is unreachable */
   reach(): Promise<void>;
   /** Never rejects. */
   deliver(mail: Mail): Promise<Delivery>;
@@ -31,7 +31,7 @@ export function mailServer({ smtpUrl, from }: MailConfig): MailServer {
       await transport.verify();
     },
     async deliver({ recipient, subject, body, messageId }) {
-      if (!oneMailbox.test(recipient)) return { kind: "refused", reason: "the recipient is no mailbox" };
+      if (!oneMailbox.test(recipient)) return { kind: "refused", reason: "the recipient is not a mail address" };
       try {
         await transport.sendMail({
           from,
@@ -50,18 +50,18 @@ export function mailServer({ smtpUrl, from }: MailConfig): MailServer {
   };
 }
 
-/** Without what would make several addresses of one, or something else: the library reads even a recipient of the envelope as a list. */
+/** Excludes separators: the library reads even a recipient of the envelope as a list of addresses. */
 const oneMailbox = /^[^\s@<>()[\]\\,;:"\p{Cc}]+@[^\s@<>()[\]\\,;:"\p{Cc}]+$/u;
 
 interface SmtpFailure {
   code?: unknown;
-  /** Of the server's answer: 4xx asks to try again, 5xx not to (RFC 5321, 4.2.1). */
+  /** The server's reply code: 4xx asks to try again, 5xx not to (RFC 5321, 4.2.1). */
   responseCode?: unknown;
-  /** What was answered so. */
+  /** The SMTP command that got this reply. */
   command?: unknown;
 }
 
-/** The recipient or the mail was refused for good. A refused sender is our own setting, which may be put right. */
+/** Whether the recipient or the mail is refused permanently. A refused sender is a setting of this service, which can be corrected. */
 function isFinal(error: unknown): boolean {
   const { code, responseCode, command } = failureOf(error);
   if (code !== "EENVELOPE" && code !== "EMESSAGE") return false;

@@ -19,14 +19,14 @@ export interface Mail {
   subject: string;
   body: string;
   messageId: string;
-  /** This one included. */
+  /** Including this one. */
   attempts: number;
 }
 
 /**
- * Begins an attempt at the mail that has waited longest. What happens to this process, the attempt is counted, and the next
- * one is the same mail by its Message-ID.
- * @param domain what a Message-ID that is made now ends with
+ * Begins an attempt at the mail that has waited longest. The attempt counts even if this process dies, and the next attempt sends the mail
+ * with the same Message-ID.
+ * @param domain the domain of a new Message-ID
  */
 export async function beginAttempt({ now, domain }: { now: Date; domain: string }, sql: Queries): Promise<Mail | undefined> {
   const [row] = await sql<Mail[]>`

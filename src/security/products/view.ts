@@ -1,5 +1,5 @@
 import type { Queries } from "../../backing/backing.ts";
-import { countsOf, type VulnerabilityCounts } from "../findings/lists/vulnerability-counts.ts";
+import { countVulnerabilities, type VulnerabilityCounts } from "../findings/lists/vulnerability-counts.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { resourceNotFound } from "../resources/resource.ts";
 import type { ProductView } from "./schema.ts";
@@ -8,7 +8,7 @@ import { selectProducts, type ProductRow } from "./store.ts";
 /** Each with its counts. */
 export async function viewProducts(rows: readonly ProductRow[], sql: Queries): Promise<ProductView[]> {
   const ids = rows.map(({ id }) => id);
-  const counts = await countsOf(ids, sql);
+  const counts = await countVulnerabilities(ids, sql);
   return rows.map(({ id, name, projects, sboms, scanned }) => {
     const counted = counts.get(id);
     if (counted === undefined) throw new Error(`The product ${id} was not counted`);

@@ -1,5 +1,5 @@
 import type { Queries } from "../../backing/backing.ts";
-import { countsOf } from "../findings/lists/vulnerability-counts.ts";
+import { countVulnerabilities } from "../findings/lists/vulnerability-counts.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { selectQueuePositions } from "../scans/fair-share-store.ts";
@@ -16,7 +16,7 @@ export interface ViewSources {
 /** Each with its counts, and its place among those that wait for a scan. */
 export async function viewProjects(rows: readonly ListedProject[], { sql, clock }: ViewSources): Promise<ProjectView[]> {
   const ids = rows.map(({ id }) => id);
-  const counts = await countsOf(ids, sql);
+  const counts = await countVulnerabilities(ids, sql);
   const waiting = rows.filter(({ scanStatus }) => scanStatus === "pending" || scanStatus === "scanning").map(({ id }) => id);
   const positions =
     waiting.length === 0

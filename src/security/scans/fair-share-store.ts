@@ -1,10 +1,10 @@
-/** What each workspace had of scanners' time. It fades, so that what counts is the last half minute or so. */
+/** The scanner time that each workspace was given. It decays, so that about the last half minute counts. */
 import { arrayText } from "../../backing/array-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { scanShareFadesMs, scanWorkspacesTried } from "../limits.ts";
 
-/** Workspaces with a project that may be taken up, the least served first; of equal ones the one that has waited longest. */
+/** Workspaces with a project that is due, the one with the least scanner time first, then the one that has waited longest. */
 export async function selectLeastServed(now: Date, sql: Queries): Promise<WorkspaceId[]> {
   const rows = await sql<{ workspace: WorkspaceId }[]>`
     WITH RECURSIVE waiting (workspace_id) AS (
@@ -25,7 +25,7 @@ export async function selectLeastServed(now: Date, sql: Queries): Promise<Worksp
   return rows.map(({ workspace }) => workspace);
 }
 
-/** @param milliseconds less than none takes back what was charged too much */
+/** @param milliseconds a negative number refunds */
 export async function chargeShare(
   { workspace, milliseconds, now }: { workspace: WorkspaceId; milliseconds: number; now: Date },
   sql: Queries,
@@ -37,8 +37,8 @@ export async function chargeShare(
 }
 
 /**
- * How many projects are before each of these that wait: those that are scanned now, and those that would be taken up before it if
- * every slice were as long as the others. One that is scanned now has none before it; one that does not wait is left out.
+ * The queue position of each of these projects: how many projects are being scanned now, and how many would be scanned before it if all
+ * slices were equally long. A project that is being scanned has position 0. A project that does not wait is not in the result.
  */
 export async function selectQueuePositions(
   { projects, now }: { projects: readonly string[]; now: Date },

@@ -1,6 +1,6 @@
 /**
- * The right to scan a project, for a time that every transaction of the scan prolongs. A scan that lets it run out, killed or stuck,
- * is taken up again by somebody else, and can write nothing more itself.
+ * The right to scan a project for a time. Every transaction of the scan extends it. When a killed or stuck scan lets it expire, another
+ * scanner takes the project, and the first scan can write nothing more.
  */
 import type { Database, Transaction } from "../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
@@ -24,7 +24,7 @@ import {
   type TakenRow,
 } from "./store.ts";
 
-/** Somebody else scans the project now. */
+/** Another scanner has the project now. */
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
 }
@@ -34,12 +34,11 @@ interface Sources {
   clock: Clock;
 }
 
-/** What is to be scanned. */
+/** The state of a scan that has begun. */
 export interface ScanState {
   workspace: WorkspaceId;
   /** When the scan began, later than every one before. */
   at: Date;
-  /** How far it is. */
   progress: ScanProgress;
 }
 
@@ -61,8 +60,9 @@ export class Lease {
   }
 
   /**
-   * Of the workspace that had least of scanners' time; it is charged for a slice at once, so that several scanners share fairly too.
-   * @returns null where no project waits that nobody else has
+   * Takes a project of the workspace that was given the least scanner time. The workspace is charged for a slice at once, so that several
+   * scanners divide their time fairly too.
+   * @returns null when no project is waiting that no other scanner has
    */
   static async take(sources: Sources): Promise<Lease | null> {
     const { sql, clock } = sources;
@@ -77,19 +77,19 @@ export class Lease {
     return null;
   }
 
-  /** How many scans have begun since this one was asked for or came forward. */
+  /** How many times the scan was begun since it was requested or last made progress. */
   get attempts(): number {
     return this.#attempts;
   }
 
-  /** It is the turn of others. */
+  /** Whether the time slice is used up, so that other scans come next. */
   get isSliceOver(): boolean {
     return this.#spentMs >= scanSliceMs;
   }
 
   /**
-   * A scan under way goes on while the document is the same. One that begins is of now: everything that was imported before is there
-   * to be read, for imports under way are waited for.
+   * Resumes a scan while the SBOM is the same; else begins a new one. A new scan waits for imports that are running, so that it reads
+   * everything that was imported before it.
    * @throws LeaseLostError
    */
   async beginOrResume(): Promise<ScanState> {
@@ -106,8 +106,8 @@ export class Lease {
   }
 
   /**
-   * Runs `work` in a transaction in which nobody else scans the project or decides about its findings.
-   * @param further how far the scan is with it, once `work` is done; null: no further than before
+   * Runs `work` in a transaction, during which no other scan of the project runs and no person triages its findings.
+   * @param further the progress of the scan after `work`; null: the same as before
    * @throws LeaseLostError
    */
   async hold<T>(
@@ -130,12 +130,12 @@ export class Lease {
     await this.#end((tx, now) => updateToCompleted({ ...this.#key, progress, at: now }, tx));
   }
 
-  /** To whoever comes next: the scan goes on there. */
+  /** Releases the project, so that any scanner can resume the scan. */
   async endSlice(): Promise<void> {
     await this.#end((tx, now) => updateToNextSlice({ ...this.#key, due: now, spentMs: Math.round(this.#spentMs) }, tx));
   }
 
-  /** To be tried again after `pauseMs`. */
+  /** Releases the project; the scan is tried again after `pauseMs`. */
   async retryAfter(pauseMs: number): Promise<void> {
     await this.#end((tx, now) => {
       const due = new Date(now.getTime() + pauseMs);
@@ -143,17 +143,17 @@ export class Lease {
     });
   }
 
-  /** To whoever comes first, as if it had not been begun. */
+  /** Releases the project without counting the attempt. */
   async release(): Promise<void> {
     await this.#end((tx, now) => updateToWaiting({ ...this.#key, due: now, attempts: this.attempts - 1 }, tx));
   }
 
-  /** @param failure a sentence for people */
+  /** @param failure a sentence that is shown to people */
   async fail(failure: string): Promise<void> {
     await this.#end((tx, now) => updateToFailed({ ...this.#key, at: now, failure }, tx));
   }
 
-  /** The workspace pays for the time that was taken, and not for the slice that was set aside. */
+  /** Charges the workspace for the time that was used in place of the whole slice. */
   #end(work: (tx: Transaction, now: Date) => Promise<void>): Promise<void> {
     const now = new Date(this.#sources.clock.now());
     return this.#withLockWait(async (tx) => {
@@ -162,7 +162,7 @@ export class Lease {
     });
   }
 
-  /** An import has its projects for as long as a batch takes: nothing is wrong with a scan that waits for it. */
+  /** An import locks its projects while a batch runs, so a scan waits longer for locks than other statements. */
   async #withLockWait<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     const { result } = await this.#sources.sql.begin(async (tx) => {
       await allowStatements(scanWaitMs, tx);
@@ -181,7 +181,7 @@ export class Lease {
   }
 }
 
-/** null: there is none, or it is of another document than the present one. */
+/** @returns null when there is none, or when it is a scan of an earlier SBOM */
 function resumableState({ workspace, sbom, beganAt, progress }: ScanStateRow): ScanState | null {
   return progress === null || beganAt === null || progress.sbom !== sbom ? null : { workspace, at: beganAt, progress };
 }

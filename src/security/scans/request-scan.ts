@@ -1,18 +1,18 @@
 /**
- * Scans are asked for by whoever changes what their answer depends on, in the transaction of that change; after the commit
- * `scan-waits` is told on the bus. What is told may be lost, so scanners look regularly too.
+ * Requests scans in the transaction that changes an SBOM or an advisory. After the commit, the caller sends the notification
+ * `scan-waits`. It may be lost, so scanners also poll.
  */
 import type { Transaction } from "../../backing/backing.ts";
 import { lockAdvisoryChange, updateToPending, updateDependentsToPending } from "./store.ts";
 
-/** The project's document is another one. It shows as `pending` from the commit on. */
+/** After a project got another SBOM. The project shows as `pending` from the commit on. */
 export async function requestScan({ project, at }: { project: string; at: Date }, tx: Transaction): Promise<void> {
   await updateToPending({ project, at }, tx);
 }
 
 /**
- * What is known of these packages has changed: every project whose present document holds one of them is to be scanned again.
- * A scan that begins from here on waits for the end of the transaction: a document that came meanwhile is matched against the change.
+ * After the advisories of these packages changed: requests a scan of every project whose current SBOM has one of them. A scan that begins
+ * from now on waits for the end of this transaction, so an SBOM that is uploaded meanwhile is matched against the change too.
  * @returns how many projects
  */
 export async function requestScansOf(

@@ -1,18 +1,18 @@
-/** A scan on its way, as the database keeps it: whoever takes the project up next goes on behind what is written. */
+/** The progress of a scan as the database stores it: the next scanner of the project resumes after it. */
 
-/** What was done last; numbers of the database as texts. */
+/** The last finished step. Database ids are strings. */
 export type ScanCursor = MatchCursor | ResolveCursor;
 
-/** Of the versions behind a place, the issues of packages up to one were held against the versions that are looked at together. */
+/** The scan matches a page of versions after `after` against one issue after another, and has finished the issues up to `done`. */
 export interface MatchCursor {
   phase: "match";
-  /** null: from the first on. */
+  /** null: the page begins with the first version. */
   after: { package: string; version: string } | null;
   /** null: none yet. */
   done: { package: string; vulnerability: string } | null;
 }
 
-/** What the scan has not seen was looked through up to this finding. */
+/** The scan has checked the findings up to this one, and resolved those that it did not find again. The phase is stored as `rest`. */
 export interface ResolveCursor {
   phase: "rest";
   package: string;
@@ -21,12 +21,12 @@ export interface ResolveCursor {
 }
 
 export interface ScanProgress {
-  /** The document that is scanned; null: the project has none. */
+  /** The SBOM that is scanned; null: the project has none. */
   sbom: string | null;
-  /** The question that it answers. */
+  /** The number of the scan request that this scan serves. */
   asked: string;
   cursor: ScanCursor | null;
-  /** What it came to so far. */
+  /** Counts so far. */
   findings: number;
   findingsLeftOut: number;
   resolved: number;

@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { scanSliceMs } from "../limits.ts";
 import type { ScanProgress } from "./scan-progress.ts";
 
-/** Another document is another scan: what the one before had of scanners' time does not count against it. */
+/** For a new SBOM: the scanner time of the former scan does not count against it. */
 export async function updateToPending({ project, at }: { project: string; at: Date }, sql: Queries): Promise<void> {
   await sql`UPDATE projects SET ${pendingSince(at, sql)}, scan_served_ms = 0, scan_level = 0 WHERE id = ${project}`;
 }
@@ -25,7 +25,7 @@ export async function updateDependentsToPending(
   return rows.length;
 }
 
-/** A project that waits or is being scanned keeps its time: its place among those that wait, or the end of the scan's lease. */
+/** A project that is waiting or being scanned keeps its due time: its place in the queue, or the end of its scan's lease. */
 function pendingSince(at: Date, sql: Queries) {
   return sql`
     scan_status = 'pending', scan_asked = scan_asked + 1, scan_attempts = 0, scan_failure = NULL,
@@ -34,12 +34,12 @@ function pendingSince(at: Date, sql: Queries) {
 
 const advisoryChangeLock = "weir scans";
 
-/** LeaseKey until the transaction ends, by any number of transactions that change what is known of packages. */
+/** A shared lock of every transaction that changes advisories; it lasts until the transaction ends. */
 export async function lockAdvisoryChange(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock_shared(hashtext(${advisoryChangeLock}))`;
 }
 
-/** Waits until the transactions that hold it now have ended. */
+/** Waits until the transactions that hold the lock now have ended. */
 export async function awaitAdvisoryChanges(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtext(${advisoryChangeLock}))`;
 }
@@ -47,11 +47,11 @@ export async function awaitAdvisoryChanges(tx: Transaction): Promise<void> {
 export interface TakenRow {
   project: string;
   workspace: WorkspaceId;
-  /** This one included; those since the last question, or since the scan last came forward. */
+  /** Attempts since the scan was requested or last made progress, including this one. */
   attempts: number;
 }
 
-/** The project of the workspace whose scan has had least time, the one that has waited longest among such; undefined: none is free. */
+/** Takes the due project of the workspace with the least scanner time, then the one that has waited longest; undefined: none is free. */
 export async function takeDue(
   { workspace, now, until }: { workspace: WorkspaceId; now: Date; until: Date },
   sql: Queries,
@@ -65,7 +65,7 @@ export async function takeDue(
   return row;
 }
 
-/** How a scan names itself: nobody else's lease of the project ever ends at the same time. */
+/** Identifies a lease: no two leases of a project end at the same time. */
 export interface LeaseKey {
   project: string;
   until: Date;
@@ -73,16 +73,16 @@ export interface LeaseKey {
 
 export interface ScanStateRow {
   workspace: WorkspaceId;
-  /** The document that says what the project is made of now. */
+  /** The current SBOM; null: the project has none. */
   sbom: string | null;
   asked: bigint;
-  /** When a scan of it last began; null: never. */
+  /** When the last scan of the project began; null: never. */
   beganAt: Date | null;
-  /** null: none is under way. */
+  /** null: no scan has begun. */
   progress: ScanProgress | null;
 }
 
-/** Where no version of this service that notes it has scanned the project yet, what was found last tells when a scan began. */
+/** Older versions of this service did not store the begin of a scan: then the newest `last_seen` of the findings stands in for it. */
 export async function selectScanState({ project, until }: LeaseKey, sql: Queries): Promise<ScanStateRow | undefined> {
   const [row] = await sql<ScanStateRow[]>`
     SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS progress,
@@ -102,7 +102,7 @@ export async function updateToBegun(
 }
 
 /**
- * Locks the project too. A scan that comes forward has made no attempt in vain.
+ * Extends the lease and locks the project. Progress resets the count of attempts.
  * @param pass how far the scan is when the transaction is committed; null: as far as before
  * @returns its product; undefined where the lease is not held any longer
  */
@@ -116,7 +116,7 @@ export async function moveLease(
   return row;
 }
 
-/** What was asked for meanwhile is still to be done: then the project waits again. */
+/** If another scan was requested meanwhile, the project waits again. */
 export async function updateToCompleted(
   { project, until, progress, at }: LeaseKey & { progress: ScanProgress; at: Date },
   sql: Queries,
@@ -131,7 +131,7 @@ export async function updateToCompleted(
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
-/** Twice the time puts a scan one step behind the others of its workspace. */
+/** Each doubling of its scanner time moves a scan one level behind the workspace's other scans. */
 export async function updateToNextSlice(
   { project, until, due, spentMs }: LeaseKey & { due: Date; spentMs: number },
   sql: Queries,
@@ -142,7 +142,7 @@ export async function updateToNextSlice(
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
-/** @param attempts how many are counted from now on */
+/** @param attempts the new count of attempts */
 export async function updateToWaiting(
   { project, until, due, attempts }: LeaseKey & { due: Date; attempts: number },
   sql: Queries,
@@ -152,7 +152,7 @@ export async function updateToWaiting(
     WHERE id = ${project} AND scan_due_at = ${until}`;
 }
 
-/** Asked for meanwhile, it waits instead: what failed may be another thing than what there is now. */
+/** If another scan was requested meanwhile, the project waits instead: the new request may be for another SBOM. */
 export async function updateToFailed(
   { project, until, at, failure }: LeaseKey & { at: Date; failure: string },
   sql: Queries,

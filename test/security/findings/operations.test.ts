@@ -58,7 +58,7 @@ describe("update_finding", () => {
     await update({ status: "in_progress" });
     const again = await stage.api.call("update_finding", { finding_id: finding, status: "in_progress" });
     expect(objectOf(again.body["data"])).toMatchObject({ changes: [], also_updated: 0 });
-    expect(again.body["message"]).toBe("CVE-2026-0001 in lodash@4.17.19 is as it was: nothing changed");
+    expect(again.body["message"]).toBe("CVE-2026-0001 in lodash@4.17.19 is unchanged");
     expect(await world.events(finding)).toEqual(["scanner found status null open", "member@w decided status open in_progress"]);
     const rows = await audits();
     expect(rows).toHaveLength(before + 1);
@@ -98,7 +98,7 @@ describe("update_finding", () => {
     await world.scan();
     for (const status of ["open", "in_progress"]) {
       expect(await stage.api.refusal("update_finding", { finding_id: finding, status })).toBe(
-        `The finding "${finding}" is gone from its project, so that its status cannot be ${status}: it opens by itself when it is back`,
+        `The finding "${finding}" is gone from its project, so its status cannot be ${status}: it opens by itself when it returns`,
       );
     }
     expect(await update({ status: "ignored" })).toMatchObject({ status: "ignored", also_updated: 0 });
@@ -126,7 +126,10 @@ describe("update_finding", () => {
 
   test.each([
     [{ finding_id: "fnd_none", status: "open" }, 'There is no finding with the id "fnd_none"'],
-    [{ finding_id: "x" }, 'Nothing is to be changed: at least one of "status", "false_positive" and "note" is needed'],
+    [
+      { finding_id: "x" },
+      'Cannot update a finding without a change: at least one of "status", "false_positive" and "note" is needed',
+    ],
     [{ status: "open" }, /^The field "finding_id" is missing: /],
     [
       { finding_id: "x", status: null },

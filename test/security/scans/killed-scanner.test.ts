@@ -6,7 +6,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { requestScan, requestScansOf } from "../../../src/security/scans/request-scan.ts";
 import type { Transaction } from "../../../src/backing/backing.ts";
-import { decide } from "../../../src/security/findings/triage/triage.ts";
+import { triage } from "../../../src/security/findings/triage/triage.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import type { WorkspaceId } from "../../../src/kernel/ids.ts";
@@ -156,7 +156,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
     const [finding] = await world.findings(project);
     await using batch = await hold((tx) => tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`);
-    const deciding = decide(
+    const deciding = triage(
       {
         actor: { kind: "operator" },
         workspace: world.workspace as WorkspaceId,
@@ -193,7 +193,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
     expect(await world.scanState(project)).toMatchObject({
       scan_status: "failed",
-      scan_failure: expect.stringContaining("did not come to its end in 6 attempts"),
+      scan_failure: expect.stringContaining("could not be completed in 6 attempts"),
       last_scanned_at: null,
     });
     await world.upload(project, []);

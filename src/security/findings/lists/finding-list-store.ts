@@ -7,9 +7,9 @@ import { withinBytes, placeAndBytes, rowsAtMost, stepsToPage, type Fragment, typ
 import { findingStatuses, type FindingStatus } from "../schema.ts";
 
 export interface FindingFilter {
-  /** `false_positive`: those, whatever their status; `live`: open or in progress and no false positive; the others do not look at the flag. */
+  /** `false_positive`: with the flag, in any status; `live`: open or in progress, without the flag; a status: with or without the flag. */
   shown: FindingStatus | "false_positive" | "live" | "all";
-  /** From the lowest to the highest. */
+  /** The lowest and the highest. */
   ranks: readonly [number, number];
   page: Page;
 }
@@ -18,7 +18,7 @@ export interface ListedFinding {
   id: string;
   vulnerability: string;
   rank: number;
-  /** A score of 0.0, which the rank does not tell from none. */
+  /** Whether the score is 0.0: the rank is the same as without a score. */
   scoredZero: boolean | null;
   status: FindingStatus;
   falsePositive: boolean;
@@ -29,7 +29,7 @@ export interface ListedFinding {
   fixVersion: string | null;
   project: string;
   projectName: string;
-  /** Newest first; not all where there are many. */
+  /** The newest first; at most `findingSbomsShownMax`. */
   sboms: string[];
   firstSeen: Date;
   lastSeen: Date;
@@ -44,16 +44,16 @@ export interface Listed<T> {
   rows: T[];
 }
 
-/** A page of a workspace, product or project and how many there are in all, of one moment; by rank, then id. */
+/** A page of a workspace, product or project by rank, then id, and the total, both from one snapshot. */
 export async function selectFindingPage(
   filter: FindingFilter & { scope: ListScope },
   sql: Queries,
 ): Promise<Listed<ListedFinding>> {
-  const rows = await sql<Answered[]>`WITH ${pageOfScope(filter, sql)} ${answer(totalOfScope(sql), sql)}`;
+  const rows = await sql<PageRow[]>`WITH ${pageOfScope(filter, sql)} ${shownRows(totalOfScope(sql), sql)}`;
   return listed(rows);
 }
 
-/** Common table expressions, the last of them `page` with the ids and ranks of its findings. */
+/** Common table expressions; the last one, `page`, has the ids and ranks of the findings. */
 export function pageOfScope({ scope, shown, ranks, page }: FindingFilter & { scope: ListScope }, sql: Queries): Fragment {
   return sql`
     ${stepsToPage({ buckets: "finding_buckets", scope, ranks, matching: matching(shown, sql), page }, sql)}, page AS MATERIALIZED (
@@ -65,27 +65,27 @@ export function pageOfScope({ scope, shown, ranks, page }: FindingFilter & { sco
     )`;
 }
 
-/** How many there are beside that page. */
+/** The total of the list, for a statement with `pageOfScope`. */
 export function totalOfScope(sql: Queries): Fragment {
   return sql`coalesce((SELECT max(upto) FROM ranks), 0)`;
 }
 
-/** The same for a document. */
+/** The same for the findings of an SBOM. */
 export async function selectOccurrencePage(
   { sbom, shown, ranks: [lowest, highest], page }: FindingFilter & { sbom: string },
   sql: Queries,
 ): Promise<Listed<ListedFinding>> {
   const occurring = sql`
     FROM finding_sboms WHERE sbom_id = ${sbom} AND rank BETWEEN ${lowest} AND ${highest} AND ${matching(shown, sql)}`;
-  const rows = await sql<Answered[]>`
+  const rows = await sql<PageRow[]>`
     WITH few AS MATERIALIZED (
       SELECT finding_id AS id, rank ${occurring} ORDER BY rank DESC, finding_id OFFSET ${page.offset} LIMIT ${page.limit}
     ), page AS MATERIALIZED (SELECT * FROM few LIMIT ${rowsAtMost(sql)})
-    ${answer(sql`(SELECT count(*) ${occurring})`, sql)}`;
+    ${shownRows(sql`(SELECT count(*) ${occurring})`, sql)}`;
   return listed(rows);
 }
 
-/** @returns undefined where the workspace has no such document */
+/** @returns undefined when the workspace has no such SBOM */
 export async function selectProjectOfSbom(
   { id, workspace }: { id: string; workspace: WorkspaceId },
   sql: Queries,
@@ -103,7 +103,7 @@ function matching(shown: FindingFilter["shown"], sql: Queries): Fragment {
   return shown === "false_positive" ? sql`false_positive` : sql`status = ${shown}`;
 }
 
-/** The rows of a rank, from its beginning on, as far as they are needed: of each status in the order of an index. */
+/** The rows of a rank from its beginning on, as many as the page needs. Each status is one stream in the order of an index. */
 function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["shown"] }, sql: Queries): Fragment {
   const stream = (condition: Fragment): Fragment => sql`
     (SELECT id FROM findings
@@ -117,10 +117,10 @@ function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["sho
   return others.reduce((united, other) => sql`${united} UNION ALL ${other}`, first ?? sql``);
 }
 
-type Answered = ({ total: bigint } & ListedFinding) | { total: bigint; id: null };
+type PageRow = ({ total: bigint } & ListedFinding) | { total: bigint; id: null };
 
-/** The rows of `page` with what is shown of them, as many as their names alone leave room for, the first one in any case. */
-function answer(total: Fragment, sql: Queries): Fragment {
+/** The rows of `page` with all shown columns: as many as fit by the length of their names, and the first one in any case. */
+function shownRows(total: Fragment, sql: Queries): Fragment {
   return sql`
     SELECT ${total}::bigint AS total, row.*
     FROM (SELECT) AS one
@@ -143,6 +143,6 @@ function answer(total: Fragment, sql: Queries): Fragment {
     ORDER BY row.rank DESC, row.id`;
 }
 
-function listed(rows: Answered[]): Listed<ListedFinding> {
+function listed(rows: PageRow[]): Listed<ListedFinding> {
   return { total: Number(rows[0]?.total ?? 0), rows: rows.filter((row) => row.id !== null) };
 }

@@ -9,36 +9,40 @@ import { scoreShown, severityOf } from "../severity.ts";
 
 export const FindingRow = Type.Object({
   id: Type.String({ description: "The finding's id" }),
-  cve_id: Type.String({ description: "What it is a finding of: a CVE id, else one of its others; get_vulnerability takes it" }),
+  cve_id: Type.String({
+    description: "The vulnerability: its CVE id, or another id when it has none; get_vulnerability accepts it",
+  }),
   severity: SeverityView,
   cvss_score: cvssScore,
   status: FindingStatusView,
-  false_positive: Type.Boolean({ description: "Whether somebody called it a false positive" }),
+  false_positive: Type.Boolean({ description: "Whether a person marked it as a false positive" }),
   component: Type.String({ description: "The affected component's name, as the SBOM has it" }),
-  component_version: Type.String({ description: "The component's version; empty where the SBOM names none" }),
+  component_version: Type.String({ description: "The component's version; empty when the SBOM names none" }),
   ecosystem,
   purl: Type.Union([Type.String(), Type.Null()], { description: "The component's package URL, as the SBOM has it" }),
   fix_version: fixVersion,
   project_id: Type.String({ description: "Id of the project that has the component" }),
   project: Type.String({ description: "Name of that project" }),
-  sbom_ids: Type.Array(Type.String(), { description: "SBOMs that it occurs in: the newest two" }),
+  sbom_ids: Type.Array(Type.String(), { description: "SBOMs that have it: the newest two" }),
   first_seen: Type.String({ description: "When a scan found it first (UTC, ISO 8601)" }),
   last_seen: Type.String({ description: "When a scan found it last (UTC, ISO 8601)" }),
   evidence: Type.Object(
     {
-      source: Type.Union([Type.String(), Type.Null()], { description: "Id of the record that says so" }),
+      source: Type.Union([Type.String(), Type.Null()], { description: "Id of the advisory" }),
       range: Type.Union([Type.String(), Type.Null()], {
-        description: "The range in the record's words; null where none holds it",
+        description: "The range as the advisory has it; null when no range contains the version",
       }),
-      comparator: Type.Union([Type.String(), Type.Null()], { description: "The part of the range that holds the version" }),
-      listed: Type.Union([Type.String(), Type.Null()], { description: "The version as the record lists it; null: it does not" }),
+      comparator: Type.Union([Type.String(), Type.Null()], { description: "The part of the range that contains the version" }),
+      listed: Type.Union([Type.String(), Type.Null()], {
+        description: "The version as the advisory lists it; null when it does not",
+      }),
     },
     { description: "Why it is a finding" },
   ),
 });
 export type FindingRow = Static<typeof FindingRow>;
 
-/** Where a page is too long, the range and the part of it that holds the version are what may be cut. */
+/** When a page is too long, the range and its matching part are cut. */
 export function viewFinding(finding: ListedFinding, shorten: Shorten): FindingRow {
   return {
     id: finding.id,

@@ -33,7 +33,10 @@ export const listFindings = operation({
   input: Type.Object({
     sbom_id: Type.Optional(lineOf({ title: "Findings of this SBOM", min: 1, max: nameCharactersMax })),
     project_id: Type.Optional(projectId),
-    severity: oneOf([...severities, "all"], { title: "Findings of this severity; `all` has those of none, too", normal: "all" }),
+    severity: oneOf([...severities, "all"], {
+      title: "Findings of this severity; `all` includes those without one",
+      normal: "all",
+    }),
     status: oneOf([...findingStatuses, "false_positive", "fixed", "suppressed", "all"], {
       title: "Findings of this status (fixed: resolved, suppressed: ignored), or false positives whatever their status",
       normal: "all",
@@ -43,7 +46,7 @@ export const listFindings = operation({
   data: listData("findings", FindingRow),
   async handle({ input, caller, parts: { sql } }) {
     const { severity, status, limit, offset } = input;
-    const filter = { shown: meant(status), ranks: ranksOf(severity), page: { limit, offset } };
+    const filter = { shown: shownBy(status), ranks: ranksOf(severity), page: { limit, offset } };
     const { total, rows } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
     const fitted = truncatePage({ items: rows, bytesMax: findingPageBytesMax }, viewFinding);
     const { isShort, ...page } = truncatedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
@@ -64,19 +67,19 @@ export const listFindings = operation({
 
 type StatusWord = FindingFilter["shown"] | "fixed" | "suppressed";
 
-function meant(word: StatusWord): FindingFilter["shown"] {
+function shownBy(word: StatusWord): FindingFilter["shown"] {
   if (word === "fixed") return "resolved";
   return word === "suppressed" ? "ignored" : word;
 }
 
-interface Asked extends FindingFilter {
+interface FindingQuery extends FindingFilter {
   sbom: string | undefined;
   project: string | undefined;
   caller: Caller;
 }
 
 /** @throws DomainError for an id that the caller's workspace does not have */
-async function select({ sbom, project, caller, ...filter }: Asked, sql: Queries): Promise<Listed<ListedFinding>> {
+async function select({ sbom, project, caller, ...filter }: FindingQuery, sql: Queries): Promise<Listed<ListedFinding>> {
   const { workspace } = caller;
   if (project !== undefined) await requireResource("project", { workspace, id: project }, sql);
   if (sbom === undefined) {

@@ -1,18 +1,26 @@
-interface Told {
+interface ListSummary {
   plural: string;
   page: { total: number; offset: number };
   rows: number;
-  /** Whether more rows were asked for, and no more fit. */
+  /** Whether the page has fewer rows than requested, because no more fit. */
   isShort: boolean;
-  /** Whether a text of these rows is not whole. */
+  /** Whether a text of these rows was cut. */
   cut: boolean;
-  /** What to try where there is nothing at all; null: nothing. */
+  /** What to try when the list is empty; null: nothing. */
   emptyAdvice: string | null;
   more?: string | null;
 }
 
-/** The sentences beside a page: how much of the list it is, and what else to know of it. */
-export function listMessage({ plural, page: { total, offset }, rows, isShort, cut, emptyAdvice, more = null }: Told): string {
+/** The message of a page: how much of the list it is, and how to get the rest. */
+export function listMessage({
+  plural,
+  page: { total, offset },
+  rows,
+  isShort,
+  cut,
+  emptyAdvice,
+  more = null,
+}: ListSummary): string {
   return [
     `${rows} of ${total} ${plural}`,
     rows === 0 && total > 0 && `The offset ${offset} is beyond the last of them`,

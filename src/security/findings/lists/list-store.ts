@@ -1,16 +1,16 @@
-/** What lists have in common: from an offset to the rows of a page by way of buckets, so that no page costs more than another. */
+/** Finds the rows of a page by its offset through counts in buckets, so that a late page costs no more than an early one. */
 import type { PendingQuery, Row } from "postgres";
 import type { Queries } from "../../../backing/backing.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import type { Page } from "../../api/operations/page.ts";
 
-/** How deep the slices of a rank go: of findings to the batch that wrote them, of vulnerabilities to ten characters of a name. */
+/** How deep the slices of a rank go: for findings to the batch that wrote them, for vulnerabilities to ten characters of a name. */
 const depths = { finding_buckets: 4, vulnerability_buckets: 3 } as const;
 
-/** A piece of a statement. */
+/** A part of a statement. */
 export type Fragment = PendingQuery<Row[]>;
 
-/** A workspace, product or project: what its lists are counted under. */
+/** A workspace, product or project whose lists are counted. */
 export interface ListScope {
   kind: "workspace" | "product" | "project";
   id: string;
@@ -19,7 +19,7 @@ export interface ListScope {
 export interface BucketQuery {
   buckets: "finding_buckets" | "vulnerability_buckets";
   scope: ListScope;
-  /** From the lowest to the highest. */
+  /** The lowest and the highest. */
   ranks: readonly [number, number];
   /** A condition on buckets. */
   matching: Fragment;
@@ -27,8 +27,8 @@ export interface BucketQuery {
 }
 
 /**
- * Common table expressions: `ranks`, with how many rows there are up to each; and `needed`, the ranks that the page takes rows of:
- * `take` of them after the first `skip` from `beginning` on. Only the first can begin in its middle: slices tell where.
+ * Common table expressions: `ranks` has the number of rows up to each rank; `needed` has the ranks whose rows are on the page: `take` rows
+ * after the first `skip` ones from `beginning` on. Only the first rank can begin in its middle; the slices find the place.
  */
 export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching, page }: BucketQuery, sql: Queries): Fragment {
   const start = sql`${page.offset}::bigint`;
@@ -52,7 +52,7 @@ export function stepsToPage({ buckets, scope, ranks: [lowest, highest], matching
     )`;
 }
 
-/** The slice of a depth, within that of the depth above, in which the row after the skipped ones is; with what is left to skip. */
+/** The slice of a depth that has the row after the skipped ones, within the slice of the depth above, and the rest to skip. */
 function descent(depth: number, amounts: Fragment, sql: Queries): Fragment {
   return sql`
     ${sql(depthName(depth))} AS MATERIALIZED (
@@ -72,17 +72,17 @@ function depthName(depth: number): string {
   return `depth_${depth}`;
 }
 
-/** In numbers and not as a parameter: a planner that does not know how few rows a page has reads whole tables to look them up. */
+/** A number and not a parameter: a planner that does not know how few rows a page has would read whole tables. */
 export function rowsAtMost(sql: Queries): Fragment {
   return sql`${sql.unsafe(String(listRowsMax))}`;
 }
 
-/** Columns of a row: its place on the page, and how many bytes its names and those of the rows before it take. */
+/** Columns of a row: its place on the page, and the size of its names and those of the rows before it. */
 export function placeAndBytes(bytes: Fragment, order: Fragment, sql: Queries): Fragment {
   return sql`row_number() OVER (ORDER BY ${order}) AS place, sum(${bytes}) OVER (ORDER BY ${order}) AS "bytesUpto"`;
 }
 
-/** Names may be as long as a document has them, and are shown whole: no more of them are read than a page can hold. */
+/** Names are shown whole and may be long: no more of them are read than a page can have. */
 export function withinBytes(bytesMax: number, sql: Queries): Fragment {
   return sql`(row."bytesUpto" <= ${bytesMax} OR row.place = 1)`;
 }

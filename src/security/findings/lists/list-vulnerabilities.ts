@@ -19,9 +19,9 @@ export const listVulnerabilities = operation({
     "finding that is open or in progress and no false positive. list_findings lists where they are.",
   annotations: reading,
   input: Type.Object({
-    severity: oneOf([...severities, "all"], { title: "Of this severity; `all` has those of none, too", normal: "all" }),
+    severity: oneOf([...severities, "all"], { title: "Of this severity; `all` includes those without one", normal: "all" }),
     ecosystem: oneOf([...ecosystemNames, "all"], { title: "With an affected component of this ecosystem", normal: "all" }),
-    cvss_min: Type.Optional(decimal({ title: "With at least this CVSS score; 0 leaves out nothing", min: 0, max: 10 })),
+    cvss_min: Type.Optional(decimal({ title: "With at least this CVSS score; 0 includes all", min: 0, max: 10 })),
     ...pageFields({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
   }),
   data: listData("vulnerabilities", VulnerabilityRow),
@@ -51,7 +51,7 @@ export const listVulnerabilities = operation({
   },
 });
 
-/** Scores have one decimal. The least of them that is not below `score`, times ten: 0.7 is 7, though 0.7 * 10 is a little more. */
+/** The lowest score with one decimal that is not below `score`, times ten: 0.7 gives 7, though 0.7 * 10 is a little more. */
 function tenths(score: number): number {
   return Math.ceil(Number((score * 10).toFixed(6)));
 }

@@ -16,12 +16,12 @@ import { selectTarget } from "../triage-store.ts";
 const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 const advice = {
-  fix_version: orNull("The version to go to; null where there is none"),
+  fix_version: orNull("The version to upgrade to; null when there is none"),
   step: Type.Union([...["line", "major", "beyond"].map((word) => Type.Literal(word)), Type.Null()], {
-    description: "How far it is: line within the installed major.minor, major within its major version, beyond",
+    description: "The size of the upgrade: line (the same major.minor), major (the same major version) or beyond",
   }),
-  prerelease: Type.Boolean({ description: "Whether only a prerelease clears it so far" }),
-  reason: orNull("Why there is none"),
+  prerelease: Type.Boolean({ description: "Whether only a prerelease fixes it so far" }),
+  reason: orNull("Why there is no version"),
 };
 
 const FindingView = Type.Object(
@@ -29,7 +29,7 @@ const FindingView = Type.Object(
     finding_id: Type.String({ description: "Id of the finding" }),
     cve_id: Type.String({ description: "Its issue" }),
     severity: SeverityView,
-    cvss_score: Type.Union([Type.Number(), Type.Null()], { description: "null where no source gives one" }),
+    cvss_score: Type.Union([Type.Number(), Type.Null()], { description: "null when no source gives one" }),
     component: Type.String({ description: "name@version" }),
     ...advice,
   },
@@ -42,13 +42,13 @@ const ComponentView = Type.Object(
     ecosystem,
     purl: orNull("Its package URL"),
     relation: Type.Union([...["root", "direct", "transitive", "unknown"].map((word) => Type.Literal(word)), Type.Null()], {
-      description: "How the project needs it; null where its present document does not have it",
+      description: "How the project depends on it; null when the current SBOM does not have it",
     }),
     path: Type.Array(Type.String({ description: "name@version" }), {
-      description: "A shortest way to it, from the root; … stands for steps that are left out",
+      description: "A shortest path to it from the root; … stands for omitted steps",
     }),
     open_findings: Type.Integer({ description: "Its findings that are open or in progress" }),
-    clears: Type.Integer({ description: "How many of these the version clears" }),
+    clears: Type.Integer({ description: "How many of these the version fixes" }),
     ...advice,
   },
   { description: "The smallest version that no known issue of the component affects" },
@@ -57,8 +57,8 @@ const ComponentView = Type.Object(
 export const getRemediation = operation({
   title: "Get remediation",
   description:
-    "Tells which versions to go to: for each open finding the nearest version that is not affected, on its own release line where there " +
-    "is one, and for each component the smallest version that clears all of its findings, with where a transitive one comes from.",
+    "Lists versions to upgrade to: for each open finding the nearest version that is not affected, on its own release line if there is " +
+    "one, and for each component the smallest version that fixes all of its findings, with the path to a transitive one.",
   annotations: reading,
   addition: true,
   input: Type.Object({
@@ -73,27 +73,27 @@ export const getRemediation = operation({
       findings_total: Type.Integer({ description: "How many there are in all" }),
       components: Type.Array(ComponentView, { description: "Those with the worst findings first" }),
       components_total: Type.Integer({ description: "How many there are in all" }),
-      limit: Type.Integer({ description: "Rows of each list at most; where fewer fit into one answer, how many did" }),
+      limit: Type.Integer({ description: "Rows of each list at most; when fewer fit into one response, their number" }),
       offset: Type.Integer({ description: "Rows of each list that were skipped" }),
       has_more: Type.Boolean({ description: "Whether one of the lists has rows after these" }),
     },
-    { description: "Versions to go to" },
+    { description: "Versions to upgrade to" },
   ),
-  async handle({ input: { project_id: asked, finding_id: finding, limit, offset }, caller: { workspace }, parts }) {
-    if ((asked === undefined) === (finding === undefined)) {
+  async handle({ input: { project_id: requested, finding_id: finding, limit, offset }, caller: { workspace }, parts }) {
+    if ((requested === undefined) === (finding === undefined)) {
       throw new DomainError("invalid_field", 'Exactly one of "project_id" and "finding_id" is needed');
     }
     const target = finding === undefined ? undefined : await selectTarget({ workspace, id: finding }, parts.sql);
     if (finding !== undefined && target === undefined) throw findingNotFound(finding);
-    const project = target?.project ?? asked ?? "";
+    const project = target?.project ?? requested ?? "";
     const remediation = await remediationOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
     if (remediation === null) throw resourceNotFound("project", { id: project });
-    return answerOf({ project, remediation, page: { limit, offset } });
+    return responseOf({ project, remediation, page: { limit, offset } });
   },
 });
 
-/** Both lists go on at the same offset, hence both end where the first of them is full. */
-function answerOf({ project, remediation, page }: { project: string; remediation: Remediation; page: Page }) {
+/** Both lists continue at the same offset, so both end where the first of them is full. */
+function responseOf({ project, remediation, page }: { project: string; remediation: Remediation; page: Page }) {
   const { totals } = remediation;
   const fittedFindings = truncatePage({ items: remediation.findings, bytesMax: findingPageBytesMax }, viewFinding).rows;
   const fittedComponents = truncatePage(
@@ -116,7 +116,7 @@ function answerOf({ project, remediation, page }: { project: string; remediation
       offset: page.offset,
       has_more: page.offset + limit < Math.max(totals.findings, totals.components),
     },
-    message: `${fixable(findings)} of ${findings.length} findings and ${fixable(components)} of ${components.length} components have a version to go to`,
+    message: `${fixable(findings)} of ${findings.length} findings and ${fixable(components)} of ${components.length} components have a version to upgrade to`,
   };
 }
 
@@ -124,7 +124,7 @@ function fixable(rows: readonly { fix_version: string | null }[]): number {
   return rows.filter(({ fix_version: version }) => version !== null).length;
 }
 
-function viewFinding({ advice: { version: fix, ...told }, ...finding }: FindingRemediation): Static<typeof FindingView> {
+function viewFinding({ advice: { version: fix, ...advice }, ...finding }: FindingRemediation): Static<typeof FindingView> {
   const { id, name, severity, score, component, version } = finding;
   return {
     finding_id: id,
@@ -133,28 +133,28 @@ function viewFinding({ advice: { version: fix, ...told }, ...finding }: FindingR
     cvss_score: score,
     component: `${component}@${version}`,
     fix_version: fix,
-    ...told,
+    ...advice,
   };
 }
 
-/** Where a page is too long, steps of ways are what is left out. */
+/** When a page is too long, steps of paths are omitted. */
 function viewComponent(
-  { advice: { version: fix, ...told }, ...component }: ComponentRemediation,
+  { advice: { version: fix, ...advice }, ...component }: ComponentRemediation,
   shorten: Shorten,
 ): Static<typeof ComponentView> {
   const { ecosystem: home, purl, relation, path, open } = component;
-  const steps = path.map((step) => (shorten(step) === step ? step : leftOut));
+  const steps = path.map((step) => (shorten(step) === step ? step : omitted));
   return {
     component: `${component.component}@${component.version}`,
     ecosystem: ecosystemNameOf(home),
     purl,
     relation,
-    path: steps.filter((step, index) => step !== leftOut || steps[index - 1] !== leftOut),
+    path: steps.filter((step, index) => step !== omitted || steps[index - 1] !== omitted),
     open_findings: open,
     clears: fix === null ? 0 : open,
     fix_version: fix,
-    ...told,
+    ...advice,
   };
 }
 
-const leftOut = "…";
+const omitted = "…";

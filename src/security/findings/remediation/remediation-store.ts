@@ -16,8 +16,8 @@ export async function selectDocument(
   return row;
 }
 
-/** Findings of a project that are open, or one finding whatever its state. */
-export interface Asked {
+/** The live findings of a project, or one finding in any state. */
+export interface RemediationQuery {
   project: string;
   finding: string | null;
   page: Page;
@@ -36,8 +36,11 @@ export interface FindingToFixRow {
   purl: string | null;
 }
 
-/** The worst first, in the order of lists. */
-export async function selectFindingsToFix({ project, finding, page }: Asked, sql: Queries): Promise<Listed<FindingToFixRow>> {
+/** The most severe first, in the order of lists. */
+export async function selectFindingsToFix(
+  { project, finding, page }: RemediationQuery,
+  sql: Queries,
+): Promise<Listed<FindingToFixRow>> {
   const asked = { scope: { kind: "project", id: project }, shown: "live", ranks: ranksOf("all"), page } as const;
   const rows = await sql<(({ total: number } & FindingToFixRow) | { total: number; id: null })[]>`
     WITH ${
@@ -69,8 +72,11 @@ export interface VulnerableRow {
   open: number;
 }
 
-/** Versions of packages with open findings, those with the worst first; of one finding, its own whatever its state. */
-export async function selectVulnerable({ project, finding, page }: Asked, sql: Queries): Promise<Listed<VulnerableRow>> {
+/** Versions of packages with live findings, the most severe first. For one finding, the version that it has, in any state. */
+export async function selectVulnerable(
+  { project, finding, page }: RemediationQuery,
+  sql: Queries,
+): Promise<Listed<VulnerableRow>> {
   const state =
     finding === null ? sql`live` : sql`(package_id, version) IN (SELECT package_id, version FROM findings WHERE id = ${finding})`;
   const rows = await sql<(({ total: number } & VulnerableRow) | { total: number; component: null })[]>`
@@ -105,8 +111,8 @@ export interface PositionRow {
   relation: "root" | "direct" | "transitive" | "unknown";
 }
 
-/** Where a document has these versions: nearest to the root, where it has one several times. */
-export async function selectPlaces(
+/** The positions of these versions in an SBOM. If a version has several, the one nearest to the root. */
+export async function selectPositions(
   { sbom, components }: { sbom: string; components: readonly { package: bigint; version: string }[] },
   sql: Queries,
 ): Promise<PositionRow[]> {

@@ -1,4 +1,4 @@
-/** What to do about findings: for each the nearest version that is not affected, for each component the one that clears all. */
+/** Upgrades for findings: for each finding the nearest version that is not affected, for each component one that fixes all findings. */
 import type { Queries } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -7,10 +7,10 @@ import { selectPaths } from "../../sboms/path-store.ts";
 import { loadIssues } from "../scan/load-issues.ts";
 import {
   selectDocument,
-  selectPlaces,
+  selectPositions,
   selectFindingsToFix,
   selectVulnerable,
-  type Asked,
+  type RemediationQuery,
   type PositionRow,
   type FindingToFixRow,
   type VulnerableRow,
@@ -25,7 +25,7 @@ export interface FindingRemediation extends FindingToFixRow {
 export interface ComponentRemediation extends VulnerableRow {
   advice: Advice;
   relation: PositionRow["relation"] | null;
-  /** From the root to the component, each as `name@version`, `…` for what is left out; empty where no way leads to it. */
+  /** From the root to the component, each as `name@version`, `…` for omitted steps; empty when no path leads to it. */
   path: string[];
 }
 
@@ -35,39 +35,43 @@ export interface Remediation {
   totals: { findings: number; components: number };
 }
 
-/** A page of findings and one of components, the worst first. @returns null where the workspace has no such project */
+/** A page of findings and one of components, the most severe first. @returns null when the workspace has no such project */
 export async function remediationOf(
-  { workspace, ...asked }: Asked & { workspace: WorkspaceId },
+  { workspace, ...query }: RemediationQuery & { workspace: WorkspaceId },
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<Remediation | null> {
-  const document = await selectDocument({ workspace, project: asked.project }, sql);
-  if (document === undefined) return null;
-  const { rows: toFix, total: findingsTotal } = await selectFindingsToFix(asked, sql);
-  const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(asked, sql);
+  const project = await selectDocument({ workspace, project: query.project }, sql);
+  if (project === undefined) return null;
+  const { rows: toFix, total: findingsTotal } = await selectFindingsToFix(query, sql);
+  const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(query, sql);
   const yielder = new EventLoopYielder(clock);
   const issues = await loadIssues([...new Set([...toFix, ...vulnerable].map((row) => row.package))], { sql, yielder });
-  const place = await placesOf(document.sbom, vulnerable, sql);
+  const dependencyOf = await dependenciesOf(project.sbom, vulnerable, sql);
   const findings: FindingRemediation[] = [];
   for (const row of toFix) {
     const issue = issues.get(row.package)?.find(({ vulnerability }) => vulnerability === row.vulnerability);
-    findings.push({ ...row, advice: adviceFor(row, issue ?? nothing) });
+    findings.push({ ...row, advice: adviceFor(row, issue ?? noIssue) });
     await yielder.yieldIfDue();
   }
   const components: ComponentRemediation[] = [];
   for (const row of vulnerable) {
-    components.push({ ...row, ...place(row), advice: adviceForAll(row, issues.get(row.package) ?? []) });
+    components.push({ ...row, ...dependencyOf(row), advice: adviceForAll(row, issues.get(row.package) ?? []) });
     await yielder.yieldIfDue();
   }
   return { findings, components, totals: { findings: findingsTotal, components: componentsTotal } };
 }
 
-const nothing = { vulnerability: 0n, rank: 0, entries: [] };
+const noIssue = { vulnerability: 0n, rank: 0, entries: [] };
 
-type Place = Pick<ComponentRemediation, "relation" | "path">;
+type Dependency = Pick<ComponentRemediation, "relation" | "path">;
 
-async function placesOf(sbom: string | null, components: VulnerableRow[], sql: Queries): Promise<(row: VulnerableRow) => Place> {
+async function dependenciesOf(
+  sbom: string | null,
+  components: VulnerableRow[],
+  sql: Queries,
+): Promise<(row: VulnerableRow) => Dependency> {
   if (sbom === null) return () => ({ relation: null, path: [] });
-  const places = await selectPlaces({ sbom, components }, sql);
+  const places = await selectPositions({ sbom, components }, sql);
   const paths = await selectPaths({ sbom, positions: places.map(({ position }) => position), stepsMax: pathStepsMax }, sql);
   const keyOf = (about: { package: bigint; version: string }) => `${about.package} ${about.version}`;
   const byKey = new Map(places.map((place) => [keyOf(place), place]));

@@ -1,4 +1,4 @@
-/** Which version to go to, for one issue and for all that is known of a component. */
+/** The version to upgrade to, for one issue and for all issues of a component. */
 import type { Affected } from "../../versions/osv-affected.ts";
 import { nearestUnaffected, type NoUpgradeReason, type Upgrade } from "../../versions/nearest-unaffected.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
@@ -6,19 +6,19 @@ import { installedVersion, type Issue } from "../scan/match.ts";
 
 export interface Advice {
   version: string | null;
-  /** How far it is; null: there is none. */
+  /** The size of the upgrade; null: there is no version. */
   step: "line" | "major" | "beyond" | null;
-  /** Only a prerelease clears it so far. */
+  /** Whether only a prerelease fixes it so far. */
   prerelease: boolean;
-  /** Why there is none. */
+  /** Why there is no version. */
   reason: string | null;
 }
 
 const reasons: Record<NoUpgradeReason, string> = {
-  version_unknown: "The installed version has no place in the order of versions",
-  not_affected: "No record says any longer that the installed version is affected",
-  no_fix_known: "No record names a version above the installed one that fixes it",
-  no_version_clears_all: "Each version that fixes something is affected by something else, or cannot be held against it",
+  version_unknown: "The installed version cannot be compared with other versions",
+  not_affected: "No advisory lists the installed version as affected any longer",
+  no_fix_known: "No advisory names a later version that fixes it",
+  no_version_clears_all: "Each version with a fix is affected by another issue, or cannot be compared with it",
 };
 
 interface Installed {
@@ -37,7 +37,7 @@ export function adviceFor(installed: Installed, { entries }: Issue): Advice {
 
 /** The nearest version that no record of any of these issues affects. */
 export function adviceForAll(installed: Installed, issues: readonly Issue[]): Advice {
-  // A record that speaks of several issues stands among the entries of each.
+  // A record about several issues is among the entries of each.
   const entries = new Set(issues.flatMap((issue) => issue.entries.map(({ affected }) => affected)));
   return adviceOf(installed, [...entries]);
 }

@@ -9,11 +9,11 @@ export interface EntryRow {
   /** Id of the record. */
   source: string;
   entry: OsvAffected;
-  /** null where there are none, and for other ecosystems than Go. */
+  /** null when there are none, and for other ecosystems than Go. */
   customRanges: unknown;
 }
 
-/** What records that are not withdrawn say of these packages, in the order of the records' ids. */
+/** The entries about these packages in records that are not withdrawn, in the order of the records' ids. */
 export async function selectEntries(packages: readonly bigint[], sql: Queries): Promise<EntryRow[]> {
   return sql<EntryRow[]>`
     SELECT asked.package_id AS package, packages.ecosystem, advisories.id AS source, affected_packages.entry,
@@ -33,7 +33,7 @@ export interface RecordIssueRow {
   rank: number;
 }
 
-/** The issues that records are about: a record that names several is evidence of each. */
+/** The issues of these records. A record that names several issues is evidence of each. */
 export async function selectRecordIssues(sources: readonly string[], sql: Queries): Promise<RecordIssueRow[]> {
   return sql<RecordIssueRow[]>`
     SELECT vulnerability_names.name AS source, vulnerabilities.id AS vulnerability, vulnerabilities.rank

@@ -1,26 +1,26 @@
-/** Why a version counts as affected: which source says so, in which words, and which others do. */
+/** Why a version counts as affected: the source that lists it, the matching range, and the other sources. */
 import { evidenceRangeCharactersMax, evidenceSourcesMax } from "../../limits.ts";
 import type { OsvAffected, OsvRange } from "../../versions/osv-affected.ts";
 import type { Evidence as Matched } from "../../versions/osv-range.ts";
 
-/** What one source says. */
+/** The evidence of one source. */
 export interface SourceEvidence {
   /** Id of the record. */
   source: string;
-  /** The range in the record's words, as in `introduced 1.2.0, fixed 1.2.9`; null where none holds the version, which is listed then. */
+  /** The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9`; null when the version is listed and no range contains it. */
   range: string | null;
-  /** The part of it that holds the version, as in `>= 1.2.0, < 1.2.9`. */
+  /** The part of the range that contains the version, as in `>= 1.2.0, < 1.2.9`. */
   comparator: string | null;
-  /** The record's spelling of the version, where it lists it. */
+  /** The record's spelling of the version; null when the record does not list it. */
   listed: string | null;
 }
 
 export interface Evidence extends SourceEvidence {
-  /** What other sources say of the same issue. */
+  /** The evidence of other sources for the same issue. */
   more: SourceEvidence[];
-  /** How many say it; `more` may hold fewer. */
+  /** The number of all sources; `more` may have fewer. */
   sources: number;
-  /** What a record of Go modules says of versions that the module mirror does not have; they do not narrow the match. */
+  /** The custom ranges of a Go record, for versions that the module mirror does not have. They do not narrow the match. */
   custom_ranges?: unknown;
 }
 
@@ -40,7 +40,7 @@ export function evidenceOf(sources: readonly SourceMatch[]): Evidence {
   }
   const ordered = [...bySource.values()].toSorted((one, other) => kindRank(one) - kindRank(other));
   const [first, ...more] = ordered.map(sourceEvidence);
-  if (first === undefined) throw new Error("There is no evidence of nothing");
+  if (first === undefined) throw new Error("Evidence needs at least one source");
   const custom = ordered.find(({ customRanges }) => customRanges !== null)?.customRanges;
   return {
     ...first,

@@ -4,7 +4,7 @@ import { selectEntries, selectRecordIssues, type RecordIssueRow } from "./adviso
 import type { Issue, RecordEntry } from "./match.ts";
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 
-/** All that is known of these packages: by package, in the order of the issues' ids. */
+/** All known issues of these packages, by package and in the order of their ids. */
 export async function loadIssues(
   packages: readonly bigint[],
   { sql, yielder }: { sql: Queries; yielder: EventLoopYielder },

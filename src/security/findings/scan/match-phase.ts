@@ -1,6 +1,6 @@
 /**
- * The first half of a scan: each version of each package of the document against all that is known of it. Some versions are looked at
- * together, and of those one issue after the other: what one issue affects stands together in transactions, and lists count it once.
+ * The first phase of a scan matches each version of each package of the SBOM against all known issues. It takes a page of versions at a
+ * time, and for the page one issue after another: the matches of one issue are then in one transaction, and lists count it once.
  */
 import { scanComponentsMax } from "../../limits.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
@@ -12,7 +12,7 @@ import type { Scan } from "./scan.ts";
 import { selectComponents, type PackageVersion } from "./scan-store.ts";
 import { packagesToMatch } from "./packages-to-match.ts";
 
-/** @returns whether it came to its end; else the slice is over, and the pass says how far it came */
+/** @returns whether the phase is finished; false: the slice is over, and `scan.progress` has the last step */
 export async function matchDocument(scan: Scan & { sbom: string }): Promise<boolean> {
   const { sbom, sql, clock } = scan;
   const { cursor } = scan.progress;
@@ -40,7 +40,7 @@ export async function matchDocument(scan: Scan & { sbom: string }): Promise<bool
 }
 
 interface Pair {
-  /** Of one package. */
+  /** Versions of one package. */
   components: readonly [Component, ...Component[]];
   issue: Issue;
 }

@@ -4,19 +4,19 @@ import type { Matched, Unknown } from "./match.ts";
 import { recordMatches, recordUnknowns } from "./record-matches.ts";
 import type { Scan } from "./scan.ts";
 
-/** Gathers what a scan matched, and writes it in transactions of some hundred rows. */
+/** Collects the matches of a scan, and writes them in transactions of some hundred rows. */
 export class MatchWriter {
   readonly #scan: Scan & { sbom: string };
   #waiting: Matched = { matches: [], unknowns: [] };
   #cursor: MatchCursor | null = null;
-  /** The package whose versions are noted here, of which something unknown was kept. */
-  #told = { package: 0n, versions: new Set<string>() };
+  /** The last package with unknown matches, and its versions that had one. */
+  #noted = { package: 0n, versions: new Set<string>() };
 
   constructor(scan: Scan & { sbom: string }) {
     this.#scan = scan;
   }
 
-  /** @param cursor how far the scan is with it */
+  /** @param cursor the position of the scan after these matches */
   async take({ matches, unknowns }: Matched, cursor: MatchCursor): Promise<void> {
     const waiting = this.#waiting.matches.length + this.#waiting.unknowns.length;
     if (waiting > 0 && waiting + matches.length + unknowns.length > scanFindingsMax) await this.#write();
@@ -25,14 +25,14 @@ export class MatchWriter {
     this.#cursor = cursor;
   }
 
-  /** @returns false: there is more to do */
+  /** Writes what is left. @returns false: the scan has more to do */
   async end(cursor = this.#cursor): Promise<false> {
     this.#cursor = cursor;
     if (cursor !== null) await this.#write();
     return false;
   }
 
-  /** The pass moves with the last of it: what was written before and not noted is written once more, which changes nothing. */
+  /** Stores the cursor with the last transaction. After a crash, rows that were written before it are written again, unchanged. */
   async #write(): Promise<void> {
     const { matches, unknowns } = this.#waiting;
     this.#waiting = { matches: [], unknowns: [] };
@@ -41,12 +41,12 @@ export class MatchWriter {
     await recordMatches(matches, this.#scan);
   }
 
-  /** One for each version at least, so that none of them looks as if it could be held against everything. */
+  /** Keeps at least one unknown match for each version, so that no version looks as if it could be matched with every range. */
   #keeps({ package: id, version }: Unknown): boolean {
     const { progress } = this.#scan;
-    if (this.#told.package !== id) this.#told = { package: id, versions: new Set() };
-    const keeps = progress.unknown < projectUnknownsMax || !this.#told.versions.has(version);
-    this.#told.versions.add(version);
+    if (this.#noted.package !== id) this.#noted = { package: id, versions: new Set() };
+    const keeps = progress.unknown < projectUnknownsMax || !this.#noted.versions.has(version);
+    this.#noted.versions.add(version);
     if (keeps) progress.unknown++;
     else progress.unknownLeftOut++;
     return keeps;

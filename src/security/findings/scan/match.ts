@@ -1,6 +1,6 @@
 /**
- * From the components of a package and what sources say of it to what is affected, by package and version alone. One match for an
- * issue and a version, however many records speak of it; what cannot be held against them is told as unknown.
+ * Matches the versions of a package with the records about it. An issue and a version give one match, however many records describe the
+ * issue. A version that cannot be compared with a record gives an unknown match.
  */
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import type { Affected, OsvAffected } from "../../versions/osv-affected.ts";
@@ -16,25 +16,25 @@ export interface RecordEntry {
   /** Id of the record. */
   source: string;
   entry: OsvAffected;
-  /** The entry as it was read. */
+  /** The parsed entry. */
   affected: Affected;
   /** null: none. */
   customRanges: unknown;
 }
 
-/** What is known of one issue in one package. */
+/** One issue in one package. */
 export interface Issue {
   vulnerability: bigint;
   rank: number;
-  /** Those of its records, and of records that speak of other issues too, in the order of their ids. */
+  /** The entries of all records about it, in the order of their ids. A record may be about other issues too. */
   entries: RecordEntry[];
 }
 
-/** A version of a package in a document. */
+/** A version of a package in an SBOM. */
 export interface Component {
   package: bigint;
   ecosystem: Ecosystem;
-  /** null: the document names none. */
+  /** null: the SBOM has none. */
   version: string | null;
   name: string;
   purl: string | null;
@@ -42,7 +42,7 @@ export interface Component {
 
 export interface Match {
   package: bigint;
-  /** As findings know it. */
+  /** The version key of findings. */
   version: string;
   vulnerability: bigint;
   rank: number;
@@ -56,7 +56,7 @@ export interface Unknown {
   package: bigint;
   version: string;
   vulnerability: bigint;
-  /** A clause, after the id of the record whose range it is held against. */
+  /** A clause after the id of the record. */
   reason: string;
 }
 
@@ -65,7 +65,7 @@ export interface Matched {
   unknowns: Unknown[];
 }
 
-/** Of one component against all that is known of its package. */
+/** Matches one component with all known issues of its package. */
 export function matchComponent(component: Component, issues: readonly Issue[]): Matched {
   const installed = installedVersion(component);
   const matched: Matched = { matches: [], unknowns: [] };
@@ -83,13 +83,13 @@ export function matchComponent(component: Component, issues: readonly Issue[]): 
   return matched;
 }
 
-/** What is held against records, which may be less than what is shown. */
+/** The version that is compared with records. It may be a part of the shown version. */
 export function installedVersion({ ecosystem, version, purl }: Pick<Component, "ecosystem" | "version" | "purl">): Version {
   if (version === null) return { known: false, text: "", reason: "the document names no version" };
   return readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
 }
 
-/** What the records of an issue say of a version; unknown only where none says that it is affected. */
+/** Compares a version with the records of an issue. It is unknown only if no record lists it as affected. */
 function evaluateIssue(version: Version, { entries }: Issue): { sources: SourceMatch[]; unknown: string | null } {
   const sources: SourceMatch[] = [];
   let unknown: string | null = null;
@@ -102,12 +102,12 @@ function evaluateIssue(version: Version, { entries }: Issue): { sources: SourceM
   return { sources, unknown };
 }
 
-/** A list names versions by what they mean: one that means nothing is not known to be none of them. */
+/** Lists name versions by their meaning, so a version that cannot be read may be one of them. */
 function listsOnly({ ranges, listed }: Affected): boolean {
   return ranges.length === 0 && listed.size > 0;
 }
 
-/** Against the records of this issue alone: what clears all of a component's issues is another question. */
+/** The nearest version that this issue does not affect. It may have other issues. */
 function fixOf(installed: Version, { entries }: Issue): string | null {
   const upgrade = nearestUnaffected({ installed, entries: entries.map(({ affected }) => affected) });
   return upgrade.found ? upgrade.version : null;

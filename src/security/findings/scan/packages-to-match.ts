@@ -1,18 +1,18 @@
-/** What is to be looked at of a document: its packages that records speak of, some at a time. */
+/** The packages of an SBOM that advisories are about, in groups. */
 import type { Queries } from "../../../backing/backing.ts";
 import { scanComponentsMax, scanPackagesMax, scanPositionsMax } from "../../limits.ts";
 import { countPositions, selectPackagesWithRecords } from "./scan-store.ts";
 
 /**
- * In the order of their ids; so many together that their components are few, unless a single package has more.
- * @param from the first package; null: all of them
+ * Groups in the order of the package ids. A group has few components, unless a single package has more.
+ * @param from the first package; null: all packages
  */
 export async function packagesToMatch({ sbom, from }: { sbom: string; from: bigint | null }, sql: Queries): Promise<bigint[][]> {
   const components = new Map<bigint, number>();
   const positions = await countPositions(sbom, sql);
   for (let at = 0; at < positions; at += scanPositionsMax) {
     const some = await selectPackagesWithRecords({ sbom, from: at, positions: scanPositionsMax, least: from }, sql);
-    for (const spoken of some) components.set(spoken.id, (components.get(spoken.id) ?? 0) + spoken.components);
+    for (const { id, components: more } of some) components.set(id, (components.get(id) ?? 0) + more);
   }
   const packages = [...components.keys()].toSorted((a, b) => (a < b ? -1 : 1));
   return groupsOf(packages, components);

@@ -1,4 +1,4 @@
-/** Writes down what a scan matched: findings that are new, changed or as before, and what is unknown. */
+/** Stores the matches of a scan: new, changed and unchanged findings, and unknown matches. */
 import { isDeepStrictEqual } from "node:util";
 import { newToolsId } from "../../../kernel/ids.ts";
 import { projectFindingsMax } from "../../limits.ts";
@@ -25,7 +25,7 @@ export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, 
   await lease.hold((tx) => upsertUnknowns({ project: lease.project, unknowns, at }, tx));
 }
 
-/** One transaction, which keeps the scan's pass too. What an issue affects of a package may come in several. */
+/** One transaction, which stores the scan's progress too. The matches of one issue and package may come in several calls. */
 export async function recordMatches(
   matches: readonly Match[],
   { lease, workspace, sbom, at, progress, signal, clock }: Scan & { sbom: string },
@@ -57,9 +57,9 @@ interface Plan {
   /** Ids. */
   same: string[];
   events: NewEvent[];
-  /** Claims of people that are over, by package and issue. */
+  /** Decisions that are reopened. */
   reopened: { package: bigint; vulnerability: bigint }[];
-  /** What would be new, and has no room. */
+  /** The number of new findings beyond the limit. */
   leftOut: number;
 }
 
@@ -67,9 +67,9 @@ interface Facts {
   matches: readonly Match[];
   known: readonly FindingRow[];
   decisions: readonly DecisionRow[];
-  /** Of this batch: ids are of it, so that lists find their way between batches of one scan. Milliseconds. */
+  /** The time in the ids of new findings, in milliseconds. Lists use it to skip batches of one scan. */
   nowMs: number;
-  /** For how many findings the project has room; those that are there stay. */
+  /** How many more findings the project may have; existing ones stay. */
   room: number;
 }
 
@@ -98,7 +98,7 @@ function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
   return plan;
 }
 
-/** Those that are there, and of the others as many as there is room for beside them. */
+/** The matches with a finding, and as many of the others as there is room for. */
 function withinRoom(
   matches: readonly Match[],
   { isThere, room }: { isThere: (match: Match) => boolean; room: number },
@@ -113,7 +113,7 @@ function pairOf(about: { package: bigint; vulnerability: bigint }): string {
   return `${about.package} ${about.vulnerability}`;
 }
 
-/** What the database keeps of evidence is equal, whatever the order of its fields. */
+/** Evidence is compared field by field, since the database may change the order of fields. */
 function sameFacts(finding: FindingRow, match: Match): boolean {
   return (
     finding.rank === match.rank &&

@@ -1,9 +1,9 @@
-/** Claims of people that are over: an issue was called resolved, and is there in a version that was not there before. */
+/** Reopens an issue that a person called resolved, after it appeared in another version of the package. */
 import type { Transaction } from "../../../backing/backing.ts";
 import { insertEvents, selectSeenAsResolved } from "./scan-store.ts";
 import { updateDecided, type Pair } from "../triage-store.ts";
 
-/** Other versions of the package that the scan has seen already follow; those that it has not seen yet find no claim any longer. */
+/** Reopens the findings of versions that this scan has already seen. Versions that it sees later find the decision reopened. */
 export async function reopenSeen(
   { project, pairs, at, actor }: { project: string; pairs: readonly Pair[]; at: Date; actor: string },
   tx: Transaction,

@@ -1,6 +1,6 @@
 /**
- * The second half of a scan: what it did not find any more is resolved, and what findings keep of their project and their issue is set
- * right. Nothing is deleted: it may come back, and people look for what became of it.
+ * The second phase of a scan resolves the findings that the first phase did not find again, and updates the product and the rank that
+ * findings copy from their project and their issue. No finding is deleted: it may return, and people look up its history.
  */
 import { scanFindingsMax, scanLookedThroughMax } from "../../limits.ts";
 import { scannerName } from "./record-matches.ts";
@@ -18,7 +18,7 @@ import {
 } from "./resolve-store.ts";
 import { goneOutcome, type Cause } from "../transitions.ts";
 
-/** @returns whether it came to its end; else the slice is over, and the pass says how far it came */
+/** @returns whether the phase is finished; false: the slice is over, and `scan.progress` has the last step */
 export async function resolveUnseen(scan: Scan): Promise<boolean> {
   const { lease, progress, sql, at, signal } = scan;
   const { project } = lease;
@@ -40,7 +40,7 @@ export async function resolveUnseen(scan: Scan): Promise<boolean> {
   }
 }
 
-/** @returns how many are resolved */
+/** @returns how many findings were resolved */
 function resolveAndRefresh(findings: readonly string[], { lease, sbom, at }: Scan): Promise<number> {
   return lease.hold(async (tx, { product }) => {
     const gone = await selectUnseen({ findings, since: at }, tx);

@@ -1,11 +1,11 @@
-/** What a scan looks through after it has matched: findings and unknown matches that it has not seen. */
+/** Findings and unknown matches that a scan has not seen again. */
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import type { Unknown } from "./match.ts";
 import type { FindingKey, PackageVersion } from "./scan-store.ts";
 import type { FindingStatus } from "../schema.ts";
 
-/** What is unknown of these versions, as the scan of this time has seen it. */
+/** @param at the begin of the scan */
 export async function upsertUnknowns(
   { project, unknowns, at }: { project: string; unknowns: readonly Unknown[]; at: Date },
   tx: Transaction,
@@ -20,7 +20,7 @@ export async function upsertUnknowns(
     ON CONFLICT (project_id, package_id, version, vulnerability_id) DO UPDATE SET reason = excluded.reason, seen = excluded.seen`;
 }
 
-/** What the scan that began at `since` has not seen, at most so many. @returns how many there were */
+/** Deletes at most `limit` unknown matches that the scan that began at `since` has not seen. @returns how many */
 export async function deleteUnseenUnknowns(
   { project, since, limit }: { project: string; since: Date; limit: number },
   tx: Transaction,
@@ -35,17 +35,17 @@ export interface UnseenRow extends FindingKey {
   id: string;
   status: FindingStatus;
   falsePositive: boolean;
-  /** What became of its issue. */
+  /** Whether its issue was merged with another one. */
   ended: boolean;
   withdrawn: boolean;
 }
 
-/** A finding's place in the order in which the project's are looked through. */
+/** A finding's position in the order in which a scan checks the findings of a project. */
 export interface FindingPosition extends PackageVersion {
   vulnerability: string;
 }
 
-/** The place so many findings further; undefined: there are not so many. */
+/** The position `steps` findings further; undefined: fewer are left. */
 export async function selectPositionAfter(
   { project, after, steps }: { project: string; after: FindingPosition | null; steps: number },
   sql: Queries,
@@ -57,7 +57,7 @@ export async function selectPositionAfter(
   return row;
 }
 
-/** Findings that the scan that began at `since` has not seen though they were there, or that keep another rank or product than it is. */
+/** Present findings that the scan that began at `since` has not seen, and findings whose copy of the rank or the product is outdated. */
 export async function selectStale(
   range: { project: string; since: Date; after: FindingPosition | null; upto: FindingPosition | null },
   sql: Queries,
@@ -82,7 +82,7 @@ function placeOf({ package: id, version, vulnerability }: FindingPosition, sql: 
   return sql`(${id}::bigint, ${version}, ${vulnerability}::bigint)`;
 }
 
-/** Those of these findings that the scan that began at `since` has not seen though they were there. */
+/** The present ones of these findings that the scan that began at `since` has not seen. */
 export async function selectUnseen(
   { findings, since }: { findings: readonly string[]; since: Date },
   sql: Queries,
@@ -95,7 +95,7 @@ export async function selectUnseen(
     WHERE finding.id = ANY (${arrayText(findings, (id) => id)}::text[]) AND finding.present AND finding.last_seen < ${since}`;
 }
 
-/** @returns the ids of those findings whose version the document has */
+/** @returns the ids of the findings whose version the SBOM has */
 export async function selectInDocument(
   { sbom, findings }: { sbom: string; findings: readonly (FindingKey & { id: string })[] },
   sql: Queries,
@@ -115,7 +115,7 @@ export async function updateToGone(ids: readonly string[], tx: Transaction): Pro
     UPDATE findings SET present = false, status = 'resolved' WHERE id = ANY (${arrayText(ids, (id) => id)}::text[])`;
 }
 
-/** What findings keep of their project and their issue, so that lists need nothing else. */
+/** Updates the product and the rank, which findings copy so that lists read one table. */
 export async function updateCopies(
   { findings, product }: { findings: readonly string[]; product: string | null },
   tx: Transaction,

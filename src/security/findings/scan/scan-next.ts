@@ -5,10 +5,10 @@ import { Lease, LeaseLostError } from "../../scans/lease.ts";
 import { scanProject, type ScanningParts } from "./scan-project.ts";
 
 /**
- * A slice of a scan, of the workspace that had least of scanners' time. A scan that fails is put off, and given up after some attempts;
- * one whose process died is taken up when its lease has run out.
- * @returns whether there was one
- * @throws where the database cannot be asked
+ * Runs one slice of a scan, for the workspace that was given the least scanner time. A failed scan is retried later, and fails after some
+ * attempts. A scan whose process died is taken over after its lease expires.
+ * @returns whether a project was due
+ * @throws when the database is unreachable
  */
 export async function scanNext(parts: ScanningParts & { log: Logger }, signal: AbortSignal): Promise<boolean> {
   const lease = await Lease.take(parts);
@@ -26,15 +26,15 @@ async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal
     const progress = await scanProject(lease, parts, signal);
     if (progress === null) return;
     const { findings, findingsLeftOut, resolved, unknown, unknownLeftOut } = progress;
-    const came = { findings, findingsLeftOut, resolved, unknown, unknownLeftOut };
-    log.info({ event: "scan.completed", project, ...came, durationMs: Math.round(clock.monotonic() - sinceMs) });
+    const counts = { findings, findingsLeftOut, resolved, unknown, unknownLeftOut };
+    log.info({ event: "scan.completed", project, ...counts, durationMs: Math.round(clock.monotonic() - sinceMs) });
   } catch (error) {
     const { attempts } = lease;
     if (error instanceof LeaseLostError)
       return log.warn({ event: "scan.lost", project, attempts }, "Another scanner has the project");
     if (signal.aborted) return lease.release();
     const { name, code, stack } = describe(error);
-    log.warn({ event: "scan.put_off", project, attempts, name, code, stack }, "A scan did not come to its end");
+    log.warn({ event: "scan.put_off", project, attempts, name, code, stack }, "A scan could not be completed");
     if (attempts >= scanAttemptsMax) await giveUp(lease, log);
     else await lease.retryAfter(scanRetryMs * 2 ** (attempts - 1));
   }
@@ -43,7 +43,7 @@ async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal
 async function giveUp(lease: Lease, log: Logger): Promise<void> {
   const { project } = lease;
   await lease.fail(
-    `The scan did not come to its end in ${scanAttemptsMax} attempts; it is tried again when the SBOM or an advisory about it changes`,
+    `The scan could not be completed in ${scanAttemptsMax} attempts; it is tried again when the SBOM or an advisory about it changes`,
   );
   raiseAlarm(log, "scan.failed", { project, attempts: scanAttemptsMax }, "A project is not scanned");
 }

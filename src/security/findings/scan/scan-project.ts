@@ -1,4 +1,4 @@
-/** One slice of a scan: the components of a project's present document against all that is known of their packages. */
+/** One slice of a scan, which matches the components of a project's current SBOM with all known advisories. */
 import type { Database } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { scanFindingsMax } from "../../limits.ts";
@@ -15,18 +15,20 @@ export interface ScanningParts {
 }
 
 /**
- * In short steps, each of which may be repeated: a scan that ends in the middle, its slice over or its process killed, goes on behind
- * the last step that was committed.
- * @returns what the scan came to; null: it is not at its end
+ * A scan has short steps, each of which may be repeated. When the slice ends or the process dies, the scan resumes after the last step
+ * that was committed.
+ * @returns the final progress; null: the scan has more to do
  * @throws LeaseLostError, or the signal's reason between two steps
  */
 export async function scanProject(lease: Lease, parts: ScanningParts, signal: AbortSignal): Promise<ScanProgress | null> {
   const state = await lease.beginOrResume();
   const { sbom } = state.progress;
   const scan: Scan = { ...state, ...parts, lease, sbom, signal };
-  const isOver =
-    (sbom === null || (await matched({ ...scan, sbom }))) && (await resolveUnseen(scan)) && (await forgetUnknowns(scan));
-  if (!isOver) {
+  const isDone =
+    (sbom === null || (await matchUnlessDone({ ...scan, sbom }))) &&
+    (await resolveUnseen(scan)) &&
+    (await deleteOldUnknowns(scan));
+  if (!isDone) {
     await lease.endSlice();
     return null;
   }
@@ -34,12 +36,12 @@ export async function scanProject(lease: Lease, parts: ScanningParts, signal: Ab
   return scan.progress;
 }
 
-async function matched(scan: Scan & { sbom: string }): Promise<boolean> {
+async function matchUnlessDone(scan: Scan & { sbom: string }): Promise<boolean> {
   return scan.progress.cursor?.phase === "rest" || matchDocument(scan);
 }
 
-/** Of what the document does not have, or what no record speaks of any longer. */
-async function forgetUnknowns({ lease, at, signal }: Scan): Promise<boolean> {
+/** Deletes unknown matches of components that the SBOM no longer has, and of records that no longer exist. */
+async function deleteOldUnknowns({ lease, at, signal }: Scan): Promise<boolean> {
   for (;;) {
     signal.throwIfAborted();
     const page = { project: lease.project, since: at, limit: scanFindingsMax };

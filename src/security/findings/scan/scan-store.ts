@@ -8,9 +8,9 @@ import type { FindingStatus } from "../schema.ts";
 import type { Cause } from "../transitions.ts";
 
 /**
- * Packages that records speak of in whatever spelling, among so many positions of a document from one on, with how many components are of
- * them. The limit makes the planner use the index for each position, also without statistics.
- * @param least the first package; null: all of them
+ * Packages that advisories are about in any spelling, with the number of their components, at `positions` positions of an SBOM from `from`
+ * on. The limit makes the planner use the index for each position, also without statistics.
+ * @param least the first package; null: all packages
  */
 export async function selectPackagesWithRecords(
   { sbom, from, positions, least }: { sbom: string; from: number; positions: number; least: bigint | null },
@@ -24,7 +24,7 @@ export async function selectPackagesWithRecords(
     GROUP BY component.package_id`;
 }
 
-/** How many components a document has, its root included. */
+/** Counts the components of an SBOM, its root included. */
 export async function countPositions(sbom: string, sql: Queries): Promise<number> {
   const [row] = await sql<
     { positions: number }[]
@@ -32,7 +32,7 @@ export async function countPositions(sbom: string, sql: Queries): Promise<number
   return row?.positions ?? 0;
 }
 
-/** The next versions of these packages, by package and version, each once, as the document names it first. */
+/** The next versions of these packages, by package and version. Each appears once, as the first component in the SBOM that has it. */
 export async function selectComponents(
   { sbom, packages, after, limit }: { sbom: string; packages: readonly bigint[]; after: PackageVersion | null; limit: number },
   sql: Queries,
@@ -48,13 +48,13 @@ export async function selectComponents(
     ORDER BY component.package_id, ${version}, component.position LIMIT ${limit}`;
 }
 
-/** A version of a package; '' stands for none. */
+/** A version of a package; '' is no version. */
 export interface PackageVersion {
   package: string;
   version: string;
 }
 
-/** What a finding is about. */
+/** The unique key of a finding in a project. */
 export interface FindingKey {
   package: bigint;
   version: string;
@@ -73,7 +73,7 @@ export interface FindingRow extends FindingKey {
   evidence: Evidence;
 }
 
-/** Key by key in the index, whatever the planner believes of the size of the table: hence the limit. */
+/** The limit makes the planner look up each key in the index, also without statistics. */
 export async function selectFindings(
   { project, keys }: { project: string; keys: readonly FindingKey[] },
   sql: Queries,
@@ -101,7 +101,7 @@ export interface StoredFinding extends FindingKey {
   evidence: Evidence;
 }
 
-interface Place {
+interface Owner {
   workspace: WorkspaceId;
   product: string | null;
   project: string;
@@ -110,7 +110,7 @@ interface Place {
 
 export async function insertFindings(
   findings: readonly StoredFinding[],
-  { workspace, product, project, at }: Place,
+  { workspace, product, project, at }: Owner,
   tx: Transaction,
 ): Promise<void> {
   if (findings.length === 0) return;
@@ -123,7 +123,7 @@ export async function insertFindings(
       component text, purl text, status text, "falsePositive" boolean, rank smallint, "fixVersion" text, evidence jsonb)`;
 }
 
-/** They are there, with what is known of them now. */
+/** Marks findings as present, with new data. */
 export async function updateFindings(findings: readonly StoredFinding[], at: Date, tx: Transaction): Promise<void> {
   if (findings.length === 0) return;
   await tx`
@@ -134,12 +134,12 @@ export async function updateFindings(findings: readonly StoredFinding[], at: Dat
     WHERE findings.id = new.id`;
 }
 
-/** A number of PostgreSQL's own is not JSON's. */
+/** JSON has no bigint. */
 function jsonOf(finding: StoredFinding) {
   return { ...finding, package: String(finding.package), vulnerability: String(finding.vulnerability) } as never;
 }
 
-/** They are there as before. */
+/** Marks unchanged findings as seen. */
 export async function updateLastSeen(ids: readonly string[], at: Date, tx: Transaction): Promise<void> {
   if (ids.length === 0) return;
   await tx`UPDATE findings SET last_seen = ${at} WHERE id = ANY (${arrayText(ids, (id) => id)}::text[])`;
@@ -156,7 +156,7 @@ export async function insertOccurrences(
     ON CONFLICT DO NOTHING`;
 }
 
-/** Findings of these issues in these packages that this scan has seen, and that a claim holds to be resolved. */
+/** Findings of these issues in these packages that this scan has seen and that are resolved by a decision. */
 export async function selectSeenAsResolved(
   { project, pairs, at }: { project: string; pairs: readonly Pick<FindingKey, "package" | "vulnerability">[]; at: Date },
   sql: Queries,

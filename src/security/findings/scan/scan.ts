@@ -2,13 +2,13 @@ import type { Database } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Lease, ScanState } from "../../scans/lease.ts";
 
-/** A scan under way. */
+/** A running scan. */
 export interface Scan extends ScanState {
   lease: Lease;
   sql: Database;
   clock: Clock;
-  /** The document that says what the project is made of; null: there is none. */
+  /** The project's current SBOM; null: it has none. */
   sbom: string | null;
-  /** Aborted: it ends at the next step. */
+  /** When aborted, the scan ends before the next step. */
   signal: AbortSignal;
 }

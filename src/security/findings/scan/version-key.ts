@@ -5,8 +5,8 @@ const beginningCharacters = 64;
 const digestDigits = 16;
 
 /**
- * What findings know a version by: its text. One that is too long for the database's indexes is no version that any ecosystem reads;
- * it is kept as its beginning with a digest of the whole. The empty text stands for none.
+ * The key of a version in findings: its text, or an empty string for no version. A text that is too long for the database's indexes is not
+ * a version of any ecosystem; its key is its beginning with a digest of the whole.
  */
 export function versionKey(version: string | null): string {
   if (version === null) return "";

@@ -10,21 +10,21 @@ import { countEvents, selectEvents, selectTarget } from "../triage-store.ts";
 
 const EventView = Type.Object(
   {
-    at: Type.String({ description: "When" }),
-    actor: Type.String({ description: "E-mail address of whoever decided, or scanner" }),
+    at: Type.String({ description: "When it happened" }),
+    actor: Type.String({ description: "E-mail address of the person who decided, or scanner" }),
     cause: Type.String({
       description:
         "decided, found, returned, decision_followed, component_gone, not_affected, withdrawn, issue_joined or issue_followed; more may be added",
     }),
     changes: Type.Array(ChangeView, { description: "What changed" }),
   },
-  { description: "Something that became of the finding" },
+  { description: "A change of the finding" },
 );
 
 export const listFindingEvents = operation({
   title: "List a finding's events",
   description:
-    "Lists what became of a finding, newest first: what scans found and what people decided, each with who, when and why.",
+    "Lists the history of a finding, newest first: what scans found and what people decided, each with the actor, the time and the cause.",
   annotations: reading,
   addition: true,
   input: Type.Object({ finding_id: findingId, ...pageFields({ normal: findingEventRowsDefault, max: listRowsMax }) }),

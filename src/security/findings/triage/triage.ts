@@ -1,6 +1,6 @@
 /**
- * What a person decides about a finding. It is kept for the issue in this package of the project, whatever its version, so that a new
- * document cannot lose it, and every version that is there follows at once.
+ * Stores what a person decides about a finding. The decision is stored for the issue in this package of the project, for all versions, so
+ * that it survives a new SBOM. The findings of all present versions follow at once.
  */
 import type { Actor } from "../../../accounts/audit/actor.ts";
 import { change, type Sources } from "../../../accounts/audit/change.ts";
@@ -30,7 +30,7 @@ export interface TriageRequest {
   finding: string;
   status?: FindingStatus | undefined;
   falsePositive?: boolean | undefined;
-  /** Empty: none. */
+  /** An empty note removes the note. */
   note?: string | undefined;
 }
 
@@ -39,25 +39,25 @@ export interface TriageResult {
   status: FindingStatus;
   falsePositive: boolean;
   note: string | null;
-  /** Of the finding that was named, and of the note; empty: all was so already. */
+  /** Changes of the named finding and of the note; empty: nothing changed. */
   changes: Changes;
   /** How many findings of other versions followed. */
   followed: number;
 }
 
-interface Noted extends Decision {
+interface NotedDecision extends Decision {
   note: string | null;
 }
 
 /** @throws DomainError not_found; conflict for a finding that is gone and cannot be opened; forbidden for auditors */
-export async function decide(
+export async function triage(
   { actor, workspace, decided }: { actor: Actor; workspace: WorkspaceId; decided: TriageRequest },
   sources: Sources,
 ): Promise<TriageResult> {
   authorize(actor, { roles: writers, action: "decide about findings" });
   return change(actor, sources, async (tx) => {
     const by = actor.kind === "member" ? actor.email : actor.kind;
-    const made = await decideIn(tx, { workspace, decided, by, at: new Date(sources.clock.now()) });
+    const made = await triageIn(tx, { workspace, decided, by, at: new Date(sources.clock.now()) });
     const { changes, followed, target } = made;
     const event =
       !isChange(changes) && followed === 0
@@ -67,13 +67,13 @@ export async function decide(
   });
 }
 
-async function decideIn(
+async function triageIn(
   tx: Transaction,
   { workspace, decided, by, at }: { workspace: WorkspaceId; decided: TriageRequest; by: string; at: Date },
 ): Promise<TriageResult> {
   const target = await selectTarget({ workspace, id: decided.finding }, tx);
   if (target === undefined) throw findingNotFound(decided.finding);
-  // A scan or an import has the project for the time of a transaction.
+  // A scan or an import locks the project during a transaction.
   await allowLocks(decisionWaitMs, tx);
   await allowStatements(decisionWaitMs, tx);
   await lockDecisions(target.project, tx);
@@ -83,17 +83,17 @@ async function decideIn(
   const [standing] = await selectDecisions({ project: target.project, pairs: [target] }, tx);
   const before = standing ?? { status: named.present ? named.status : "open", falsePositive: named.falsePositive, note: null };
   const after = decisionAfter({ before, named, decided });
-  const own = movedBy(named, after);
+  const own = updatedBy(named, after);
   const changes = { ...own.changes, ...decisionChanges({ before, after, own }) };
-  const others = versions.filter(({ id, present }) => present && id !== target.id).map((version) => movedBy(version, after));
-  const followed = others.filter((moved) => isChange(moved.changes));
+  const others = versions.filter(({ id, present }) => present && id !== target.id).map((version) => updatedBy(version, after));
+  const followed = others.filter((one) => isChange(one.changes));
   const { status, falsePositive } = own;
   const made = { target, status, falsePositive, note: after.note, changes, followed: followed.length };
   if (!isChange(changes) && followed.length === 0) return made;
   await upsertDecision({ ...target, ...after, by, at }, tx);
   await updateDecided([own, ...followed], tx);
-  const moved = [{ ...own, changes }, ...followed].filter((one) => isChange(one.changes));
-  const events = moved.map((one) => ({ finding: one.id, cause: "decided" as const, changes: one.changes }));
+  const updated = [{ ...own, changes }, ...followed].filter((one) => isChange(one.changes));
+  const events = updated.map((one) => ({ finding: one.id, cause: "decided" as const, changes: one.changes }));
   await insertEvents(events, { actor: by, at }, tx);
   return made;
 }
@@ -102,8 +102,8 @@ function isChange(changes: Changes): boolean {
   return Object.keys(changes).length > 0;
 }
 
-/** What changed beside the finding itself: the note, and what is to hold when a finding that is gone comes back. */
-function decisionChanges({ before, after, own }: { before: Noted; after: Noted; own: Moved }): Changes {
+/** Changes beside the finding itself: of the note, and of the status that a gone finding gets when it returns. */
+function decisionChanges({ before, after, own }: { before: NotedDecision; after: NotedDecision; own: UpdatedFinding }): Changes {
   const { decision, ...rest } = changedFields({
     before: { note: before.note, decision: before.status },
     after: { note: after.note, decision: after.status },
@@ -111,28 +111,36 @@ function decisionChanges({ before, after, own }: { before: Noted; after: Noted; 
   return decision === undefined || own.changes["status"] !== undefined ? rest : { ...rest, decision };
 }
 
-/** @throws DomainError conflict where the caller opens a finding that is gone */
-function decisionAfter({ before, named, decided }: { before: Noted; named: VersionRow; decided: TriageRequest }): Noted {
+/** @throws DomainError conflict when the call opens a finding that is gone */
+function decisionAfter({
+  before,
+  named,
+  decided,
+}: {
+  before: NotedDecision;
+  named: VersionRow;
+  decided: TriageRequest;
+}): NotedDecision {
   const { status, falsePositive = before.falsePositive, note } = decided;
   if (!named.present && (status === "open" || status === "in_progress")) {
     throw new DomainError(
       "conflict",
-      `The finding "${decided.finding}" is gone from its project, so that its status cannot be ${status}: it opens by itself when it is back`,
+      `The finding "${decided.finding}" is gone from its project, so its status cannot be ${status}: it opens by itself when it returns`,
     );
   }
-  // What is gone is resolved: to say so takes back that it was ignored, and says nothing else of what is to hold when it is back.
+  // A gone finding is resolved: the status `resolved` only takes back `ignored`, and does not decide its status after a return.
   const kept = status === "resolved" && before.status === "ignored" ? "open" : before.status;
   const holds = status === undefined || (!named.present && status === "resolved") ? kept : status;
   return { status: holds, falsePositive, note: note === undefined ? before.note : note === "" ? null : note };
 }
 
-interface Moved extends Decision {
+interface UpdatedFinding extends Decision {
   id: string;
   changes: Changes;
 }
 
-/** What is gone stays resolved, or is ignored; what is there follows the decision. */
-function movedBy(version: VersionRow, { status: decided, falsePositive }: Decision): Moved {
+/** A gone finding stays resolved or becomes ignored; a present one follows the decision. */
+function updatedBy(version: VersionRow, { status: decided, falsePositive }: Decision): UpdatedFinding {
   const status = version.present || decided === "ignored" ? decided : "resolved";
   const changes = changedFields({
     before: { status: version.status, false_positive: version.falsePositive },

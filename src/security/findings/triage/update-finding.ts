@@ -3,14 +3,14 @@ import { findingNoteCharactersMax } from "../../limits.ts";
 import { text } from "../../api/operations/fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { operation } from "../../api/operations/operation.ts";
-import { decide, type TriageResult } from "./triage.ts";
+import { triage, type TriageResult } from "./triage.ts";
 import { ChangeView, findingId, findingStatuses, FindingStatusView, viewChanges } from "../schema.ts";
 
 export const updateFinding = operation({
   title: "Update a finding",
   description:
-    "Decides what becomes of a finding: its status, whether it is a false positive, a note. The decision is kept for this issue in this " +
-    "package of the project: it survives new documents and new versions.",
+    "Triages a finding: sets its status, whether it is a false positive, and a note. The decision is stored for this issue in this package " +
+    "of the project: it survives new SBOMs and new versions.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   addition: true,
   input: Type.Object({
@@ -18,19 +18,19 @@ export const updateFinding = operation({
     status: Type.Optional(
       Type.Union(
         findingStatuses.map((status) => Type.Literal(status)),
-        { title: "What is decided", description: `one of ${findingStatuses.join(", ")}` },
+        { title: "The new status", description: `one of ${findingStatuses.join(", ")}` },
       ),
     ),
     false_positive: Type.Optional(Type.Boolean({ title: "Whether the match is wrong", description: "true or false" })),
-    note: Type.Optional(text({ title: "Why; an empty one removes it", max: findingNoteCharactersMax })),
+    note: Type.Optional(text({ title: "The reason; an empty note removes it", max: findingNoteCharactersMax })),
   }),
   data: Type.Object(
     {
       finding_id: Type.String({ description: "Id of the finding" }),
       status: FindingStatusView,
-      false_positive: Type.Boolean({ description: "Whether somebody called the match wrong" }),
-      note: Type.Union([Type.String(), Type.Null()], { description: "Why it was decided" }),
-      changes: Type.Array(ChangeView, { description: "What this call changed of it; nothing where all was so already" }),
+      false_positive: Type.Boolean({ description: "Whether a person marked the match as wrong" }),
+      note: Type.Union([Type.String(), Type.Null()], { description: "The reason for the decision" }),
+      changes: Type.Array(ChangeView, { description: "What this call changed; empty when nothing changed" }),
       also_updated: Type.Integer({ description: "Findings of other versions of the package that followed" }),
     },
     { description: "The finding as it is now, and what this call changed" },
@@ -40,11 +40,11 @@ export const updateFinding = operation({
     if (status === undefined && falsePositive === undefined && note === undefined) {
       throw new DomainError(
         "invalid_field",
-        'Nothing is to be changed: at least one of "status", "false_positive" and "note" is needed',
+        'Cannot update a finding without a change: at least one of "status", "false_positive" and "note" is needed',
       );
     }
     const decided = { finding, status: findingStatuses.find((known) => known === status), falsePositive, note };
-    const made = await decide({ actor: caller.actor, workspace: caller.workspace, decided }, parts);
+    const made = await triage({ actor: caller.actor, workspace: caller.workspace, decided }, parts);
     return {
       data: {
         finding_id: finding,
@@ -65,9 +65,7 @@ function sentence({ target, changes, followed }: TriageResult): string {
     field === "note" ? noteChange(from, to) : `${field} is ${String(to)}, was ${String(from)}`,
   );
   const others = followed === 0 ? "" : `; ${followed} of other versions followed`;
-  return parts.length === 0 && followed === 0
-    ? `${named} is as it was: nothing changed`
-    : `${named}: ${parts.join(", ")}${others}`;
+  return parts.length === 0 && followed === 0 ? `${named} is unchanged` : `${named}: ${parts.join(", ")}${others}`;
 }
 
 function noteChange(from: unknown, to: unknown): string {

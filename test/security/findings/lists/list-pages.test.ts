@@ -1,7 +1,7 @@
 /** Pages of findings and vulnerabilities against what is counted and ordered without any help. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countsOf } from "../../../../src/security/findings/lists/vulnerability-counts.ts";
+import { countVulnerabilities } from "../../../../src/security/findings/lists/vulnerability-counts.ts";
 import { ecosystemNames } from "../../../../src/security/findings/ecosystem-names.ts";
 import { databases } from "../../../support/servers/databases.ts";
 import { ListWorld, statuses, type NewFinding } from "../../../support/security/list-world.ts";
@@ -120,7 +120,7 @@ describe.each(databases)("pages of lists on $name", ({ open }) => {
 
   test("the counts of a product and of projects are the totals of their lists", async () => {
     const ids = [product, ...projects];
-    const counts = await countsOf(ids, stage.database.sql);
+    const counts = await countVulnerabilities(ids, stage.database.sql);
     for (const id of ids) {
       await scopeTo(id === product ? "product" : "project", id);
       for (const severity of ["critical", "high", "medium", "low", "all"] as const) {

@@ -60,7 +60,7 @@ describe("get_remediation", () => {
           cve_id: "CVE-2026-0004",
           fix_version: null,
           step: null,
-          reason: "No record names a version above the installed one that fixes it",
+          reason: "No advisory names a later version that fixes it",
         }),
       ]),
     );
