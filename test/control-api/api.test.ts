@@ -23,7 +23,7 @@ describe("the operator token", () => {
     ...endpoints.map(({ method, path }) => [method, path] as const),
     ["GET", "/nowhere"] as const,
     ["DELETE", "/keys"] as const,
-  ])("is needed for %s %s, and nothing else opens it", async (method, path) => {
+  ])("the operator token is required for %s %s, and nothing else is accepted", async (method, path) => {
     const { key } = await control.key("w");
     const { key: tools } = await control.key("w", { kind: "tools" });
     for (const token of [
@@ -40,7 +40,7 @@ describe("the operator token", () => {
     }
   });
 
-  test("is a Bearer token, the scheme in any case, and no other", async () => {
+  test("the operator token is a Bearer token, whose scheme may have any case", async () => {
     for (const [scheme, status] of [
       ["bearer", 200],
       ["BEARER", 200],
@@ -52,24 +52,24 @@ describe("the operator token", () => {
     }
   });
 
-  test("with anything behind it is none, be it a no-break space", async () => {
+  test("the operator token with anything behind it is refused, even a no-break space", async () => {
     for (const behind of [" x", "\u00a0", "0"]) {
       const headers = { authorization: `Bearer ${operatorToken}${behind}` };
       expect(await control.call("GET", "/workspaces", { token: null, headers })).toMatchObject({ status: 401 });
     }
   });
 
-  test("comes before the body: without it nothing is read", async () => {
+  test("the token is checked before the body, which is not read without it", async () => {
     expect(await control.call("POST", "/workspaces", { token: null, body: "not JSON" })).toMatchObject({ status: 401 });
   });
 });
 
-describe("a path or method that is not served", () => {
-  test.each(["", "/", "/nowhere", "/keys/one/two", "/workspace"])("answers 404 for %p", async (path) => {
+describe("an unknown path or method", () => {
+  test.each(["", "/", "/nowhere", "/keys/one/two", "/workspace"])("the path %p is answered with 404", async (path) => {
     expect(await control.refusal("GET", path)).toBe("404 not_found null");
   });
 
-  test("answers 405 with the methods that are", async () => {
+  test("an unknown method is answered with 405 and the known methods", async () => {
     for (const [method, path, allow] of [
       ["DELETE", "/keys", "POST, GET"],
       ["PUT", "/keys/some", "GET, PATCH"],
@@ -89,7 +89,7 @@ describe("a body", () => {
     ['"text"', 400],
     ["\u00ff{", 400],
     ["[".repeat(1_000_000), 400],
-  ])("that is no JSON object is refused with a clear message", async (body, status) => {
+  ])("a body that is no JSON object is refused with a clear message", async (body, status) => {
     const answer = await control.call("POST", "/workspaces", { body });
     expect(answer).toMatchObject({
       status,
@@ -97,18 +97,18 @@ describe("a body", () => {
     });
   });
 
-  test("of more than 1 MiB is refused, of 1 MiB is read", async () => {
+  test("a body of more than 1 MiB is refused, one of 1 MiB is read", async () => {
     const padded = (bytes: number) => `{"name":"${"x".repeat(bytes - 11)}"}`;
     expect(await control.refusal("POST", "/workspaces", { body: padded(1024 * 1024 + 1) })).toBe("413 body_too_large null");
     expect(await control.refusal("POST", "/workspaces", { body: padded(1024 * 1024) })).toBe("400 invalid_field name");
   });
 
-  test("that is compressed is refused", async () => {
+  test("a compressed body is refused", async () => {
     const sent = { body: { name: "x" }, headers: { "content-encoding": "gzip" } };
     expect(await control.refusal("POST", "/workspaces", sent)).toBe("400 invalid_body null");
   });
 
-  test("may be absent where no field is needed", async () => {
+  test("a body may be absent if no field is required", async () => {
     const { id } = await control.key("w");
     expect(await control.call("POST", `/keys/${id}/revoke`)).toMatchObject({ status: 200 });
   });
@@ -142,20 +142,20 @@ describe("a field", () => {
       { workspace: "w", email: "a@b", role: "boss" },
       'Cannot take the value of "role": one of member, auditor, admin and super_admin is needed',
     ],
-  ])("in %s %s %p that cannot be taken is named", async (method, path, body, message) => {
+  ])("the error for %s %s %p names the field", async (method, path, body, message) => {
     expect(await control.call(method, path, { body })).toMatchObject({
       status: 400,
       body: { error: { code: "invalid_field", message } },
     });
   });
 
-  test("of a query is refused like one of a body, also where none is taken", async () => {
+  test("a field of a query is refused like one of a body, also if the endpoint has none", async () => {
     expect(await control.refusal("GET", "/keys?wokspace=w")).toBe("400 invalid_field wokspace");
     const { body } = await control.call("GET", "/workspaces/w?name=w");
     expect(body).toMatchObject({ error: { message: 'There is no field "name": this request takes no fields' } });
   });
 
-  test("named __proto__ is a field like any other: unknown", async () => {
+  test("__proto__ is an unknown field like any other", async () => {
     expect(await control.refusal("POST", "/workspaces", { body: '{"name":"p","__proto__":{"credit_usd":"1"}}' })).toBe(
       "400 invalid_field __proto__",
     );
@@ -163,12 +163,12 @@ describe("a field", () => {
 });
 
 describe("an answer", () => {
-  test("is never stored on the way, for it may hold a key", async () => {
+  test("no cache may store an answer, because it may hold a key", async () => {
     const { headers } = await control.call("POST", "/keys", { body: { workspace: "w", owner: "member@w" } });
     expect(headers.get("cache-control")).toBe("no-store");
   });
 
-  test("has the form that its endpoint promises, and no field more", async () => {
+  test("an answer has the fields of its endpoint's view, and no other", async () => {
     for (const { method, path, view } of endpoints) {
       if (method !== "GET" || path.includes(":")) continue;
       const ofWorkspace = ["/members", "/credit", "/products", "/projects"].includes(path);
@@ -177,7 +177,7 @@ describe("an answer", () => {
     }
   });
 
-  test("to what failed unexpectedly tells nothing of why, and the log does", async () => {
+  test("an answer to an unexpected failure does not show the cause, and the log does", async () => {
     const broken = new Control(database.sql);
     await database.sql`ALTER TABLE workspaces RENAME TO hidden`;
     const answer = await broken.call("GET", "/workspaces");
@@ -188,13 +188,13 @@ describe("an answer", () => {
 });
 
 describe("the verification of the ledger", () => {
-  test("answers with its result", async () => {
+  test("the verification answers with its result", async () => {
     const result = await control.expect("GET", "/ledger/verify");
     expect(Value.Check(Verification, result)).toBe(true);
     expect(result).toMatchObject({ ok: true, broken: null });
   });
 
-  test("tells each invariant as soon as it was checked, where it is asked to", async () => {
+  test("the verification streams each invariant as soon as it is checked, if the client asks for it", async () => {
     const { body } = await control.call("GET", "/ledger/verify", { headers: { accept: "application/x-ndjson" } });
     const lines = String(body)
       .trim()
@@ -208,7 +208,7 @@ describe("the verification of the ledger", () => {
 describe("docs/control-api.md", () => {
   const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
 
-  test("lists every endpoint with its fields, and none that does not exist", () => {
+  test("docs/control-api.md lists every endpoint with its fields, and no other", () => {
     const documented = [...text.matchAll(/^\| `([A-Z]+) (\S+)` *\|([^|]*)\|/gm)].map(([, method, path, fields]) => ({
       endpoint: `${method} ${path}`,
       fields: [...(fields ?? "").matchAll(/`(\w+)`(\?)?/g)].map(([, field, optional]) => `${field}${optional ?? ""}`),
@@ -220,7 +220,7 @@ describe("docs/control-api.md", () => {
     expect(documented).toEqual(served);
   });
 
-  test("lists every invariant", () => {
+  test("docs/control-api.md lists every invariant", () => {
     expect([...text.matchAll(/^\| `([a-z_]+)` *\|[^|]*\|$/gm)].map(([, name]) => name)).toEqual(Object.keys(invariants));
   });
 });

@@ -32,7 +32,7 @@ test("a session acts as its member in each workspace, with the role that the mem
   expect(row).toMatchObject({ event: "workspace.updated", actor: "admin@w", role: "admin", carried_by: "first start" });
 });
 
-test("a session opens nothing that is left to the operator, and no workspace without a membership", async () => {
+test("a session cannot do what only the operator can, nor act in a workspace without a membership", async () => {
   expect(await control.refusal("POST", "/workspaces", as("super_admin@w", { name: "x" }))).toBe("403 forbidden null");
   expect(await control.refusal("GET", "/workspaces/w", as("stranger@x"))).toBe("403 forbidden null");
   expect(await control.refusal("GET", "/keys", as("admin@w"))).toBe("400 invalid_field workspace");

@@ -1,4 +1,4 @@
-/** docs/control-api.md against the code: what each thing is made of, and what each verb takes. */
+/** docs/control-api.md has the fields of each view and the flags of each verb. */
 import type { TObject } from "@sinclair/typebox";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -41,16 +41,16 @@ function callOf(verb: Verb): string {
 }
 
 describe("docs/control-api.md", () => {
-  test.each(things)("%s has the fields that it lists, in their order", (name, view) => {
+  test.each(things)("%s has the listed fields in their order", (name, view) => {
     const [, listed] = new RegExp(`^- ${name}: \`([a-z_, ]+)\``, "m").exec(text) ?? [];
     expect(listed?.split(", ")).toEqual(Object.keys(view.properties));
   });
 
-  test("a rotation has the fields that its endpoint is said to answer with", () => {
+  test("the document names the fields of a rotation", () => {
     for (const field of Object.keys(Rotation.properties)) expect(text).toContain(`"${field}"`);
   });
 
-  test("lists every verb of the command line with its flags and what it calls, and none that does not exist", () => {
+  test("the document lists every verb of the command line with its flags and its call, and no other", () => {
     const listed = [...text.matchAll(/^\| `([a-z]+ [a-z]+)` *\|([^|]*)\| (`[A-Z]+ \S+`|nothing) *\|$/gm)].map(
       ([, verb, flags, call]) => ({
         verb,
@@ -66,7 +66,7 @@ describe("docs/control-api.md", () => {
     expect(listed).toEqual(known);
   });
 
-  test("names every event of the audit log", () => {
+  test("the document names every event of the audit log", () => {
     const rooms = [
       "accounts",
       "gateway/credit",

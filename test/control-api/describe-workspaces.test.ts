@@ -17,7 +17,7 @@ const rows = Array.from({ length: 5 * positionsAtOnceMax }, (_, index): Workspac
   monthSpent: 0n,
 }));
 
-/** Counters that take `ms` for each round of questions, and how many were asked at once. */
+/** Counters that need `ms` for each round of requests, and the number of concurrent requests. */
 function counters(clock: ManualClock, ms: number) {
   const state = { asked: 0, waiting: 0, mostAtOnce: 0 };
   const position = async (workspace: string) => {
@@ -31,7 +31,7 @@ function counters(clock: ManualClock, ms: number) {
   return { state, position };
 }
 
-test("a list asks the counters of a bounded number of workspaces at once, and keeps its order", async () => {
+test("a list reads the counters of a bounded number of workspaces at once, and keeps its order", async () => {
   const clock = new ManualClock();
   const { state, position } = counters(clock, 1);
   const views = await describeWorkspaces(rows, { clock, position });
@@ -40,7 +40,7 @@ test("a list asks the counters of a bounded number of workspaces at once, and ke
   expect(state).toEqual({ asked: rows.length, waiting: 0, mostAtOnce: positionsAtOnceMax });
 });
 
-test("a list that has waited long enough shows the rest with the ledger's balance alone", async () => {
+test("after its deadline a list shows the rest with the ledger's balance only", async () => {
   const clock = new ManualClock();
   const { state, position } = counters(clock, positionsMsMax / 2 + 1);
   const views = await describeWorkspaces(rows, { clock, position });

@@ -14,7 +14,7 @@ describe.each(databases)("a first start on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("opens workspace `default` with 10 USD, its owner and a first key of each kind, once of several at the same time", async () => {
+  test("only one of several concurrent starts creates the workspace `default` with 10 USD, its owner and a key of each kind", async () => {
     const sources = { sql: database.sql, clock: control.clock, slug: "platform" };
     const starts = await Promise.all(Array.from({ length: 4 }, () => firstStart(sources)));
     const [first, ...others] = starts.filter((start) => start !== null);
@@ -37,7 +37,7 @@ describe.each(databases)("a first start on $name", ({ open }) => {
     expect(records.get(hashKey(key))).toMatchObject({ enabled: true, requestsPerMinute: null, monthlyLimit: null });
   });
 
-  test("says in the audit log that nobody but the start itself let it through", async () => {
+  test("the audit log names the first start as the credential", async () => {
     const rows = (await control.list("/audit")).map(({ event, actor, role, carried_by }) => ({ event, actor, role, carried_by }));
     const service = { actor: "weir", role: "service", carried_by: null };
     const key = { event: "auth.api.key.created", actor: "owner@localhost", role: "super_admin", carried_by: "first start" };
@@ -50,7 +50,7 @@ describe.each(databases)("a first start on $name", ({ open }) => {
     ]);
   });
 
-  test("is no first start where there is a workspace of any name", async () => {
+  test("a start with any existing workspace is no first start", async () => {
     expect(await firstStart({ sql: database.sql, clock: control.clock, slug: "platform" })).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** A member of one workspace learns nothing of what there is in another: its ids are answered like ids that nobody gave out. */
+/** A member of one workspace learns nothing about another: existing ids get the same answer as unknown ones. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";
@@ -10,7 +10,7 @@ import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/data
 
 let database: TestDatabase;
 let control: Control;
-/** What the other workspace has. */
+/** The contents of the other workspace. */
 const theirs = { key: "", connection: "", generation: newGenerationId(systemClock.now()) };
 const nobodys = { key: "key-unknown", connection: "con-unknown", generation: newGenerationId(systemClock.now()) };
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Its log row, and its prompt. */
+/** A log row and a prompt. */
 async function storeGeneration(workspace: string): Promise<void> {
   const { generation, key } = theirs;
   await database.sql`
@@ -52,8 +52,8 @@ const requests: [string, string, (ids: Ids) => string, (ids: Ids) => object | nu
   ["a connection's end", "DELETE", ({ connection }) => `/connections/${connection}`, none],
 ];
 
-describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("to %s", (as) => {
-  test.each(requests)("%s of another workspace is what nobody has", async (_, method, path, body) => {
+describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("for %s", (as) => {
+  test.each(requests)("%s of another workspace does not exist", async (_, method, path, body) => {
     const answer = async (ids: Ids) => {
       const { status, body: told } = await control.call(method, path(ids), { as, ...(body(ids) && { body: body(ids) }) });
       return { status, told: JSON.stringify(told).replaceAll(/key-\w+|con-\w+|gen-\w+/g, "ID") };
@@ -63,7 +63,7 @@ describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("to 
     expect(await answer(theirs)).toEqual(unknown);
   });
 
-  test("another workspace is answered as one that there is not", async () => {
+  test("another workspace gets the same answer as a missing one", async () => {
     const answer = async (name: string) => {
       const { status, body } = await control.call("GET", `/workspaces/${name}`, { as });
       return { status, told: JSON.stringify(body).replaceAll(name, "NAME") };

@@ -1,4 +1,4 @@
-/** The specification's rules of who may do what, as `--as` shows them: refused with exit code 1, and without a trace. */
+/** The specification's rules for roles, tested with `--as`: a refused command exits with 1 and stores nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Control } from "../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -18,7 +18,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** Everything that the control plane stores, as text. */
+/** All rows of the control plane, as text. */
 async function stored(): Promise<string> {
   const tables = ["workspaces", "accounts", "members", "api_keys", "credit_accounts", "ledger_entries", "audit_events"];
   const rows = await Promise.all(tables.map((table) => database.sql.unsafe(`SELECT * FROM ${table} ORDER BY 1, 2`)));
@@ -27,7 +27,7 @@ async function stored(): Promise<string> {
 
 const inW = ["--workspace", "w"];
 
-describe("is refused with exit code 1 and leaves no row:", () => {
+describe("a refused command exits with 1 and stores nothing:", () => {
   let key: string;
   beforeAll(async () => {
     key = (await control.key("w", { owner: "admin@w" })).id;
@@ -37,7 +37,7 @@ describe("is refused with exit code 1 and leaves no row:", () => {
     ["an auditor's key create", () => ["key", "create", ...inW, "--as", "auditor@w"], "as auditor"],
     ["a key create for an auditor", () => ["key", "create", ...inW, "--owner", "auditor@w"], "as auditor"],
     ["a key create for nobody known", () => ["key", "create", ...inW, "--owner", "nobody@w"], "no active member"],
-    ["a member's key for somebody else", () => ["key", "create", ...inW, "--owner", "admin@w", "--as", "member@w"], "belongs"],
+    ["a member's key for another person", () => ["key", "create", ...inW, "--owner", "admin@w", "--as", "member@w"], "belongs"],
     ["a member's edit of somebody's key", () => ["key", "edit", "--id", key, "--rpm", "1", "--as", "member@w"], "no key"],
     ["an auditor's edit of a key", () => ["key", "edit", "--id", key, "--rpm", "1", "--as", "auditor@w"], "as auditor"],
     ["an auditor's revoke", () => ["key", "revoke", "--id", key, "--yes", "--as", "auditor@w"], "as auditor"],
@@ -68,7 +68,7 @@ describe("is refused with exit code 1 and leaves no row:", () => {
   });
 });
 
-test("a key create while the platform is off is refused to everybody and leaves no row", async () => {
+test("key create is refused to everyone while the platform is off, and stores nothing", async () => {
   await weir.json("workspace", "set", ...inW, "--enabled", "off");
   const before = await stored();
   for (const who of [
@@ -83,7 +83,7 @@ test("a key create while the platform is off is refused to everybody and leaves 
   expect(await weir.json("key", "create", ...inW, "--as", "member@w")).toHaveProperty("key");
 });
 
-test.each(["admin", "super_admin"])("settings are changed by the %s, and audited with the role used", async (role) => {
+test.each(["admin", "super_admin"])("the %s can change settings, and the audit row has the role", async (role) => {
   const as = ["--as", `${role}@w`];
   const settings = ["--spend-limit", role === "admin" ? "7" : "8", "--early-access", "none"];
   await weir.json("workspace", "set", ...inW, ...settings, ...as);
@@ -91,7 +91,7 @@ test.each(["admin", "super_admin"])("settings are changed by the %s, and audited
   expect(data).toMatchObject([{ actor: `${role}@w`, role, carried_by: "operator token" }]);
 });
 
-test("a member is given another role, deactivated and reactivated; an account is suspended, locked and deleted", async () => {
+test("the commands change, deactivate and reactivate a member, and suspend, lock and delete an account", async () => {
   const named = [...inW, "--email", "auditor@w"];
   const member = { email: "auditor@w", role: "member" };
   expect(await weir.json("member", "set", ...named, "--role", "member")).toEqual({ ...member, state: "active" });

@@ -25,7 +25,7 @@ afterAll(async () => {
 const weir = (...words: string[]) => server.run(...words);
 const json = (...words: string[]) => server.json(...words);
 
-test("every verb calls an endpoint that is there, with fields that it takes, and every endpoint has its verb", () => {
+test("every verb calls an existing endpoint with its fields, and every endpoint has a verb", () => {
   const remote = verbs.filter(isRemote);
   for (const { noun, verb, method, path, flags } of remote) {
     const endpoint = endpoints.find((one) => one.method === method && one.path === path);
@@ -37,7 +37,7 @@ test("every verb calls an endpoint that is there, with fields that it takes, and
   expect(endpoints.map(({ method, path }) => `${method} ${path}`).filter((endpoint) => !called.has(endpoint))).toEqual([]);
 });
 
-test("a workspace is created, filled, set and shown", async () => {
+test("the commands create a workspace, add credit, change settings and show it", async () => {
   await json("workspace", "create", "--name", "Team A", "--credit", "10");
   const limits = [
     "--spend-limit",
@@ -70,7 +70,7 @@ test("a workspace is created, filled, set and shown", async () => {
   expect(await json("credit", "show", "--workspace", "Team A")).toMatchObject({ balance_usd: "10.500000000" });
 });
 
-test("a key is created, listed, edited and revoked", async () => {
+test("the commands create, list, edit and revoke a key", async () => {
   await json("workspace", "create", "--name", "keys");
   await json("member", "add", "--workspace", "keys", "--email", "ada@keys", "--role", "member");
   expect(await json("member", "list", "--workspace", "keys")).toEqual({
@@ -110,7 +110,7 @@ test("a key is created, listed, edited and revoked", async () => {
   });
 });
 
-test("with --as a member acts under their role and no more", async () => {
+test("with --as a member acts only with their role", async () => {
   await json("workspace", "create", "--name", "roles");
   await json("member", "add", "--workspace", "roles", "--email", "a@roles", "--role", "auditor");
   const { code, out, error } = await weir("key", "create", "--workspace", "roles", "--as", "a@roles", "--json");
@@ -118,13 +118,13 @@ test("with --as a member acts under their role and no more", async () => {
   expect(error).toBe("weir: Cannot create a key as auditor: it takes the role member or admin or super_admin\n");
 });
 
-test("early access that is not served is refused with exit code 1", async () => {
+test("unavailable early access is refused with exit code 1", async () => {
   await json("workspace", "create", "--name", "early");
   const { code, error } = await weir("workspace", "set", "--workspace", "early", "--early-access", "routing");
   expect([code, error]).toEqual([1, "weir: routing is not available in this version\n"]);
 });
 
-test("people get aligned text: a table for a list, a line a field for one thing", async () => {
+test("text output is aligned: a table for a list, and one line for each field of a single view", async () => {
   await json("workspace", "create", "--name", "text", "--credit", "1");
   await json("member", "add", "--workspace", "text", "--email", "long.address@text", "--role", "super_admin");
   await json("member", "add", "--workspace", "text", "--email", "b@text", "--role", "member");
@@ -143,14 +143,14 @@ test("people get aligned text: a table for a list, a line a field for one thing"
 });
 
 describe("ledger verify", () => {
-  test("tells its progress on stderr and its result on stdout", async () => {
+  test("the command writes its progress to stderr and its result to stdout", async () => {
     const { code, out, error } = await weir("ledger", "verify", "--json");
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ ok: true, broken: null });
     expect(error.split("\n")[0]).toMatch(/^gapless_chain: \d+ rows$/);
   });
 
-  test("ends with exit code 1 when the ledger is broken, and prints the result all the same", async () => {
+  test("the command exits with 1 for a broken ledger, and still prints the result", async () => {
     await database.sql`UPDATE credit_accounts SET balance_nano = balance_nano + 1`;
     const { code, out } = await weir("ledger", "verify", "--json");
     await database.sql`UPDATE credit_accounts SET balance_nano = balance_nano - 1`;
@@ -159,7 +159,7 @@ describe("ledger verify", () => {
   });
 });
 
-describe("wrong usage ends with exit code 2, before anything is sent", () => {
+describe("wrong usage exits with 2, and sends nothing", () => {
   test.each([
     [[], "a noun and a verb are missing; --help lists them"],
     [["key"], "a verb of key is missing; --help lists them"],
@@ -180,7 +180,7 @@ describe("wrong usage ends with exit code 2, before anything is sent", () => {
     expect(await weir(...words)).toEqual({ code: 2, out: "", error: `weir: ${message}\n` });
   });
 
-  test("a flag without its value", async () => {
+  test("a flag without its value is refused", async () => {
     for (const words of [["--workspace"], ["--workspace", "--json"]]) {
       const { code, error } = await weir("key", "list", ...words);
       expect(code).toBe(2);
@@ -189,7 +189,7 @@ describe("wrong usage ends with exit code 2, before anything is sent", () => {
   });
 });
 
-test("--help lists nouns, verbs and flags wherever it is asked, and sends nothing", async () => {
+test("--help lists nouns, verbs and flags in any position, and sends nothing", async () => {
   expect((await weir("--help")).out).toContain("ledger verify");
   const ofKeys = await weir("key", "--help");
   expect(ofKeys.out).toContain("key revoke");
@@ -201,7 +201,7 @@ test("--help lists nouns, verbs and flags wherever it is asked, and sends nothin
   }
 });
 
-describe("as a process", () => {
+describe("the command line as a process", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "weir-client-"));
@@ -209,7 +209,7 @@ describe("as a process", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** The command line as it is started, with nothing of this process's own environment but the path. */
+  /** Starts the command line with only PATH of this process's environment. */
   function start(environment: Record<string, string>, ...words: string[]): Promise<Outcome> {
     const script = join(import.meta.dir, "../../scripts/weir.ts");
     const child = spawn(process.execPath, [script, ...words], {
@@ -222,7 +222,7 @@ describe("as a process", () => {
     return new Promise((resolve) => child.once("close", (code) => resolve({ ...outcome, code: code ?? -1 })));
   }
 
-  test("finds the token in WEIR_TOKEN, or in DATA_DIR/operator-token", async () => {
+  test("it finds the token in WEIR_TOKEN, or in DATA_DIR/operator-token", async () => {
     for (const environment of [{ WEIR_TOKEN: operatorToken }, { DATA_DIR: folder }, { DATA_DIR: folder, WEIR_TOKEN: "" }]) {
       const { code, out, error } = await start({ WEIR_URL: `${server.url}/`, ...environment }, "workspace", "list", "--json");
       expect([code, error]).toEqual([0, ""]);
@@ -230,7 +230,7 @@ describe("as a process", () => {
     }
   });
 
-  test("says what is wrong where there is no token or a wrong one", async () => {
+  test("it explains a missing or wrong token", async () => {
     const missing = await start({ WEIR_URL: server.url, DATA_DIR: join(folder, "none") }, "workspace", "list");
     expect(missing).toMatchObject({
       code: 1,
@@ -241,7 +241,7 @@ describe("as a process", () => {
     expect(wrong).toEqual({ code: 1, out: "", error: "weir: Send the operator token as a Bearer token\n" });
   });
 
-  test("names the address where the service is not reachable", async () => {
+  test("it names the address of an unreachable service", async () => {
     const refused = await start({ PORT: "1", WEIR_TOKEN: operatorToken }, "workspace", "list", "--json");
     expect(refused).toMatchObject({ code: 1, out: "" });
     expect(refused.error).toBe(
@@ -251,7 +251,7 @@ describe("as a process", () => {
     expect(wrong).toMatchObject({ code: 1, error: expect.stringContaining('WEIR_URL is "localhost:8080"') });
   });
 
-  test("says so when the service ends in the middle of a call", async () => {
+  test("it reports a service that ends during a call", async () => {
     const dying = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
     await new Promise<void>((resolve) => dying.listen(0, "127.0.0.1", resolve));
     const address = dying.address();
@@ -264,7 +264,7 @@ describe("as a process", () => {
     dying.close();
   });
 
-  test("says so when something else answers there", async () => {
+  test("it reports an answer from another server", async () => {
     const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("<html>", { status: 404 }) });
     const url = `http://127.0.0.1:${other.port}`;
     const { code, error } = await start({ WEIR_URL: url, WEIR_TOKEN: "x" }, "workspace", "list");

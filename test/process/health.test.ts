@@ -18,7 +18,7 @@ const readiness = async (headers: Record<string, string>) => {
   return { status: answer.status, ...((await answer.json()) as { dependencies: unknown }) };
 };
 
-test("/ready shows everyone which parts are up, and only the operator what is wrong with the others", async () => {
+test("/ready shows everyone which parts work, and only the operator the problems of the others", async () => {
   const shown = { status: 503, ready: false };
   expect(await readiness({})).toEqual({ ...shown, dependencies: { database: "ok", catalog: "unavailable", bus: "unavailable" } });
   expect(await readiness({ authorization: "Bearer x" })).toEqual({

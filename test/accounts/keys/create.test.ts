@@ -20,7 +20,7 @@ describe.each(databases)("creating a key on $name", ({ open }) => {
   const refused = (form: Record<string, unknown>) =>
     control.refusal("POST", "/keys", { body: { workspace: "w", owner: "member@w", ...form } });
 
-  test("shows the full key once: prefix and 64 lowercase hexadecimal characters", async () => {
+  test("the answer shows the full key once: prefix and 64 lowercase hexadecimal characters", async () => {
     const made = await create({ name: "first" });
     expect(made["key"]).toMatch(/^platform-api-[0-9a-f]{64}$/);
     const shown = await control.expect("GET", `/keys/${String(made["id"])}`);
@@ -28,7 +28,7 @@ describe.each(databases)("creating a key on $name", ({ open }) => {
     expect(shown).toEqual(rest);
   });
 
-  test("stores only a SHA-256 hash, the start (prefix plus eight characters) and the last four characters", async () => {
+  test("the database stores only a SHA-256 hash, the start (prefix plus eight characters) and the last four characters", async () => {
     const { id, key } = await control.key("w");
     const [row] = await database.sql`SELECT * FROM api_keys WHERE id = ${id}`;
     expect(Buffer.from(row?.["hash"]).toString("hex")).toBe(hashKey(key));
@@ -39,7 +39,7 @@ describe.each(databases)("creating a key on $name", ({ open }) => {
     expect(everything.some(({ text }) => String(text).includes(key.slice(21, -4)))).toBe(false);
   });
 
-  test("answers with the fields of the contract, masked as start, an ellipsis and the last four", async () => {
+  test("the answer has the documented fields, and masks the key as start, ellipsis and last four", async () => {
     const made = await create({ name: "fields", monthly_spend_limit_usd: "12.5", rate_limit_rpm: 10_000 });
     expect(Value.Check(NewKeyView, made)).toBe(true);
     const key = String(made["key"]);
@@ -58,35 +58,38 @@ describe.each(databases)("creating a key on $name", ({ open }) => {
     });
   });
 
-  test.each([undefined, "", "   "])("names a key without a name %p `Untitled key`", async (name) => {
+  test.each([undefined, "", "   "])("a key with the name %p is called `Untitled key`", async (name) => {
     expect(await create({ name })).toMatchObject({ name: "Untitled key", monthly_spend_limit_usd: null, rate_limit_rpm: null });
   });
 
-  test.each(["0.01", "1", "9000000", "0.10"])("takes the monthly spend limit %s", async (limit) => {
+  test.each(["0.01", "1", "9000000", "0.10"])("the monthly spend limit %s is accepted", async (limit) => {
     expect(await create({ monthly_spend_limit_usd: limit })).toHaveProperty("id");
   });
 
   test.each(["0", "0.00", "-1", "0.001", "1.234", "", "abc", "1e3", "9000000.01", 5])(
-    "refuses the monthly spend limit %p: above zero, up to two decimals",
+    "the monthly spend limit %p is refused: it must be above zero with up to two decimals",
     async (limit) => {
       expect(await refused({ monthly_spend_limit_usd: limit })).toBe("400 invalid_field monthly_spend_limit_usd");
     },
   );
 
-  test.each([1, 60, 10_000])("takes %p requests per minute", async (rpm) => {
+  test.each([1, 60, 10_000])("%p requests per minute are accepted", async (rpm) => {
     expect(await create({ rate_limit_rpm: rpm })).toMatchObject({ rate_limit_rpm: rpm });
   });
 
-  test.each([0, -1, 10_001, 1.5, "60"])("refuses %p requests per minute: a whole number from 1 to 10,000", async (rpm) => {
-    expect(await refused({ rate_limit_rpm: rpm })).toBe("400 invalid_field rate_limit_rpm");
-  });
+  test.each([0, -1, 10_001, 1.5, "60"])(
+    "%p requests per minute are refused: a whole number from 1 to 10,000 is needed",
+    async (rpm) => {
+      expect(await refused({ rate_limit_rpm: rpm })).toBe("400 invalid_field rate_limit_rpm");
+    },
+  );
 
-  test("refuses a name with control characters or of more than 200 characters", async () => {
+  test("a name with control characters or of more than 200 characters is refused", async () => {
     expect(await refused({ name: "two\nlines" })).toBe("400 invalid_field name");
     expect(await refused({ name: "x".repeat(201) })).toBe("400 invalid_field name");
   });
 
-  test("is done by any workspace member except an auditor, each for themselves", async () => {
+  test("every member except an auditor can create keys, only for themselves", async () => {
     for (const role of ["member", "admin", "super_admin"]) {
       const made = await control.expect("POST", "/keys", { body: { workspace: "w" }, as: `${role}@w` });
       expect(made["owner"]).toBe(`${role}@w`);
@@ -97,7 +100,7 @@ describe.each(databases)("creating a key on $name", ({ open }) => {
     expect(await control.refusal("POST", "/keys", forAnother)).toBe("403 forbidden owner");
   });
 
-  test("needs an owner who is an active member with an active account", async () => {
+  test("the owner must be an active member with an active account", async () => {
     expect(await control.refusal("POST", "/keys", { body: { workspace: "w" } })).toBe("400 invalid_field owner");
     expect(await refused({ owner: "nobody@w" })).toBe("403 forbidden owner");
     await control.expect("POST", "/members", { body: { workspace: "w", email: "locked@w", role: "member" } });
@@ -105,11 +108,11 @@ describe.each(databases)("creating a key on $name", ({ open }) => {
     expect(await refused({ owner: "locked@w" })).toBe("403 forbidden owner");
   });
 
-  test("finds the owner however the address is typed", async () => {
+  test("the owner is found by any spelling of the address", async () => {
     expect(await create({ owner: "Member@W" })).toMatchObject({ owner: "member@w" });
   });
 
-  test("is refused while the workspace is switched off, whoever asks", async () => {
+  test("creation is refused to everyone while the workspace is switched off", async () => {
     await control.workspace("off");
     await control.expect("PATCH", "/workspaces/off", { body: { enabled: false } });
     const form = { body: { workspace: "off" }, as: "super_admin@off" };
@@ -118,7 +121,7 @@ describe.each(databases)("creating a key on $name", ({ open }) => {
     expect(await control.expect("POST", "/keys", form)).toHaveProperty("key");
   });
 
-  test("is recorded with the owner, the role used and who carried it", async () => {
+  test("the audit log records the owner, the role and the credential", async () => {
     const { id } = await create({ name: "audited", rate_limit_rpm: 9 });
     const [row] = await control.list("/audit?workspace=w&event=auth.api.key.created&limit=1");
     expect(row).toMatchObject({

@@ -15,7 +15,7 @@ describe.each(databases)("editing a key on $name", ({ open }) => {
   const audits = async (id: string) =>
     (await control.list("/audit?event=auth.api.key.updated")).filter(({ target }) => target === id);
 
-  test("is recorded as auth.api.key.updated naming only changed fields", async () => {
+  test("an edit is recorded as auth.api.key.updated with the changed fields only", async () => {
     const { id } = await control.key("w", { name: "before", rate_limit_rpm: 5 });
     const edit = { name: "after", rate_limit_rpm: 5, monthly_spend_limit_usd: "3" };
     const edited = await control.expect("PATCH", `/keys/${id}`, { body: edit, as: "member@w" });
@@ -32,7 +32,7 @@ describe.each(databases)("editing a key on $name", ({ open }) => {
   });
 
   test.each([{}, { name: "same" }, { name: " same ", rate_limit_rpm: null }, { monthly_spend_limit_usd: "1.5" }])(
-    "that changes nothing records nothing: %p",
+    "an edit that changes nothing records nothing: %p",
     async (edit) => {
       const { id } = await control.key("w", { name: "same", monthly_spend_limit_usd: "1.50" });
       await control.expect("PATCH", `/keys/${id}`, { body: edit });
@@ -40,7 +40,7 @@ describe.each(databases)("editing a key on $name", ({ open }) => {
     },
   );
 
-  test("takes limits away and empties a name to `Untitled key`", async () => {
+  test("an edit can remove limits, and an empty name becomes `Untitled key`", async () => {
     const { id } = await control.key("w", { name: "named", monthly_spend_limit_usd: "1", rate_limit_rpm: 5 });
     const edit = { name: "", monthly_spend_limit_usd: null, rate_limit_rpm: null };
     const edited = await control.expect("PATCH", `/keys/${id}`, { body: edit });
@@ -52,14 +52,14 @@ describe.each(databases)("editing a key on $name", ({ open }) => {
     [{ rate_limit_rpm: 10_001 }, "400 invalid_field rate_limit_rpm"],
     [{ owner: "admin@w" }, "400 invalid_field owner"],
     [{ kind: "tools" }, "400 invalid_field kind"],
-  ])("refuses %p and leaves the key as it was", async (edit, refusal) => {
+  ])("an edit to %p is refused and changes nothing", async (edit, refusal) => {
     const { id } = await control.key("w", { name: "kept" });
     const before = await control.expect("GET", `/keys/${id}`);
     expect(await control.refusal("PATCH", `/keys/${id}`, { body: { name: "lost", ...edit } })).toBe(refusal);
     expect(await control.expect("GET", `/keys/${id}`)).toEqual(before);
   });
 
-  test("is done by its owner and by who manages the workspace, never by an auditor", async () => {
+  test("the owner and the managers of the workspace can edit a key, an auditor never", async () => {
     const { id } = await control.key("w");
     for (const as of ["member@w", "admin@w", "super_admin@w"]) {
       expect(await control.expect("PATCH", `/keys/${id}`, { body: { name: as }, as })).toMatchObject({ name: as });
@@ -69,14 +69,14 @@ describe.each(databases)("editing a key on $name", ({ open }) => {
     expect(await control.refusal("PATCH", `/keys/${id}`, { body: { name: "x" }, as: "other@w" })).toBe("404 not_found id");
   });
 
-  test("tells everybody to forget the record, for new limits apply within 30 seconds", async () => {
+  test("an edit invalidates cached records, so that new limits apply within 30 seconds", async () => {
     const { id } = await control.key("w");
     const before = control.notified.count("records-changed");
     await control.expect("PATCH", `/keys/${id}`, { body: { rate_limit_rpm: 1 } });
     expect(control.notified.count("records-changed")).toBe(before + 1);
   });
 
-  test("of two at once loses neither", async () => {
+  test("two edits at the same time are both kept", async () => {
     const { id } = await control.key("w", { name: "both" });
     await Promise.all([
       control.expect("PATCH", `/keys/${id}`, { body: { rate_limit_rpm: 11 } }),

@@ -18,7 +18,7 @@ describe.each(databases)("listing keys on $name", ({ open }) => {
   const names = async (path: string, as?: string) =>
     (await control.list(path, as === undefined ? {} : { as })).map(({ name }) => name);
 
-  test("shows members their own and overseers all of the workspace, the operator all there are", async () => {
+  test("members see their own keys, overseers those of the workspace, and the operator all", async () => {
     await control.key("w", { name: "of member" });
     control.clock.advance(1);
     await control.key("w", { name: "of admin", owner: "admin@w" });
@@ -31,7 +31,7 @@ describe.each(databases)("listing keys on $name", ({ open }) => {
     expect(await names("/keys")).toEqual(["of member", "of admin", "far"]);
   });
 
-  test("shows a key only in its workspace", async () => {
+  test("a key is listed only in its workspace", async () => {
     const { id } = await control.key("elsewhere", { name: "hidden" });
     expect(await control.refusal("GET", `/keys/${id}?workspace=w`)).toBe("404 not_found id");
     expect(await control.refusal("GET", `/keys/${id}?workspace=w`, { as: "admin@w" })).toBe("404 not_found id");
@@ -39,21 +39,21 @@ describe.each(databases)("listing keys on $name", ({ open }) => {
     expect(await control.refusal("GET", "/keys/key-unknown")).toBe("404 not_found id");
   });
 
-  test("counts the spend of the current month in UTC", async () => {
+  test("the list shows the spend of the current month in UTC", async () => {
     const { id } = await control.key("w", { name: "spender" });
     const october = Date.UTC(2026, 9, 31, 23, 59);
     await book(database.sql, settlement({ workspace, key: id, admittedAt: october }), settlement({ workspace, key: id }));
     expect(await control.expect("GET", `/keys/${id}`)).toMatchObject({ month_spent_usd: "0.000200000" });
   });
 
-  test("shows when a key was last used", async () => {
+  test("the list shows when a key was last used", async () => {
     const { id } = await control.key("w", { name: "used" });
     const admittedAt = Date.UTC(2026, 10, 20, 13);
     await book(database.sql, settlement({ workspace, key: id, admittedAt }));
     expect(await control.expect("GET", `/keys/${id}`)).toMatchObject({ last_used_at: "2026-11-20T13:00:00.000Z" });
   });
 
-  test("shows the start only of a key created before its end was stored", async () => {
+  test("a key that was created before ends were stored shows only its start", async () => {
     const { id, key } = await control.key("w", { name: "old" });
     await database.sql`UPDATE api_keys SET last_four = NULL WHERE id = ${id}`;
     expect(await control.expect("GET", `/keys/${id}`)).toMatchObject({ masked: key.slice(0, 21) });

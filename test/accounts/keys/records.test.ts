@@ -19,7 +19,7 @@ describe.each(databases)("a key's record on $name", ({ open }) => {
     return hashes.map((hash) => records.has(hash));
   }
 
-  test("holds what the key, its owner and its workspace allow", async () => {
+  test("a record has the limits of the key and of its workspace", async () => {
     const workspace = await control.workspace("allows");
     const { id, key } = await control.key("allows", { name: "one", monthly_spend_limit_usd: "2.50", rate_limit_rpm: 7 });
     await control.expect("PATCH", "/workspaces/allows", {
@@ -43,26 +43,26 @@ describe.each(databases)("a key's record on $name", ({ open }) => {
     });
   });
 
-  test("is found for many hashes at once, and for no other hash", async () => {
+  test("many hashes are looked up at once, and an unknown hash has no record", async () => {
     await control.workspace("many");
     const [one, two] = [await control.key("many"), await control.key("many")];
     expect(await found(one.key, `platform-api-${"0".repeat(64)}`, two.key)).toEqual([true, false, true]);
     expect(await findKeyRecords([], database.sql)).toEqual(new Map());
   });
 
-  test("is gone once the key is revoked", async () => {
+  test("a revoked key has no record", async () => {
     await control.workspace("gone");
     const [kept, revoked] = [await control.key("gone"), await control.key("gone")];
     await control.expect("POST", `/keys/${revoked.id}/revoke`);
     expect(await found(kept.key, revoked.key)).toEqual([true, false]);
   });
 
-  test("is not given for a tools key: keys for other purposes cannot call the inference API", async () => {
+  test("a tools key has no record, because keys for other purposes cannot call the inference API", async () => {
     await control.workspace("purposes");
     expect(await found((await control.key("purposes", { kind: "tools" })).key)).toEqual([false]);
   });
 
-  test.each(["suspended", "locked", "deleted"])("is gone while the owner's account is %s", async (state) => {
+  test.each(["suspended", "locked", "deleted"])("a key has no record while its owner's account is %s", async (state) => {
     const { sql } = database;
     await control.workspace(`account-${state}`);
     const { key } = await control.key(`account-${state}`);
@@ -72,7 +72,7 @@ describe.each(databases)("a key's record on $name", ({ open }) => {
     expect(await found(key)).toEqual([true]);
   });
 
-  test("is gone while the owner is deactivated in the workspace", async () => {
+  test("a key has no record while its owner is deactivated in the workspace", async () => {
     await control.workspace("deactivated");
     const { key } = await control.key("deactivated");
     await database.sql`UPDATE members SET active = false WHERE email = 'member@deactivated'`;

@@ -13,7 +13,7 @@ describe.each(databases)("revoking a key on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("lists it under the revoked ones, with revoke time and month spend, and no longer under the others", async () => {
+  test("a revoked key is listed only among the revoked ones, with revoke time and month spend", async () => {
     const [kept, revoked] = [await control.key("w", { name: "kept" }), await control.key("w", { name: "revoked" })];
     const { id: workspace } = await control.expect("GET", "/workspaces/w");
     await book(database.sql, settlement({ workspace: String(workspace), key: revoked.id }));
@@ -27,7 +27,7 @@ describe.each(databases)("revoking a key on $name", ({ open }) => {
     ]);
   });
 
-  test("is irreversible: it is neither edited nor given another revoke time, and recorded once", async () => {
+  test("revoking is irreversible: a revoked key cannot be edited or revoked again, and one audit row is written", async () => {
     const { id } = await control.key("w");
     const first = await control.expect("POST", `/keys/${id}/revoke`);
     control.clock.advance(1_000);
@@ -37,7 +37,7 @@ describe.each(databases)("revoking a key on $name", ({ open }) => {
     expect(recorded).toHaveLength(1);
   });
 
-  test("is left to its owner and to who manages the workspace", async () => {
+  test("only the owner and the managers of the workspace can revoke a key", async () => {
     const { id } = await control.key("w");
     expect(await control.refusal("POST", `/keys/${id}/revoke`, { as: "auditor@w" })).toBe("403 forbidden null");
     expect(await control.expect("POST", `/keys/${id}/revoke`, { as: "admin@w" })).toHaveProperty("revoked_at");

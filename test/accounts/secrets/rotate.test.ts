@@ -32,7 +32,7 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     Promise.all(which.map((workspace) => dataKeyOf(workspace, { sql: database.sql, keyring })));
   const rotate = (...keys: string[]) => new Control(database.sql, keys).call("POST", "/secrets/rotate");
 
-  test("are one for each workspace, whoever asks first, and no two alike", async () => {
+  test("each workspace has one data key, even with concurrent first uses, and no two are equal", async () => {
     const [workspace = ""] = workspaces;
     const asked = await make(
       ring(old),
@@ -43,7 +43,7 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     expect(new Set(await ids(ring(old))).size).toBe(workspaces.length);
   });
 
-  test("are stored sealed, each for its own workspace alone", async () => {
+  test("data keys are stored sealed, and each opens only for its workspace", async () => {
     const [key] = await make(ring(old));
     const [a = "", b = ""] = workspaces;
     const [row] = await database.sql`SELECT wrapped FROM data_keys WHERE workspace_id = ${a}`;
@@ -54,7 +54,7 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     );
   });
 
-  test("open with an older key, are sealed by the first one, and a missing key is named", async () => {
+  test("data keys open with an older key, new ones are sealed by the first, and the error names a missing key", async () => {
     await make(ring(old), workspaces.slice(0, 1));
     await make(ring(young, old));
     expect(await ids(ring(third, young, old))).not.toContain(null);
@@ -65,7 +65,7 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     expect(await findDataKey(workspaces[1] ?? "", sources)).not.toBeNull();
   });
 
-  test("are sealed anew by `secrets rotate`, and stay the same keys: the old one is needed no longer", async () => {
+  test("`secrets rotate` seals the same data keys again, so that the old key is no longer needed", async () => {
     await make(ring(old), workspaces.slice(0, 2));
     await make(ring(young), workspaces.slice(2));
     const before = await ids(ring(old, young));
@@ -79,7 +79,7 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     ]);
   });
 
-  test("are all sealed anew or none: one whose key is missing is named and nothing changes", async () => {
+  test("`secrets rotate` seals all data keys or none: the error names one whose key is missing", async () => {
     await make(ring(old), workspaces.slice(0, 2));
     await make(ring(third), workspaces.slice(2));
     expect(await rotate(young, old)).toMatchObject({
@@ -89,7 +89,7 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     expect(await ids(ring(old, third))).not.toContain(null);
   });
 
-  test("are left to the operator", async () => {
+  test("only the operator can rotate secrets", async () => {
     const control = new Control(database.sql);
     expect(await control.refusal("POST", "/secrets/rotate", { as: "super_admin@a" })).toBe("403 forbidden X-Act-As");
   });

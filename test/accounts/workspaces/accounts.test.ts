@@ -32,7 +32,7 @@ describe.each(databases)("an account on $name", ({ open }) => {
   test.each([
     ["suspend", "suspended", "unsuspend"],
     ["lock", "locked", "unlock"],
-  ])("after %s stops every key of the person in every workspace, until %p is undone", async (verb, state, undo) => {
+  ])("the verb %s stops all keys of the person in every workspace, until it is undone", async (verb, state, undo) => {
     const { email, keys } = await person(`after-${verb}`);
     const before = control.notified.count("records-changed");
     expect(await act(email.toUpperCase(), verb)).toEqual({ email, role: null, state });
@@ -42,7 +42,7 @@ describe.each(databases)("an account on $name", ({ open }) => {
     expect(control.notified.count("records-changed")).toBe(before + 2);
   });
 
-  test("that is deleted stays deleted, and its keys stay listed as they were", async () => {
+  test("a deleted account stays deleted, and its keys stay listed", async () => {
     const { email, keys } = await person("deleted");
     expect(await act(email, "delete")).toEqual({ email, role: null, state: "deleted" });
     expect(await usable(keys)).toEqual([false, false]);
@@ -53,7 +53,7 @@ describe.each(databases)("an account on $name", ({ open }) => {
     expect((await control.list("/keys?workspace=deleted")).map(({ revoked_at }) => revoked_at)).toEqual([null]);
   });
 
-  test("is changed one way at a time: what is suspended is not unlocked, what is locked not suspended", async () => {
+  test("a suspended account cannot be unlocked, and a locked one cannot be suspended", async () => {
     const { email, keys } = await person("one-way");
     await act(email, "suspend");
     for (const verb of ["unlock", "lock"]) {
@@ -63,7 +63,7 @@ describe.each(databases)("an account on $name", ({ open }) => {
     await act(email, "delete");
   });
 
-  test("is changed in every workspace of the person, which each has it in its audit log, once", async () => {
+  test("a change holds in every workspace of the person, and each writes one audit row", async () => {
     const { email } = await person("audited");
     await act(email, "suspend");
     await act(email, "suspend");
@@ -80,12 +80,12 @@ describe.each(databases)("an account on $name", ({ open }) => {
     expect(await control.list("/members?workspace=audited-2")).toContainEqual({ email, role: "admin", state: "suspended" });
   });
 
-  test("is shown with the person's role where it is the same everywhere", async () => {
+  test("an account shows the person's role if it is the same in all workspaces", async () => {
     await control.workspace("same");
     expect(await act("auditor@same", "lock")).toEqual({ email: "auditor@same", role: "auditor", state: "locked" });
   });
 
-  test("is changed by the operator alone", async () => {
+  test("only the operator can change an account", async () => {
     await control.workspace("alone");
     for (const verb of ["suspend", "unsuspend", "lock", "unlock", "delete"]) {
       const refusal = await control.refusal("POST", `/accounts/member@alone/${verb}`, { as: "super_admin@alone" });

@@ -25,7 +25,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
     }));
 
   describe("another role", () => {
-    test("holds from then on, and is recorded with the role before", async () => {
+    test("a new role holds at once, and is recorded with the previous one", async () => {
       await control.workspace("promoted");
       const set = { body: { workspace: "promoted", role: "admin" } };
       expect(await control.expect("PATCH", "/members/MEMBER@promoted", set)).toEqual({
@@ -40,7 +40,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
       ]);
     });
 
-    test("is given by the operator alone, to who is a member", async () => {
+    test("only the operator can change a role, and only a member's", async () => {
       await control.workspace("given");
       const body = { workspace: "given", role: "super_admin" };
       expect(await control.refusal("PATCH", "/members/admin@given", { body, as: "super_admin@given" })).toBe(
@@ -55,7 +55,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
   });
 
   describe("deactivating", () => {
-    test("revokes the member's keys in this workspace at the same time, and nobody else's", async () => {
+    test("deactivating revokes the member's keys in this workspace, and no others", async () => {
       await control.workspace("ended");
       await control.workspace("elsewhere");
       await control.expect("POST", "/members", { body: { workspace: "elsewhere", email: "member@ended", role: "member" } });
@@ -81,7 +81,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
       for (const { key } of others) expect(await usable(key)).toBe(true);
     });
 
-    test("is recorded with every key that it revoked, once", async () => {
+    test("deactivating is recorded once, with every revoked key", async () => {
       await control.workspace("noted");
       const { id: before } = await control.key("noted");
       await control.expect("POST", `/keys/${before}/revoke`);
@@ -99,7 +99,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
       expect(revocations[0]?.changes).toEqual({ revoked_at: { from: null, to: new Date(control.clock.now()).toISOString() } });
     });
 
-    test("leaves the keys as they are where it fails: member and keys change together or not at all", async () => {
+    test("a failed deactivation changes neither the member nor the keys", async () => {
       await control.workspace("together");
       const { key } = await control.key("together");
       await database.sql`ALTER TABLE audit_events ADD CONSTRAINT refused CHECK (event <> 'auth.api.key.revoked') NOT VALID`;
@@ -110,7 +110,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
       expect(await usable(key)).toBe(true);
     });
 
-    test("and creating a key at the same moment leaves no key that works", async () => {
+    test("deactivating a member while a key is created leaves no usable key", async () => {
       await control.workspace("race");
       for (let round = 0; round < 10; round++) {
         const [created] = await Promise.all([
@@ -123,7 +123,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
       }
     });
 
-    test("keeps the member from acting and from getting keys", async () => {
+    test("a deactivated member can neither act nor get keys", async () => {
       await control.workspace("kept-out");
       await act("admin@kept-out", "deactivate");
       expect(await control.refusal("GET", "/members?workspace=kept-out", { as: "admin@kept-out" })).toBe(
@@ -135,7 +135,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
     });
   });
 
-  test("reactivating does not restore keys, and lets the member create others", async () => {
+  test("reactivating restores no keys, and allows the member to create new ones", async () => {
     await control.workspace("back");
     const { key } = await control.key("back");
     await act("member@back", "deactivate");
@@ -146,7 +146,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
     expect(await recorded("back", "workspace.member.reactivated")).toHaveLength(1);
   });
 
-  test.each(["deactivate", "reactivate"])("%s is left to the operator, and needs a member", async (verb) => {
+  test.each(["deactivate", "reactivate"])("only the operator can %s a person, who must be a member", async (verb) => {
     await control.workspace(`left-${verb}`);
     const body = { workspace: `left-${verb}` };
     const as = `super_admin@left-${verb}`;

@@ -15,7 +15,7 @@ describe.each(databases)("a member on $name", ({ open }) => {
 
   const add = (member: Record<string, unknown>) => control.expect("POST", "/members", { body: { workspace: "w", ...member } });
 
-  test("has one role in a workspace and another elsewhere, and one account", async () => {
+  test("a person can have different roles in two workspaces, and one account", async () => {
     expect(await add({ email: "ada@example.com", role: "auditor" })).toEqual({
       email: "ada@example.com",
       role: "auditor",
@@ -27,7 +27,7 @@ describe.each(databases)("a member on $name", ({ open }) => {
     expect(listed).toEqual({ email: "ada@example.com", role: "admin", state: "active" });
   });
 
-  test("is added once, by the operator alone, with a known role and an address", async () => {
+  test("only the operator can add a member, once, with a known role and an address", async () => {
     await add({ email: "bob@w", role: "member" });
     const body = { workspace: "w", email: "bob@w", role: "super_admin" };
     expect(await control.refusal("POST", "/members", { body })).toBe("409 conflict email");
@@ -38,7 +38,7 @@ describe.each(databases)("a member on $name", ({ open }) => {
     }
   });
 
-  test("is listed with the state of the account, or as deactivated", async () => {
+  test("a member is listed with the state of the account, or as deactivated", async () => {
     await add({ email: "gone@w", role: "member" });
     await add({ email: "locked@w", role: "member" });
     await database.sql`UPDATE members SET active = false WHERE email IN ('gone@w', 'locked@w')`;
@@ -47,8 +47,8 @@ describe.each(databases)("a member on $name", ({ open }) => {
     expect(states).toMatchObject({ "gone@w": "deactivated", "locked@w": "locked", "admin@w": "active" });
   });
 
-  describe("in whose name the operator token acts", () => {
-    test("must be an active member of the workspace, with an active account", async () => {
+  describe("as whom the operator token acts", () => {
+    test("the person must be an active member of the workspace with an active account", async () => {
       await add({ email: "past@w", role: "admin" });
       await add({ email: "suspended@w", role: "admin" });
       await database.sql`UPDATE members SET active = false WHERE email = 'past@w'`;
@@ -59,14 +59,14 @@ describe.each(databases)("a member on $name", ({ open }) => {
       expect(await control.list("/members?workspace=w", { as: "ADMIN@w" })).not.toBeEmpty();
     });
 
-    test("acts in one workspace, which must be named", async () => {
+    test("the person acts in one workspace, which the request must name", async () => {
       expect(await control.refusal("GET", "/keys", { as: "admin@w" })).toBe("400 invalid_field workspace");
       const seen = await control.list("/workspaces?workspace=w", { as: "member@w" });
       expect(seen.map(({ name }) => name)).toEqual(["w"]);
       expect(await control.refusal("GET", "/workspaces/v", { as: "member@w" })).toBe("403 forbidden X-Act-As");
     });
 
-    test("neither opens workspaces, nor adds credit, nor verifies the ledger, whatever the role", async () => {
+    test("no role can create workspaces, add credit or verify the ledger", async () => {
       const as = "super_admin@w";
       expect(await control.refusal("POST", "/workspaces", { body: { name: "own" }, as })).toBe("403 forbidden X-Act-As");
       const credit = { workspace: "w", usd: "1", ref: "self-made" };
@@ -74,7 +74,7 @@ describe.each(databases)("a member on $name", ({ open }) => {
       expect(await control.refusal("GET", "/ledger/verify", { as })).toBe("403 forbidden X-Act-As");
     });
 
-    test("reads the audit log as auditor, admin and super admin, not as member", async () => {
+    test("auditors, admins and super admins can read the audit log, members cannot", async () => {
       for (const as of ["auditor@w", "admin@w", "super_admin@w"]) {
         const rows = await control.list("/audit?workspace=w", { as });
         expect(new Set(rows.map(({ workspace_id }) => workspace_id)).size).toBe(1);

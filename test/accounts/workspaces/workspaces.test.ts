@@ -14,7 +14,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("is created enabled, with fallbacks, everything else off, without spend limit and credit", async () => {
+  test("a new workspace is enabled with fallbacks; other settings are off, and it has no spend limit and no credit", async () => {
     const made = await control.expect("POST", "/workspaces", { body: { name: "fresh" } });
     expect(Value.Check(WorkspaceView, made)).toBe(true);
     expect(made).toEqual({
@@ -34,7 +34,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
     });
   });
 
-  test("is found by its id and by its exact name", async () => {
+  test("a workspace is found by its id and by its exact name", async () => {
     const { id } = await control.expect("POST", "/workspaces", { body: { name: "Team / Ä 100%" } });
     for (const named of [String(id), "Team / Ä 100%"]) {
       expect(await control.expect("GET", `/workspaces/${encodeURIComponent(named)}`)).toMatchObject({ id });
@@ -44,7 +44,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
     }
   });
 
-  test("has a name of its own, which has not the form of an id", async () => {
+  test("the name of a workspace is unique and has not the form of an id", async () => {
     await control.expect("POST", "/workspaces", { body: { name: "taken" } });
     const refused = (name: unknown) => control.refusal("POST", "/workspaces", { body: { name } });
     expect(await refused(" taken ")).toBe("409 conflict name");
@@ -52,7 +52,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
     for (const name of ["", "  ", ".", "..", "a\u0000b", 7, null]) expect(await refused(name)).toBe("400 invalid_field name");
   });
 
-  test("is opened with its credit or not at all", async () => {
+  test("a workspace is created with its credit or not at all", async () => {
     const made = await control.expect("POST", "/workspaces", { body: { name: "rich", credit_usd: "10.5" } });
     expect(made).toMatchObject({ balance_usd: "10.500000000" });
     const refusal = await control.refusal("POST", "/workspaces", { body: { name: "poor", credit_usd: "-1" } });
@@ -61,7 +61,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
     expect((await control.list("/audit")).some(({ changes }) => JSON.stringify(changes).includes("poor"))).toBe(false);
   });
 
-  test("shows what the counters hold back, and the ledger's balance alone when they cannot answer", async () => {
+  test("a workspace shows the reserved credit, and only the ledger's balance if the counters cannot answer", async () => {
     await control.expect("POST", "/workspaces", { body: { name: "held", credit_usd: "3" } });
     control.position = {
       balance: 3_000_000_000n,
@@ -77,7 +77,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
     expect(await control.expect("GET", "/credit?workspace=held")).toEqual({ ...credit, reserved_usd: null, available_usd: null });
   });
 
-  test("shows what it spent in the current month", async () => {
+  test("a workspace shows its spend of the current month", async () => {
     const workspace = await control.workspace("spends", "1");
     const { id: key } = await control.key("spends");
     await book(database.sql, settlement({ workspace, key }), settlement({ workspace, key, admittedAt: Date.UTC(2026, 9, 1) }));
@@ -96,7 +96,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       prompt_storage: true,
     };
 
-    test("are managed by admins and super admins, and the operator", async () => {
+    test("admins, super admins and the operator can change the settings", async () => {
       await control.workspace("managed");
       for (const [index, as] of ["admin@managed", "super_admin@managed", undefined].entries()) {
         const body = { spend_limit_usd: String(index + 1) };
@@ -108,7 +108,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       }
     });
 
-    test("stay where they are not given, and a null takes the spend limit away", async () => {
+    test("settings that are not given stay, and null removes the spend limit", async () => {
       await control.workspace("partly");
       expect(await control.expect("PATCH", "/workspaces/partly", { body: settings })).toMatchObject(settings);
       const fallbacks = await control.expect("PATCH", "/workspaces/partly", { body: { fallbacks: true } });
@@ -117,7 +117,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       expect(unlimited).toMatchObject({ spend_limit_usd: null, enabled: false });
     });
 
-    test("are audited with the role used, naming only what changed; what changes nothing is not", async () => {
+    test("a change is audited with the role and the changed fields only; a change of nothing is not audited", async () => {
       await control.workspace("audited");
       for (let times = 0; times < 2; times++) {
         await control.expect("PATCH", "/workspaces/audited", {
@@ -135,7 +135,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       ]);
     });
 
-    test("refuse early access that this version does not serve", async () => {
+    test("early access that this version does not have is refused", async () => {
       await control.workspace("early");
       const { status, body } = await control.call("PATCH", "/workspaces/early", { body: { early_access: ["routing"] } });
       expect(status).toBe(400);
@@ -151,12 +151,12 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       [{ spend_limit_usd: "0" }, "spend_limit_usd"],
       [{ spend_limit_usd: 5 }, "spend_limit_usd"],
       [{ spend_limit: "5" }, "spend_limit"],
-    ])("refuse %p", async (body, field) => {
+    ])("the settings %p are refused", async (body, field) => {
       await control.call("POST", "/workspaces", { body: { name: "refusing" } });
       expect(await control.refusal("PATCH", "/workspaces/refusing", { body })).toBe(`400 invalid_field ${field}`);
     });
 
-    test("make everybody forget cached records", async () => {
+    test("a change of settings invalidates cached records", async () => {
       await control.workspace("forget");
       const before = control.notified.count("records-changed");
       await control.expect("PATCH", "/workspaces/forget", { body: { enabled: false } });

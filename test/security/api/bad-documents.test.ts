@@ -1,4 +1,4 @@
-/** Documents, archives and records of the wrong kind, through each door that takes them: a sentence, and nothing half stored. */
+/** Every way to send a document, archive or record refuses wrong ones with a sentence, and stores nothing of them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ beforeAll(async () => {
   stage = await toolsStage(openEmbeddedDatabase);
   weir = new Weir(stage.control);
   folder = await temporaryFolder();
-  // The first use of a key is written down.
+  // The first use of a key is stored.
   await stage.api.data("get_active_scope");
 }, 60_000);
 afterAll(async () => {
@@ -61,7 +61,7 @@ const documents: [string, string][] = [
 ];
 
 describe("an SBOM that is", () => {
-  test.each(documents)("%s is refused by the tools API, the control API and the command line alike", async (_what, text) => {
+  test.each(documents)("%s is refused by the tools API, the control API and the command line", async (_what, text) => {
     await storesNothing(async () => {
       const told = await stage.api.refusal("upload_sbom", { project: "shop", product: "suite", sbom: text });
       expect(told).toMatch(sentence);
@@ -83,7 +83,7 @@ describe("an SBOM that is", () => {
     }
   });
 
-  test("right but for a version of 10,000 characters is refused, and the sentence names the place", async () => {
+  test("valid except for a version of 10,000 characters is refused, and the error names the place", async () => {
     const sbom = { ...bomJson("1.6"), components: [{ ...lodash, version: "1".repeat(10_000), purl: undefined }] };
     await storesNothing(async () => {
       const { status, body } = await stage.api.call("upload_sbom", { project: "long", sbom });
@@ -107,7 +107,7 @@ const archives: [string, Buffer][] = [
 ];
 
 describe("an archive that is", () => {
-  test.each(archives)("%s is refused by the control API and the command line alike", async (_what, bytes) => {
+  test.each(archives)("%s is refused by the control API and the command line", async (_what, bytes) => {
     await storesNothing(async () => {
       const query = "?workspace=w&name=app";
       const { status, body } = await stage.control.call("POST", `/repositories/archive${query}`, { body: new Uint8Array(bytes) });
@@ -134,7 +134,7 @@ describe("the command line", () => {
     ["project list --workspace w extra"],
     ["advisories import"],
     ["advisories import a --after nowhere"],
-  ])("ends 2 for wrong usage, with a message on stderr alone: weir %s", async (line) => {
+  ])("the command exits with 2 for wrong usage, with a message on stderr only: weir %s", async (line) => {
     await storesNothing(async () => {
       expect(await weir.run(...line.split(" "))).toEqual({ code: 2, out: "", error: expect.stringMatching(/^weir: .{10,}/) });
     });
@@ -150,7 +150,7 @@ describe("the command line", () => {
     ["project set --workspace w --project none --product none"],
     ["project list --workspace nobody"],
     ["advisories import /nowhere.json"],
-  ])("ends 1 for what is refused, with a message on stderr alone: weir %s", async (line) => {
+  ])("the command exits with 1 for a refusal, with a message on stderr only: weir %s", async (line) => {
     await storesNothing(async () => {
       expect(await weir.run(...line.split(" "))).toEqual({ code: 1, out: "", error: expect.stringMatching(/^weir: .{10,}/) });
     });

@@ -1,4 +1,4 @@
-/** Whatever is sent to an operation: 400 with a sentence that says what to change, never a fault, and nothing half stored. */
+/** Operations answer any wrong input with 400 and a sentence that says what to change, and store nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operations } from "../../../src/security/api/calls/operations.ts";
 import { startGithub } from "../repositories/github-stub.ts";
@@ -13,7 +13,7 @@ import { twoWorkspaces, type TwoWorkspaces } from "../../support/security/two-wo
 let stage: TwoWorkspaces;
 let github: PlatformStub;
 let inputs: Record<string, Record<string, unknown>>;
-/** Ids of the other workspace, by the field that takes such an id. */
+/** Ids of the other workspace, by the field for such an id. */
 const theirs: Record<string, unknown> = {};
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function idsOf(sent: { key?: string } = {}): Promise<unknown[]> {
   return [id, project_id];
 }
 
-/** What it takes to be refused, of each kind that JSON has, too small, too large and malformed. */
+/** Values of each kind of JSON, too small, too large and malformed. */
 const values: unknown[] = [
   null,
   true,
@@ -72,10 +72,10 @@ const values: unknown[] = [
   { a: 1 },
 ];
 
-/** What no description can tell: the sentence of the operation itself. */
+/** Unknown ids, which only the operation itself can refuse. */
 const ids = ["prj_none", "fnd_none", `prj_${"a".repeat(190)}`, "💥", "prj_%00", "prj_' OR '1'='1"];
 
-/** @returns the sentence; null: it was done */
+/** @returns the error; null: the call succeeded */
 async function refusalOf(operation: string, body: unknown, headers: Record<string, string> = {}): Promise<string | null> {
   const answer = await stage.api.call(operation, body, { headers });
   const sent = String(JSON.stringify(body)).slice(0, 200);
@@ -87,14 +87,14 @@ async function refusalOf(operation: string, body: unknown, headers: Record<strin
   return sentence;
 }
 
-/** Runs calls that are all to be refused. */
+/** Runs calls that must all be refused. */
 async function storesNothing(calls: () => Promise<void>): Promise<void> {
   const before = await storedRows(stage.database.sql);
   await calls();
   expect(await storedRows(stage.database.sql)).toEqual(before);
 }
 
-test("every operation is tried below", () => {
+test("every operation has a valid input for the tests below", () => {
   expect(Object.keys(inputs).toSorted()).toEqual(operations.map(({ name }) => name).toSorted());
 });
 
@@ -102,7 +102,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
   const fields = Object.keys(described.properties);
   const refuses = (field: string, value: unknown) => problems({}, withoutTitles(described.properties[field]), value).length > 0;
 
-  test("refuses each value that its description refuses, by the field's name", async () => {
+  test("it refuses each value that its description excludes, and names the field", async () => {
     await storesNothing(async () => {
       for (const field of fields) {
         for (const value of values.filter((one) => refuses(field, one))) {
@@ -112,7 +112,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     });
   });
 
-  test("takes what is left of them, or refuses it in a sentence", async () => {
+  test("it accepts the other values, or refuses them with a sentence", async () => {
     for (const field of fields.filter((one) => one !== "message")) {
       for (const value of values.filter((one) => !refuses(field, one))) {
         await refusalOf(name, { ...inputs[name], [field]: value });
@@ -120,7 +120,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     }
   });
 
-  test("needs each field that it needs, and knows no other: the nearest one is named", async () => {
+  test("it requires its required fields and refuses unknown ones, naming the nearest", async () => {
     await storesNothing(async () => {
       for (const field of described.required ?? []) {
         const { [field]: _left, ...rest } = inputs[name] ?? {};
@@ -136,7 +136,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     });
   });
 
-  test("says the same of an id that nobody has and of one of another workspace", async () => {
+  test("it gives the same answer for an unknown id and for one of another workspace", async () => {
     for (const field of fields.filter((one) => /(^|_)id$/.test(one) && one !== "cve_id")) {
       await storesNothing(async () => {
         const rest = name === "get_remediation" ? {} : inputs[name];
@@ -163,7 +163,7 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     ["another content type", "{}", { "content-type": "text/plain" }],
     ["a form", "a=b", { "content-type": "multipart/form-data; boundary=x" }],
     ["a compressed body", "{}", { "content-encoding": "gzip" }],
-  ])("refuses %s", async (_what, body, headers) => {
+  ])("it refuses %s", async (_what, body, headers) => {
     await storesNothing(async () => {
       expect(await refusalOf(name, body, headers)).not.toBeNull();
     });

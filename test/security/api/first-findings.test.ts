@@ -1,4 +1,4 @@
-/** From an empty workspace to findings, as docs/tools.md says it: its commands, typed as they stand there. */
+/** The commands of docs/tools.md lead from an empty workspace to findings. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ function record(id: string, [ecosystem, name]: [string, string], [introduced, fi
   return { name: `${id}.json`, text };
 }
 
-/** A folder to find `curl` in that gives the test's records for the download, and asks the service as ever for all else. */
+/** A folder with a `curl` that gives the test's records for the download, and calls the service for all else. */
 async function downloads(): Promise<string> {
   const records = [
     record("PYSEC-2026-1", ["PyPI", "django"], ["3.2", "3.2.16"]),
@@ -68,7 +68,7 @@ async function project(): Promise<void> {
   await writeFile(join(path, "go.mod"), "module example.com/shop\n\ngo 1.21\n\nrequire golang.org/x/net v0.16.0\n");
 }
 
-/** What a shell prints that is given this line. @throws Error unless it ends with 0 */
+/** Runs a line in a shell. @returns its output @throws Error unless it exits with 0 */
 async function typed(line: string, environment: Record<string, string>): Promise<string> {
   const command = line.replaceAll("http://127.0.0.1:8080", fleet.url());
   await using shell = new OurProcess({ program: "sh", arguments: ["-c", command], environment });

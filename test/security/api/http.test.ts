@@ -1,4 +1,4 @@
-/** `POST /api/tools/<slug>_<operation>`: envelopes, and sentences that say what to change. */
+/** `POST /api/tools/<slug>_<operation>`: the envelopes, and errors that say what to change. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { toolsBodyBytesMax } from "../../../src/security/limits.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 
 describe("an answer", () => {
-  test("that succeeds has success, data and message, and nothing else", async () => {
+  test("the answer of a success has only success, data and message", async () => {
     const { status, headers, body } = await stage.api.call("list_my_tickets");
     expect([status, headers.get("content-type"), headers.get("cache-control")]).toEqual([
       200,
@@ -23,27 +23,27 @@ describe("an answer", () => {
     expect([body["success"], typeof body["message"]]).toEqual([true, "string"]);
   });
 
-  test("that fails has success and error, and nothing else", async () => {
+  test("the answer of a failure has only success and error", async () => {
     const { status, body } = await stage.api.call("list_my_tickets", { limit: 0 });
     expect(status).toBe(400);
     expect(body).toEqual({ success: false, error: 'The field "limit" is 0: a whole number from 1 to 200 is needed' });
   });
 
-  test("carries the request's id in a header", async () => {
+  test("every answer has the request's id in a header", async () => {
     const ids = await Promise.all([1, 2].map(async () => (await stage.api.call("get_active_scope")).headers.get("x-request-id")));
     expect(ids.every((id) => /^req-[2-7a-z]{26}$/.test(id ?? ""))).toBe(true);
     expect(ids[0]).not.toBe(ids[1] ?? null);
   });
 });
 
-describe("what has to be changed is said in a sentence", () => {
+describe("the error says what to change for", () => {
   const text = "a text of 1 to 8000 characters (no control characters) is needed";
   test.each([
     ["an unknown field", { mesage: "x" }, 'There is no field "mesage": the nearest known field is "message"'],
     ["a field that is missing", {}, `The field "message" is missing: ${text}`],
     ["an explicit null where the field is required", { message: null }, `The field "message" is null: ${text}`],
     [
-      "an explicit null where it is not",
+      "an explicit null that is not allowed",
       { message: "x", rating: null },
       'The field "rating" is null: a whole number from 1 to 5 is needed; leave the field out where you mean none',
     ],
@@ -54,7 +54,7 @@ describe("what has to be changed is said in a sentence", () => {
     ["a text that is too long", { message: "x".repeat(8_001) }, `The field "message" is a text of 8001 characters: ${text}`],
     ["a control character", { message: "a\u0000b" }, `The field "message" is a text of 3 characters: ${text}`],
     [
-      "a word that is none of the list",
+      "a word that is not in the list",
       { message: "x", type: "wish" },
       'The field "type" is "wish": one of feedback, feature_request, praise, complaint is needed',
     ],
@@ -114,7 +114,7 @@ describe("what has to be changed is said in a sentence", () => {
     );
   });
 
-  test("and what is right is taken: a charset, letters that JavaScript counts twice", async () => {
+  test("a charset and characters that JavaScript counts twice are accepted", async () => {
     const headers = { "content-type": "Application/JSON; charset=utf-8" };
     const { status } = await stage.api.call("submit_feedback", { message: "😀".repeat(8_000) }, { headers });
     expect(status).toBe(200);
@@ -127,20 +127,23 @@ test.each([
   "/api/tools/",
   "/api/tools",
   "/api/tools/acme_submit_feedback",
-])("%s is no operation: 404 with the failure envelope, with a key or without", async (path) => {
+])("the unknown operation %s is answered with 404 and the failure envelope, with or without a key", async (path) => {
   for (const sent of [{}, { key: null }]) {
     const { status, body } = await stage.api.send(path, {}, sent);
     expect([status, body]).toEqual([404, { success: false, error: `There is no operation ${path}: /openapi.json names all` }]);
   }
 });
 
-test.each(["GET", "PUT", "DELETE", "PATCH"])("%s on an operation is 405 with the failure envelope", async (method) => {
-  const { status, headers, body } = await stage.api.call("list_my_tickets", null, { method });
-  expect([status, headers.get("allow")]).toEqual([405, "POST"]);
-  expect(body).toEqual({ success: false, error: `Cannot ${method} /api/tools/platform_list_my_tickets: it takes POST` });
-});
+test.each(["GET", "PUT", "DELETE", "PATCH"])(
+  "%s on an operation is answered with 405 and the failure envelope",
+  async (method) => {
+    const { status, headers, body } = await stage.api.call("list_my_tickets", null, { method });
+    expect([status, headers.get("allow")]).toEqual([405, "POST"]);
+    expect(body).toEqual({ success: false, error: `Cannot ${method} /api/tools/platform_list_my_tickets: it takes POST` });
+  },
+);
 
-test("a fault of ours is 500 with the failure envelope, and is told to the log alone", async () => {
+test("an internal error is answered with 500 and the failure envelope, and only the log has the cause", async () => {
   await stage.database.sql`ALTER TABLE tickets RENAME TO hidden`;
   try {
     const { status, body } = await stage.api.call("list_my_tickets");
@@ -151,7 +154,7 @@ test("a fault of ours is 500 with the failure envelope, and is told to the log a
   }
 });
 
-test("every operation describes each of its fields to people and models, and names the nearest field of a mistyped one", async () => {
+test("every operation describes each of its fields, and names the nearest field for a mistyped one", async () => {
   for (const { name, input, description } of operations) {
     expect(description.endsWith(".")).toBe(true);
     for (const [field, schema] of Object.entries(input.properties))
@@ -162,7 +165,7 @@ test("every operation describes each of its fields to people and models, and nam
 });
 
 describe("the active scope", () => {
-  test("of a new key is its whole workspace", async () => {
+  test("the scope of a new key is its whole workspace", async () => {
     expect(await stage.api.data("get_active_scope")).toEqual({ kind: "workspace", id: null });
   });
 
@@ -171,11 +174,11 @@ describe("the active scope", () => {
     [{ kind: "product" }, 'The field "id" is missing: the id of a product is needed'],
     [{ kind: "project", id: "prj_none" }, 'There is no project with the id "prj_none"'],
     [{}, 'The field "kind" is missing: one of workspace, product and project is needed'],
-  ])("is not set to %j", async (body, sentence) => {
+  ])("the scope cannot be set to %j", async (body, sentence) => {
     expect(await stage.api.refusal("set_active_scope", body)).toBe(sentence);
   });
 
-  test("is set to the workspace", async () => {
+  test("the scope can be set to the workspace", async () => {
     expect(await stage.api.data("set_active_scope", { kind: "workspace" })).toEqual({ kind: "workspace", id: null });
   });
 });

@@ -1,4 +1,4 @@
-/** Tools keys are a kind of their own. */
+/** Tools keys differ from keys of the inference API. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operatorToken } from "../../support/control.ts";
 import { databases } from "../../support/servers/databases.ts";
@@ -16,12 +16,12 @@ describe.each(databases)("tools keys on $name", ({ open }) => {
     return (await stage.api.call("get_active_scope", {}, { key: null, headers })).status;
   };
 
-  test("begin with the service's name and mcp, so that they are not taken for keys of the inference API", async () => {
+  test("tools keys begin with the service's name and mcp, which distinguishes them from keys of the inference API", async () => {
     expect(await stage.key()).toMatch(/^platform-mcp-[0-9a-f]{64}$/);
     expect((await stage.control.key("w")).key).toMatch(/^platform-api-[0-9a-f]{64}$/);
   });
 
-  test("are taken bare, after Bearer and after ApiKey, however that is written", async () => {
+  test("tools keys are accepted bare, after Bearer and after ApiKey, in any case", async () => {
     const key = await stage.key();
     for (const header of [key, `Bearer ${key}`, `bearer ${key}`, `ApiKey ${key}`, `APIKEY  ${key}`])
       expect(await statusOf(header)).toBe(200);
@@ -36,7 +36,7 @@ describe.each(databases)("tools keys on $name", ({ open }) => {
       expect(await statusOf(header)).toBe(401);
   });
 
-  test("that are missing, malformed, unknown, of another kind, revoked, or whose owner cannot use them get one and the same 401", async () => {
+  test("missing, malformed, unknown, other, revoked and unusable keys get the same 401", async () => {
     const { key: inference } = await stage.control.key("w");
     const { id, key: revoked } = await stage.control.key("w", { kind: "tools" });
     await stage.control.expect("POST", `/keys/${id}/revoke`);
@@ -49,25 +49,25 @@ describe.each(databases)("tools keys on $name", ({ open }) => {
     }
   });
 
-  test("come before the body: a wrong key with a wrong body is 401", async () => {
+  test("the key is checked before the body: a wrong key with a wrong body is answered with 401", async () => {
     expect((await stage.api.call("get_active_scope", "{", { key: "x" })).status).toBe(401);
   });
 
-  test("end at once when they are revoked", async () => {
+  test("a revoked tools key stops working at once", async () => {
     const { id, key } = await stage.control.key("w", { kind: "tools" });
     expect(await statusOf(key)).toBe(200);
     await stage.control.expect("POST", `/keys/${id}/revoke`);
     expect(await statusOf(key)).toBe(401);
   });
 
-  test("work where the inference API is switched off, and can be made there", async () => {
+  test("tools keys work and can be created while the inference API is switched off", async () => {
     await stage.control.workspace("off");
     await stage.control.expect("PATCH", "/workspaces/off", { body: { enabled: false } });
     const { key } = await stage.control.key("off", { kind: "tools" });
     expect(await statusOf(key)).toBe(200);
   });
 
-  test("tell when they were used last", async () => {
+  test("a tools key shows its last use", async () => {
     const { id, key } = await stage.control.key("w", { kind: "tools" });
     const lastUsed = async () => (await stage.control.expect("GET", `/keys/${id}`))["last_used_at"];
     expect(await lastUsed()).toBeNull();

@@ -1,4 +1,4 @@
-/** What a workspace may make: in an hour, and in all; nobody takes the last place twice. */
+/** Quotas of a workspace, hourly and in total, which concurrent requests never exceed. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { quotaHourMs } from "../../../src/accounts/limits.ts";
@@ -36,7 +36,7 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     stage.api.send("/api/tools-attachments", bytes, { headers: { "x-attachment-name": encodeURIComponent(name) } });
   const idOf = (body: Record<string, unknown>) => String((body["data"] as Record<string, unknown>)["id"]);
 
-  test("tickets that are confirmed by mail end at their number in an hour, with the time to wait, and support goes on", async () => {
+  test("tickets with a mail are refused beyond their number in an hour, with the time to wait, and support requests continue", async () => {
     const before = Date.now();
     const calls = Array.from({ length: mailsPerHourMax + 5 }, (_, number) =>
       stage.api.call("submit_feedback", { message: `Number ${number}` }),
@@ -54,7 +54,7 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     expect(Date.now() - before).toBeLessThan(quotaHourMs);
   });
 
-  test("tickets of any kind end at their number in an hour", async () => {
+  test("tickets of any kind are refused beyond their number in an hour", async () => {
     stage.control.clock.advance(quotaHourMs + 1);
     const at = new Date(stage.control.clock.now());
     await stage.database.sql`
@@ -66,7 +66,7 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     stage.control.clock.advance(quotaHourMs + 1);
   });
 
-  test("of forty files sent at once as many are kept as may wait, and no others are on the disk", async () => {
+  test("of forty concurrent files only as many are stored as may wait", async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => sendFile()));
     const kept = answers.filter(({ status }) => status === 200);
     expect(kept).toHaveLength(attachmentsUnusedMax);
@@ -78,7 +78,7 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     expect((await sendFile()).status).toBe(200);
   });
 
-  test("an attachment that a ticket has is taken by no other, even at the same time", async () => {
+  test("an attachment of one ticket cannot be used by another, even at the same time", async () => {
     const id = idOf((await sendFile()).body);
     const call = (message: string) => stage.api.call("submit_feedback", { message }, { headers: { "x-attachment": id } });
     const answers = await Promise.all(["One", "Two", "Three"].map(call));
@@ -90,11 +90,11 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     expect(row?.["count"]).toBe(1);
   });
 
-  test.each([".", ".."])("%s is no file's name", async (name) => {
+  test.each([".", ".."])("%s is refused as the name of a file", async (name) => {
     expect((await sendFile(name)).status).toBe(400);
   });
 
-  test("a workspace's files that wait have a sum that they do not pass", async () => {
+  test("the waiting files of a workspace have a bounded total size", async () => {
     const { sql } = stage.database;
     await sql`
       INSERT INTO ticket_attachments (id, workspace_id, owner_email, name, size_bytes, sha256, created_at)
@@ -104,7 +104,7 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     await sql`DELETE FROM ticket_attachments WHERE id = 'att_large'`;
   });
 
-  test("a workspace that has as many products or projects as it can have gets no other, and keeps using them", async () => {
+  test("a workspace at its limit of products or projects gets no new one, and can use the existing ones", async () => {
     const { sql } = stage.database;
     const at = new Date(stage.control.clock.now());
     await sql`
@@ -122,7 +122,7 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     expect((await upload("project 1")).status).toBe(200);
   }, 60_000);
 
-  test("new SBOMs end at their number in an hour; one that is there already is none", async () => {
+  test("new SBOMs are refused beyond their number in an hour; an existing one does not count", async () => {
     const { sql } = stage.database;
     const at = new Date(stage.control.clock.now());
     await sql`
@@ -137,7 +137,7 @@ describe.each(databases)("quotas on $name", ({ open }) => {
     expect(Number(row?.["characters"])).toBeGreaterThan(100);
   }, 60_000);
 
-  test("refused files are asked for no byte", async () => {
+  test("no byte of a refused file is read", async () => {
     const { sql } = stage.database;
     const attachments = new AttachmentFolder(folder.path);
     let asked = 0;

@@ -1,4 +1,4 @@
-/** What a tools key may do in a minute and at once, and what its bodies may hold: refused clearly, and never a person's ordinary use. */
+/** Limits of a tools key: calls a minute, calls at once, and bytes of bodies. Ordinary use never reaches them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { diskFloorBytes, toolsCallsPerMinuteDefault } from "../../../../src/accounts/limits.ts";
 import { rateWindowMs } from "../../../../src/backing/limits.ts";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage[Symbol.asyncDispose]());
 
-/** With the limits of a service, at the stage's clock. */
+/** A service with its usual limits, on the test's clock. */
 async function limited(settings: { rpm?: number; full?: boolean } = {}): Promise<{ api: ToolsApi; key: string }> {
   const { key } = await stage.control.key("w", {
     kind: "tools",
@@ -36,7 +36,7 @@ const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
 const mcpHeaders = { accept: "application/json, text/event-stream" };
 
 describe("calls a minute", () => {
-  test("a key with a limit of its own is refused beyond it, with the time until a call leaves the window", async () => {
+  test("a key is refused beyond its own limit, with the time until a call leaves the window", async () => {
     const { api } = await limited({ rpm: 3 });
     expect((await api.call("list_my_tickets")).status).toBe(200);
     stage.control.clock.advance(20_000);
@@ -49,7 +49,7 @@ describe("calls a minute", () => {
     expect((await api.call("list_my_tickets")).status).toBe(429);
   });
 
-  test("one without has the default, and one key's calls are no other's", async () => {
+  test("a key without a limit has the default, and keys are counted separately", async () => {
     const [one, other] = [await limited(), await limited()];
     const answers = await Promise.all(Array.from({ length: 150 }, () => one.api.call("get_active_scope")));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -60,7 +60,7 @@ describe("calls a minute", () => {
     expect((await other.api.call("get_active_scope")).status).toBe(200);
   }, 60_000);
 
-  test("over MCP the refusal is an error of JSON-RPC, with Retry-After", async () => {
+  test("over MCP the refusal is a JSON-RPC error with Retry-After", async () => {
     const { api } = await limited({ rpm: 1 });
     expect((await api.call("list_my_tickets")).status).toBe(200);
     const { status, headers, body } = await api.send("/mcp", ping, { headers: mcpHeaders });
@@ -72,7 +72,7 @@ describe("calls a minute", () => {
     });
   });
 
-  test("a batch over MCP is one refusal, and nothing of it is done", async () => {
+  test("a batch over MCP is refused as a whole, and none of it is done", async () => {
     const { api } = await limited();
     const file = (id: number) => {
       const call = { name: "platform_create_support_request", arguments: { subject: `Batch ${id}`, message: "x" } };
@@ -84,14 +84,14 @@ describe("calls a minute", () => {
     expect(rows).toHaveLength(0);
   });
 
-  test("a large document that is read in vain counts as many calls", async () => {
+  test("a large document that cannot be read counts as many calls", async () => {
     const { api } = await limited({ rpm: sbomFailedReadCalls });
     const sbom = { bomFormat: "CycloneDX", specVersion: "9.9", x: "x".repeat(sbomReadHereBytesMax) };
     expect((await api.call("upload_sbom", { sbom, project: "p" })).status).toBe(400);
     expect((await api.call("list_my_tickets")).status).toBe(429);
   }, 30_000);
 
-  test("gateways tell each other what they counted", async () => {
+  test("gateways exchange their counts", async () => {
     const clock = new ManualClock();
     const told: Counts[] = [];
     const here = new CallRateLimiter({ clock, share: (counts) => told.push(counts) });
@@ -107,18 +107,18 @@ describe("calls a minute", () => {
   });
 });
 
-test("while the disk is nearly full documents are refused with 503, and everything else goes on", async () => {
+test("while the disk is nearly full, documents are refused with 503, and all else continues", async () => {
   const { api } = await limited({ full: true });
   const { status, headers, body } = await api.call("upload_sbom", { sbom: { bomFormat: "CycloneDX" }, project: "p" });
   expect([status, headers.get("retry-after"), body["error"]]).toEqual([503, "60", expect.stringContaining("(diskFloorBytes)")]);
   expect((await api.call("list_my_tickets")).status).toBe(200);
 });
 
-describe("bodies under way", () => {
+describe("bodies in transfer", () => {
   const mebibyte = 1024 * 1024;
   const limits = { totalBytes: 10 * mebibyte, perWorkspaceBytes: 6 * mebibyte, perKeyBytes: 4 * mebibyte };
 
-  test("of a key, of a workspace and of all are bounded, and given back whole", () => {
+  test("bodies of a key, of a workspace and of all keys are bounded, and released completely", () => {
     const budget = new ByteBudget(limits);
     const of = (key: string, workspace: string, size: number) => {
       const lease = budget.lease({ key, workspace });
@@ -136,14 +136,14 @@ describe("bodies under way", () => {
     of("a", "w", 4)[Symbol.dispose]();
   });
 
-  test("large ones never shut small ones out", () => {
+  test("large bodies never block small ones", () => {
     const budget = new ByteBudget({ ...limits, reserve: { bytes: mebibyte, smallBytes: 1_024 } });
     for (const name of ["a", "b", "c"]) budget.lease({ key: name, workspace: name }).grow(3 * mebibyte);
     expect(() => budget.lease({ key: "d", workspace: "d" }).grow(2_048)).toThrow("of all callers");
     budget.lease({ key: "e", workspace: "e" }).grow(1_024);
   });
 
-  test("slow bodies of one key end at its budget, by what they declare, and others are answered", async () => {
+  test("slow bodies of one key are refused beyond its budget by their declared lengths, and other keys are answered", async () => {
     const { api } = await limited();
     const slow = (declared: number) =>
       api.start("list_my_tickets", { body: new ReadableStream({ pull: () => new Promise(() => {}) }), declared });
@@ -156,11 +156,11 @@ describe("bodies under way", () => {
   });
 });
 
-describe("turns", () => {
+describe("slots", () => {
   const limits = { runningMax: 2, runningPerHolderMax: 1, waitingMax: 4, waitingPerHolderMax: 3, waitMs: 1_000 };
   const turns = (clock = new ManualClock()) => new FairSemaphore({ clock, limits, busy: "Busy" });
 
-  test("go to one holder after the other, however many one has waiting", async () => {
+  test("holders get slots in turn, however many calls one has waiting", async () => {
     const fair = turns();
     const order: string[] = [];
     const ends = [await fair.acquire("a"), await fair.acquire("b")];
@@ -180,7 +180,7 @@ describe("turns", () => {
     expect(order.slice(0, 2).toSorted()).toEqual(["a", "c"]);
   });
 
-  test("end at the bound of a holder with 429, at that of all and after the wait with 503", async () => {
+  test("the bound of a holder is answered with 429, and the bound of all or a long wait with 503", async () => {
     const clock = new ManualClock();
     const fair = turns(clock);
     await fair.acquire("a");

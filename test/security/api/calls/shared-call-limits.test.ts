@@ -6,7 +6,7 @@ import { rateWindowMs } from "../../../../src/backing/limits.ts";
 import { sharedCallLimits } from "../../../../src/security/api/calls/shared-call-limits.ts";
 import { ManualClock } from "../../../support/clock.ts";
 
-test("what one gateway counts, the other knows a quarter of a second later, and neither counts its own twice", () => {
+test("a gateway gets the other's counts a quarter of a second later, and neither counts its own twice", () => {
   const clock = new ManualClock();
   const listeners: ((payload: Uint8Array) => void)[] = [];
   const bus: Pick<Bus, "broadcast" | "listen"> = {

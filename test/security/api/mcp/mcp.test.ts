@@ -1,4 +1,4 @@
-/** The same operations over three doors: HTTP, MCP over HTTP and MCP over stdio, as the official client sees them, in both eras. */
+/** The operations are the same over HTTP, MCP over HTTP and MCP over stdio, for the official client in both eras. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ const overPost = async (operation: string, input: Record<string, unknown> = {}):
 /** About a component of the uploaded document, imported later, so that a scan finds it. */
 const records = [about("CVE-2026-0001", { name: "@scope/left" })];
 const ids = { project_id: "", finding_id: "" };
-/** Makes a new row each time, and needs a new name for it. */
+/** Creates a new row each time, and needs a new name for it. */
 const creating = "create_product";
 const repeatable = operations.map(({ name }) => name).filter((name) => name !== creating);
 
@@ -99,11 +99,11 @@ describe.each([
   }, 30_000);
   afterAll(() => connected.close());
 
-  test("speaks the revision of its era", () => {
+  test("the client negotiates the revision of its era", () => {
     expect(connected.getProtocolEra()).toBe(era === "legacy" ? "legacy" : "modern");
   });
 
-  test("lists every operation in one order, with title, description, schemas and annotations", async () => {
+  test("the list has every operation in one order, with title, description, schemas and annotations", async () => {
     const { tools } = await connected.listTools();
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ name }) => `platform_${name}`));
     for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -149,7 +149,7 @@ describe.each([
     ["create_product", { name: "" }],
     ["import_repository", { url: "https://git.example.com/acme/app" }],
     ...operations.map(({ name }) => [name, { unknown_field: 1 }] as const),
-  ])("a call of %s with %j fails with the envelope of HTTP, as the tool's output schema has it", async (operation, input) => {
+  ])("a call of %s with %j fails with the envelope of HTTP, which matches the tool's output schema", async (operation, input) => {
     const expected = await overPost(operation, input);
     const { isError, body } = await call(connected, operation, input);
     expect([isError, body]).toEqual([true, expected.body]);
@@ -168,12 +168,12 @@ describe.each([
     expect(made["id"]).not.toBe(expected["id"]);
   });
 
-  test("a tool that there is not is an error of the protocol", async () => {
+  test("an unknown tool is a protocol error", async () => {
     expect(connected.callTool({ name: "platform_none", arguments: {} })).rejects.toThrow("There is no tool platform_none");
   });
 });
 
-test("a document of more values than any other call may have goes through MCP as it does over HTTP", async () => {
+test("a document with more values than other calls may have is accepted over MCP as over HTTP", async () => {
   const sbom = largeBom(30_000);
   const connected = await overHttp("auto", service());
   const { isError, body } = await call(connected, "upload_sbom", { project: "large", sbom });
@@ -201,7 +201,7 @@ describe("an attachment over stdio", () => {
   }, 30_000);
   afterAll(() => connected.close());
 
-  test("is sent ahead, kept beside its ticket, and named in the confirmation", async () => {
+  test("the file is sent before its ticket, kept with it, and named in the confirmation", async () => {
     const { body } = await call(connected, "submit_feedback", { message: "See the file", attachment_path: "notes.txt" });
     expect(objectOf(body["data"])["attachment"]).toEqual({ name: "notes.txt", size: 10 });
     const kept = await readdir(join(fleet.dataDir, "attachments"));
@@ -228,12 +228,12 @@ describe("an attachment over stdio", () => {
     expect(await call(connected, "list_my_tickets")).toEqual(before);
   });
 
-  test("is not read where the rest of the call is wrong", async () => {
+  test("the file is not read if the rest of the call is wrong", async () => {
     const { body } = await call(connected, "submit_feedback", { attachment_path: "none.txt" });
     expect(body["error"]).toStartWith('The field "message" is missing');
   });
 
-  test("of somebody else's sending is not there", async () => {
+  test("another person's file is unknown", async () => {
     const headers = { authorization: key, "content-type": "application/json", "x-attachment": "att_none" };
     const response = await fetch(`${fleet.url()}/api/tools/platform_submit_feedback`, {
       method: "POST",
@@ -245,7 +245,7 @@ describe("an attachment over stdio", () => {
   });
 });
 
-test("without a service it fails in words, and with no key it does not start", async () => {
+test("the stdio server explains a missing service, and does not start without a key", async () => {
   const env = { PATH: process.env["PATH"] ?? "", WEIR_URL: "http://127.0.0.1:9", WEIR_TOOLS_KEY: key };
   const connected = mcpClient("auto");
   await connected.connect(
