@@ -1,5 +1,6 @@
 /** Runs test files in a process of their own, so that a suite that hangs can be ended. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { killWithParent } from "./services/kill-with-parent.ts";
 
 export interface Tally {
   passed: number;
@@ -11,54 +12,48 @@ export interface SuiteRun {
   name: string;
   files: string[];
   budgetSeconds: number;
+  /** How often a failed test runs again; its first failure stays shown. */
+  retries: number;
   cwd: string;
+  /** Added to the environment, such as the URLs of servers. */
+  environment?: Record<string, string>;
+  /** false: shows the output when the suite has ended, whole, for other suites run beside this one. */
+  showsProgress: boolean;
 }
 
 /** A machine may be slower than the one that budgets are made for; a suite that hangs is ended at this multiple. */
 const budgetsMax = 3;
-/** A test of real processes on a busy machine may fail by the machine: it is tried once more, and its first failure stays shown. */
-const retries = 1;
 /** For one test; Bun's own 5 s is short for a test of several processes on a busy machine. */
 const testMsMax = 30_000;
 
 /** Characters shown of what the tests of a failed suite printed. */
 const printedMax = 20_000;
 
-let running: ChildProcess | null = null;
+const running = new Set<ChildProcess>();
 
-/** Shows progress and failures while it runs; ends with a line of its own. */
-export async function runSuite({ name, files, budgetSeconds, cwd }: SuiteRun): Promise<Tally> {
+/** Shows failures, and ends with a line that counts the tests. */
+export async function runSuite(run: SuiteRun): Promise<Tally> {
+  const { name, files, budgetSeconds, showsProgress } = run;
   console.log(`\n${name}: ${files.length} files, budget ${budgetSeconds} s`);
   const startedMs = performance.now();
-  const child = spawn(process.execPath, ["test", "--dots", `--timeout=${testMsMax}`, `--retry=${retries}`, ...files], {
-    cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  running = child;
-  let stopped = false;
   const limitMs = budgetSeconds * budgetsMax * 1_000;
-  const timer = setTimeout(() => {
-    stopped = true;
-    child.kill("SIGKILL");
-  }, limitMs);
-  const { code, said, told } = await ended(child);
-  clearTimeout(timer);
-  running = null;
-  const tally = readTally(said);
+  const { code, reported, printed, timedOut } = await ended(start(run), { limitMs, showsProgress });
   const seconds = (performance.now() - startedMs) / 1_000;
-  const printed = told.replace(/^bun test v.*\n/, "").trim();
-  if (code !== 0 && printed !== "") console.log(`What the tests printed:\n${printed.slice(-printedMax)}`);
-  if (stopped) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was ended`);
-  else if (seconds > budgetSeconds) console.log(`${name} took longer than its budget`);
+  const tally = readTally(reported);
   // A process that dies in the middle, or finds nothing to run, has counted no failure itself.
   if (code !== 0 && tally.failed === 0) tally.failed = 1;
+  if (!showsProgress) process.stderr.write(`\n${name}:\n${reported}`);
+  const shown = printed.replace(/^bun test v.*\n/, "").trim();
+  if (code !== 0 && shown !== "") console.log(`What the tests printed:\n${shown.slice(-printedMax)}`);
+  if (timedOut) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was ended`);
+  else if (seconds > budgetSeconds) console.log(`${name} took longer than its budget`);
   console.log(`${name}: ${tallyText(tally)} in ${seconds.toFixed(1)} s`);
   return tally;
 }
 
-/** Ends what runs, at once. */
-export function killRunningSuite(): void {
-  running?.kill("SIGKILL");
+/** Ends every suite at once, with the processes that its tests started. */
+export function killRunningSuites(): void {
+  for (const child of running) kill(child);
 }
 
 /** The form of the last line of `npm test`. */
@@ -67,22 +62,60 @@ export function tallyText({ passed, failed, skipped }: Tally): string {
 }
 
 /** From the summary that Bun's test runner ends with; its failures include errors between tests. */
-export function readTally(said: string): Tally {
-  const summary = said.slice(Math.max(0, said.search(/^ *\d+ pass$(?![\s\S]*^ *\d+ pass$)/m)));
+export function readTally(reported: string): Tally {
+  const summary = reported.slice(Math.max(0, reported.search(/^ *\d+ pass$(?![\s\S]*^ *\d+ pass$)/m)));
   const count = (word: string) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(summary)?.[1] ?? 0);
   return { passed: count("pass"), failed: count("fail"), skipped: count("skip") + count("todo") };
 }
 
-function ended(child: ChildProcess): Promise<{ code: number | null; said: string; told: string }> {
-  let said = "";
-  let told = "";
-  child.stdout?.on("data", (data) => (told += String(data)));
+function start({ files, retries, cwd, environment }: SuiteRun): ChildProcess {
+  const command = [process.execPath, "test", "--dots", `--timeout=${testMsMax}`, `--retry=${retries}`, ...files];
+  const [program = "", ...words] = [...killWithParent("SIGKILL"), ...command];
+  // The head of a process group, so that a signal reaches the processes that tests start.
+  return spawn(program, words, {
+    cwd,
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+}
+
+function kill({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+interface Ended {
+  code: number | null;
+  /** What Bun's test runner wrote. */
+  reported: string;
+  /** What the tests wrote. */
+  printed: string;
+  timedOut: boolean;
+}
+
+function ended(child: ChildProcess, { limitMs, showsProgress }: { limitMs: number; showsProgress: boolean }): Promise<Ended> {
+  const end = { reported: "", printed: "", timedOut: false };
+  running.add(child);
+  const timer = setTimeout(() => {
+    end.timedOut = true;
+    kill(child);
+  }, limitMs);
+  child.stdout?.on("data", (data) => (end.printed += String(data)));
   child.stderr?.on("data", (data) => {
-    said += String(data);
-    process.stderr.write(data);
+    end.reported += String(data);
+    if (showsProgress) process.stderr.write(data);
   });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code, said, told }));
+    child.on("exit", () => {
+      running.delete(child);
+      clearTimeout(timer);
+    });
+    child.on("close", (code) => resolve({ ...end, code }));
   });
 }

@@ -1,20 +1,28 @@
 /** `npm test`: the checks, then every suite within its budget. `npm test -- <path…>` runs only those files. */
 import { dirname, join } from "node:path";
 import { runChecks } from "./checks.ts";
-import { killRunningSuite, runSuite, tallyText, type Tally } from "./run-suite.ts";
+import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
 import { findBrowser } from "./services/find-browser.ts";
 import { findServers } from "./services/find-servers.ts";
-import { filesOf, suites } from "./suites.ts";
+import { SuiteServers } from "./services/suite-servers.ts";
+import { filesOf, lanesOf, suites, type Suite } from "./suites.ts";
 
 const root = dirname(import.meta.dir);
 const chosenBudgetSeconds = 300;
+const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
+/** Servers of somebody else: all suites share them, and a fleet of one suite would disturb that of another. */
+const sharesServers = Boolean(DATABASE_URL && NATS_URL && REDIS_URL);
+let servers: SuiteServers | null = null;
+let stopping = false;
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    killRunningSuite();
-    console.log("\nStopped");
-    process.exit(130);
-  });
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
+
+async function stop(): Promise<never> {
+  stopping = true;
+  killRunningSuites();
+  await servers?.[Symbol.asyncDispose]();
+  console.log("\nStopped");
+  process.exit(130);
 }
 
 const paths = process.argv.slice(2);
@@ -24,22 +32,35 @@ process.exit(tally.failed === 0 ? 0 : 1);
 
 function runFiles(files: string[]): Promise<Tally> {
   const relative = files.map((file) => (/^[./]/.test(file) ? file : `./${file}`));
-  return runSuite({ name: "chosen files", files: relative, budgetSeconds: chosenBudgetSeconds, cwd: root });
+  const name = "chosen files";
+  return runSuite({ name, files: relative, budgetSeconds: chosenBudgetSeconds, retries: 0, cwd: root, showsProgress: true });
 }
 
 async function runAll(): Promise<Tally> {
   const total: Tally = { ...runChecks(), skipped: 0 };
-  const missing = [await missingServers(), await missingBrowser()].filter((one) => one !== null);
-  for (const suite of suites) {
-    const files = filesOf(suite, join(root, "test"));
-    if (files.length > 0) add(total, await runSuite({ ...suite, files, cwd: root }));
-  }
+  const missing = [await openServers(), await missingBrowser()].filter((one) => one !== null);
+  const { sideBySide, after } = lanesOf(suites);
+  const lanes = sharesServers ? [sideBySide.flat()] : sideBySide;
+  const showsProgress = lanes.length === 1;
+  await Promise.all(lanes.map((lane) => runLane(lane, { total, showsProgress })));
+  await runLane(after, { total, showsProgress: true });
+  await servers?.[Symbol.asyncDispose]();
   console.log("");
   for (const { tests, toRun } of missing) {
     console.log(`Not run: ${tests}. To run them, ${toRun}`);
     if (process.env["CI"]) failMissing(total);
   }
   return total;
+}
+
+async function runLane(lane: Suite[], { total, showsProgress }: { total: Tally; showsProgress: boolean }): Promise<void> {
+  for (const suite of lane) {
+    const files = filesOf(suite, join(root, "test"));
+    if (stopping || files.length === 0) continue;
+    await using own = suite.usesServers ? await servers?.forSuite(suite.name) : undefined;
+    const environment = { ...own?.urls };
+    add(total, await runSuite({ ...suite, files, cwd: root, environment, showsProgress }));
+  }
 }
 
 function add(total: Tally, { passed, failed, skipped }: Tally): void {
@@ -53,14 +74,16 @@ interface LeftOut {
   toRun: string;
 }
 
-/** null: there are test services. Looked for once before the suites, for fetching them may take longer than a test may. */
-async function missingServers(): Promise<LeftOut | null> {
-  const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
-  if (DATABASE_URL && NATS_URL && REDIS_URL) return null;
+/** null: there are servers, ours or those of the variables. Before the suites, for to fetch them may take longer than a test may. */
+async function openServers(): Promise<LeftOut | null> {
+  if (sharesServers) return null;
   const found = await findServers();
-  if (!("missing" in found)) return null;
-  const names = suites.filter((suite) => suite.usesServers).map((suite) => suite.name);
-  return { tests: `the tests of ${names.join(", ")} that need servers`, toRun: found.missing };
+  if ("missing" in found) {
+    const names = suites.filter((suite) => suite.usesServers).map((suite) => suite.name);
+    return { tests: `the tests of ${names.join(", ")} that need servers`, toRun: found.missing };
+  }
+  servers = await SuiteServers.start(found);
+  return null;
 }
 
 /** As above. */

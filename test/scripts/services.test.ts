@@ -1,16 +1,17 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import postgres from "postgres";
 import { exchange } from "../../scripts/services/exchange.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
-import { freshDatabase, temporaryFolder, testServers, testServices } from "../support/servers/services.ts";
+import { ownServices } from "../support/servers/own-services.ts";
+import { freshDatabase, temporaryFolder, testServers } from "../support/servers/services.ts";
 
 setDefaultTimeout(30_000);
-const services = await testServices();
-const own = services?.own ?? null;
+const own = await ownServices();
+afterAll(() => own?.[Symbol.asyncDispose]());
 
 describe.skipIf(own === null)("test services", () => {
   test("each server answers, dies by kill -9, and restarts on the same port", async () => {
-    for (const server of Object.values(own ?? {})) {
+    for (const server of own === null ? [] : [own.nats, own.redis, own.postgres]) {
       const { port, pid, url } = server;
       await server.kill("SIGKILL");
       expect(server.pid).toBe(0);
@@ -21,7 +22,7 @@ describe.skipIf(own === null)("test services", () => {
   });
 
   test("PostgreSQL still has what it committed before a kill -9", async () => {
-    const url = await freshDatabase(services?.urls.DATABASE_URL ?? "");
+    const url = await freshDatabase(own?.urls.DATABASE_URL ?? "");
     const before = postgres(url, { max: 1, onnotice: () => {} });
     await before`CREATE TABLE kept (id int)`;
     await before`INSERT INTO kept VALUES (1)`;

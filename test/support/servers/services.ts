@@ -9,14 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findServers, type Servers } from "../../../scripts/services/find-servers.ts";
 import { createDatabase } from "../../../scripts/services/postgres.ts";
-import type { Server } from "../../../scripts/services/server.ts";
 import { startServices, type ServiceUrls } from "../../../scripts/services.ts";
 import { atEnd } from "../processes/at-end.ts";
 
+/** For tests that kill no server: other tests use the same ones. */
 export interface TestServices {
   urls: ServiceUrls;
-  /** To be killed and restarted; null where the variables name servers that are not ours. */
-  own: { nats: Server; redis: Server; postgres: Server } | null;
 }
 
 let servers: ReturnType<typeof findServers> | null = null;
@@ -57,11 +55,10 @@ export async function temporaryFolder(name: string): Promise<string> {
 
 async function openServices(): Promise<TestServices | null> {
   const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
-  if (DATABASE_URL && NATS_URL && REDIS_URL) return { urls: { DATABASE_URL, NATS_URL, REDIS_URL }, own: null };
+  if (DATABASE_URL && NATS_URL && REDIS_URL) return { urls: { DATABASE_URL, NATS_URL, REDIS_URL } };
   const found = await testServers();
   if (found === null) return null;
   const started = await startServices({ servers: found, folder: await temporaryFolder("services") });
   atEnd(() => started[Symbol.asyncDispose]());
-  const { urls, nats, redis, postgres } = started;
-  return { urls, own: { nats, redis, postgres } };
+  return { urls: started.urls };
 }
