@@ -8,6 +8,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { atEnd } from "../processes/at-end.ts";
+import { emptyDatabase, schemaDigest } from "./empty-database.ts";
 import { copyEmbeddedDatabase, createMigratedDatabase } from "./prepared-databases.ts";
 import { temporaryFolder, testServices } from "./services.ts";
 
@@ -15,30 +16,62 @@ export interface TestDatabase extends AsyncDisposable {
   sql: Database;
 }
 
-let embedded: Promise<TestDatabase> | null = null;
+interface Embedded {
+  database: TestDatabase;
+  schema: string;
+}
 
-async function startEmbedded(): Promise<TestDatabase> {
+let embedded: Promise<Embedded> | null = null;
+
+async function startEmbedded(): Promise<Embedded> {
   const folder = join(await temporaryFolder("database"), "postgres");
   await copyEmbeddedDatabase(folder);
   const database = await openEmbeddedPostgres({ folder, clock: systemClock, log: silentLog });
   atEnd(() => database[Symbol.asyncDispose]());
-  return database;
+  return { database, schema: await schemaDigest(database.sql) };
 }
 
 /** Empty, and used by one test at a time: PGlite takes longer to open another data folder than to empty this one. */
 export async function openEmbeddedDatabase(): Promise<TestDatabase> {
-  const { sql } = await (embedded ??= startEmbedded());
-  await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
-  await migrate(sql);
+  const { database, schema } = await (embedded ??= startEmbedded());
+  const { sql } = database;
+  if ((await schemaDigest(sql)) === schema) await emptyDatabase(sql);
+  else {
+    await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
+    await migrate(sql);
+  }
   return { sql, async [Symbol.asyncDispose]() {} };
 }
 
+interface ServerDatabase {
+  url: string;
+  schema: string;
+}
+
+/** Empty databases of earlier tests. */
+const free: ServerDatabase[] = [];
+
 async function openServerDatabase(server: string): Promise<TestDatabase> {
-  await using stack = new AsyncDisposableStack();
-  const { url } = stack.use(await createMigratedDatabase(server));
-  const { sql } = stack.use(openPostgres({ url: new Secret(url), applicationName: "weir tests", clock: systemClock }));
-  const kept = stack.move();
-  return { sql, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const { url, schema } = free.pop() ?? (await createServerDatabase(server));
+  const open = (): TestDatabase => openPostgres({ url: new Secret(url), applicationName: "weir tests", clock: systemClock });
+  const database = open();
+  return {
+    sql: database.sql,
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await using cleaner = open();
+      if ((await schemaDigest(cleaner.sql)) !== schema) return;
+      await emptyDatabase(cleaner.sql);
+      free.push({ url, schema });
+    },
+  };
+}
+
+async function createServerDatabase(server: string): Promise<ServerDatabase> {
+  const created = await createMigratedDatabase(server);
+  atEnd(() => created[Symbol.asyncDispose]());
+  await using database = openPostgres({ url: new Secret(created.url), applicationName: "weir tests", clock: systemClock });
+  return { url: created.url, schema: await schemaDigest(database.sql) };
 }
 
 const services = await testServices();
