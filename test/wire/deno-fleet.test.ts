@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "../../scripts/services/server.ts";
 import { deno, DenoService } from "../support/processes/deno.ts";
 import type { Customer } from "../support/operator.ts";
-import { openTestRedis } from "../support/servers/redis.ts";
+import { ownServices } from "../support/servers/own-services.ts";
 import { chat, outcomeOf } from "../support/gateway/requests.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
-import { freshDatabase, temporaryFolder, testServices } from "../support/servers/services.ts";
+import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { until } from "../support/until.ts";
 
-const found = deno === null ? null : await testServices();
+const found = deno === null ? null : await testServers();
 
 describe.skipIf(found === null)("a fleet on Deno", () => {
   const stack = new AsyncDisposableStack();
@@ -20,16 +20,15 @@ describe.skipIf(found === null)("a fleet on Deno", () => {
   let key = "";
 
   beforeAll(async () => {
-    const opened = await openTestRedis();
-    if (found === null || opened === null) return;
-    redis = opened;
-    stack.defer(() => redis.stop());
+    // Its own servers: another fleet on the same NATS would take its events.
+    const own = await ownServices();
+    if (own === null) return;
+    stack.use(own);
+    redis = own.redis;
     const folder = await temporaryFolder("deno-fleet");
     const stub = stack.use(await startProviderStub());
     const catalogDir = await writeStubCatalog(`${folder}/catalog`, { url: stub.url });
-    const { DATABASE_URL, NATS_URL } = found.urls;
-    const services = { DATABASE_URL: await freshDatabase(DATABASE_URL), NATS_URL, REDIS_URL: redis.url };
-    service = stack.use(await DenoService.start({ folder, catalogDir, services }));
+    service = stack.use(await DenoService.start({ folder, catalogDir, services: own.urls }));
     await until(async () => (await fetch(`${service.url}/ready`)).status === 200, 30_000);
     customer = await service.operator.customer({ credit: "10" });
     key = customer.keys[0]?.key ?? "";
