@@ -1,4 +1,4 @@
-/** The suites of `npm test`: which folders of test/ each runs, beside which others, and how long it may take on two cores. */
+/** The suites of `npm test`: which folders of test/ each runs, beside which others, and how long it may take. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,9 +6,11 @@ export interface Suite {
   name: string;
   /** Below test/; null takes every file that no other suite names. */
   folders: string[] | null;
-  /** Suites of one lane run one after the other, in the order of the list; the lanes run side by side. null: after all lanes. */
-  lane: "computing" | "fleets" | "pages" | null;
-  /** Beside the other lanes. */
+  /** The suites of the second stage kill processes, so they start when all of the first stage have ended. */
+  stage: 1 | 2;
+  /** The lanes of a stage run side by side; the suites of a lane run one after another, in the order of the list. */
+  lane: number;
+  /** On two cores, beside the other lanes. */
   budgetSeconds: number;
   /** How often a failed test runs again. Where processes are killed, a busy machine can fail a test; elsewhere a retry hides a race. */
   retries: number;
@@ -17,25 +19,32 @@ export interface Suite {
 }
 
 export const suites: Suite[] = [
-  { name: "embedded", folders: null, lane: "computing", budgetSeconds: 100, retries: 0, usesServers: true },
-  { name: "tools", folders: ["security"], lane: "computing", budgetSeconds: 80, retries: 0, usesServers: true },
-  { name: "simulation", folders: ["simulation"], lane: "computing", budgetSeconds: 30, retries: 0, usesServers: false },
-  { name: "distributed", folders: ["distributed"], lane: "fleets", budgetSeconds: 110, retries: 1, usesServers: true },
-  { name: "backing", folders: ["backing"], lane: "fleets", budgetSeconds: 100, retries: 1, usesServers: true },
-  { name: "conformance", folders: ["wire"], lane: "pages", budgetSeconds: 100, retries: 0, usesServers: true },
-  { name: "connectors", folders: ["connectors", "browser"], lane: "pages", budgetSeconds: 110, retries: 0, usesServers: true },
-  { name: "chaos", folders: ["chaos"], lane: null, budgetSeconds: 130, retries: 1, usesServers: true },
+  { name: "embedded", folders: null, stage: 1, lane: 1, budgetSeconds: 160, retries: 0, usesServers: true },
+  { name: "conformance", folders: ["wire"], stage: 1, lane: 1, budgetSeconds: 90, retries: 0, usesServers: true },
+  { name: "distributed", folders: ["distributed"], stage: 1, lane: 2, budgetSeconds: 130, retries: 1, usesServers: true },
+  { name: "tools", folders: ["security"], stage: 1, lane: 2, budgetSeconds: 120, retries: 0, usesServers: true },
+  { name: "backing", folders: ["backing"], stage: 1, lane: 3, budgetSeconds: 130, retries: 1, usesServers: true },
+  {
+    name: "connectors",
+    folders: ["connectors", "browser"],
+    stage: 1,
+    lane: 3,
+    budgetSeconds: 100,
+    retries: 0,
+    usesServers: true,
+  },
+  { name: "simulation", folders: ["simulation"], stage: 1, lane: 3, budgetSeconds: 20, retries: 0, usesServers: false },
+  { name: "chaos", folders: ["chaos"], stage: 2, lane: 1, budgetSeconds: 90, retries: 1, usesServers: true },
+  { name: "recovery", folders: ["recovery"], stage: 2, lane: 2, budgetSeconds: 90, retries: 1, usesServers: true },
 ];
 
 /** Run by the checks before. */
 const checkedBefore = new Set(["architecture.test.ts"]);
 
-/** The lists of suites that run side by side, then the list of those that run after them. */
-export function lanesOf(all: readonly Suite[]): { sideBySide: Suite[][]; after: Suite[] } {
-  const lanes = Map.groupBy(all, ({ lane }) => lane);
-  const after = lanes.get(null) ?? [];
-  lanes.delete(null);
-  return { sideBySide: [...lanes.values()], after };
+/** The stages in order, each as its lanes. */
+export function stagesOf(all: readonly Suite[]): Suite[][][] {
+  const stages = [...Map.groupBy(all, ({ stage }) => stage).values()];
+  return stages.map((stage) => [...Map.groupBy(stage, ({ lane }) => lane).values()]);
 }
 
 /** The files of each suite, as `./test/…`; each test file of the tree is in exactly one, or checked before. */

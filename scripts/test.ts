@@ -5,7 +5,7 @@ import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.
 import { findBrowser } from "./services/find-browser.ts";
 import { findServers } from "./services/find-servers.ts";
 import { SuiteServers } from "./services/suite-servers.ts";
-import { filesOf, lanesOf, suites, type Suite } from "./suites.ts";
+import { filesOf, stagesOf, suites, type Suite } from "./suites.ts";
 
 const root = dirname(import.meta.dir);
 const chosenBudgetSeconds = 300;
@@ -39,11 +39,11 @@ function runFiles(files: string[]): Promise<Tally> {
 async function runAll(): Promise<Tally> {
   const total: Tally = { ...runChecks(), skipped: 0 };
   const missing = [await openServers(), await missingBrowser()].filter((one) => one !== null);
-  const { sideBySide, after } = lanesOf(suites);
-  const lanes = sharesServers ? [sideBySide.flat()] : sideBySide;
-  const showsProgress = lanes.length === 1;
-  await Promise.all(lanes.map((lane) => runLane(lane, { total, showsProgress })));
-  await runLane(after, { total, showsProgress: true });
+  for (const lanes of stagesOf(suites)) {
+    const running = sharesServers ? [lanes.flat()] : lanes;
+    const showsProgress = running.length === 1;
+    await Promise.all(running.map((lane) => runLane(lane, { total, showsProgress })));
+  }
   await servers?.[Symbol.asyncDispose]();
   console.log("");
   for (const { tests, toRun } of missing) {

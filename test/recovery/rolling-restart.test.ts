@@ -1,8 +1,8 @@
 /** docs/operations.md promises that clients do not notice when gateways restart one after the other. */
 import { expect, test } from "bun:test";
 import { testServers } from "../support/servers/services.ts";
-import { runRestartsOnOnePort } from "./harness/restarts-on-one-port.ts";
-import { runRollingRestart } from "./harness/rolling-restart.ts";
+import { runRestartsOnOnePort } from "../chaos/harness/restarts-on-one-port.ts";
+import { runRollingRestart } from "../chaos/harness/rolling-restart.ts";
 
 const servers = await testServers();
 
