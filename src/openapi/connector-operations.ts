@@ -148,7 +148,7 @@ function headOf({ operationId, summary, responses, ...rest }: Operation): Operat
   return {
     ...rest,
     operationId: `${operationId}Head`,
-    summary: `${summary}: the headers alone`,
+    summary: `${summary}: only the headers`,
     responses: Object.fromEntries(bodiless),
   };
 }

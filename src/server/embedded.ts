@@ -45,9 +45,9 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
   stack.use(await startMetering({ backing, counters, clock, log }));
   const call = providerCalls({ clock, clocks: launchCheckClocks(clocks), providerKey });
-  const alone = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
-  stack.use(startProber({ sql, bus, models, call, lock: alone, clock, log }));
-  stack.use(startMailer({ sql, bus, mail: config.mail, lock: alone, clock, log }));
+  const noLock = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
+  stack.use(startProber({ sql, bus, models, call, lock: noLock, clock, log }));
+  stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));
   stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
   const front = openFront({

@@ -55,8 +55,8 @@ const requests: [string, string, (ids: Ids) => string, (ids: Ids) => object | nu
 describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("for %s", (as) => {
   test.each(requests)("%s of another workspace does not exist", async (_, method, path, body) => {
     const answer = async (ids: Ids) => {
-      const { status, body: told } = await control.call(method, path(ids), { as, ...(body(ids) && { body: body(ids) }) });
-      return { status, told: JSON.stringify(told).replaceAll(/key-\w+|con-\w+|gen-\w+/g, "ID") };
+      const { status, body: answered } = await control.call(method, path(ids), { as, ...(body(ids) && { body: body(ids) }) });
+      return { status, answered: JSON.stringify(answered).replaceAll(/key-\w+|con-\w+|gen-\w+/g, "ID") };
     };
     const unknown = await answer(nobodys);
     expect(unknown.status).toBe(404);
@@ -66,7 +66,7 @@ describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("for
   test("another workspace gets the same answer as a missing one", async () => {
     const answer = async (name: string) => {
       const { status, body } = await control.call("GET", `/workspaces/${name}`, { as });
-      return { status, told: JSON.stringify(body).replaceAll(name, "NAME") };
+      return { status, answered: JSON.stringify(body).replaceAll(name, "NAME") };
     };
     expect(await answer("other")).toEqual(await answer("nowhere-at-all"));
   });

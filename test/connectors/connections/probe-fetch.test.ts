@@ -65,15 +65,15 @@ describe("a request to a vendor", () => {
   });
 
   test.each([
-    ["stands for an address within", async () => [{ address: "127.0.0.1", family: 4 }]],
+    ["resolves to a private address", async () => [{ address: "127.0.0.1", family: 4 }]],
     [
-      "stands for an address within beside one that is not",
+      "resolves to a private and a public address",
       async () => [
         { address: "1.1.1.1", family: 4 },
         { address: "::ffff:127.0.0.1", family: 6 },
       ],
     ],
-    ["stands for nothing", async () => []],
+    ["resolves to nothing", async () => []],
   ])("connects to nothing when the name %s", async (_what, resolve) => {
     const before = reached;
     const probeFetch = createProbeFetch({ clock: systemClock, resolve, authorities: String(secure.cert) });

@@ -52,7 +52,7 @@ const documents: [string, string][] = [
   ["components that are no list", bom({ components: {} })],
   ["a version that is no text", bom({ components: [{ ...lodash, version: 1 }] })],
   ["U+0000 in a name", bom({ components: [{ ...lodash, name: "a\u0000" }] })],
-  ["a key that stands twice", '{"bomFormat":"CycloneDX","bomFormat":"CycloneDX","specVersion":"1.6"}'],
+  ["a repeated key", '{"bomFormat":"CycloneDX","bomFormat":"CycloneDX","specVersion":"1.6"}'],
   ["an entity bomb", `<!DOCTYPE bom [<!ENTITY e0 "x">${entities}]>${bomXml("1.6").replace(/^<\?xml.*\n/, "")}`],
   ["XML of another kind", "<project><modelVersion>4.0.0</modelVersion></project>"],
   ["XML that ends too early", bomXml("1.6").slice(0, -10)],
@@ -63,15 +63,15 @@ const documents: [string, string][] = [
 describe("an SBOM that is", () => {
   test.each(documents)("%s is refused by the tools API, the control API and the command line", async (_what, text) => {
     await storesNothing(async () => {
-      const told = await stage.api.refusal("upload_sbom", { project: "shop", product: "suite", sbom: text });
-      expect(told).toMatch(sentence);
+      const message = await stage.api.refusal("upload_sbom", { project: "shop", product: "suite", sbom: text });
+      expect(message).toMatch(sentence);
       const query = "?workspace=w&project=shop&product=suite";
       const { status, body } = await stage.control.call("POST", `/sboms${query}`, { body: text });
-      expect([status, objectOf(objectOf(body)["error"])["message"]]).toEqual([400, told]);
+      expect([status, objectOf(objectOf(body)["error"])["message"]]).toEqual([400, message]);
       const path = join(folder.path, "bom");
       await writeFile(path, text);
       const printed = await weir.refusal("sbom", "upload", path, "--workspace", "w", "--project", "shop", "--product", "suite");
-      expect(printed).toContain(told);
+      expect(printed).toContain(message);
     });
   });
 
@@ -111,8 +111,8 @@ describe("an archive that is", () => {
     await storesNothing(async () => {
       const query = "?workspace=w&name=app";
       const { status, body } = await stage.control.call("POST", `/repositories/archive${query}`, { body: new Uint8Array(bytes) });
-      const told = String(objectOf(objectOf(body)["error"])["message"]);
-      expect([status, told]).toEqual([400, expect.stringMatching(sentence)]);
+      const message = String(objectOf(objectOf(body)["error"])["message"]);
+      expect([status, message]).toEqual([400, expect.stringMatching(sentence)]);
       const path = join(folder.path, "app.zip");
       await writeFile(path, bytes);
       expect(await weir.refusal("repository", "import", path, "--workspace", "w")).toMatch(/^weir: .{10,}/su);

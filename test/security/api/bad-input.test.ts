@@ -140,11 +140,11 @@ describe.each(operations.map((operation) => [operation.name, operation] as const
     for (const field of fields.filter((one) => /(^|_)id$/.test(one) && one !== "cve_id")) {
       await storesNothing(async () => {
         const rest = name === "get_remediation" ? {} : inputs[name];
-        const told = async (id: string) => (await refusalOf(name, { ...rest, [field]: id }))?.replaceAll(id, "ID");
-        const unknown = await told("prj_none");
+        const refusalFor = async (id: string) => (await refusalOf(name, { ...rest, [field]: id }))?.replaceAll(id, "ID");
+        const unknown = await refusalFor("prj_none");
         expect(unknown).toMatch(/^There is no (project|product|finding|SBOM) with the id "ID"$/);
-        expect(await told(String(theirs[field]))).toBe(unknown ?? "");
-        for (const id of ids) expect(await told(id)).toBe(unknown ?? "");
+        expect(await refusalFor(String(theirs[field]))).toBe(unknown ?? "");
+        for (const id of ids) expect(await refusalFor(id)).toBe(unknown ?? "");
       });
     }
   });

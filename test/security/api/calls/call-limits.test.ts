@@ -93,13 +93,13 @@ describe("calls a minute", () => {
 
   test("gateways exchange their counts", async () => {
     const clock = new ManualClock();
-    const told: Counts[] = [];
-    const here = new CallRateLimiter({ clock, share: (counts) => told.push(counts) });
+    const sent: Counts[] = [];
+    const here = new CallRateLimiter({ clock, share: (counts) => sent.push(counts) });
     const there = new CallRateLimiter({ clock });
     for (let call = 0; call < 3; call++) here.count("key", 5);
     clock.advance(1_000);
-    expect(told).toEqual([[["key", 3]]]);
-    there.addOthers(told[0] ?? []);
+    expect(sent).toEqual([[["key", 3]]]);
+    there.addOthers(sent[0] ?? []);
     for (let call = 0; call < 2; call++) there.count("key", 5);
     expect(String(await failureOf((async () => there.count("key", 5))()))).toContain("5 calls a minute");
     clock.advance(rateWindowMs);
