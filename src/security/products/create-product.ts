@@ -5,7 +5,7 @@ import { viewProductOf } from "./view.ts";
 
 export const createProduct = operation({
   title: "Create a product",
-  description: "Creates a product, which groups projects. Names are unique in a workspace, to the letter.",
+  description: "Creates a product, which groups projects. Names are unique in a workspace; upper and lower case differ.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   addition: true,
   input: ProductForm,

@@ -8,7 +8,7 @@ import { insertProduct, selectProductIdByName } from "./store.ts";
 
 /**
  * @returns its id
- * @throws DomainError conflict where there is one of that name, or as many as there can be; invalid_field for a name that is an id's; forbidden for auditors
+ * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name of the form of an id; forbidden for auditors
  */
 export async function createProduct(
   { actor, workspace, name }: { actor: Actor; workspace: WorkspaceId; name: string },
@@ -16,7 +16,7 @@ export async function createProduct(
 ): Promise<string> {
   authorize(actor, { roles: writers, action: "create a product" });
   if (isToolsId("prd", name)) {
-    throw new DomainError("invalid_field", `Cannot call a product "${name}": it reads like an id`, { field: "name" });
+    throw new DomainError("invalid_field", `Cannot call a product "${name}": the name has the form of an id`, { field: "name" });
   }
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();

@@ -7,14 +7,14 @@ import { insertProduct } from "./store.ts";
 
 export interface NamedProduct {
   workspace: WorkspaceId;
-  /** Its id, or its exact name: then it is created where there is none. */
+  /** Its id, or its exact name. A product with a new name is created. */
   product: string;
   at: Date;
 }
 
 export interface FoundProduct {
   id: string;
-  /** What was done; empty where it was there. */
+  /** The event of the creation; empty when the product existed. */
   events: AuditEvent[];
 }
 

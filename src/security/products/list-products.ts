@@ -11,8 +11,8 @@ import { viewProducts } from "./view.ts";
 export const listProducts = operation({
   title: "List products",
   description:
-    "Lists products of the active scope by name, with their projects, SBOMs, live vulnerabilities and security posture. Where the scope " +
-    "is a project, it is the product that the project is in. `name` is the whole name, to the letter.",
+    "Lists products of the active scope by name, with their projects, SBOMs, live vulnerabilities and security posture. If the scope " +
+    "is a project, the list has the product of that project. `name` is the whole, exact name.",
   annotations: reading,
   input: Type.Object({
     name: nameFilter("Products of exactly this name"),
@@ -23,7 +23,7 @@ export const listProducts = operation({
     const filter = { workspace, scope, name: name ?? null };
     const total = await countProducts(filter, sql);
     const rows = await selectProducts({ ...filter, limit, offset }, sql);
-    const hint = total === 0 && name !== undefined ? ". Names are compared whole and to the letter" : "";
+    const hint = total === 0 && name !== undefined ? ". A name must match exactly" : "";
     return {
       data: { products: await viewProducts(rows, sql), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
       message: `${rows.length} of ${total} products${hint}`,

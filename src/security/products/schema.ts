@@ -3,23 +3,23 @@ import { VulnerabilityCounts } from "../findings/lists/vulnerability-counts.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf } from "../api/operations/fields.ts";
 
-export const ProductForm = Type.Object({ name: lineOf({ title: "What people call it", min: 1, max: nameCharactersMax }) });
+export const ProductForm = Type.Object({ name: lineOf({ title: "Its name", min: 1, max: nameCharactersMax }) });
 
 const posture = Type.Union(
   [Type.Literal("A"), Type.Literal("B"), Type.Literal("C"), Type.Literal("D"), Type.Literal("F"), Type.Null()],
   {
     description:
-      "By its worst live vulnerability: F critical, D high, C medium, B low or without a severity, A none; null: none of its projects " +
-      "was scanned yet",
+      "The grade of its most severe live vulnerability: F critical, D high, C medium, B low or without a severity, A no vulnerability; null " +
+      "when none of its projects was scanned yet",
   },
 );
 
 export const ProductView = Type.Object(
   {
     id: Type.String({ description: "The product's id" }),
-    name: Type.String({ description: "Its name, which no other in the workspace has" }),
+    name: Type.String({ description: "Its name, unique in the workspace" }),
     projects_count: Type.Integer({ description: "Projects in it" }),
-    sboms_count: Type.Integer({ description: "SBOMs that these have, former ones included" }),
+    sboms_count: Type.Integer({ description: "SBOMs of these projects, including former ones" }),
     vulnerability_counts: VulnerabilityCounts,
     posture,
   },

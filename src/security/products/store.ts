@@ -9,7 +9,7 @@ export interface NewProduct {
   at: Date;
 }
 
-/** @returns false where the workspace has one of that name */
+/** @returns false when the workspace has a product of that name */
 export async function insertProduct({ id, workspace, name, at }: NewProduct, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     INSERT INTO products (id, workspace_id, name, created_at) VALUES (${id}, ${workspace}, ${name}, ${at})
@@ -28,7 +28,7 @@ export async function selectProductIdByName(
 
 export interface ProductFilter {
   workspace: WorkspaceId;
-  /** What is looked at; of a project the product that it is in. */
+  /** For the scope of a project: the product of that project. */
   scope: Scope;
   /** Exact; null: any. */
   name: string | null;
@@ -39,11 +39,11 @@ export interface ProductRow {
   name: string;
   projects: number;
   sboms: number;
-  /** Whether a scan of one of its projects was completed. */
+  /** Whether a scan of one of its projects has been completed. */
   scanned: boolean;
 }
 
-/** By name, which is unique in a workspace. */
+/** Ordered by name, which is unique in a workspace. */
 export async function selectProducts(
   { limit, offset, ...filter }: ProductFilter & { limit: number; offset: number },
   sql: Queries,

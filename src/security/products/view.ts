@@ -5,7 +5,7 @@ import { resourceNotFound } from "../resources/resource.ts";
 import type { ProductView } from "./schema.ts";
 import { selectProducts, type ProductRow } from "./store.ts";
 
-/** Each with its counts. */
+/** Views each product with its counts. */
 export async function viewProducts(rows: readonly ProductRow[], sql: Queries): Promise<ProductView[]> {
   const ids = rows.map(({ id }) => id);
   const counts = await countVulnerabilities(ids, sql);

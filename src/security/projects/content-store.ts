@@ -1,4 +1,4 @@
-/** What a project is made of, and what follows from it. */
+/** The components of a project, its unknown matches and its counts. */
 import type { Queries } from "../../backing/backing.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
@@ -8,19 +8,19 @@ export interface ComponentRow {
   version: string | null;
   type: string | null;
   purl: string | null;
-  /** null: of none that is known. */
+  /** null: an unknown one. */
   ecosystem: Ecosystem | null;
   relation: "direct" | "transitive" | "unknown";
   via: number | null;
   scope: string | null;
   licenses: string[];
-  /** Why its version cannot be held against a record; null: none says so. */
+  /** Why its version cannot be compared with an advisory; null: it can be. */
   unknown: string | null;
-  /** Live ones. */
+  /** Its live findings. */
   vulnerabilities: number;
 }
 
-/** The first of a document, in its order, without its root. */
+/** The first components of an SBOM in the SBOM's order, without the root. */
 export async function selectComponents(
   { project, sbom, limit }: { project: string; sbom: string; limit: number },
   sql: Queries,

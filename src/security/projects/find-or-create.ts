@@ -6,7 +6,7 @@ import { insertProject, lockProject, type ProjectRow } from "./store.ts";
 
 interface NamedProject {
   workspace: WorkspaceId;
-  /** Its id, or its exact name: then it is created where there is none. */
+  /** Its id, or its exact name. A project with a new name is created. */
   project: string;
   at: Date;
 }
@@ -14,7 +14,7 @@ interface NamedProject {
 export interface FoundProject {
   /** Locked until the transaction ends. */
   project: ProjectRow;
-  /** What was done; empty where it was there. */
+  /** The event of the creation; empty when the project existed. */
   events: AuditEvent[];
 }
 
@@ -27,9 +27,9 @@ export async function findOrCreateProject({ workspace, project, at }: NamedProje
     return { project: row, events: [] };
   }
   const id = newToolsId("prj", at.getTime());
-  // Where somebody else is making it, this waits for them; the next statement then sees theirs.
+  // If another transaction is creating the project, this statement waits for it, and the next one sees the project.
   const made = await insertProject({ id, workspace, name: project, provider: "upload", at }, tx);
   const row = await lockProject({ workspace, name: project }, tx);
-  if (!row) throw new Error(`The project "${project}" is there and cannot be found`);
+  if (!row) throw new Error(`The project "${project}" exists and cannot be found`);
   return { project: row, events: made ? [resourceCreated("project", { workspace, id, name: project })] : [] };
 }

@@ -1,7 +1,7 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-/** Projects with more documents than are kept. */
+/** Projects with more SBOMs than are kept. */
 export async function selectProjectsOverLimit({ kept, limit }: { kept: number; limit: number }, sql: Queries): Promise<string[]> {
   const rows = await sql<{ project: string }[]>`
     SELECT project_id AS project FROM sboms WHERE NOT removing GROUP BY project_id HAVING count(*) > ${kept} LIMIT ${limit}`;
@@ -13,7 +13,7 @@ export interface MarkedSbom {
   workspace: WorkspaceId;
 }
 
-/** The present document and the newest of the others stay. Locks the project, so that none of the marked becomes its present one. */
+/** Keeps the current SBOM and the newest of the others. Locks the project, so that no marked SBOM becomes the current one. */
 export async function markFormerSboms(
   { project, kept, limit }: { project: string; kept: number; limit: number },
   tx: Transaction,
@@ -35,7 +35,7 @@ export async function selectSbomToRemove(sql: Queries): Promise<string | undefin
 
 const parts = ["finding_sboms", "sbom_edges", "sbom_components"] as const;
 
-/** At most so many rows of a document that is being removed; of one that has none left, the document itself. */
+/** Deletes at most `limit` rows of an SBOM that is being removed; after its last row, the SBOM itself. */
 export async function deletePartOfSbom({ id, limit }: { id: string; limit: number }, sql: Queries): Promise<void> {
   for (const table of parts) {
     const { count } = await sql`

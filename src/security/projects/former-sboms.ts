@@ -1,4 +1,4 @@
-/** Documents that were a project's present one before: some are kept, the others removed bit by bit. */
+/** The SBOMs that were a project's current one before: the newest are kept, the others removed in short steps. */
 import { change } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -11,9 +11,9 @@ interface Parts {
 }
 
 /**
- * From then on they are no documents of their project: uploading the same bytes makes a new one.
- * @param kept how many each project keeps, its present one among them
- * @returns how many were marked; none: no project has more
+ * Marks SBOMs for removal. A marked SBOM no longer belongs to its project: an upload of the same bytes stores a new one.
+ * @param kept how many SBOMs each project keeps, including its current one
+ * @returns how many were marked; 0 when no project has more than `kept`
  */
 export async function markFormer(kept: number, { sql, clock }: Parts): Promise<number> {
   let marked = 0;
@@ -32,7 +32,7 @@ export async function markFormer(kept: number, { sql, clock }: Parts): Promise<n
   return marked;
 }
 
-/** A short step of it. @returns false: there is nothing to remove */
+/** Removes some rows of one marked SBOM. @returns false when nothing is left to remove */
 export async function removeSomeFormer(sql: Database): Promise<boolean> {
   const id = await selectSbomToRemove(sql);
   if (id === undefined) return false;

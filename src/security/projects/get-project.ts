@@ -8,8 +8,8 @@ import { showProject } from "./show.ts";
 export const getProject = operation({
   title: "Get a project",
   description:
-    `Shows a project with its components, live vulnerabilities and what cannot be matched, the first ${projectItemsMax} of each with ` +
-    "how many there are, and its numbers. For all of its findings list them by its id.",
+    `Shows a project with its components, live vulnerabilities and unknown matches, the first ${projectItemsMax} of each with the total, and ` +
+    "its metrics. list_findings lists all of its findings by its id.",
   annotations: reading,
   input: Type.Object({ project_id: idField("Id of the project") }),
   data: ProjectDetailsView,
@@ -22,7 +22,7 @@ export const getProject = operation({
 function sentence(project: ProjectDetailsView): string {
   const { components, vulnerabilities, scan_status: status, scan_queue_position: before, findings_left_out: leftOut } = project;
   const made = `${components.total} components, ${vulnerabilities.total} live vulnerabilities`;
-  const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, for a project has at most ${projectFindingsMax}`;
+  const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, since a project has at most ${projectFindingsMax}`;
   if (status === "completed") return made + cut;
   const line = before === null || before === 0 ? "" : ` behind ${before} others`;
   return `${made}${cut}; its scan is ${status === "never" ? "not asked for yet" : `${status}${line}`}`;

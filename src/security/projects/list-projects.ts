@@ -12,7 +12,7 @@ export const listProjects = operation({
   title: "List projects",
   description:
     "Lists projects of the active scope by name, with the state of their scans and how many live vulnerabilities they have. `name` is " +
-    `the whole name, to the letter. At most ${listRowsMax} rows are given, whatever the limit.`,
+    `the whole, exact name. A response has at most ${listRowsMax} rows, even when the limit is higher.`,
   annotations: reading,
   input: Type.Object({ name: nameFilter("Projects of exactly this name"), ...pageFields({ normal: projectRowsDefault }) }),
   data: listData("projects", ProjectView),
@@ -22,7 +22,7 @@ export const listProjects = operation({
     const limit = Math.min(asked, listRowsMax);
     const total = await countProjects(filter, sql);
     const rows = await selectProjects({ ...filter, limit, offset }, sql);
-    const hint = total === 0 && name !== undefined ? ". Names are compared whole and to the letter" : "";
+    const hint = total === 0 && name !== undefined ? ". A name must match exactly" : "";
     return {
       data: { projects: await viewProjects(rows, parts), ...pageAnswer({ limit, offset }, { total, rows: rows.length }) },
       message: `${rows.length} of ${total} projects${hint}`,

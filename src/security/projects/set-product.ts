@@ -11,12 +11,12 @@ export interface ProjectMove {
   workspace: WorkspaceId;
   /** Id or exact name. */
   project: string;
-  /** Likewise; null: into none. */
+  /** Id or exact name; null takes the project out of its product. */
   product: string | null;
 }
 
 /**
- * Puts a project into another product, with its findings. The one that it is in changes nothing and records nothing.
+ * Moves a project with its findings to another product. A move to its own product changes nothing and is not recorded.
  * @returns the project's id
  * @throws DomainError not_found; forbidden for auditors
  */

@@ -1,4 +1,4 @@
-/** A project with what it is made of and what follows from it: the first of each, and how many there are. */
+/** A project with the first of its components, vulnerabilities and unknown matches, and their totals. */
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -54,7 +54,7 @@ export async function showProject(
   };
 }
 
-/** The first page of the list of vulnerabilities in the scope of the project. */
+/** The filter of list_vulnerabilities for the first page of the project. */
 function liveIn(id: string): VulnerabilityFilter {
   const page = { limit: projectItemsMax, offset: 0 };
   return { scope: { kind: "project", id }, ecosystem: null, ranks: ranksOf("all"), scoreMin: 0, page };
@@ -80,7 +80,7 @@ async function componentsOf({ project, sbom }: { project: string; sbom: string |
 
 function matchOf({ ecosystem, purl, version, unknown }: ComponentRow): ComponentView["match"] {
   if (ecosystem === null) {
-    const reason = purl === null ? "it has no package URL that can be read" : "no advisories are known of its kind of package";
+    const reason = purl === null ? "it has no package URL that can be read" : "there are no advisories for its kind of package";
     return { state: "not_matched", reason };
   }
   const reason = unknown ?? (version === null ? "the document names no version" : null);

@@ -1,4 +1,4 @@
-/** Makes a document the present one of a project: the rows of it, of the project and of its product, all at once or none. */
+/** Stores an SBOM as the current one of a project. The rows of the SBOM, the project and the product are written together or not at all. */
 import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Change } from "../../accounts/audit/change.ts";
 import { changedFields } from "../../accounts/audit/changes.ts";
@@ -22,11 +22,11 @@ import { updateDocument, updateOrigin, updateProduct, type ProjectProvider, type
 export interface SbomToStore {
   actor: Actor;
   workspace: WorkspaceId;
-  /** Id or exact name; a name that the workspace does not have is a new project's. */
+  /** Id or exact name; a new name creates a project. */
   project: string;
-  /** Likewise; null: the project stays in the product that it is in. */
+  /** Id or exact name; a new name creates a product; null: the project keeps its product. */
   product: string | null;
-  /** Where the document was made from; null: it was uploaded, and a project that is there stays what it is. */
+  /** The source that the SBOM was created from; null: it was uploaded, and an existing project keeps its origin. */
   origin: { provider: Exclude<ProjectProvider, "upload">; repository: string | null } | null;
   filename: string | null;
   sbom: SbomRows;
@@ -56,13 +56,13 @@ export async function storeSbom(asked: SbomToStore, { sql, clock, notify }: Sbom
   return stored;
 }
 
-/** Asked before anything is written, and once more when the project is locked. */
+/** Checks the project before anything is written. It is checked again when it is locked. */
 async function requireProject({ workspace, project }: SbomToStore, sql: Database): Promise<void> {
   const reference = referenceTo("project", project);
   if ("id" in reference) await requireResource("project", { workspace, ...reference }, sql);
 }
 
-/** In statements of their own: packages are everybody's, and are not to be locked for as long as a large document takes. */
+/** Runs outside the transaction: all workspaces share packages, and must not wait while a large SBOM is stored. */
 async function addPackages({ packages }: SbomRows, sql: Database): Promise<void> {
   for (let at = 0; at < packages.length; at += packagesPerStatement) {
     await packageIds(packages.slice(at, at + packagesPerStatement), sql);
@@ -105,7 +105,7 @@ interface Following {
   product: string | null;
 }
 
-/** The project gets the origin and the product that were named, where it has others. */
+/** Updates the origin and the product of the project. */
 async function follow({ asked: { workspace, origin }, project, product }: Following, tx: Transaction): Promise<AuditEvent[]> {
   const before = { product_id: project.product, provider: project.provider, repository: project.repository };
   const after = { ...before, ...(product !== null && { product_id: product }), ...origin };

@@ -13,7 +13,7 @@ export interface ProjectRow {
   product: string | null;
   provider: ProjectProvider;
   repository: string | null;
-  /** Its present document. */
+  /** Id of its current SBOM. */
   sbom: string | null;
   scanStatus: ScanStatus;
 }
@@ -21,7 +21,7 @@ export interface ProjectRow {
 /** By its id or its exact name. */
 export type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
 
-/** @returns false where the workspace has one of that name */
+/** @returns false when the workspace has a project of that name */
 export async function insertProject(
   project: Pick<ProjectRow, "id" | "name" | "provider"> & { workspace: WorkspaceId; at: Date },
   tx: Transaction,
@@ -34,7 +34,7 @@ export async function insertProject(
   return rows.length === 1;
 }
 
-/** Held until the transaction ends, so that its document and its product change one after the other. */
+/** Locks the project until the transaction ends, so that changes of its SBOM and its product do not overlap. */
 export async function lockProject({ workspace, ...named }: ProjectNamed, tx: Transaction): Promise<ProjectRow | undefined> {
   const [row] = await tx<ProjectRow[]>`
     SELECT id, name, product_id AS product, provider, repository, sbom_id AS sbom, scan_status AS "scanStatus"
@@ -56,8 +56,8 @@ export async function updateDocument({ id, sbom }: { id: string; sbom: string },
 }
 
 /**
- * Its findings follow, for lists of a product read them alone; these lists are added up at once and not at the commit, so that the
- * time for it is granted here.
+ * Moves the findings too, since lists of a product read only findings. The counts of these lists are updated here and not at the commit,
+ * so that the longer statement timeout applies to them.
  */
 export async function updateProduct({ id, product }: { id: string; product: string | null }, tx: Transaction): Promise<void> {
   await allowStatements(projectMoveMs, tx);
@@ -68,7 +68,6 @@ export async function updateProduct({ id, product }: { id: string; product: stri
 
 export interface ProjectFilter {
   workspace: WorkspaceId;
-  /** What is looked at. */
   scope: Scope;
   /** Exact; null: any. */
   name: string | null;
@@ -76,11 +75,11 @@ export interface ProjectFilter {
 
 export interface ListedProject extends Omit<ProjectRow, "repository" | "sbom"> {
   lastScannedAt: Date | null;
-  /** What the last scan found and did not write. */
+  /** Findings of the last scan that were not stored, because of the limit. */
   findingsLeftOut: number;
 }
 
-/** By name, which is unique in a workspace. */
+/** Ordered by name, which is unique in a workspace. */
 export async function selectProjects(
   { limit, offset, ...filter }: ProjectFilter & { limit: number; offset: number },
   sql: Queries,
@@ -109,7 +108,7 @@ export interface ProjectDetails extends ListedProject {
   scanFailure: string | null;
   unknownsLeftOut: number;
   createdAt: Date;
-  /** Its present document; null: it has none. */
+  /** Its current SBOM; null: none. */
   sbom: PresentSbom | null;
 }
 

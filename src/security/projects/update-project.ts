@@ -10,14 +10,14 @@ import { viewProjectOf } from "./view.ts";
 
 export const updateProject = operation({
   title: "Move a project",
-  description: "Puts a project into a product, or takes it out of the one that it is in. Its findings follow.",
+  description: "Moves a project with its findings to a product, or takes it out of its product.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   addition: true,
   deadlineMs: projectMoveMs,
   input: Type.Object({
     project_id: idField("Id of the project"),
     product_id: Type.Union([idField("Id of the product"), Type.Null()], {
-      title: "Id of the product that it is to be in, or null for none",
+      title: "Id of the new product, or null for none",
       description: "the id of a product, or null,",
     }),
   }),

@@ -15,27 +15,27 @@ const sbomField = Type.Union([Type.Object({}), Type.String()], {
 export const uploadSbom = operation({
   title: "Upload an SBOM",
   description:
-    "Makes an SBOM the present one of a project, which is then scanned against all known advisories. A project or product that is named " +
-    "and not there is created. The same SBOM once more changes nothing.",
+    "Stores an SBOM as the current one of a project, which is then scanned against all known advisories. A project or product with a new " +
+    "name is created. Uploading the same SBOM again changes nothing.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   addition: true,
   takesSbom: true,
   deadlineMs: sbomStoreMs,
   input: Type.Object({
     sbom: sbomField,
-    project: lineOf({ title: "Id or exact name of the project; a new name makes a new one", min: 1, max: nameCharactersMax }),
+    project: lineOf({ title: "Id or exact name of the project; a new name creates a project", min: 1, max: nameCharactersMax }),
     product: Type.Optional(
       lineOf({
-        title: "Id or exact name of the product that the project is to be in; a new name makes a new one",
+        title: "Id or exact name of the product of the project; a new name creates a product",
         min: 1,
         max: nameCharactersMax,
       }),
     ),
-    filename: Type.Optional(lineOf({ title: "What the file is called", min: 1, max: sbomFilenameCharactersMax })),
+    filename: Type.Optional(lineOf({ title: "Name of the file", min: 1, max: sbomFilenameCharactersMax })),
   }),
   data: StoredSbom,
   async handle({ input: { project, product = null, filename = null }, caller, sbom, parts }) {
-    // What is found at `sbom` and is neither an object nor a text was refused as a wrong field.
+    // A value that is neither an object nor a string was already refused as an invalid field.
     if (sbom === null)
       throw new DomainError("invalid_field", 'The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
     if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);

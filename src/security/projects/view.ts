@@ -7,13 +7,12 @@ import { resourceNotFound } from "../resources/resource.ts";
 import type { ProjectView } from "./schema.ts";
 import { selectProject, type ListedProject } from "./store.ts";
 
-/** What views are made with. */
 export interface ViewSources {
   sql: Queries;
   clock: Clock;
 }
 
-/** Each with its counts, and its place among those that wait for a scan. */
+/** Views each project with its counts and its place in the queue of scans. */
 export async function viewProjects(rows: readonly ListedProject[], { sql, clock }: ViewSources): Promise<ProjectView[]> {
   const ids = rows.map(({ id }) => id);
   const counts = await countVulnerabilities(ids, sql);

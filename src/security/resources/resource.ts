@@ -37,7 +37,7 @@ export async function requireResource(
   if (!(await resourceExists({ table: kinds[kind].plural, workspace, id }, sql))) throw resourceNotFound(kind, { id });
 }
 
-/** Call it after the row of a new resource is written, last in the transaction: other transactions wait for it. @throws DomainError conflict */
+/** Call it last in the transaction, after the new row is written: it makes other transactions wait. @throws DomainError conflict */
 export async function requireResourceQuota(kind: ResourceKind, workspace: WorkspaceId, tx: Transaction): Promise<void> {
   const { plural, max, limit } = kinds[kind];
   await lockQuota({ workspace, counted: plural }, tx);

@@ -4,7 +4,7 @@ import { ScopeView } from "./schema.ts";
 
 export const getActiveScope = operation({
   title: "Get the active scope",
-  description: "Tells what lists of this key show: its whole workspace, one product or one project.",
+  description: "Shows the scope of this key's lists: the whole workspace, one product or one project.",
   annotations: reading,
   addition: true,
   input: Type.Object({}),

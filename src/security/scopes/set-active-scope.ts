@@ -10,7 +10,7 @@ import { ScopeView } from "./schema.ts";
 
 export const setActiveScope = operation({
   title: "Set the active scope",
-  description: "Chooses what lists of this key show from now on: its whole workspace, one product or one project.",
+  description: "Sets the scope of this key's lists: the whole workspace, one product or one project.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   addition: true,
   input: Type.Object({

@@ -1,4 +1,4 @@
-/** The mail that says a ticket is logged. Nothing of the ticket stands in a header but its reference, which is ours. */
+/** The mail that confirms a ticket. Of the ticket, only the generated reference is in a header. */
 import type { NewMail } from "../mails/store.ts";
 import type { TicketType } from "./schema.ts";
 
@@ -9,13 +9,13 @@ interface Logged {
   id: string;
   reference: string;
   type: TicketType;
-  /** E-mail address of whoever logged it. */
+  /** E-mail address of the person who logged it. */
   owner: string;
-  /** What they wrote. */
+  /** The text of that person. */
   text: string;
 }
 
-/** null: no mail is sent for this type. */
+/** @returns null when no mail is sent for this type */
 export function acknowledgementOf({ id, reference, type, owner, text }: Logged): NewMail | null {
   const name = names[type];
   if (name === undefined) return null;

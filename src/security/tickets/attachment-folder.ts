@@ -1,4 +1,4 @@
-/** The files of tickets, in the data folder of the one process that has it. */
+/** The files of tickets, in the data folder of one process. */
 import { createHash } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,10 +30,10 @@ export class AttachmentFolder {
   }
 
   /**
-   * Keeps a file for the ticket that is to follow; what no ticket came for is removed after an hour.
-   * @param pieces the file, as it comes; of a file that has no room none is asked for
+   * Stores a file for a later ticket. A file that no ticket uses is removed after an hour.
+   * @param pieces the content; nothing is read of a file that exceeds a quota
    * @returns the id by which the ticket names it, and how many bytes it has
-   * @throws LimitReachedError, DomainError where too many files are kept; what reading the pieces throws
+   * @throws LimitReachedError, DomainError when too many files are stored; errors of `pieces`
    */
   async keep({ pieces, name, ...place }: SentFile, { sql, clock }: FolderParts): Promise<{ id: string; sizeBytes: number }> {
     const now = clock.now();
@@ -55,7 +55,7 @@ export class AttachmentFolder {
     return { id, sizeBytes: kept.sizeBytes };
   }
 
-  /** Under its name stands a whole file or none. */
+  /** Writes to a partial file first, so that a file with the final name is complete. */
   async #write(id: string, pieces: Pieces): Promise<{ sizeBytes: number; sha256: string }> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const partial = `${this.#path(id)}.partial`;
@@ -69,13 +69,13 @@ export class AttachmentFolder {
     }
   }
 
-  /** Ids are ours: 26 characters of a-z and 2-7 after their kind. */
+  /** Ids are generated here: a prefix and 26 characters of a-z and 2-7. */
   #path(id: string): string {
     return join(this.#folder, id);
   }
 }
 
-/** One after the other, and the sum with them: no file is in memory as a whole. */
+/** Writes and hashes piece by piece: no file is in memory as a whole. */
 async function writePieces(path: string, pieces: Pieces): Promise<{ sizeBytes: number; sha256: string }> {
   await using file = await open(path, "wx", 0o600);
   const hash = createHash("sha256");

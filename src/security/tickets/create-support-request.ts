@@ -8,7 +8,7 @@ import { aboutFields, Confirmation, ticketText } from "./schema.ts";
 
 export const createSupportRequest = operation({
   title: "Create a support request",
-  description: "Asks the people who run this service for help. A ticket is logged, which list_my_tickets shows.",
+  description: "Asks the operators of this service for help. It logs a ticket, which list_my_tickets shows.",
   annotations: ticketAnnotations,
   addition: true,
   input: Type.Object({

@@ -14,8 +14,8 @@ export const listMyTickets = operation({
   annotations: reading,
   addition: true,
   input: Type.Object({
-    type: oneOf([...ticketTypes, "all"], { title: "Tickets of this kind", normal: "all" }),
-    status: oneOf([...ticketStatuses, "all"], { title: "Tickets that are this far", normal: "all" }),
+    type: oneOf([...ticketTypes, "all"], { title: "Tickets of this type", normal: "all" }),
+    status: oneOf([...ticketStatuses, "all"], { title: "Tickets with this status", normal: "all" }),
     ...pageFields({ normal: ticketRowsDefault, max: listRowsMax }),
   }),
   data: listData("tickets", TicketRow),

@@ -23,7 +23,7 @@ import {
 interface Draft {
   type: TicketType;
   subject: string;
-  /** What the caller wrote, for the mail to quote. */
+  /** The caller's text, which the mail quotes. */
   text: string;
 }
 
@@ -34,7 +34,7 @@ interface Logged {
 }
 
 /**
- * The same ticket of the same person within ten minutes is the one that is logged already: agents try again.
+ * Agents retry: the same ticket of the same person within ten minutes is logged once.
  * @throws DomainError for an attachment that cannot be taken; LimitReachedError where the workspace has logged too many
  */
 export async function logTicket(draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
@@ -59,18 +59,18 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
   const { caller, parts } = call;
   const { attachment_path: _path, ...details } = call.input;
   const attachment = await attachmentOf(call, tx);
-  // The order of fields in a call means nothing.
+  // The digest does not depend on the order of fields.
   const fingerprint = digestOf([caller.workspace, caller.actor.email, draft.type, details, attachment?.sha256 ?? null]);
   const now = parts.clock.now();
   const duplicate = await lockDuplicate({ fingerprint, after: new Date(now - ticketRepeatMs) }, tx);
   if (duplicate) return { ticket: duplicate, attachment: (await selectAttachmentOf(duplicate.id, tx)) ?? null, repeated: true };
-  if (attachment && attachment.ticket !== null) throw attachmentGone();
+  if (attachment && attachment.ticket !== null) throw attachmentNotFound();
   const { type, subject, text } = draft;
   const place = { workspace: caller.workspace, owner: caller.actor.email };
   const ticket = { ...place, id: newToolsId("tkt", now), reference: newReference(type), type, subject };
   const inserted = await insertTicket({ ...ticket, details, fingerprint, at: new Date(now) }, tx);
   if (!inserted) throw new Error(`The reference ${ticket.reference} was drawn twice`);
-  if (attachment && !(await updateAttachmentTicket({ id: attachment.id, ticket: ticket.id }, tx))) throw attachmentGone();
+  if (attachment && !(await updateAttachmentTicket({ id: attachment.id, ticket: ticket.id }, tx))) throw attachmentNotFound();
   const mail = acknowledgementOf({ ...ticket, text });
   if (mail) await insertMail({ ...mail, at: new Date(now) }, tx);
   await requireTicketQuota({ workspace: caller.workspace, mailed: mail !== null, now }, tx);
@@ -81,12 +81,12 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
 async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
   if (id === null) return null;
   const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.actor.email }, tx);
-  if (!row) throw attachmentGone();
+  if (!row) throw attachmentNotFound();
   return row;
 }
 
-function attachmentGone(): DomainError {
-  return new DomainError("not_found", "The attachment is not there any longer: send the file again");
+function attachmentNotFound(): DomainError {
+  return new DomainError("not_found", "The attachment no longer exists: send the file again");
 }
 
 function sentences({ ticket, attachment, repeated }: Logged, call: Call<{ attachment_path?: string }>, mailed: boolean): string {

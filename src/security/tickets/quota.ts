@@ -1,4 +1,4 @@
-/** How many tickets, mails and files a workspace may make. */
+/** Limits the tickets, mails and files of a workspace. */
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { quotaHourMs } from "../../accounts/limits.ts";
@@ -15,7 +15,7 @@ import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { selectLoggedAt, type StoredFiles } from "./store.ts";
 
-/** After the ticket's row is written. @throws LimitReachedError */
+/** Call it after the ticket's row is written. @throws LimitReachedError */
 export async function requireTicketQuota(
   { workspace, mailed, now }: { workspace: WorkspaceId; mailed: boolean; now: number },
   tx: Transaction,
@@ -34,18 +34,18 @@ export async function requireTicketQuota(
 }
 
 /**
- * Whether `more` files have room beside those that are kept.
+ * Checks whether there is room for `more` files.
  * @throws LimitReachedError where files wait for tickets that may come or not; DomainError conflict where tickets have them
  */
 export function requireFileQuota(kept: StoredFiles, { more, now }: { more: number; now: number }): void {
   const wait = { status: 429 as const, retryAfterMs: (kept.oldestUnused?.getTime() ?? now) + attachmentUnusedMs - now };
   if (kept.own + more > attachmentsUnusedMax) {
-    const many = `${attachmentsUnusedMax} files that no ticket has come for`;
-    throw new LimitReachedError(`Cannot keep more than ${many} (attachmentsUnusedMax): try again later`, wait);
+    const many = `${attachmentsUnusedMax} files without a ticket`;
+    throw new LimitReachedError(`Cannot store more than ${many} (attachmentsUnusedMax): try again later`, wait);
   }
   if (kept.unusedBytes > attachmentUnusedBytesMax) {
-    const many = `${attachmentUnusedBytesMax} bytes of a workspace's files that no ticket has come for`;
-    throw new LimitReachedError(`Cannot keep more than ${many} (attachmentUnusedBytesMax): try again later`, wait);
+    const many = `${attachmentUnusedBytesMax} bytes of a workspace's files without a ticket`;
+    throw new LimitReachedError(`Cannot store more than ${many} (attachmentUnusedBytesMax): try again later`, wait);
   }
   if (kept.bytes > attachmentStoredBytesMax) {
     throw quotaFull({ what: "bytes of attachments", max: attachmentStoredBytesMax, limit: "attachmentStoredBytesMax" });

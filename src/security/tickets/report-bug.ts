@@ -11,8 +11,8 @@ import { subjectOf } from "./subject.ts";
 export const reportBug = operation({
   title: "Report a bug",
   description:
-    "Files a bug with what you expected and what happened instead. A ticket is logged, which list_my_tickets shows, and an e-mail " +
-    "with its reference goes to the owner of the key.",
+    "Reports a bug with what you expected and what happened instead. It logs a ticket, which list_my_tickets shows, and sends an e-mail " +
+    "with the reference to the owner of the key.",
   annotations: ticketAnnotations,
   input: Type.Object({
     title: Type.Optional(lineOf({ title: "The bug in one line", min: 1, max: nameCharactersMax })),

@@ -21,12 +21,14 @@ const literals = <Word extends string>(words: readonly Word[], description: stri
     ),
   );
 
-export const TicketTypeView = literals(ticketTypes, "What kind of ticket it is");
-export const TicketStatusView = literals(ticketStatuses, "How far it is");
+export const TicketTypeView = literals(ticketTypes, "Type of the ticket");
+export const TicketStatusView = literals(ticketStatuses, "Status of the ticket");
 
-/** What every ticket may say beside its own fields. */
+/** Fields that every ticket may have. */
 export const aboutFields = {
-  tool_name: Type.Optional(lineOf({ title: "Name of the operation that it is about", min: 1, max: toolNameCharactersMax })),
+  tool_name: Type.Optional(
+    lineOf({ title: "Name of the operation that the ticket is about", min: 1, max: toolNameCharactersMax }),
+  ),
   context: Type.Optional(
     text({ title: "What you were doing, in one sentence, without secrets or personal data", max: ticketContextCharactersMax }),
   ),
@@ -43,11 +45,11 @@ export const ticketText = (title: string) => text({ title, min: 1, max: ticketTe
 
 export const Confirmation = Type.Object({
   ticket_id: Type.String({ description: "The ticket's id" }),
-  reference: Type.String({ description: "What people call it; stands in every mail about it" }),
+  reference: Type.String({ description: "Its reference for people, which is in every mail about it" }),
   type: TicketTypeView,
   status: TicketStatusView,
   acknowledgement_email: Type.Union([Type.Literal("queued"), Type.Null()], {
-    description: "Whether a mail with the reference goes to the key's owner; null: none is sent for this type",
+    description: "Whether a mail with the reference is sent to the key's owner; null: this type has no mail",
   }),
   attachment: Type.Union(
     [
@@ -57,16 +59,16 @@ export const Confirmation = Type.Object({
       }),
       Type.Null(),
     ],
-    { description: "What was attached; null: nothing" },
+    { description: "The attached file; null: none" },
   ),
 });
 export type Confirmation = Static<typeof Confirmation>;
 
 export const TicketRow = Type.Object({
   id: Type.String({ description: "The ticket's id" }),
-  reference: Type.String({ description: "What people call it" }),
+  reference: Type.String({ description: "Its reference for people" }),
   type: TicketTypeView,
-  subject: Type.String({ description: "What it is about, in one line" }),
+  subject: Type.String({ description: "Its subject, in one line" }),
   status: TicketStatusView,
   created_at: Type.String({ description: "When it was logged, ISO 8601 in UTC" }),
   updated_at: Type.String({ description: "When it changed last, ISO 8601 in UTC" }),

@@ -2,7 +2,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { TicketStatus, TicketType } from "./schema.ts";
 
-/** Whose ticket it is. */
+/** The person who owns a ticket or a file, in a workspace. */
 export interface TicketOwner {
   workspace: WorkspaceId;
   owner: string;
@@ -29,7 +29,7 @@ export interface TicketRecord {
   updatedAt: Date;
 }
 
-/** The same ticket, logged after a time. Until the transaction ends nobody else logs one with this fingerprint. */
+/** The same ticket, logged after a time. Until the transaction ends, no other call logs a ticket with this fingerprint. */
 export async function lockDuplicate(
   { fingerprint, after }: { fingerprint: string; after: Date },
   tx: Transaction,
@@ -40,7 +40,7 @@ export async function lockDuplicate(
   return row;
 }
 
-/** @returns false where the reference is taken */
+/** @returns false when the reference is in use */
 export async function insertTicket(ticket: NewTicket, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     INSERT INTO tickets (id, reference, workspace_id, owner_email, type, subject, details, fingerprint, created_at, updated_at)
@@ -99,7 +99,7 @@ export async function insertAttachment(attachment: AttachmentRow & TicketOwner &
       decode(${attachment.sha256}, 'hex'), ${attachment.at})`;
 }
 
-/** One that its owner sent ahead, held as it is until the transaction ends. */
+/** A file that its owner sent before the ticket; it is locked until the transaction ends. */
 export async function lockAttachment(
   { id, workspace, owner }: TicketOwner & { id: string },
   tx: Transaction,
@@ -118,21 +118,21 @@ export async function selectAttachmentOf(ticket: string, sql: Queries): Promise<
   return row;
 }
 
-/** @returns false where another ticket has it */
+/** @returns false when another ticket has it */
 export async function updateAttachmentTicket({ id, ticket }: { id: string; ticket: string }, tx: Transaction): Promise<boolean> {
   const rows = await tx`
     UPDATE ticket_attachments SET ticket_id = ${ticket} WHERE id = ${id} AND ticket_id IS NULL RETURNING id`;
   return rows.length === 1;
 }
 
-/** What a workspace keeps of files. */
+/** The stored files of a workspace. */
 export interface StoredFiles {
-  /** Files of this person that no ticket has come for. */
+  /** Number of files of this person without a ticket. */
   own: number;
-  /** Bytes of files that no ticket has come for, and of all. */
+  /** Bytes of files without a ticket, and of all files. */
   unusedBytes: number;
   bytes: number;
-  /** When the first of those was sent that no ticket has come for; null: there is none. */
+  /** When the oldest file without a ticket was sent; null: there is none. */
   oldestUnused: Date | null;
 }
 
@@ -146,7 +146,7 @@ export async function selectStoredFiles({ workspace, owner }: TicketOwner, sql: 
   return row ?? { own: 0, unusedBytes: 0, bytes: 0, oldestUnused: null };
 }
 
-/** Of a workspace's tickets after a time, newest first, when the one at `offset` was logged; undefined: there are not so many. */
+/** When the ticket at `offset` was logged, among the workspace's tickets after a time, newest first; undefined: there are fewer. */
 export async function selectLoggedAt(
   { workspace, after, offset, mailed }: { workspace: WorkspaceId; after: Date; offset: number; mailed: boolean },
   sql: Queries,
@@ -158,7 +158,7 @@ export async function selectLoggedAt(
   return row?.at;
 }
 
-/** @returns the ids of what was forgotten */
+/** @returns the ids of the deleted files */
 export async function deleteUnused(before: Date, sql: Queries): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     DELETE FROM ticket_attachments WHERE ticket_id IS NULL AND created_at < ${before} RETURNING id`;

@@ -10,8 +10,8 @@ import { subjectOf } from "./subject.ts";
 export const submitFeedback = operation({
   title: "Submit feedback",
   description:
-    "Sends feedback, a wish, praise or a complaint to the people who run this service. A ticket is logged, and an e-mail with its " +
-    "reference goes to the owner of the key.",
+    "Sends feedback, a wish, praise or a complaint to the operators of this service. It logs a ticket, and sends an e-mail with the " +
+    "reference to the owner of the key.",
   annotations: ticketAnnotations,
   input: Type.Object({
     message: ticketText("What you want to say"),
@@ -19,7 +19,7 @@ export const submitFeedback = operation({
       title: "What kind of feedback it is",
       normal: "feedback",
     }),
-    rating: Type.Optional(optionalNumber({ title: "How content you are, 5 is best", min: 1, max: feedbackRatingMax })),
+    rating: Type.Optional(optionalNumber({ title: "Your rating; 5 is best", min: 1, max: feedbackRatingMax })),
     ...aboutFields,
   }),
   data: Confirmation,

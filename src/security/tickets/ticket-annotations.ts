@@ -1,6 +1,6 @@
 import type { Annotations } from "../api/operations/operation.ts";
 
-/** Of operations that log a ticket: people outside read it, and logging one takes nothing away. */
+/** The annotations of operations that log a ticket: people outside read it, and it deletes nothing. */
 export const ticketAnnotations: Annotations = {
   readOnlyHint: false,
   destructiveHint: false,

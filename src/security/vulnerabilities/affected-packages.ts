@@ -1,4 +1,4 @@
-/** Packages that an issue affects, from all records about it. */
+/** The packages that an issue affects, from all advisories about it. */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
 import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
 import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../limits.ts";
@@ -6,12 +6,12 @@ import { packageIdentity } from "../versions/package-name.ts";
 import { rangeTexts } from "./range-texts.ts";
 import type { Affected } from "./schema.ts";
 
-/** A record of which the last entries and versions may be missing. */
+/** An advisory whose last entries and versions may be cut off. */
 export interface BoundedRecord {
   advisory: Advisory;
-  /** How many entries it has in all. */
+  /** The number of all its entries. */
   entries: number;
-  /** How many versions each entry lists in all. */
+  /** The number of all versions that each entry lists. */
   versions: readonly number[];
 }
 
@@ -20,7 +20,7 @@ interface Found {
   leftOut: { affected: number; ranges: number; fixed: number };
 }
 
-/** One for each package, in the order of the records. */
+/** One item for each package, in the order of the advisories. */
 export function affectedPackages(records: readonly BoundedRecord[]): Found {
   const packages = new Map<string, Merged>();
   let unseen = 0;
@@ -46,7 +46,7 @@ interface Merged {
   ranges: Set<string>;
   fixed: Set<string>;
   versions: Set<string>;
-  /** Of the record that lists the most. */
+  /** The number of versions in the advisory that lists the most. */
   listed: number;
 }
 

@@ -2,8 +2,8 @@ import { isCve } from "../advisories/advisory-id.ts";
 import { advisoryIdCharactersMax } from "../limits.ts";
 
 /**
- * An id of any database, as names are compared: trimmed, in capitals.
- * @returns null for what is no id: a CVE id has a year and a number, all others begin with the letters of their database
+ * Reads an id of any database: trims it and writes it in capitals, as names are compared.
+ * @returns null for a text that is not an id: a CVE id has a year and a number, all others begin with the letters of their database
  */
 export function readIdentifier(given: string): string | null {
   const id = given.trim().toUpperCase();

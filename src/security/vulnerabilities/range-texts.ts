@@ -1,8 +1,8 @@
-/** Ranges of a record as people read them: `>= 1.2.0, < 1.2.9`. */
+/** The ranges of an advisory in readable form: `>= 1.2.0, < 1.2.9`. */
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { readAffected, type OsvAffected, type OsvEvent, type OsvRange } from "../versions/osv-affected.ts";
 
-/** @param ecosystem null: none whose versions are known, so that the events stay in the record's order */
+/** @param ecosystem null: an unknown one, so the events keep the advisory's order */
 export function rangeTexts({ ecosystem, entry }: { ecosystem: Ecosystem | null; entry: OsvAffected }): string[] {
   const read = ecosystem === null ? [] : readAffected({ ecosystem, entry: { ranges: entry.ranges } }).ranges;
   const sorted = new Map(read.flatMap((range) => (range.readable ? [[range.index, range] as const] : [])));
@@ -32,7 +32,7 @@ function limitOf({ events }: OsvRange): string | null {
   return limit === undefined || limit.includes("*") ? null : limit;
 }
 
-/** From each introduction to the end that follows it. */
+/** One text from each `introduced` event to the next end of the range. */
 function textsOf(steps: readonly Step[], limit: string | null): string[] {
   const texts: string[] = [];
   let since: string | null = null;

@@ -12,20 +12,20 @@ const Reference = Type.Object({
 });
 
 export const Affected = Type.Object({
-  ecosystem: Type.String({ description: "npm, pypi, maven, go, cargo, rubygems, nuget, or what the record calls it" }),
+  ecosystem: Type.String({ description: "npm, pypi, maven, go, cargo, rubygems, nuget, or the name in the advisory" }),
   package: Type.String({ description: "The package's name" }),
   ranges: texts("Affected versions, as in `>= 1.2.0, < 1.2.9`"),
   fixed: texts("Versions that fix it"),
-  versions: texts("Affected versions that records name one by one; they count beside the ranges"),
-  versions_total: count("How many of these there are in all"),
+  versions: texts("Affected versions that advisories list one by one, in addition to the ranges"),
+  versions_total: count("The number of all listed versions"),
 });
 export type Affected = Static<typeof Affected>;
 
 export const Occurrence = Type.Object({
   finding_id: Type.String({ description: "The finding" }),
   status: FindingStatusView,
-  false_positive: Type.Boolean({ description: "Whether somebody called it that" }),
-  component: Type.String({ description: "The component, as its document names it" }),
+  false_positive: Type.Boolean({ description: "Whether a person marked it as a false positive" }),
+  component: Type.String({ description: "The component, as the SBOM names it" }),
   component_version: Type.String({ description: "Its version" }),
   project_id: Type.String({ description: "The project" }),
   project: Type.String({ description: "The project's name" }),
@@ -34,7 +34,7 @@ export const Occurrence = Type.Object({
 
 export const LeftOut = Type.Object(
   {
-    sources: count("Records"),
+    sources: count("Advisories"),
     aliases: count("Other names"),
     references: count("References"),
     affected: count("Affected packages"),
@@ -42,40 +42,44 @@ export const LeftOut = Type.Object(
     fixed: count("Fixing versions"),
     description_characters: count("Characters of the description"),
   },
-  { description: "How much more there is than this answer shows" },
+  { description: "How many more there are than this response shows" },
 );
 export type LeftOut = Static<typeof LeftOut>;
 
 export const VulnerabilityRecord = Type.Object(
   {
-    cve_id: Type.String({ description: "What it is shown as: its CVE id, else one of its others" }),
-    stands_for: texts("What the asked id stands for: this one and, where records call several issues by it, the others"),
+    cve_id: Type.String({ description: "Its CVE id, or another id when it has none" }),
+    stands_for: texts(
+      "The vulnerabilities that the requested id stands for: this one, and others when advisories use the id for several",
+    ),
     severity: SeverityView,
     cvss_score: cvssScore,
     cvss_version: orNull("2.0, 3.0, 3.1 or 4.0"),
-    cvss_vector: orNull("The vector that the score is of"),
-    severity_source: orNull("Id of the record that says so"),
-    affected_component: orNull("A component of the active scope that has it, as name@version; null: none has"),
+    cvss_vector: orNull("The vector of the score"),
+    severity_source: orNull("Id of the advisory with this severity"),
+    affected_component: orNull("A component of the active scope that has it, as name@version; null when none has"),
     affected_project: orNull("The project of that component"),
     fix_version: orNull("The nearest version of that component that is not affected"),
-    ecosystem: orNull("That component's ecosystem, else that of the only one whose packages are affected"),
+    ecosystem: orNull(
+      "That component's ecosystem; without a component, the ecosystem of all affected packages, when there is only one",
+    ),
     affected_components_count: count("Components of the active scope that have it"),
     affected_projects_count: count("Projects of the active scope that have it"),
-    description: Type.String({ description: "What the weightiest record says of it" }),
-    references: Type.Array(Reference, { description: "Of all records" }),
-    aliases: texts("Other names of it"),
-    sources: texts("Ids of the records that it is told from"),
+    description: Type.String({ description: "The description in the first of its sources that has one" }),
+    references: Type.Array(Reference, { description: "References of its sources" }),
+    aliases: texts("Other ids"),
+    sources: texts("Ids of the advisories that describe it, in the order of precedence"),
     cwes: texts("Kinds of weaknesses, such as CWE-79"),
-    published: orNull("When the first record was published (UTC, ISO 8601)"),
-    modified: orNull("When a record was last changed"),
-    withdrawn: orNull("When the last record was withdrawn; null: at least one stands"),
-    affected: Type.Array(Affected, { description: "Packages that records speak of" }),
+    published: orNull("When the first advisory was published (UTC, ISO 8601)"),
+    modified: orNull("When an advisory was last changed"),
+    withdrawn: orNull("When the last advisory was withdrawn; null when at least one is not withdrawn"),
+    affected: Type.Array(Affected, { description: "Affected packages" }),
     occurrences: Type.Array(Occurrence, {
-      description: "Findings of it in the active scope, those that are open or in progress first",
+      description: "Its findings in the active scope; those that are open or in progress come first",
     }),
-    occurrences_total: count("How many there are in all"),
+    occurrences_total: count("The number of all occurrences"),
     left_out: LeftOut,
   },
-  { description: "A vulnerability with all that is known of it" },
+  { description: "A vulnerability with its sources and occurrences" },
 );
 export type VulnerabilityRecord = Static<typeof VulnerabilityRecord>;

@@ -14,12 +14,12 @@ export interface IssueRow {
   cvssVersion: string | null;
   cvssVector: string | null;
   severitySource: string | null;
-  /** Names of this issue alone, and those of others too. */
+  /** Names of only this issue, and names that it shares with other issues. */
   ids: string[];
   shared: string[];
 }
 
-/** Issues that a name stands for, the most severe first. @param name in capitals */
+/** The issues of a name, the most severe first. @param name in capitals */
 export async function selectByName(name: string, sql: Queries): Promise<IssueRow[]> {
   return sql<IssueRow[]>`
     SELECT id, name, severity, score, cvss_version AS "cvssVersion", cvss_vector AS "cvssVector", severity_source AS "severitySource",
@@ -32,23 +32,23 @@ export async function selectByName(name: string, sql: Queries): Promise<IssueRow
 
 interface RecordBounds {
   records: number;
-  /** Of one record. */
+  /** Entries of one record. */
   entries: number;
-  /** Of one entry. */
+  /** Versions of one entry. */
   versions: number;
 }
 
 export interface RecordRow {
-  /** The record without what is beyond the bounds. */
+  /** The record, cut to the bounds. */
   record: unknown;
   entries: number;
-  /** How many versions each entry that is left lists. */
+  /** The number of versions that each remaining entry lists. */
   versions: number[];
-  /** How many records there are under these names. */
+  /** The number of all records with these names. */
   records: number;
 }
 
-/** In the order of their names; a record may list a hundred thousand versions, which stay where they are. */
+/** In the order of `names`. The database cuts the records, since one may list a hundred thousand versions. */
 export async function selectBoundedRecords(names: readonly string[], bounds: RecordBounds, sql: Queries): Promise<RecordRow[]> {
   return sql<RecordRow[]>`
     SELECT (record - 'affected') || jsonb_build_object('affected', entry.list) AS record,
@@ -81,7 +81,7 @@ export interface InScope {
 
 export interface OccurrenceCounts {
   total: number;
-  /** Of those that are open or in progress and no false positives. */
+  /** Components with a live finding; `projects` likewise. */
   components: number;
   projects: number;
 }
@@ -107,7 +107,7 @@ export interface OccurrenceRow {
   live: boolean;
 }
 
-/** Those that count first. */
+/** Live findings first. */
 export async function selectOccurrences(
   { limit, ...where }: InScope & { limit: number },
   sql: Queries,

@@ -1,4 +1,4 @@
-/** What all records about an issue say of it, within what an answer may hold. */
+/** Summarizes all advisories about an issue, within the limits of a response. */
 import type { Advisory } from "../advisories/advisory.ts";
 import { isNotOlder } from "../advisories/import/modified.ts";
 import { vulnerabilityDescriptionCharactersMax, vulnerabilityReferencesMax } from "../limits.ts";
@@ -10,7 +10,7 @@ interface Summarized extends Summary {
   leftOut: { references: number; description_characters: number };
 }
 
-/** @param records in the order of their weight */
+/** @param records in the order of precedence */
 export function summaryOf(records: readonly Advisory[]): Summarized {
   const description = descriptionOf(records);
   const references = [...new Map(records.flatMap((record) => record.references.map((one) => [one.url, one] as const))).values()];
@@ -30,7 +30,7 @@ export function summaryOf(records: readonly Advisory[]): Summarized {
   };
 }
 
-/** That of one record, which begins with its summary. */
+/** The description of one record: its summary, then its details. */
 function descriptionOf(records: readonly Advisory[]): string {
   const [first] = [
     ...records.filter(({ details }) => details.trim() !== ""),
@@ -42,21 +42,21 @@ function descriptionOf(records: readonly Advisory[]): string {
   return details === "" ? summary : `${summary}\n\n${details}`;
 }
 
-/** Not within a character of two code units. */
+/** Does not cut within a surrogate pair. */
 function cut(text: string): string {
   if (text.length <= vulnerabilityDescriptionCharactersMax) return text;
   const kept = text.slice(0, vulnerabilityDescriptionCharactersMax);
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
 
-/** Databases keep them in fields of their own. */
+/** Each database stores them in its own field. */
 function cwesOf({ databaseSpecific }: Advisory): string[] {
-  const told = [databaseSpecific["cwe_ids"], databaseSpecific["cwes"]].flat();
-  const ids = told.map((one) => (typeof one === "object" && one !== null && "cweId" in one ? one.cweId : one));
+  const listed = [databaseSpecific["cwe_ids"], databaseSpecific["cwes"]].flat();
+  const ids = listed.map((one) => (typeof one === "object" && one !== null && "cweId" in one ? one.cweId : one));
   return ids.filter((id) => typeof id === "string").filter((id) => /^CWE-\d{1,6}$/.test(id));
 }
 
-/** Without the year 1, by which some databases say that they do not know. */
+/** Leaves out the year 1, which some databases write for an unknown time. */
 function inOrder(times: readonly string[]): string[] {
   const known = times.filter((time) => !time.startsWith("0001-"));
   return known.toSorted((one, other) => (one === other ? 0 : isNotOlder({ candidate: one, stored: other }) ? 1 : -1));

@@ -62,7 +62,7 @@ describe.each(databases)("a project on $name", ({ open }) => {
             relation: "unknown",
             path: [],
             vulnerabilities: 0,
-            match: { state: "not_matched", reason: "no advisories are known of its kind of package" },
+            match: { state: "not_matched", reason: "there are no advisories for its kind of package" },
           },
           {
             ...shown,

@@ -68,7 +68,7 @@ describe.each(databases)("products on $name", ({ open }) => {
       [{ name: null }, 'The field "name" is null'],
       [{ name: "a\nb" }, 'The field "name" is a text of 3 characters'],
       [{ name: "x".repeat(201) }, 'The field "name" is a text of 201 characters'],
-      [{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": it reads like an id`],
+      [{ name: `prd_${nobody}` }, `Cannot call a product "prd_${nobody}": the name has the form of an id`],
       [{ title: "x" }, 'There is no field "title"'],
     ])("are not created from %j", async (body, sentence) => {
       expect(await stage.api.refusal("create_product", body)).toStartWith(sentence);

@@ -240,7 +240,7 @@ describe("an attachment over stdio", () => {
       headers,
       body: '{"message":"x"}',
     });
-    const error = "The attachment is not there any longer: send the file again";
+    const error = "The attachment no longer exists: send the file again";
     expect([response.status, await response.json()]).toEqual([400, { success: false, error }]);
   });
 });
