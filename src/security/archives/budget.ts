@@ -1,4 +1,4 @@
-/** What an archive may become: bounds on its entries, on the bytes that they hold, and on how far it was compressed. */
+/** Limits what an archive may unpack to: its entries, their bytes, and the compression ratio. */
 import { archiveBytesMax, archiveEntriesMax, archiveRatioFromBytes, archiveRatioMax } from "../limits.ts";
 import type { Bytes } from "./byte-reader.ts";
 import { BudgetError } from "./unreadable-error.ts";
@@ -7,7 +7,7 @@ export interface Budget {
   entriesMax: number;
   bytesMax: number;
   ratioMax: number;
-  /** Below so many bytes nothing is said of the ratio. */
+  /** Below this number of bytes the ratio does not matter. */
   ratioFromBytes: number;
 }
 
@@ -18,7 +18,7 @@ export const archiveBudget: Budget = {
   ratioFromBytes: archiveRatioFromBytes,
 };
 
-/** One archive's usage; what goes beyond ends the archive, for whoever made it meant no good. */
+/** One archive's usage. An excess ends the reading of the archive, because it is an attack. */
 export class BudgetUsage {
   readonly #budget: Budget;
   /** Bytes of the archive that have been read. */

@@ -1,4 +1,4 @@
-/** Pieces of any size, read by length. */
+/** Reads a stream of pieces of any size by length. */
 import { UnreadableError } from "./unreadable-error.ts";
 
 export type Bytes = Uint8Array<ArrayBufferLike>;
@@ -6,14 +6,14 @@ export type Bytes = Uint8Array<ArrayBufferLike>;
 export class ByteReader {
   readonly #pieces: AsyncIterator<Bytes>;
   #rest: Bytes = new Uint8Array(0);
-  /** Whoever reads on after a fault learns of the same one. */
+  /** A read after a fault fails with the same fault. */
   #fault: { error: unknown } | null = null;
 
   constructor(pieces: AsyncIterable<Bytes>) {
     this.#pieces = pieces[Symbol.asyncIterator]();
   }
 
-  /** What comes next, 1 to `lengthMax` bytes; null at the end. */
+  /** The next 1 to `lengthMax` bytes; null at the end. */
   async next(lengthMax: number): Promise<Bytes | null> {
     while (this.#rest.length === 0) {
       const { done, value } = await this.#pull();
@@ -25,7 +25,7 @@ export class ByteReader {
     return piece;
   }
 
-  /** Exactly so many bytes, or fewer at the end. */
+  /** Exactly this number of bytes, or fewer at the end. */
   async atMost(length: number): Promise<Bytes> {
     const piece = await this.next(length);
     if (piece === null || piece.length === length) return piece ?? new Uint8Array(0);
@@ -41,7 +41,7 @@ export class ByteReader {
     return whole;
   }
 
-  /** @throws UnreadableError where the source ends before */
+  /** @throws UnreadableError if the source ends before */
   async exactly(length: number): Promise<Bytes> {
     const bytes = await this.atMost(length);
     if (bytes.length < length) throw truncated();
@@ -57,8 +57,8 @@ export class ByteReader {
   }
 
   /**
-   * The next `length` bytes, piece by piece; what the caller leaves is passed over by `skip`.
-   * @throws UnreadableError where the source ends before
+   * The next `length` bytes, piece by piece; `skip` passes over what the caller leaves.
+   * @throws UnreadableError if the source ends before
    */
   async *section(section: Section): AsyncGenerator<Bytes> {
     while (section.left > 0) {
@@ -69,7 +69,7 @@ export class ByteReader {
     }
   }
 
-  /** @throws UnreadableError where the source ends before */
+  /** @throws UnreadableError if the source ends before */
   async skip(section: Section): Promise<void> {
     for await (const _ of this.section(section));
   }
@@ -90,7 +90,7 @@ export class ByteReader {
   }
 }
 
-/** A stretch of the source, shared by who reads it and who passes over what was not read. */
+/** A part of the source, shared by its reader and by the code that skips the unread rest. */
 export interface Section {
   left: number;
 }

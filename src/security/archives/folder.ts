@@ -1,11 +1,11 @@
-/** The regular files of a folder and all below it, in order of their names; links are not followed. */
+/** The regular files of a folder and its subfolders, sorted by name; links are not followed. */
 import { createReadStream } from "node:fs";
 import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { folderDepthMax } from "../limits.ts";
 import type { Entry } from "./entry.ts";
 
-/** @param within the folder's path below the one that is read, with a slash at its end; empty: that one itself */
+/** @param within the folder's path below the root, with a slash at its end; empty for the root */
 export async function* folderEntries(folder: string, within = ""): AsyncGenerator<Entry> {
   const names: { name: string; isFolder: boolean }[] = [];
   for await (const entry of await opendir(join(folder, within))) {

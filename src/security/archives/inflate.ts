@@ -1,19 +1,19 @@
-/** Decompression, piece by piece: everything before a fault comes out, then the fault. */
+/** Decompresses piece by piece. Everything before a fault is returned, then the fault. */
 import { createGunzip, createInflateRaw } from "node:zlib";
 import { ByteReader, type Bytes } from "./byte-reader.ts";
 import { UnreadableError } from "./unreadable-error.ts";
 
-/** At a thousand to one, the most that deflate can do, a piece becomes 16 MiB: the budget is asked before the next one. */
+/** At deflate's highest ratio, a thousand to one, a piece becomes 16 MiB. The budget is checked before the next one. */
 const pieceBytesMax = 16 * 1024;
 
-/** @throws UnreadableError where the data is damaged or truncated */
+/** @throws UnreadableError if the data is damaged or truncated */
 export async function* gunzip(pieces: AsyncIterable<Bytes>): AsyncGenerator<Bytes> {
   yield* inflate(new ByteReader(pieces), createGunzip());
 }
 
 /**
- * One deflated stretch that tells its own end; the reader then stands behind it.
- * @throws UnreadableError where the data is damaged or truncated
+ * Inflates one stream that marks its own end; the reader is then after it.
+ * @throws UnreadableError if the data is damaged or truncated
  */
 export async function* inflateRaw(reader: ByteReader): AsyncGenerator<Bytes> {
   yield* inflate(reader, createInflateRaw());
@@ -41,7 +41,7 @@ async function* inflate(reader: ByteReader, engine: Engine): AsyncGenerator<Byte
   }
 }
 
-/** What an engine gave for the piece that it was fed with. */
+/** The engine's output for its last input. */
 class Flow {
   readonly #engine: Engine;
   #out: Bytes[] = [];
@@ -56,7 +56,7 @@ class Flow {
     engine.on("error", (error) => this.#finish(error));
   }
 
-  /** Resolves when the piece was used as far as the engine has use for it, or at a fault. */
+  /** Resolves when the engine has used as much of the piece as it needs, or at a fault. */
   feed(piece: Bytes): Promise<void> {
     return this.#waiting((wake) => this.#engine.write(piece, wake));
   }
@@ -65,7 +65,7 @@ class Flow {
     return this.#waiting(() => this.#engine.end());
   }
 
-  /** Resolves when the engine has given everything, or at a fault. */
+  /** Resolves when the engine has returned everything, or at a fault. */
   end(): Promise<void> {
     return this.#waiting(() => {});
   }

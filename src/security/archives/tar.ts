@@ -1,4 +1,7 @@
-/** The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format); devices are passed over. */
+/**
+ * The regular files of a tar archive: ustar, GNU and pax (POSIX.1-2017, pax interchange format). Devices are skipped. Written
+ * by hand, because it shares the reader, the budget and the early end of a truncated archive with zip and folders.
+ */
 import { tarHeaderBytesMax } from "../limits.ts";
 import type { Bytes, ByteReader, Section } from "./byte-reader.ts";
 import { linkRefusal, refusalOfName, type Entry } from "./entry.ts";
@@ -12,13 +15,13 @@ interface Header {
   type: string;
 }
 
-/** What a header before says of the entry that follows. */
+/** The fields of a preceding header for the next entry. */
 interface Announced {
   name?: string;
   size?: number;
 }
 
-/** @throws UnreadableError where the archive is damaged or truncated; everything before has come */
+/** @throws UnreadableError if the archive is damaged or truncated, after all entries before the fault */
 export async function* tarEntries(reader: ByteReader): AsyncGenerator<Entry> {
   let announced: Announced = {};
   for (;;) {
@@ -58,14 +61,14 @@ function headerFrom(block: Bytes): Header {
   };
 }
 
-/** The sum of all bytes, its own eight taken as spaces. */
+/** The sum of all bytes, with its own eight counted as spaces. */
 function requireChecksum(block: Bytes): void {
   let sum = 0;
   for (const [index, byte] of block.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
   if (sum !== numberOf(block.subarray(148, 156))) throw new UnreadableError("holds a damaged tar header, or is no tar archive");
 }
 
-/** Octal digits, or GNU's big-endian binary where the first bit is set. */
+/** Octal digits, or GNU's big-endian binary if the first bit is set. */
 function numberOf(field: Bytes): number {
   const first = field[0] ?? 0;
   const value = first & 0x80 ? field.subarray(1).reduce((sum, byte) => sum * 256 + byte, first & 0x7f) : octalOf(textOf(field));
@@ -79,7 +82,7 @@ function octalOf(text: string): number {
   return /^[0-7]*$/.test(digits) ? Number.parseInt(digits || "0", 8) : Number.NaN;
 }
 
-/** `x`: pax fields of the next entry; `L`: its name; what is said of all entries (`g`) or of link targets (`K`) does not matter here. */
+/** `x`: pax fields of the next entry; `L`: its name. Fields for all entries (`g`) and link targets (`K`) are not needed. */
 function announcedBy(type: string, bytes: Bytes): Announced {
   if (type === "L") return { name: textOf(bytes) };
   if (type !== "x") return {};

@@ -1,9 +1,9 @@
-/** Why a file, an archive or one of its entries cannot be read on; the words follow its name: "all.zip ends before …". */
+/** Why a file, an archive or an entry cannot be read further; the message follows its name: "all.zip ends before …". */
 export class UnreadableError extends Error {
   override name = "UnreadableError";
 }
 
-/** An archive that would become too much: nothing more of it is read. */
+/** The archive exceeds its budget and is not read further. */
 export class BudgetError extends UnreadableError {
   override name = "BudgetError";
 }

@@ -1,4 +1,4 @@
-/** What a file is, by its first bytes: a zip archive, a tar archive, or neither; each of them perhaps compressed by gzip. */
+/** Detects a file's kind by its first bytes: a zip archive, a tar archive, or neither, each possibly compressed by gzip. */
 import type { BudgetUsage } from "./budget.ts";
 import { ByteReader, type Bytes } from "./byte-reader.ts";
 import type { Entry } from "./entry.ts";
@@ -7,20 +7,20 @@ import { tarEntries } from "./tar.ts";
 import { zipEntries } from "./zip.ts";
 
 export interface Unwrapped {
-  /** null: it is no archive, and its bytes are what it holds. */
+  /** null if it is not an archive and its bytes are its content. */
   entries: AsyncGenerator<Entry> | null;
   isGzip: boolean;
-  /** The first bytes, of a compressed file those that it holds. */
+  /** The first bytes; for a compressed file, of its content. */
   first: Bytes;
-  /** Once, and in place of the entries. @throws UnreadableError */
+  /** Can be read once, in place of the entries. @throws UnreadableError */
   bytes(): AsyncGenerator<Bytes>;
   close(): Promise<void>;
 }
 
-/** The longest that tells what a file is: a tar archive's mark stands at byte 257. */
+/** The bytes needed for the detection: a tar archive's mark is at byte 257. */
 const headBytes = 512;
 
-/** @throws UnreadableError where the file ends in the middle of its compressed data, or that is damaged */
+/** @throws UnreadableError if compressed data is damaged or truncated */
 export async function unwrap(pieces: AsyncIterable<Bytes>, usage: BudgetUsage): Promise<Unwrapped> {
   const outer = new ByteReader(pieces);
   const isGzip = startsWith(await head(outer), [0x1f, 0x8b]);

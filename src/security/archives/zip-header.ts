@@ -1,4 +1,4 @@
-/** The headers before and behind a file of a zip archive (APPNOTE 4.3.7, 4.3.9, 4.5.3). */
+/** The headers before and after a file of a zip archive (APPNOTE 4.3.7, 4.3.9, 4.5.3). */
 import type { Bytes, ByteReader } from "./byte-reader.ts";
 
 export interface FileHeader {
@@ -6,9 +6,9 @@ export interface FileHeader {
   encrypted: boolean;
   /** 0 stored, 8 deflated. */
   method: number;
-  /** Sizes in the descriptor behind the file have eight bytes. */
+  /** Whether sizes in the descriptor after the file have eight bytes. */
   zip64: boolean;
-  /** null: told behind the file. */
+  /** null if the size follows the file. */
   sums: Sums | null;
 }
 
@@ -21,7 +21,7 @@ export interface Sums {
 const descriptorSignature = 0x08074b50;
 const toldIn64Bits = 0xffffffff;
 
-/** What follows a file's signature. @throws UnreadableError where the archive ends before */
+/** Reads the fields after a file's signature. @throws UnreadableError if the archive ends before */
 export async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
   const fixed = viewOf(await reader.exactly(26));
   const flags = fixed.getUint16(2, true);
@@ -45,7 +45,7 @@ export async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
   };
 }
 
-/** The descriptor behind a file; writers may leave its signature out. @throws UnreadableError where the archive ends before */
+/** Reads the descriptor after a file, whose signature is optional. @throws UnreadableError if the archive ends before */
 export async function readDescriptor(reader: ByteReader, zip64: boolean): Promise<Sums> {
   const first = viewOf(await reader.exactly(4)).getUint32(0, true);
   const crc = first === descriptorSignature ? viewOf(await reader.exactly(4)).getUint32(0, true) : first;
@@ -54,7 +54,7 @@ export async function readDescriptor(reader: ByteReader, zip64: boolean): Promis
   return { crc, compressed: size(0), uncompressed: size(1) };
 }
 
-/** The extra field 0x0001; null: there is none. */
+/** The extra field 0x0001; null if there is none. */
 function zip64Sizes(extra: Bytes): { uncompressed: number; compressed: number } | null {
   const view = viewOf(extra);
   for (let at = 0; at + 4 <= extra.length; at += 4 + view.getUint16(at + 2, true)) {

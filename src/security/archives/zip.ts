@@ -1,6 +1,7 @@
 /**
- * The files of a zip archive (PKWARE's APPNOTE 6.3), read from its front by the headers before each file: so a stream can be read, and a
- * truncated archive gives all that is there. The directory at the end is looked for, and not used.
+ * The files of a zip archive (PKWARE's APPNOTE 6.3), read from the front by the headers before each file. Written by hand,
+ * because libraries read the directory at the end, and so can neither read a stream nor the complete part of a truncated
+ * archive.
  */
 import { crc32 } from "node:zlib";
 import type { BudgetUsage } from "./budget.ts";
@@ -14,7 +15,7 @@ import { readDescriptor, readFileHeader, type FileHeader } from "./zip-header.ts
 const fileSignature = 0x04034b50;
 const directorySignatures = new Set([0x02014b50, 0x06054b50, 0x06064b50, 0x08064b50]);
 
-/** @throws UnreadableError where the archive is damaged or truncated, BudgetError; everything before has come */
+/** @throws UnreadableError if the archive is damaged or truncated, BudgetError; after all entries before the fault */
 export async function* zipEntries(reader: ByteReader, usage: BudgetUsage): AsyncGenerator<Entry> {
   for (;;) {
     const signature = await reader.exactly(4);
@@ -38,7 +39,7 @@ function refusalOf({ name, encrypted, method }: FileHeader): string | null {
 class ZippedFile {
   readonly #reader: ByteReader;
   readonly #header: FileHeader;
-  /** Of the compressed bytes; null: they tell their own end. */
+  /** Of the compressed bytes; null if the data marks its own end. */
   readonly #section: Section | null;
   readonly #pieces: AsyncGenerator<Bytes>;
 
@@ -49,7 +50,7 @@ class ZippedFile {
     this.#pieces = this.#checked(usage);
   }
 
-  /** Who stops reading does not stop the file: `passOver` goes on where it stood. */
+  /** If the caller stops reading, `passOver` skips the rest of the file. */
   async *bytes(): AsyncGenerator<Bytes> {
     for (;;) {
       const { done, value } = await this.#pieces.next();
@@ -58,7 +59,7 @@ class ZippedFile {
     }
   }
 
-  /** Stands at the next header afterwards, whatever was read of this file. */
+  /** Moves to the next header, however much of this file was read. */
   async passOver(): Promise<void> {
     if (this.#section === null) {
       for await (const _ of this.#pieces);

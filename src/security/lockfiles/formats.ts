@@ -1,4 +1,4 @@
-/** The kinds of lock files that are read, by the names that their package managers give them. A new one is an entry here. */
+/** The supported lock files, by the names that their package managers give them. A new one is an entry here. */
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { readCargoLock } from "./cargo/cargo-lock.ts";
 import { readGoMod } from "./go/go-mod.ts";
@@ -18,22 +18,22 @@ import { readRequirements } from "./pypi/requirements.ts";
 import { readUvLock } from "./pypi/uv-lock.ts";
 import { readGemfileLock } from "./rubygems/gemfile-lock.ts";
 
-/** What a reader is given. */
+/** The input of a reader. */
 export interface LockText {
   text: string;
   /** Within the repository. */
   path: string;
-  /** The text of another file in the same folder; null: there is none. */
+  /** The text of another file in the same folder; null if there is none. */
   beside(name: string): string | null;
 }
 
 export interface LockFormat {
   ecosystem: Ecosystem;
-  /** Of the file, without its folders. */
+  /** The file's name without its folders. */
   names: RegExp;
-  /** A file in the same folder that stands in its place. */
+  /** A file in the same folder that replaces this one. */
   replacedBy?: string;
-  /** A file in the same folder that it is read with. */
+  /** A file in the same folder that is read together with this one. */
   companion?: string;
   /** @throws LockFileError */
   read(file: LockText): LockGraph;
@@ -68,13 +68,13 @@ export const lockFormats: readonly LockFormat[] = [
   { ecosystem: "NuGet", names: /^project\.assets\.json$/, read: ({ text }) => readProjectAssets(text) },
 ];
 
-/** @returns null for a file that is of no format */
+/** @returns null for an unsupported file */
 export function lockFormatOf(path: string): LockFormat | null {
   const name = nameOf(path);
   return lockFormats.find(({ names }) => names.test(name)) ?? null;
 }
 
-/** Whether importing a repository needs the file: a lock file, or one that another is read with. */
+/** Whether an import needs the file: a lock file, or one that is read together with one. */
 export function isLockFileOrCompanion(path: string): boolean {
   return lockFormatOf(path) !== null || lockFormats.some(({ companion }) => companion === nameOf(path));
 }

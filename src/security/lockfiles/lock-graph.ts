@@ -1,23 +1,23 @@
-/** What a lock file says, whatever its format: the packages that it pins, and which needs which. */
+/** The content of a lock file in any format: the packages that it pins, and which needs which. */
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { LockFileError } from "./lock-file-error.ts";
 import { packageUrlText } from "./package-url-text.ts";
 
-/** In the words of CycloneDX: `excluded` is needed for development and tests alone. */
+/** In CycloneDX's words: `excluded` is only needed for development and tests. */
 export const lockScopes = ["required", "optional", "excluded"] as const;
 export type LockScope = (typeof lockScopes)[number];
 
 export interface LockedPackage {
-  /** By which the file's packages are told apart. */
+  /** The key that distinguishes the file's packages. */
   purl: string;
   ecosystem: Ecosystem;
   name: string;
   version: string;
-  /** null: the file does not say. */
+  /** null if the file does not say. */
   scope: LockScope | null;
-  /** `unknown`: the file does not say. */
+  /** `unknown` if the file does not say. */
   relation: "direct" | "transitive" | "unknown";
 }
 
@@ -30,7 +30,7 @@ export interface LockDependency {
 export interface LockGraph {
   packages: LockedPackage[];
   needs: LockDependency[];
-  /** What the file names and does not pin, with the reason. */
+  /** What the file names without pinning it, with the reason. */
   skipped: { name: string; reason: string }[];
 }
 
@@ -38,9 +38,9 @@ interface NewPackage {
   ecosystem: Ecosystem;
   name: string;
   version: string;
-  /** Left out: told by what needs it. */
+  /** Absent: derived from the packages that need it. */
   scope?: LockScope | null;
-  /** Something else needs it, the file does not say what. */
+  /** Another package needs it, but the file does not say which. */
   indirect?: boolean;
 }
 
@@ -48,14 +48,14 @@ interface Draft extends Omit<LockedPackage, "relation"> {
   indirect: boolean;
 }
 
-/** Gathers what a reader finds; the same package twice is one. */
+/** Collects a reader's results; a repeated package counts once. */
 export class LockGraphBuilder {
   readonly #packages = new Map<string, Draft>();
   readonly #needs = new Map<string | null, Map<string, LockScope>>();
   readonly #skipped: LockGraph["skipped"] = [];
   #needsCount = 0;
 
-  /** @returns the package's purl @throws LockFileError for a name or version that is none, and for too many */
+  /** @returns the package's purl @throws LockFileError for an invalid name or version, and for too many packages */
   add({ ecosystem, name, version, scope = null, indirect = false }: NewPackage): string {
     requireText("name", name);
     requireText(`version of ${quoted(name)}`, version);
@@ -71,7 +71,7 @@ export class LockGraphBuilder {
     return purl;
   }
 
-  /** @param scope of what the project itself needs; the scope of what that needs in turn follows from it */
+  /** @param scope of a direct dependency; the scopes of its dependencies follow from it */
   need(from: string | null, to: string, scope: LockScope = "required"): void {
     if (++this.#needsCount > lockFileNeedsMax)
       throw new LockFileError(`has more than ${lockFileNeedsMax} dependencies between its packages`);
@@ -80,7 +80,7 @@ export class LockGraphBuilder {
     targets.set(to, nearerScope(targets.get(to) ?? null, scope) ?? scope);
   }
 
-  /** For files that do not name what the project itself needs: what nothing else needs is that. */
+  /** For files that do not mark direct dependencies: packages that no other package needs are direct. */
   inferDirectDependencies(): void {
     const needed = new Set([...this.#needs].flatMap(([from, targets]) => [...targets.keys()].filter((to) => to !== from)));
     for (const purl of this.#packages.keys()) if (!needed.has(purl)) this.need(null, purl);
@@ -107,12 +107,12 @@ export class LockGraphBuilder {
     };
   }
 
-  /** Where everything that the project needs is `required`, the format may not tell what is for development: nothing is said. */
+  /** If all dependencies of the project are `required`, the format may not mark development dependencies, so no scope is set. */
   #tellsScopes(): boolean {
     return [...(this.#needs.get(null)?.values() ?? [])].some((scope) => scope !== "required");
   }
 
-  /** The nearest scope by which a package is reached from the project. */
+  /** The strongest scope by which a package is reached from the project. */
   #reachedScopes(): Map<string, LockScope> {
     const reached = new Map<string, LockScope>();
     for (const scope of lockScopes) {
@@ -127,7 +127,7 @@ export class LockGraphBuilder {
   }
 }
 
-/** What is required anywhere is required. */
+/** A package that is required anywhere is required. */
 function nearerScope(one: LockScope | null, other: LockScope | null): LockScope | null {
   return lockScopes.find((scope) => scope === one || scope === other) ?? null;
 }
@@ -139,7 +139,7 @@ function requireText(what: string, text: string): void {
   if (/\p{Cc}/u.test(text)) throw new LockFileError(`has a package whose ${what} has a control character`);
 }
 
-/** For messages: a long text is cut. */
+/** For messages: truncates a long text. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`);
 }

@@ -1,10 +1,10 @@
-/** Package URLs of locked packages, from names as each ecosystem spells them. */
+/** Builds package URLs of locked packages from names as each ecosystem spells them. */
 import { packageUrlTypeOf, type Ecosystem } from "../versions/ecosystem.ts";
 import { PackageUrlError } from "../versions/package-url-parts.ts";
 import { parsePackageUrl, printPackageUrl } from "../versions/package-url.ts";
 import { LockFileError } from "./lock-file-error.ts";
 
-/** @throws LockFileError for a name that no package of the ecosystem can have */
+/** @throws LockFileError for an impossible name in the ecosystem */
 export function packageUrlText({ ecosystem, name, version }: { ecosystem: Ecosystem; name: string; version: string }): string {
   const type = packageUrlTypeOf(ecosystem);
   const at = ecosystem === "Maven" ? name.indexOf(":") : name.lastIndexOf("/");

@@ -1,4 +1,4 @@
-/** Lock files to graphs. It depends on nothing but the files: nothing is executed, and nothing asked over a network. */
+/** Reads lock files into graphs. It only uses the files: it executes nothing and calls no network. */
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { lockFileBytesMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
@@ -19,11 +19,11 @@ export interface ParsedLockFile extends LockGraph {
 
 export interface ParsedLockFiles {
   read: ParsedLockFile[];
-  /** Those that could not be read, and why: a broken one does not keep the others out. */
+  /** The unreadable files and the reasons: a broken file does not prevent the others. */
   failed: { path: string; reason: string }[];
 }
 
-/** In the order of their paths, whatever order they come in. */
+/** Sorted by path, in any order of the input. */
 export function readLockFiles(files: readonly RepositoryFile[]): ParsedLockFiles {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const result: ParsedLockFiles = { read: [], failed: [] };

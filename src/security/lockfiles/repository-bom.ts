@@ -1,6 +1,6 @@
 /**
- * The lock files of a repository as one CycloneDX 1.6 document, so that what is imported comes in as what is uploaded does. The
- * repository is its root; each lock file is an application that its packages are part of, so that every path names its file.
+ * Builds one CycloneDX 1.6 document from a repository's lock files, so that an import is stored like an upload. The repository
+ * is the root; each lock file is an application that contains its packages, so that every path names its file.
  */
 import { readSbom } from "../sboms/read-sbom.ts";
 import type { SbomDocument, SbomRelation } from "../sboms/document.ts";
@@ -59,12 +59,12 @@ function needsOf(path: string, needs: ParsedLockFile["needs"]): { ref: string; d
   return [...bySource].map(([ref, targets]) => ({ ref, dependsOn: targets.map(({ to }) => refOf(path, to)) }));
 }
 
-/** A lock file, or a package in it: the same one in two lock files comes in twice, by other ways. */
+/** A lock file, or a package in it: the same package in two lock files occurs twice, with different paths. */
 function refOf(path: string, purl: string | null = null): string {
   return purl === null ? path : `${path}#${purl}`;
 }
 
-/** As the lock files say it: the step from the repository to the file is none of the project's. */
+/** From the lock files; the step from the repository to the file has no scope. */
 function relationsIn(files: readonly ParsedLockFile[]): Map<string, SbomRelation> {
   return new Map(
     files.flatMap(({ path, packages }) => packages.map(({ purl, relation }) => [refOf(path, purl), relation] as const)),

@@ -1,4 +1,4 @@
-/** The lock files of an archive of a repository: zip, tar or tar.gz. Nothing of it is written anywhere. */
+/** Reads the lock files of a repository's archive: zip, tar or tar.gz. It writes nothing to disk. */
 import { BudgetUsage, type Budget } from "../archives/budget.ts";
 import type { Bytes } from "../archives/byte-reader.ts";
 import { refusalOfName, type Entry } from "../archives/entry.ts";
@@ -23,13 +23,13 @@ export const repositoryBudget: Budget = {
   ratioFromBytes: archiveRatioFromBytes,
 };
 
-/** In the pieces in which it came. */
+/** In the pieces in which it arrived. */
 export interface UploadedArchive {
   pieces: readonly Uint8Array[];
   yielder: EventLoopYielder;
 }
 
-/** @throws DomainError for what is no archive, one that is damaged or truncated, a bomb, or one whose names leave their folder */
+/** @throws DomainError if it is not an archive, damaged, truncated, a bomb, or has names that leave their folder */
 export async function archiveFiles(archive: UploadedArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
   const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
   const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -46,7 +46,7 @@ export async function archiveFiles(archive: UploadedArchive, budget = repository
 
 interface Collecting {
   found: CollectedFiles;
-  /** What names begin with, up to the first slash; empty for files outside any folder. Two tell as much as more. */
+  /** The first path segments of the names; empty for files outside of any folder. Two show as much as more. */
   tops: Set<string>;
 }
 
@@ -81,7 +81,7 @@ async function addFile(entry: Entry, path: string, found: CollectedFiles): Promi
   found.add({ path, bytes: Buffer.concat(pieces) });
 }
 
-/** Small ones, with everybody else's turn between them: what is passed over is read as well, and nothing else of that waits. */
+/** Yields in small pieces, so that other work gets its turn: skipped entries are read too, without waiting. */
 async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
   const pieceBytes = 64 * 1024;
   for (const bytes of pieces) {
@@ -92,7 +92,7 @@ async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<B
   }
 }
 
-/** Platforms pack a repository within one folder that names its commit: another one each time, so it is taken off. */
+/** Platforms pack a repository within one folder named after its commit. Its name changes each time, so it is removed. */
 function withoutTopFolder({ found: { files, refused }, tops }: Collecting): RepositoryFiles {
   const [top = ""] = tops;
   if (tops.size !== 1 || top === "") return { files, refused };

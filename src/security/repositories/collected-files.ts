@@ -1,16 +1,16 @@
-/** The lock files of a repository as they are found: how many and how large they may be together, wherever they come from. */
+/** Collects the lock files of a repository from any source, within limits on their number and size. */
 import { archiveNameCharactersMax, repositoryBytesMax, repositoryFilesMax, repositorySkippedMax } from "../limits.ts";
 import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
 import { DomainError } from "../../accounts/errors.ts";
 
-/** What a repository is imported from. */
+/** The source of an import. */
 export interface RepositoryFiles {
   files: RepositoryFile[];
-  /** Lock files that cannot be taken, and why. */
+  /** Unusable lock files and the reasons. */
   refused: { path: string; reason: string }[];
 }
 
-/** Never read: what is installed, and what git keeps for itself. `vendor` holds copies of other projects. */
+/** Never read: installed packages and git's own files. `vendor` contains copies of other projects. */
 const passedOver = new Set([".git", "node_modules", "vendor"]);
 
 /** @param path with slashes */
@@ -23,7 +23,7 @@ export class CollectedFiles implements RepositoryFiles {
   readonly refused: { path: string; reason: string }[] = [];
   #bytes = 0;
 
-  /** @throws DomainError where they become too many or too large */
+  /** @throws DomainError if there are too many or they are too large */
   add(file: RepositoryFile): void {
     this.#bytes += file.bytes.length;
     if (this.files.length >= repositoryFilesMax)

@@ -1,4 +1,4 @@
-/** The lock files of a folder on this machine. Only they are read, and no symbolic link is followed, inside or out. */
+/** Reads the lock files of a local folder. It reads no other file and follows no symbolic link. */
 import { open, opendir } from "node:fs/promises";
 import { constants } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
 import { CollectedFiles, isIgnored, type RepositoryFiles } from "./collected-files.ts";
 import { DomainError } from "../../accounts/errors.ts";
 
-/** @throws DomainError for a folder that is too large; Error of the file system where it is none */
+/** @throws DomainError for a folder that is too large; Error of the file system if it is not a folder */
 export async function folderFiles(folder: string): Promise<RepositoryFiles> {
   const found = new CollectedFiles();
   const folders = [""];
@@ -31,7 +31,7 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
   return found;
 }
 
-/** Opened in a way that fails where a link has taken the file's place since. */
+/** Opened with a flag that fails if a link has replaced the file since. */
 async function addFile({ folder, path }: { folder: string; path: string }, found: CollectedFiles): Promise<void> {
   const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW);
   try {

@@ -1,4 +1,4 @@
-/** Imports a repository from the platform that its address names, with the workspace's token where it has one. */
+/** Imports a repository from its platform, with the workspace's token if it has one. */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { findToken } from "../../connectors/connections/find-token.ts";
@@ -21,7 +21,7 @@ import type { ImportedRepository } from "./schema.ts";
 import { storeRepository } from "./store-repository.ts";
 
 const hosts = { github, gitlab };
-/** The connectors whose connections hold a token, and the field of their forms that it is in. */
+/** The connectors whose connections contain a token, and the form field with it. */
 const tokenField = "personal_access_token";
 
 export interface ImportParts extends SbomStoreParts {
@@ -36,7 +36,7 @@ interface HostedImport {
   actor: Actor;
   workspace: WorkspaceId;
   url: string;
-  /** Id or exact name; null: the project is named as the repository is. */
+  /** Id or exact name; null names the project after the repository. */
   project: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Reads a repository's lock files without holding the event loop: few and small ones at once, others in a process of their own. */
+/** Reads a repository's lock files without blocking the event loop: few and small ones directly, others in a subprocess. */
 import { fileURLToPath } from "node:url";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { sbomReadHereBytesMax } from "../limits.ts";
@@ -10,7 +10,7 @@ import { DomainError } from "../../accounts/errors.ts";
 
 const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 
-/** @throws DomainError where nothing can be read, or not in time; LimitReachedError */
+/** @throws DomainError if nothing can be read, or not in time; LimitReachedError */
 export async function readInSubprocess(
   input: ReaderInput,
   { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
@@ -30,7 +30,7 @@ export async function readInSubprocess(
   }
 }
 
-/** The process tells what it read as `readRepository` does. */
+/** The subprocess returns the same as `readRepository`. */
 function reportOf(rest: Uint8Array): Omit<ReadRepository, "sbom"> {
   return JSON.parse(new TextDecoder().decode(rest)) as Omit<ReadRepository, "sbom">;
 }

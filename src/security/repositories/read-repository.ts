@@ -1,4 +1,4 @@
-/** The lock files of a repository to what is stored of it and told about it. It depends on them alone. */
+/** Converts a repository's lock files to its document and the report of the import. The result depends only on the files. */
 import type { Static } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
@@ -18,7 +18,7 @@ export interface ReadRepository {
   notPinned: Static<typeof SkippedFile>[];
 }
 
-/** @param name of the repository, which its document has too @throws DomainError where no lock file can be read */
+/** @param name of the repository, which its document also gets @throws DomainError if no lock file can be read */
 export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
   const { read, failed } = readLockFiles(files);
   const notRead = [...refused, ...failed]
@@ -64,7 +64,7 @@ function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): Domai
   return new DomainError("invalid_field", `No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
 }
 
-/** As the tools API names ecosystems: the types of package URLs but for two. */
+/** As the tools API names ecosystems: the types of package URLs, except for two. */
 function ecosystemWord({ ecosystem }: ParsedLockFile): string {
   if (ecosystem === "Go") return "go";
   return ecosystem === "RubyGems" ? "rubygems" : packageUrlTypeOf(ecosystem);

@@ -1,4 +1,4 @@
-/** A repository's lock files on their way to the process that reads them. Both ends are this file, of one and the same version. */
+/** Encodes a repository's lock files for the subprocess that reads them. Both ends run this file in the same version. */
 import type { RepositoryFiles } from "./collected-files.ts";
 
 export interface ReaderInput {
@@ -13,7 +13,7 @@ interface Head {
   files: { path: string; length: number }[];
 }
 
-/** A line, and the files behind it. */
+/** A line, and the files after it. */
 export function encodeReaderInput({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
   const head: Head = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
   return [new TextEncoder().encode(`${JSON.stringify(head)}\n`), ...files.map(({ bytes }) => bytes)];
@@ -26,7 +26,7 @@ export function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput 
   return { name, found: { files: cut, refused } };
 }
 
-/** The other end is `encodeReaderInput`. */
+/** The counterpart of `encodeReaderInput`. */
 function headOf(line: string): Head {
   return JSON.parse(line) as Head;
 }

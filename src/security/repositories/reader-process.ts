@@ -1,6 +1,6 @@
 /**
- * Reads the lock files of one repository that come on stdin, one behind the other, behind a line that says where each of them is.
- * A process, so that files that take too long or too much memory end without harm; SbomReader starts it.
+ * Reads the lock files of one repository from stdin, where they follow a line with their positions. It is a process, so that
+ * files that need too much time or memory do no harm. SbomReader starts it.
  */
 import { writeSubprocessOutput, readSubprocessInput } from "../sboms/reader/subprocess-io.ts";
 import type { ParsedBody } from "../sboms/reader/parse-sbom-field.ts";

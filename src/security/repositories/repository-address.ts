@@ -1,23 +1,23 @@
-/** Addresses of repositories as people paste them. */
+/** Parses addresses of repositories as people paste them. */
 import { repositoryAddressCharactersMax } from "../limits.ts";
 import { DomainError } from "../../accounts/errors.ts";
 
 export interface RepositoryAddress {
   provider: "github" | "gitlab";
-  /** Where people see it. */
+  /** The address for people. */
   origin: string;
   /** `owner/name`, at GitLab with all groups. */
   path: string;
 }
 
-/** Addresses of the platforms' APIs, each without a slash at its end. */
+/** Addresses of the platforms' APIs, without a slash at the end. */
 export interface HostUrls {
   github: string;
   gitlab: string;
 }
 
 /**
- * `https://host/owner/name`, with or without `.git` and what pages of the repository add, or git's own `git@host:owner/name.git`.
+ * `https://host/owner/name`, with or without `.git` and page paths of the repository, or git's own `git@host:owner/name.git`.
  * @throws DomainError that says what an address must be
  */
 export function parseRepositoryAddress(text: string, urls: HostUrls): RepositoryAddress {
@@ -55,7 +55,7 @@ function urlOf(text: string): URL | null {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : null;
 }
 
-/** The public hosts stand for whichever API is configured; http is for one that is configured on this machine. */
+/** The public hosts stand for the configured API; http is only allowed for one that is configured on this machine. */
 function providerOf({ host, protocol }: URL, urls: HostUrls): RepositoryAddress["provider"] | null {
   if (protocol === "https:" && (host === "github.com" || host === "www.github.com")) return "github";
   if (protocol === "https:" && host === "gitlab.com") return "gitlab";

@@ -1,4 +1,4 @@
-/** Makes the lock files of a repository the present document of its project. */
+/** Stores a repository's lock files as the current document of its project. */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { storeSbom, type SbomStoreParts } from "../projects/store-sbom.ts";
@@ -10,7 +10,7 @@ import type { ImportedRepository } from "./schema.ts";
 export interface RepositoryImport {
   actor: Actor;
   workspace: WorkspaceId;
-  /** Id or exact name; null: the project is named as the repository is. */
+  /** Id or exact name; null names the project after the repository. */
   project: string | null;
   /** Of the repository. */
   name: string;
@@ -19,8 +19,8 @@ export interface RepositoryImport {
 }
 
 /**
- * The same lock files once more change nothing.
- * @throws DomainError where no lock file can be read, or the document cannot be stored
+ * The same lock files again change nothing.
+ * @throws DomainError if no lock file can be read, or the document cannot be stored
  */
 export async function storeRepository(
   asked: RepositoryImport,

@@ -1,4 +1,4 @@
-/** Bytes to text, as the formats allow: UTF-8 with or without a byte order mark, and for XML also UTF-16 with one. */
+/** Decodes bytes to text, as the formats allow: UTF-8 with or without a byte order mark, and for XML also UTF-16 with one. */
 import { SbomRefusal } from "./refusal.ts";
 
 const xmlEncoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/;
@@ -22,14 +22,14 @@ export function decodeSbom(bytes: Uint8Array): string {
   }
 }
 
-/** By the byte order mark, or by the zeros that every second byte of such a text begins with. */
+/** Detected by the byte order mark, or by the zero in every second byte. */
 function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const [first = 1, second = 1] = bytes;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : null;
 }
 
-/** RFC 8259 8.1 wants JSON in UTF-8, SPDX its tag-value documents as well; XML 1.0 4.3.3 takes UTF-16 with its mark. */
+/** RFC 8259 8.1 requires UTF-8 for JSON, SPDX also for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with its mark. */
 function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): string {
   let text: string;
   try {

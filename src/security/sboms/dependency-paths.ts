@@ -1,7 +1,8 @@
 /**
- * How each component came in: one shortest path of dependencies from the root. What no dependency leads to came in with what
- * holds it; of several held, those that another needs come after it, since lists of everything in an image or a folder hold
- * direct and transitive ones alike. Cycles end, because each is reached once; the time is linear in edges.
+ * Finds one shortest dependency path from the root to each component. A component that no dependency reaches came with its
+ * container; among the components of a container, those that another one needs come later, because lists of an image or a
+ * folder contain direct and transitive ones alike. Cycles end, since each component is visited once; the time is linear in
+ * edges.
  */
 import type { SbomEdge, SbomRelation } from "./document.ts";
 
@@ -13,13 +14,13 @@ export interface DependencyPath {
 
 interface Graph {
   root: string | null;
-  /** At one step from a root that has no component of its own. */
+  /** One step from a root that has no component of its own. */
   tops: readonly string[];
   edges: readonly SbomEdge[];
   holdings: readonly SbomEdge[];
 }
 
-/** @returns a path for each ref that one leads to */
+/** @returns a path for each reachable ref */
 export function findDependencyPaths({ root, tops, edges, holdings }: Graph): Map<string, DependencyPath> {
   const needs = targetsBySource(edges);
   const holds = targetsBySource(holdings);

@@ -1,4 +1,4 @@
-/** A draft to the document: every component with a reference and a way, all in one order, with a digest of it. */
+/** Turns a parsed SBOM into the document: every component with a ref and a path, in canonical order, with a digest. */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { sbomComponentsMax, sbomEdgesMax } from "../limits.ts";
@@ -58,7 +58,7 @@ function finished({ component, refs, paths }: ComponentToFinish): SbomComponent 
   return { ref, type, group, name, version, versionRange, purl, licenses, hashes, scope, external, parent, ...path };
 }
 
-/** A component without a reference of its own gets one made of what it is, so that other orders of it give the same. */
+/** A component without a ref gets one derived from its content, so that its position does not matter. */
 function referencesOf(components: readonly ParsedComponent[]): Map<ParsedComponent, string> {
   const taken = new Set(components.flatMap(({ ref }) => ref ?? []));
   const counts = new Map<string, number>();
@@ -85,7 +85,7 @@ function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMa
   });
 }
 
-/** Each edge once. */
+/** Removes duplicate edges. */
 function inOrder(edges: readonly SbomEdge[]): SbomEdge[] {
   const sorted = edges.toSorted((one, other) => byCodeUnits(one.from, other.from) || byCodeUnits(one.to, other.to));
   return sorted.filter(({ from, to }, index) => from !== sorted[index - 1]?.from || to !== sorted[index - 1]?.to);

@@ -1,4 +1,4 @@
-/** What the reader of each format makes, before references are completed, ways are found and all is put in order. */
+/** The result of each format's reader, before refs are completed, paths are found and everything is sorted. */
 import type { SbomEdge, SbomEncoding, SbomFormat } from "./document.ts";
 
 export interface ParsedComponent {
@@ -25,12 +25,12 @@ export interface ParsedSbom {
   created: string | null;
   tools: string[];
   root: ParsedComponent | null;
-  /** Refs that the document says it is about where they are several: then none is the root. */
+  /** The refs of several described products: then none is the root. */
   tops: string[];
   components: ParsedComponent[];
   edges: SbomEdge[];
-  /** `from` contains `to`, beside what the parents say. */
+  /** `from` contains `to`, in addition to the parents. */
   holdings: SbomEdge[];
-  /** Refs of what is described and no component: services, files. */
+  /** Refs of described elements that are not components: services, files. */
   otherRefs: ReadonlySet<string>;
 }

@@ -1,16 +1,16 @@
 import { arrayText } from "../../backing/array-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 
-/** The components on a shortest path from the root of a document to one of its components, both included. */
+/** The components on a shortest path from a document's root to a component, including both. */
 export interface DependencyPath {
   names: string[];
-  /** Each as `name@version`, or as its name where the document names no version. */
+  /** Each as `name@version`, or as its name if it has no version. */
   labels: string[];
-  /** Whether the path begins at the root: of a longer path only the last `stepsMax` components are read. */
+  /** Whether the path begins at the root: only the last `stepsMax` components of a longer path are read. */
   whole: boolean;
 }
 
-/** @returns by the position of the component that the path leads to */
+/** @returns by the position of the path's last component */
 export async function selectPaths(
   { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
   sql: Queries,

@@ -1,11 +1,14 @@
-/** A component's package URL, by which alone it is matched with advisories; a wrong one is kept as it is written, with why. */
+/**
+ * A component's package URL, the only key for matching it with advisories. An invalid one is stored as written, with the
+ * reason.
+ */
 import { PackageUrlError } from "../versions/package-url-parts.ts";
 import { type PackageUrl, parsePackageUrl } from "../versions/package-url.ts";
 
 export interface SbomPurl {
   written: string | null;
   parsed: PackageUrl | null;
-  /** Why there is no parsed one; null where there is. */
+  /** Why it is invalid; null if it is valid. */
   reason: string | null;
 }
 

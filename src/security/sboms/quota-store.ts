@@ -1,7 +1,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-/** What a workspace keeps: how many documents, and the characters of all their rows. */
+/** What a workspace stores: the number of documents, and the characters of all their rows. */
 export async function selectUsage(workspace: WorkspaceId, sql: Queries): Promise<{ documents: number; characters: number }> {
   const [row] = await sql<{ documents: number; characters: number }[]>`
     SELECT count(*)::integer AS documents, coalesce(sum(row_characters), 0)::double precision AS characters
@@ -9,7 +9,7 @@ export async function selectUsage(workspace: WorkspaceId, sql: Queries): Promise
   return row ?? { documents: 0, characters: 0 };
 }
 
-/** Of those stored after a time, newest first, when the one at `offset` was; undefined: there are not so many. */
+/** When the document at `offset` was stored, counting from the newest after a time; undefined if there are fewer. */
 export async function selectStoredAt(
   { workspace, after, offset }: { workspace: WorkspaceId; after: Date; offset: number },
   sql: Queries,

@@ -1,4 +1,4 @@
-/** How many documents a workspace may store. */
+/** Limits the documents that a workspace may store. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { quotaHourMs } from "../../accounts/limits.ts";
@@ -14,7 +14,7 @@ interface Documents {
 }
 
 /**
- * Before the work on a document begins: whether one more has room, unless the workspace has this one.
+ * Checks for room before the work on a document begins, unless the workspace already has this document.
  * @throws DomainError conflict, LimitReachedError
  */
 export async function requireRoomForSbom({ sha256, ...documents }: Documents & { sha256: string }, sql: Queries): Promise<void> {
@@ -25,7 +25,10 @@ export async function requireRoomForSbom({ sha256, ...documents }: Documents & {
   }
 }
 
-/** After its rows are written: two transactions never take the last place together. @throws as `requireRoomForSbom` */
+/**
+ * Checks again after its rows are written, so that two transactions never take the last place together. @throws as
+ * `requireRoomForSbom`
+ */
 export async function takeRoomForSbom(documents: Documents, tx: Transaction): Promise<void> {
   await lockQuota({ workspace: documents.workspace, counted: "sboms" }, tx);
   await requireRoom({ ...documents, more: 0 }, tx);

@@ -1,6 +1,6 @@
 /**
- * Bytes to a document, or a refusal. It depends on nothing but the bytes and gives plain values, so that a worker process may
- * run it: 50 MiB hold the thread for seconds (docs/limits.md says how many).
+ * Reads bytes as a document, or refuses them. The result depends only on the bytes and consists of plain values, so a
+ * subprocess can do it: 50 MiB block the thread for seconds (docs/limits.md has the figures).
  */
 import { sbomBytesMax } from "../limits.ts";
 import { bom } from "./cyclonedx/bom-shape.ts";
@@ -26,7 +26,7 @@ import { readTagValue } from "./spdx/tag-value.ts";
 import { recognizeBinary, recognizeJson, recognizeText, recognizeXml } from "./recognize-other-file.ts";
 import { cyclonedxMinor, spdx2Minor } from "./supported-versions.ts";
 
-/** @throws SbomRefusal with a sentence that says what to change, and nothing else */
+/** @throws SbomRefusal with a sentence that says what to change */
 export function readSbom(bytes: Uint8Array): SbomDocument {
   if (bytes.length > sbomBytesMax)
     throw new SbomRefusal("too_large", `The document is larger than ${sbomBytesMax / 1024 / 1024} MiB`);

@@ -1,4 +1,4 @@
-/** What people upload in place of an SBOM, by what shows it: each is told what it is and what to do. */
+/** Recognizes other files that people upload as an SBOM, so that the refusal can name them and the remedy. */
 import { fieldOf, isObject, type JsonValue } from "./json/value.ts";
 
 interface Magic {
@@ -20,7 +20,7 @@ const magics: Magic[] = [
   { bytes: [0x89, 0x50, 0x4e, 0x47], is: "an image (PNG)" },
 ];
 
-/** @returns what the bytes are, for a sentence; null where nothing shows it */
+/** @returns the name of the file's kind, for a sentence; null if it is unknown */
 export function recognizeBinary(bytes: Uint8Array): string | null {
   const found = magics.find(({ bytes: magic, at = 0 }) => magic.every((byte, index) => bytes[at + index] === byte));
   return found?.is ?? null;
@@ -50,13 +50,13 @@ const xmlKinds: Record<string, string> = {
   project: "a Maven pom.xml; make an SBOM of it, or import the repository",
 };
 
-/** @param rootName as it is written, with its prefix */
+/** @param rootName as written, with its prefix */
 export function recognizeXml(rootName: string): string {
   const known = Object.hasOwn(xmlKinds, rootName) ? xmlKinds[rootName] : undefined;
   return known ?? `XML whose root element is <${rootName.slice(0, 100)}>`;
 }
 
-/** JSON documents by fields that they alone have. */
+/** JSON documents by fields that only they have. */
 const jsonKinds: { fields: string[]; is: string }[] = [
   { fields: ["sbom"], is: "an SBOM within the field `sbom`, as GitHub's API answers; upload what that field holds" },
   { fields: ["artifacts", "descriptor"], is: "Syft's own format; run syft with -o cyclonedx-json or -o spdx-json" },

@@ -1,20 +1,20 @@
-/** Why a document is not taken, and what to change. */
+/** Why a document is refused, and what to change. */
 import { sbomProblemsMax, sbomProblemsShownMax } from "../limits.ts";
 
 export type SbomRefusalCode =
-  /** Nothing, or nothing but blanks. */
+  /** Empty or blank. */
   | "empty"
-  /** Larger, deeper or with more values than is read. */
+  /** Larger, deeper or with more values than allowed. */
   | "too_large"
   | "wrong_encoding"
   /** Ends in the middle. */
   | "truncated"
-  /** Not JSON, XML or tag-value as their own rules say. */
+  /** Violates the syntax of JSON, XML or tag-value. */
   | "malformed"
-  /** Something else than an SBOM, or an SBOM of a kind that is not read. */
+  /** Not an SBOM, or an unsupported kind of SBOM. */
   | "not_an_sbom"
   | "unsupported_version"
-  /** An SBOM that breaks the rules of its own format. */
+  /** An SBOM that violates the rules of its format. */
   | "invalid";
 
 export interface SbomProblem {
@@ -23,7 +23,7 @@ export interface SbomProblem {
   says: string;
 }
 
-/** The one thing that reading an SBOM throws. Its message is whole: it names the place, and says what to change. */
+/** The only error of reading an SBOM. Its message is complete: it names the location and what to change. */
 export class SbomRefusal extends Error {
   override name = "SbomRefusal";
   readonly code: SbomRefusalCode;

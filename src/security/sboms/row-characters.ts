@@ -1,6 +1,6 @@
 import type { SbomRows } from "./sbom-rows.ts";
 
-/** How many characters the rows of a document have: what it takes to keep, whatever the document itself was like. */
+/** The number of characters in a document's rows: what it takes to store, independent of the document's size. */
 export function rowCharacters({ componentRows, edgeRows }: SbomRows): number {
   let characters = 0;
   for (const columns of [...componentRows, ...edgeRows]) for (const text of Object.values(columns)) characters += text.length;

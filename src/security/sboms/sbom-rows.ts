@@ -1,6 +1,6 @@
 /**
- * A document as the rows that are kept of it. It depends on the document alone and gives texts, few and large, so that a worker
- * process may make it and hand it over quickly: 300,000 components as objects would hold the receiver's thread.
+ * Converts a document to its stored rows. The result depends only on the document and consists of few large texts, so that a
+ * subprocess can make it and pass it on quickly: 300,000 components as objects would block the receiver's thread.
  */
 import { arrayText } from "../../backing/array-text.ts";
 import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
@@ -12,15 +12,15 @@ export interface SbomRows extends Pick<
   SbomDocument,
   "format" | "specVersion" | "encoding" | "documentId" | "name" | "sha256" | "digest"
 > {
-  /** How many components, without the root. */
+  /** The number of components, without the root. */
   components: number;
-  /** What the components are versions of, each once. */
+  /** The packages of the components, each once. */
   packages: PackageName[];
   componentRows: ComponentColumns[];
   edgeRows: EdgeColumns[];
 }
 
-/** So many rows as one statement takes, as the texts of PostgreSQL's arrays. */
+/** As many rows as one statement takes, as texts of PostgreSQL arrays. */
 export interface ComponentColumns {
   positions: string;
   refs: string;
@@ -28,7 +28,7 @@ export interface ComponentColumns {
   names: string;
   versions: string;
   purls: string;
-  /** Of the package and its key; both null where it is of none of the seven ecosystems. */
+  /** Of the package and its key; both null if it belongs to none of the seven ecosystems. */
   ecosystems: string;
   keys: string;
   relations: string;
@@ -43,7 +43,7 @@ export interface EdgeColumns {
   to: string;
 }
 
-/** More than this does not fit into an index beside other columns. */
+/** A longer value does not fit into an index beside other columns. */
 const indexedBytesMax = 2_048;
 
 interface Row {
@@ -54,7 +54,7 @@ interface Row {
   via: number | null;
 }
 
-/** @throws SbomRefusal invalid, where a text cannot be stored; too_large, where one package has too many versions */
+/** @throws SbomRefusal invalid if a text cannot be stored; too_large if a package has too many versions */
 export function toSbomRows(document: SbomDocument): SbomRows {
   const rows = rowsOf(document);
   requireFewVersions(rows);
@@ -95,7 +95,7 @@ function rowsOf({ root, components, otherSteps, documentId, name }: SbomDocument
   });
 }
 
-/** Components begin at 1, whether there is a root or not. */
+/** Components begin at 1, with or without a root. */
 function placed(component: SbomComponent, index: number): { component: SbomComponent; position: number } {
   return { component, position: index + 1 };
 }
@@ -114,7 +114,7 @@ function versionOf({ ref, version, purl }: SbomComponent): string | null {
   return shown;
 }
 
-/** Everything that is known of a package is held against each of its versions: no application is made of more. */
+/** A package's advisories are compared with each of its versions; no real application has more. */
 function requireFewVersions(rows: readonly Row[]): void {
   const versions = new Map<string, Set<string>>();
   for (const { named, version } of rows) {
@@ -171,7 +171,7 @@ function nameWithGroup({ group, name }: Pick<SbomComponent, "group" | "name">): 
   return group === null ? name : `${group}/${name}`;
 }
 
-/** Escapes of JSON write characters that PostgreSQL keeps in no text. */
+/** JSON escapes can write characters that PostgreSQL cannot store. */
 function requireStorable(texts: readonly (string | null)[], path: string): void {
   const bad = texts.find((text) => text !== null && (text.includes("\0") || !text.isWellFormed()));
   if (bad === undefined) return;

@@ -14,7 +14,7 @@ export interface NewSbom {
   at: Date;
 }
 
-/** The project's document of these bytes. @param sha256 in hexadecimal */
+/** The project's document with these bytes. @param sha256 in hexadecimal */
 export async function selectSbomId(
   { project, sha256 }: { project: string; sha256: string },
   sql: Queries,
@@ -34,7 +34,7 @@ export async function insertSbom({ rows, ...sbom }: NewSbom, tx: Transaction): P
       ${rows.components}, ${rowCharacters(rows)}, ${sbom.createdBy}, ${sbom.at})`;
 }
 
-/** Their packages have rows already. */
+/** Their packages already have rows. */
 export async function insertComponents({ sbom, rows }: { sbom: string; rows: ComponentColumns }, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO sbom_components (sbom_id, position, ref, type, name, version, purl, package_id, relation, via, scope, licenses)

@@ -1,4 +1,4 @@
-/** Which versions of each format are read. */
+/** The supported versions of each format. */
 import type { JsonValue } from "./json/value.ts";
 import { SbomRefusal } from "./refusal.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Cargo.lock, versions 1 to 4. Crates without a source are the repository's own. What is for development is not told apart.
+ * Cargo.lock, versions 1 to 4. Crates without a source belong to the repository. Development dependencies are not marked.
  * Source: https://doc.rust-lang.org/cargo/guide/cargo-toml-vs-cargo-lock.html and its reader, src/cargo/core/resolver/encode.rs
  */
 import { textOf, textsOf } from "../../sboms/json/value.ts";
@@ -7,7 +7,7 @@ import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
 import { lockEntries, type LockEntry } from "../parse/lock-entries.ts";
 
-/** By name, then by version. null: a crate of the repository's own. */
+/** By name, then by version; null for a crate of the repository. */
 type Crates = Map<string, Map<string, string | null>>;
 
 /** @throws LockFileError */
@@ -42,7 +42,7 @@ function addCrate(entry: LockEntry, graph: LockGraphBuilder): string {
   return graph.add({ ecosystem: "crates.io", name: entry.name, version: versionOf(entry) });
 }
 
-/** `name`, `name version` where there are several, or `name version (source)`. */
+/** `name`, `name version` if there are several, or `name version (source)`. */
 function find(needed: string, crates: Crates): string | null {
   const [name = "", version] = needed.split(" ", 2);
   const versions = crates.get(name);

@@ -1,15 +1,15 @@
-/** The lines of a go.mod file: `verb words` or a block of them, with comments behind `//`. */
+/** The lines of a go.mod file: `verb words` or a block of them, with comments after `//`. */
 import { LockFileError } from "../lock-file-error.ts";
 
 export interface GoDirective {
   verb: string;
   words: string[];
-  /** What follows `//`. */
+  /** The text after `//`. */
   comment: string;
   line: number;
 }
 
-/** @throws LockFileError naming the line */
+/** @throws LockFileError with the line */
 export function goDirectives(text: string): GoDirective[] {
   const directives: GoDirective[] = [];
   let block: string | null = null;
@@ -30,7 +30,7 @@ export function goDirectives(text: string): GoDirective[] {
   return directives;
 }
 
-/** Words may stand in quotation marks or backquotes. */
+/** Words may be in quotation marks or backquotes. */
 function wordsOf(text: string, line: number): string[] {
   const words = text.match(/"[^"]*"|`[^`]*`|[^\s"`]+|["`]/g) ?? [];
   if (words.some((word) => word === '"' || word === "`"))

@@ -1,5 +1,5 @@
 /**
- * go.mod, with go.sum beside it where the module is of a Go before 1.17: since then go.mod names all modules of a build.
+ * go.mod, with go.sum for modules of a Go before 1.17: since then go.mod names all modules of a build.
  * Source: https://go.dev/ref/mod#go-mod-file and https://go.dev/ref/mod#go-sum-files
  */
 import { compareVersions, readVersion } from "../../versions/version.ts";
@@ -12,7 +12,7 @@ interface Module {
   version: string;
 }
 
-/** @param sum the text of go.sum; null: there is none @throws LockFileError naming the line */
+/** @param sum the text of go.sum; null if there is none @throws LockFileError with the line */
 export function readGoMod(text: string, sum: string | null): LockGraph {
   const directives = goDirectives(text);
   const graph = new LockGraphBuilder();
@@ -34,7 +34,7 @@ export function readGoMod(text: string, sum: string | null): LockGraph {
 
 interface Context {
   isIndirect: boolean;
-  /** By path, and by path and version. null: a folder. */
+  /** By path, and by path and version; null for a folder. */
   replaced: ReadonlyMap<string, Module | null>;
   graph: LockGraphBuilder;
 }
@@ -47,7 +47,7 @@ function addModule(module: Module, { isIndirect, replaced, graph }: Context): vo
   if (!isIndirect) graph.need(null, purl);
 }
 
-/** `old [version] => new [version]`; without a version of its own the new one is a folder. */
+/** `old [version] => new [version]`; without a version the replacement is a folder. */
 function replacements(directives: GoDirective[]): Map<string, Module | null> {
   const replaced = new Map<string, Module | null>();
   for (const { words, line } of directives.filter(({ verb }) => verb === "replace")) {
@@ -83,7 +83,7 @@ function builtModules(sum: string): Module[] {
   return [...highest].map(([path, version]) => ({ path, version }));
 }
 
-/** Versions that cannot be compared are none that the go command writes. */
+/** The go command never writes versions that cannot be compared. */
 function isHigher(version: string, known: string): boolean {
   const [one, other] = [readVersion({ scheme: "Go", text: version }), readVersion({ scheme: "Go", text: known })];
   return one.known && (!other.known || compareVersions(one, other) > 0);

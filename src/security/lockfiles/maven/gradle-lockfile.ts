@@ -1,11 +1,11 @@
 /**
- * gradle.lockfile and buildscript-gradle.lockfile: packages with the configurations that have them, and nothing of what needs which.
+ * gradle.lockfile and buildscript-gradle.lockfile: packages with their configurations, without the dependencies between them.
  * Source: https://docs.gradle.org/current/userguide/dependency_locking.html
  */
 import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, quoted, type LockGraph, type LockScope } from "../lock-graph.ts";
 
-/** @throws LockFileError naming the line */
+/** @throws LockFileError with the line */
 export function readGradleLockfile(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -20,7 +20,7 @@ export function readGradleLockfile(text: string): LockGraph {
   return graph.finish();
 }
 
-/** Of tests where every configuration is one of tests, by Gradle's own names: `testRuntimeClasspath`, `integrationTestCompileClasspath`. */
+/** Whether all configurations are for tests, by Gradle's own names: `testRuntimeClasspath`, `integrationTestCompileClasspath`. */
 function scopeOf(configurations: string[]): LockScope {
   return configurations.every((configuration) => /^test[A-Z]|Test[A-Z]/.test(configuration)) ? "excluded" : "required";
 }

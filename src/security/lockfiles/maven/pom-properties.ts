@@ -3,7 +3,7 @@ import { lockFileTextCharactersMax } from "../../limits.ts";
 import { childOf, childText, type XmlElement } from "../parse/xml.ts";
 
 export interface PomProperties {
-  /** The text with its properties filled in; null where one stands outside the file, or in a circle. */
+  /** The text with its properties replaced; null if one is defined outside of the file, or circularly. */
   filled(text: string): string | null;
 }
 
@@ -23,7 +23,7 @@ export function pomProperties(project: XmlElement): PomProperties {
   return { filled: (text) => filledIn(text, values) };
 }
 
-/** A value may hold further properties; every step fills in one. */
+/** A value may contain further properties; each step replaces one. */
 function filledIn(text: string, values: ReadonlyMap<string, string>): string | null {
   let filled = text;
   for (let step = 0; step < stepsMax; step++) {

@@ -1,6 +1,7 @@
 /**
- * pom.xml: dependencies with versions that stand in the file, as they are, by properties or by its dependencyManagement.
- * Source: https://maven.apache.org/pom.html and https://maven.apache.org/guides/introduction/introduction-to-dependency-mechanism.html
+ * pom.xml: dependencies whose versions are in the file, directly, by properties or by its dependencyManagement.
+ * Source: https://maven.apache.org/pom.html and
+ * https://maven.apache.org/guides/introduction/introduction-to-dependency-mechanism.html
  */
 import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, type LockGraph, type LockScope } from "../lock-graph.ts";
@@ -22,7 +23,7 @@ export function readPom(text: string): LockGraph {
   const profiles = childrenOf(childOf(project, "profiles"), "profile");
   const managed = managedIn(project, properties);
   for (const dependency of dependenciesOf(project)) addDependency(dependency, { properties, managed, graph });
-  // A profile takes part in some builds alone.
+  // A profile only applies to some builds.
   for (const dependency of profiles.flatMap(dependenciesOf))
     addDependency(dependency, { properties, managed, graph, profile: true });
   return graph.finish();
@@ -82,7 +83,7 @@ function scopeOf(scope: string | null): LockScope {
   return scope === "test" ? "excluded" : "required";
 }
 
-/** `[1.0]` allows that version alone; other ranges allow several. */
+/** `[1.0]` allows only that version; other ranges allow several. */
 function exactVersion(text: string | null): string | null {
   const [, bracketed] = /^\[([^[\](),]+)\]$/.exec(text ?? "") ?? [];
   const version = (bracketed ?? text ?? "").trim();

@@ -1,22 +1,22 @@
-/** Version 1: packages nested as they are installed. It does not say what the project itself needs. */
+/** Version 1: packages nested like their installation. It does not mark direct dependencies. */
 import { fieldOf, isObject, objectOf, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 import { quoted, type LockGraphBuilder } from "../lock-graph.ts";
 import { scopeOf } from "./package-lock-v2.ts";
 
-/** What is installed beside a package, and what above. */
+/** The packages installed beside a package, and those above. */
 interface Level {
   purls: Map<string, string>;
   above: Level | null;
 }
 
-/** @throws LockFileError naming the entry */
+/** @throws LockFileError with the entry */
 export function addV1Packages(dependencies: JsonObject, graph: LockGraphBuilder): void {
   addLevel(dependencies, null, graph);
   graph.inferDirectDependencies();
 }
 
-/** @returns where what is nested in a package looks first */
+/** @returns where nested packages look first */
 function addLevel(dependencies: JsonObject, above: Level | null, graph: LockGraphBuilder): Level {
   const level: Level = { purls: new Map(), above };
   const entries = Object.entries(dependencies).map(([name, entry]): [string, JsonObject] => {
@@ -48,7 +48,7 @@ function find(name: string, from: Level): string | undefined {
   return undefined;
 }
 
-/** An alias `npm:name@1.2.3` tells the package behind it. */
+/** An alias `npm:name@1.2.3` contains the real package. */
 function addPackage(name: string, entry: JsonObject, graph: LockGraphBuilder): string | null {
   const written = textOf(entry, "version");
   const [, realName = name, version = written] = /^npm:(@?[^@]+)@(.+)$/.exec(written ?? "") ?? [];

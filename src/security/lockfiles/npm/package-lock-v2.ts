@@ -1,4 +1,4 @@
-/** Versions 2 and 3: packages by the folder that each is installed in, `node_modules/a/node_modules/b`. */
+/** Versions 2 and 3: packages by their folders, `node_modules/a/node_modules/b`. */
 import { lockFileFoldersMax } from "../../limits.ts";
 import { fieldOf, isObject, objectOf, textOf, type JsonObject, type JsonValue } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
@@ -6,10 +6,10 @@ import { quoted, type LockGraphBuilder, type LockScope } from "../lock-graph.ts"
 
 const installed = "node_modules/";
 
-/** The project itself and its workspaces have no purl: what they need is what the project needs. */
+/** The project itself and its workspaces have no purl: their dependencies are the project's. */
 type Purls = ReadonlyMap<string, string>;
 
-/** @throws LockFileError naming the entry */
+/** @throws LockFileError with the entry */
 export function addV2Packages(packages: JsonObject, graph: LockGraphBuilder): void {
   const purls = new Map<string, string>();
   for (const [place, entry] of Object.entries(packages)) {
@@ -31,7 +31,7 @@ export function addV2Packages(packages: JsonObject, graph: LockGraphBuilder): vo
   }
 }
 
-/** @returns null for a link to a folder of the repository, and for what has no version */
+/** @returns null for a link to a folder of the repository, and for an entry without a version */
 function addPackage(place: string, entry: JsonObject, graph: LockGraphBuilder): string | null {
   if (fieldOf(entry, "link") === true) return null;
   const name = textOf(entry, "name") ?? place.slice(place.lastIndexOf(installed) + installed.length);
@@ -43,7 +43,7 @@ function addPackage(place: string, entry: JsonObject, graph: LockGraphBuilder): 
   return graph.add({ ecosystem: "npm", name, version, scope: scopeOf(entry) });
 }
 
-/** `devOptional`: needed for development, or by something optional. */
+/** `devOptional`: needed for development, or by an optional package. */
 export function scopeOf(entry: JsonObject): LockScope {
   if (fieldOf(entry, "dev") === true) return "excluded";
   return fieldOf(entry, "optional") === true || fieldOf(entry, "devOptional") === true ? "optional" : "required";
@@ -61,7 +61,7 @@ function neededBy(entry: JsonObject, isOwn: boolean): [string, LockScope][] {
 }
 
 interface Search {
-  /** The place of what needs it. */
+  /** The folder of the dependent package. */
   from: string;
   name: string;
   packages: Record<string, JsonValue>;

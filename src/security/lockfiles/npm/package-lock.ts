@@ -18,7 +18,7 @@ export function readPackageLock(text: string): LockGraph {
     throw new LockFileError(`lockfileVersion: is ${JSON.stringify(version).slice(0, 60)}; 1, 2 and 3 are read`);
   }
   const packages = objectOf(lock, "packages");
-  // Version 2 says everything twice, for old and new npm; the newer way says more.
+  // Version 2 contains everything twice, for old and new npm; the newer form contains more.
   if (packages !== null) addV2Packages(packages, graph);
   else if (version === 3) throw new LockFileError("packages: is missing");
   else addV1Packages(objectOf(lock, "dependencies") ?? {}, graph);

@@ -10,7 +10,7 @@ import { parsePnpmPath, pnpmPaths } from "./pnpm-path.ts";
 
 /** @throws LockFileError */
 export function readPnpmLock(text: string): LockGraph {
-  // Since pnpm 11 a document about pnpm itself may stand before the project's.
+  // Since pnpm 11 a document about pnpm itself may precede the project's.
   const lock = parseLockYaml(text).at(-1) ?? {};
   const major = Number(/^(\d+)(?:\.\d+)?/.exec(String(fieldOf(lock, "lockfileVersion")))?.[1] ?? Number.NaN);
   if (!(major >= 5 && major <= 9)) {
@@ -48,7 +48,7 @@ interface Placed {
   major: number;
 }
 
-/** Entries of other sources than the registry tell name and version beside. */
+/** Entries of other sources than the registry also contain name and version. */
 function factsOf({ path, entry, packages, major }: Placed): Facts | null {
   const described = objectOf(packages, path.replace(/\(.*$/s, "")) ?? entry;
   const parsed = parsePnpmPath(path, major);
@@ -59,7 +59,7 @@ function factsOf({ path, entry, packages, major }: Placed): Facts | null {
   return fieldOf(described, "optional") === true ? { name, version, scope: "optional" } : { name, version };
 }
 
-/** The project itself stands at the top where it has no workspaces. */
+/** Without workspaces the project itself is at the top level. */
 function importersOf(lock: JsonObject): JsonObject[] {
   const importers = objectOf(lock, "importers");
   if (importers === null) return [lock];

@@ -1,7 +1,7 @@
 /**
- * yarn.lock since Yarn 2: YAML, by descriptors such as `lodash@npm:^4.17.0`.
- * Source: https://yarnpkg.com/configuration/manifest and https://yarnpkg.com/advanced/lexicon (descriptor, locator, resolution).
- * What a workspace needs for development alone is not told apart there.
+ * yarn.lock since Yarn 2: YAML, by descriptors such as `lodash@npm:^4.17.0`. Development dependencies of a workspace are not
+ * marked.
+ * Source: https://yarnpkg.com/configuration/manifest and https://yarnpkg.com/advanced/lexicon (descriptor, locator, resolution)
  */
 import { isObject, objectOf, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
@@ -10,7 +10,7 @@ import { parseLockYaml } from "../parse/yaml.ts";
 
 interface Entry {
   fields: JsonObject;
-  /** null: a workspace, or another folder of the repository. */
+  /** null for a workspace, or another folder of the repository. */
   purl: string | null;
 }
 
@@ -46,7 +46,7 @@ function purlOf(key: string, fields: JsonObject, graph: LockGraphBuilder): strin
   return graph.add({ ecosystem: "npm", name: resolution.slice(0, at), version });
 }
 
-/** Spellings of each descriptor: before Yarn 4 the protocol of the registry stood in the key alone. */
+/** The spellings of a descriptor: before Yarn 4 only the key contained the registry's protocol. */
 function neededBy(fields: JsonObject): string[][] {
   const needed = Object.entries(objectOf(fields, "dependencies") ?? {});
   return needed.map(([name, range]) => [`${name}@${String(range)}`, `${name}@npm:${String(range)}`]);

@@ -1,5 +1,5 @@
 /**
- * yarn.lock of Yarn 1: blocks of `name@range, name@range:` with indented fields. It does not say what the project itself needs.
+ * yarn.lock of Yarn 1: blocks of `name@range, name@range:` with indented fields. It does not mark direct dependencies.
  * Source: https://classic.yarnpkg.com/lang/en/docs/yarn-lock/ and the format's own reader, packages/lockfile in yarnpkg/yarn
  */
 import { LockFileError } from "../lock-file-error.ts";
@@ -12,7 +12,7 @@ interface Block {
   needs: string[];
 }
 
-/** @throws LockFileError naming the line */
+/** @throws LockFileError with the line */
 export function readYarnClassicLock(text: string): LockGraph {
   const graph = new LockGraphBuilder();
   const purls = new Map<string, string>();
@@ -31,7 +31,7 @@ export function readYarnClassicLock(text: string): LockGraph {
   return graph.finish();
 }
 
-/** An alias `as@npm:name@range` is the package behind it. */
+/** An alias `as@npm:name@range` contains the real package. */
 function packageNameOf(descriptor: string): string {
   const at = descriptor.indexOf("@", 1);
   const range = descriptor.slice(at + 1);
@@ -71,9 +71,9 @@ function descriptorsOf(words: string[], line: number): string[] {
   throw new LockFileError(`line ${line}: is ${quoted(words.join(" "))} where a block begins; "name@range:" is needed`);
 }
 
-/** Words stand between blanks; quoted ones are JSON strings. What follows a quoted word, a comma or a colon, stays with it. */
+/** Words are separated by blanks; quoted ones are JSON strings. A comma or colon after a quoted word belongs to it. */
 function wordsOf(line: string, number: number): string[] {
-  // A quotation mark that is not closed takes the rest of the line: else each mark behind it would be tried to the line's end.
+  // An unclosed quotation mark takes the rest of the line; otherwise each later mark would be tried to the line's end.
   const words: string[] = line.match(/"[^"\\]*(?:\\[^][^"\\]*)*(?:"[,:]?|\\?$)|[^\s"]+/g) ?? [];
   return words.map((word) => unquoted(word, number));
 }

@@ -1,4 +1,4 @@
-/** yarn.lock: a format of its own in version 1, YAML since version 2. */
+/** yarn.lock: its own format in version 1, YAML since version 2. */
 import type { LockGraph } from "../lock-graph.ts";
 import { readYarnBerryLock } from "./yarn-berry.ts";
 import { readYarnClassicLock } from "./yarn-classic.ts";

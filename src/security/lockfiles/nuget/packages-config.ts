@@ -1,12 +1,12 @@
 /**
- * packages.config: all packages in one list, direct or not.
+ * packages.config: all packages in one list, without marking direct ones.
  * Source: https://learn.microsoft.com/nuget/reference/packages-config
  */
 import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, type LockGraph } from "../lock-graph.ts";
 import { childrenOf, parseLockXml } from "../parse/xml.ts";
 
-/** @throws LockFileError naming the entry */
+/** @throws LockFileError with the entry */
 export function readPackagesConfig(text: string): LockGraph {
   const root = parseLockXml(text);
   if (root.name !== "packages") throw new LockFileError(`<${root.name.slice(0, 60)}>: is its root element; <packages> is needed`);

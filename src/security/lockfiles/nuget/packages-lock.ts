@@ -7,7 +7,7 @@ import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
 import { parseLockJson } from "../parse/json.ts";
 
-/** @throws LockFileError naming the entry */
+/** @throws LockFileError with the entry */
 export function readNugetPackagesLock(text: string): LockGraph {
   const lock = parseLockJson(text);
   const version = fieldOf(lock, "version");
@@ -46,7 +46,7 @@ function addFramework(packages: JsonObject, place: string, graph: LockGraphBuild
   }
 }
 
-/** Another project of the same repository: what it needs, the repository needs. */
+/** Another project of the same repository: its dependencies are the repository's. */
 function isProject(entry: JsonObject): boolean {
   return textOf(entry, "type") === "Project";
 }

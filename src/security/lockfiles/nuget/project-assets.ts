@@ -1,5 +1,5 @@
 /**
- * project.assets.json, version 3, which a restore leaves in `obj`.
+ * project.assets.json, version 3, which a restore writes to `obj`.
  * Source: NuGet's own reader, src/NuGet.Core/NuGet.ProjectModel/LockFile/LockFileFormat.cs in NuGet/NuGet.Client
  */
 import { fieldOf, isObject, objectOf, textOf, type JsonObject, type JsonValue } from "../../sboms/json/value.ts";
@@ -7,7 +7,7 @@ import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
 import { parseLockJson } from "../parse/json.ts";
 
-/** @throws LockFileError naming the entry */
+/** @throws LockFileError with the entry */
 export function readProjectAssets(text: string): LockGraph {
   const assets = parseLockJson(text);
   const version = fieldOf(assets, "version");
@@ -50,14 +50,14 @@ function addTarget({ libraries, place, direct, graph }: Target): void {
   }
 }
 
-/** `Name/1.2.3`; of type `package`, or `project` for another one of the repository. */
+/** `Name/1.2.3` with the type `package`, or `project` for another one of the repository. */
 function libraryOf(place: string, key: string, fields: JsonValue) {
   const slash = key.indexOf("/");
   if (slash <= 0 || !isObject(fields)) throw new LockFileError(`${place}: is no library "name/version"`);
   return { name: key.slice(0, slash), version: key.slice(slash + 1), fields };
 }
 
-/** `autoReferenced` ones come from the SDK, and are needed directly all the same. */
+/** `autoReferenced` packages come from the SDK and are direct dependencies too. */
 function directNames(assets: JsonObject): Set<string> {
   const frameworks = objectOf(objectOf(assets, "project") ?? {}, "frameworks") ?? {};
   const names = Object.values(frameworks).flatMap((framework) =>

@@ -1,4 +1,4 @@
-/** JSON of lock files: as that of SBOMs is read, with bounds of their own. */
+/** Parses JSON of lock files like that of SBOMs, with its own limits. */
 import { lockFileDepthMax, lockFileFieldsMax, lockFileValuesMax } from "../../limits.ts";
 import { parseJson } from "../../sboms/json/parse.ts";
 import { isObject, type JsonObject } from "../../sboms/json/value.ts";

@@ -1,4 +1,4 @@
-/** `[[package]]` of lock files in TOML, which Poetry, uv, PDM and cargo share. */
+/** `[[package]]` of TOML lock files, which Poetry, uv, PDM and cargo share. */
 import { fieldOf, isObject, textOf, type JsonObject } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 import { parseLockToml } from "./toml.ts";
@@ -9,7 +9,7 @@ export interface LockEntry {
   fields: JsonObject;
 }
 
-/** @throws LockFileError naming the entry */
+/** @throws LockFileError with the entry */
 export function lockEntries(text: string): { lock: JsonObject; entries: LockEntry[] } {
   const lock = parseLockToml(text);
   const packages = fieldOf(lock, "package") ?? [];

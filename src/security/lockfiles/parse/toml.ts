@@ -3,7 +3,7 @@ import { lockFileDepthMax } from "../../limits.ts";
 import type { JsonObject } from "../../sboms/json/value.ts";
 import { LockFileError } from "../lock-file-error.ts";
 
-/** @throws LockFileError naming the line */
+/** @throws LockFileError with the line */
 export function parseLockToml(text: string): JsonObject {
   try {
     return tableOf(parse(text, { maxDepth: lockFileDepthMax, integersAsBigInt: "asNeeded", unsafeKeyBehaviour: "throw" }));
@@ -14,7 +14,7 @@ export function parseLockToml(text: string): JsonObject {
   }
 }
 
-/** Dates and large integers are no JSON; readers take texts, truth values, lists and tables, and pass over all else. */
+/** Dates and large integers are not JSON; readers use texts, booleans, lists and tables, and ignore the rest. */
 function tableOf(table: object): JsonObject {
   return table as JsonObject;
 }

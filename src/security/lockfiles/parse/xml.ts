@@ -1,4 +1,4 @@
-/** XML of projects as a tree of elements: namespaces, comments and processing instructions say nothing there. */
+/** Parses XML of projects into a tree of elements, without namespaces, comments and processing instructions. */
 import { SaxesParser } from "saxes";
 import { lockFileDepthMax, lockFileValuesMax } from "../../limits.ts";
 import { LockFileError } from "../lock-file-error.ts";
@@ -11,7 +11,7 @@ export interface XmlElement {
   text: string;
 }
 
-/** @returns the root element @throws LockFileError naming the line; a document type is refused, for it may declare entities */
+/** @returns the root element @throws LockFileError with the line; a document type is refused, because it may declare entities */
 export function parseLockXml(text: string): XmlElement {
   const parser = new SaxesParser({ position: true });
   const top: XmlElement = { name: "", attributes: new Map(), children: [], text: "" };
@@ -53,7 +53,7 @@ export function childOf(element: XmlElement | undefined, name: string): XmlEleme
   return childrenOf(element, name)[0];
 }
 
-/** null: there is no such child, or it is empty. */
+/** null if there is no such child, or it is empty. */
 export function childText(element: XmlElement | undefined, name: string): string | null {
   return childOf(element, name)?.text.trim() || null;
 }

@@ -1,4 +1,4 @@
-/** YAML as package managers write it: no aliases, no tags, and numbers as they are written, so that a version 1.10 stays 1.10. */
+/** Parses YAML as package managers write it: no aliases, no tags, and numbers as text, so that a version 1.10 stays 1.10. */
 import { boolCoreTag, FAILSAFE_SCHEMA, loadAll, nullCoreTag, YAMLException } from "js-yaml";
 import { lockFileDepthMax } from "../../limits.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../sboms/json/value.ts";
@@ -6,7 +6,7 @@ import { LockFileError } from "../lock-file-error.ts";
 
 const schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag);
 
-/** The documents of a stream, those alone that are mappings. @throws LockFileError naming the line */
+/** The documents of a stream that are mappings. @throws LockFileError with the line */
 export function parseLockYaml(text: string): JsonObject[] {
   try {
     return valuesOf(loadAll(text, { schema, maxAliases: 0, maxDepth: lockFileDepthMax })).filter(isObject);
@@ -17,7 +17,7 @@ export function parseLockYaml(text: string): JsonObject[] {
   }
 }
 
-/** The schema makes texts, truth values, nulls, lists and mappings with texts as keys, and nothing else. */
+/** The schema only produces texts, booleans, nulls, lists and mappings with text keys. */
 function valuesOf(documents: unknown): JsonValue[] {
   return documents as JsonValue[];
 }

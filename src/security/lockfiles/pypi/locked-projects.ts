@@ -5,15 +5,15 @@ import { projectKey } from "./project-name.ts";
 
 interface Known {
   version: string | null;
-  /** null: a folder of the repository. */
+  /** null for a folder of the repository. */
   purl: string | null;
 }
 
-/** The packages of a lock file by name. A file may have several versions of one, for several Pythons or platforms. */
+/** The packages of a lock file by name. A file may have several versions of one, for different Pythons or platforms. */
 export class LockedProjects {
   readonly #projects = new Map<string, Known[]>();
 
-  /** @throws LockFileError for more versions of one than any lock file has */
+  /** @throws LockFileError if a package has more versions than in any real lock file */
   add(name: string, project: Known): void {
     const key = projectKey(name);
     const known = this.#projects.get(key);
@@ -22,7 +22,7 @@ export class LockedProjects {
       throw new LockFileError(`has more than ${lockFileVersionsMax} versions of ${quoted(name)}`);
   }
 
-  /** @param version null: every one that there is */
+  /** @param version null for all versions */
   find(name: string, version: string | null = null): string[] {
     const known = this.#projects.get(projectKey(name)) ?? [];
     return known.flatMap((project) =>

@@ -1,6 +1,7 @@
 /**
- * pdm.lock. It does not say what the project itself needs.
- * Source: https://pdm-project.org/latest/usage/lockfile/ and its reader, src/pdm/formats and src/pdm/models/repositories in pdm-project/pdm
+ * pdm.lock. It does not mark direct dependencies.
+ * Source: https://pdm-project.org/latest/usage/lockfile/ and its reader, src/pdm/formats and src/pdm/models/repositories in
+ * pdm-project/pdm
  */
 import { fieldOf, textOf, textsOf, type JsonObject } from "../../sboms/json/value.ts";
 import { LockGraphBuilder, type LockGraph, type LockScope } from "../lock-graph.ts";
@@ -23,7 +24,7 @@ export function readPdmLock(text: string): LockGraph {
     if (purl === null && !isOwn) continue;
     for (const requirement of textsOf(fields, "dependencies")) {
       const needed = requirementName(requirement);
-      // A package with extras has an entry of its own, which needs the one without.
+      // A package with extras has a separate entry, which needs the one without.
       if (needed !== null && needed !== name) for (const to of index.find(needed)) graph.need(purl, to);
     }
   }
@@ -31,7 +32,7 @@ export function readPdmLock(text: string): LockGraph {
   return graph.finish();
 }
 
-/** What belongs to the group `default` is needed to run. */
+/** Packages of the group `default` are needed at run time. */
 function scopeOf(fields: JsonObject): LockScope | null {
   const groups = textsOf(fields, "groups");
   if (groups.length === 0) return null;

@@ -1,5 +1,5 @@
 /**
- * Pipfile.lock. It lists packages alone, and does not say which one needs which.
+ * Pipfile.lock. It only lists packages, without the dependencies between them.
  * Source: https://pipenv.pypa.io/en/latest/pipfile.html#pipfile-lock
  */
 import { fieldOf, isObject, textOf } from "../../sboms/json/value.ts";
@@ -7,14 +7,14 @@ import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, quoted, type LockGraph, type LockScope } from "../lock-graph.ts";
 import { parseLockJson } from "../parse/json.ts";
 
-/** @throws LockFileError naming the entry */
+/** @throws LockFileError with the entry */
 export function readPipfileLock(text: string): LockGraph {
   const lock = parseLockJson(text);
   const graph = new LockGraphBuilder();
   for (const [category, entries] of Object.entries(lock)) {
     if (category === "_meta") continue;
     if (!isObject(entries)) throw new LockFileError(`${quoted(category)}: is no object`);
-    // Beside "default" and "develop" a project may have categories of its own.
+    // A project may have further categories besides "default" and "develop".
     const scope: LockScope = category === "default" ? "required" : category === "develop" ? "excluded" : "optional";
     for (const [name, entry] of Object.entries(entries)) {
       if (!isObject(entry)) throw new LockFileError(`${quoted(category)}[${quoted(name)}]: is no object`);

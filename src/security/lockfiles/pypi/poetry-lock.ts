@@ -1,5 +1,5 @@
 /**
- * poetry.lock, of Poetry 1 and 2. It does not say what the project itself needs.
+ * poetry.lock of Poetry 1 and 2. It does not mark direct dependencies.
  * Source: https://python-poetry.org/docs/basic-usage/#installing-with-poetrylock and its reader, poetry/packages/locker.py
  */
 import { fieldOf, objectOf, textOf, textsOf, type JsonObject } from "../../sboms/json/value.ts";
@@ -28,7 +28,7 @@ export function readPoetryLock(text: string): LockGraph {
   return graph.finish();
 }
 
-/** Poetry 1 tells a category, Poetry 2 groups, those between neither. */
+/** Poetry 1 writes a category, Poetry 2 groups, versions between them neither. */
 function scopeOf(fields: JsonObject): LockScope | null {
   const groups = textsOf(fields, "groups");
   const category = textOf(fields, "category");

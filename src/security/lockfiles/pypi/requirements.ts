@@ -1,5 +1,5 @@
 /**
- * requirements.txt: exact pins alone. What wrote it may say in comments what needs a package (`# via flask`).
+ * requirements.txt: only exact pins. Its generator may name the dependents in comments (`# via flask`).
  * Source: https://pip.pypa.io/en/stable/reference/requirements-file-format/ and
  * https://packaging.python.org/en/latest/specifications/dependency-specifiers/
  */
@@ -9,11 +9,11 @@ import { requirementName } from "./project-name.ts";
 
 interface Requirement {
   text: string;
-  /** What its comments name: packages, or files after `-r`. */
+  /** The names in its comments: packages, or files after `-r`. */
   via: string[];
 }
 
-/** @param path its name may say that it is for development alone @throws LockFileError */
+/** @param path its name may mark it as development only @throws LockFileError */
 export function readRequirements(text: string, path: string): LockGraph {
   const graph = new LockGraphBuilder();
   const index = new LockedProjects();
@@ -40,8 +40,8 @@ export function readRequirements(text: string, path: string): LockGraph {
 }
 
 /**
- * `==1.2.3`, before it an extra, behind it markers and options. `==1.*` and several clauses are no exact pin.
- * No two parts beside each other can take the same blanks: else a line of blanks is tried in every division.
+ * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts
+ * never match the same blanks; otherwise the expression would try every division of a line of blanks.
  */
 const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
 
@@ -49,14 +49,14 @@ function exactVersion(rest: string): string | null {
   return exactPin.exec(rest)?.[1] ?? null;
 }
 
-/** A comment begins the line or stands behind a blank; null: there is none. */
+/** A comment begins the line or follows a blank; null if there is none. */
 function partedAtComment(line: string): { requirement: string; comment: string | null } {
   const at = /(?:^|\s)#/.exec(line)?.index ?? -1;
   if (at === -1) return { requirement: line.trim(), comment: null };
   return { requirement: line.slice(0, at).trim(), comment: line.slice(line.indexOf("#", at) + 1).trim() };
 }
 
-/** Lines that a backslash continues are one; options of pip are none. */
+/** Joins lines that a backslash continues, without pip's options. */
 function requirementsOf(text: string): Requirement[] {
   const requirements: Requirement[] = [];
   let isVia = false;

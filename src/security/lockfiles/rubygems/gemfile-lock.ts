@@ -1,11 +1,11 @@
 /**
- * Gemfile.lock and gems.locked. Gems for several platforms are one, and groups are not told.
+ * Gemfile.lock and gems.locked. Gems for several platforms count as one, and groups are not recorded.
  * Source: Bundler's own reader, bundler/lib/bundler/lockfile_parser.rb in rubygems/rubygems
  */
 import { LockFileError } from "../lock-file-error.ts";
 import { LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
 
-/** `PATH` holds gems of the repository's own. */
+/** `PATH` lists gems of the repository itself. */
 const sources = new Set(["GEM", "GIT", "PATH", "PLUGIN SOURCE"]);
 
 interface Spec {
@@ -15,7 +15,7 @@ interface Spec {
   needs: string[];
 }
 
-/** @throws LockFileError naming the line */
+/** @throws LockFileError with the line */
 export function readGemfileLock(text: string): LockGraph {
   const { specs, needed } = parsed(text);
   const graph = new LockGraphBuilder();
@@ -47,7 +47,10 @@ function parsed(text: string): { specs: Spec[]; needed: string[] } {
   return { specs, needed };
 }
 
-/** `name (1.2.3)`, behind the version perhaps a platform: `nokogiri (1.15.4-x86_64-linux)`. Versions have no dashes there. */
+/**
+ * `name (1.2.3)`, with an optional platform after the version: `nokogiri (1.15.4-x86_64-linux)`. Versions contain no dashes
+ * here.
+ */
 function specOf(line: string, { number, section }: { number: number; section: string }): Spec {
   const [, name, version] = /^ {4}(\S+) \(([^\s()-]+)(?:-[^\s()]+)?\)$/.exec(line) ?? [];
   if (name === undefined || version === undefined) {
@@ -56,7 +59,7 @@ function specOf(line: string, { number, section }: { number: number; section: st
   return { name, version, isOwn: section === "PATH", needs: [] };
 }
 
-/** A mark of exclamation stands behind gems of other sources. */
+/** An exclamation mark follows gems of other sources. */
 function nameOf(line: string): string {
   const [name = ""] = line.trim().split(" ", 1);
   return name.replace(/!$/, "");

@@ -1,4 +1,4 @@
-/** Gets the lock files that a platform lists, several at a time. */
+/** Downloads the lock files that a platform lists, several at a time. */
 import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../../limits.ts";
 import { isLockFileOrCompanion } from "../../lockfiles/formats.ts";
 import { CollectedFiles, isIgnored } from "../collected-files.ts";
@@ -7,20 +7,20 @@ import { TooLargeError } from "../../../http/outbound/safe-fetch.ts";
 
 export interface ListedFile {
   path: string;
-  /** Its name among git's objects. */
+  /** Its id among git's objects. */
   sha: string;
-  /** As git keeps it: `120000` is a symbolic link. */
+  /** As git stores it: `120000` is a symbolic link. */
   mode: string;
-  /** null: the platform does not tell. */
+  /** null if the platform does not say. */
   size: number | null;
 }
 
-/** Lock files alone are kept of a list, so that it may be as long as it likes. */
+/** Keeps only the lock files of a list, so that the list may be long. */
 export function isLockFilePath(path: string): boolean {
   return isLockFileOrCompanion(path) && !isIgnored(path);
 }
 
-/** @param get the bytes of one @throws DomainError */
+/** @param get downloads the bytes of one @throws DomainError */
 export async function fetchFiles(
   listed: readonly ListedFile[],
   get: (file: ListedFile) => Promise<Uint8Array>,
@@ -43,7 +43,7 @@ export async function fetchFiles(
   try {
     await Promise.all(Array.from({ length: repositoryFetchesAtOnce }, work));
   } finally {
-    // Where one failed, the others ask for nothing more.
+    // After a failure the other downloads stop.
     left.length = 0;
   }
   return found;

@@ -51,7 +51,7 @@ async function listTree({ name, branch }: { name: string; branch: string }, api:
   return whole.isTruncated ? listFolders(branch, read) : whole.entries.flatMap((entry) => listedFile(entry, ""));
 }
 
-/** A list that was cut off is asked for folder by folder, as GitHub's description advises. */
+/** A truncated list is requested folder by folder, as GitHub's documentation advises. */
 async function listFolders(branch: string, read: (tree: string, query: string) => Promise<Tree>): Promise<ListedFile[]> {
   const listed: ListedFile[] = [];
   const folders = [{ tree: branch, within: "" }];

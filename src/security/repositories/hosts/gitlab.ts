@@ -11,7 +11,7 @@ import { fetchFiles, isLockFilePath, type ListedFile } from "./fetch-files.ts";
 import type { HostApi } from "./host-api.ts";
 import type { RepositoryHost } from "./repository-host.ts";
 
-/** The most that GitLab gives. */
+/** GitLab's maximum. */
 const rowsOfPage = "100";
 
 export const gitlab: RepositoryHost = {
@@ -57,8 +57,8 @@ async function listTree({ at, branch }: { at: string; branch: string }, api: Hos
 }
 
 /**
- * What the link to the next page changes: by keyset, or by number where an older GitLab does not know the other way. The rest of the
- * link is not followed: it names the host as GitLab knows itself, which may be another than the one that is called.
+ * The query of the link to the next page: by keyset, or by number for an older GitLab. The rest of the link is ignored: it
+ * contains GitLab's own host name, which may differ from the called one.
  */
 function nextPage({ headers }: SafeResponse): [string, string][] | null {
   const links = String(headers["link"] ?? "")

@@ -1,4 +1,4 @@
-/** Calls of a platform's API: the same patience, bounds and words for all of them. */
+/** Calls a platform's API, with the same retries, limits and messages for all platforms. */
 import { BaseUrlError } from "../../../http/outbound/base-url.ts";
 import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../../http/outbound/safe-fetch.ts";
 import { isoTime, sleep, type Clock } from "../../../kernel/clock.ts";
@@ -24,7 +24,7 @@ export interface HostApiParts {
   /** Of the repository, for people. */
   repository: string;
   hasToken: boolean;
-  /** Nobody waits any longer. */
+  /** Aborted when the caller no longer waits. */
   signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export class HostApi {
     this.#parts = parts;
   }
 
-  /** @throws DomainError unless the platform answers with 200; its cause is the TooLargeError of an answer that is too large */
+  /** @throws DomainError unless the platform answers 200; its cause is a TooLargeError if the answer is too large */
   async get({ path, bytesMax, headers = {} }: HostRequest): Promise<SafeResponse> {
     let url = new URL(`${this.#parts.base}${path}`);
     let redirects = 0;
@@ -59,7 +59,7 @@ export class HostApi {
     }
   }
 
-  /** @throws DomainError also for what is no JSON */
+  /** @throws DomainError also for an answer that is not JSON */
   async json(asked: HostRequest): Promise<{ value: JsonValue; answer: SafeResponse }> {
     const answer = await this.get(asked);
     try {
@@ -69,12 +69,12 @@ export class HostApi {
     }
   }
 
-  /** @returns the error for an answer that lacks what the platform documents */
+  /** @returns the error for an answer without the documented content */
   unexpected(what: string): DomainError {
     return this.#refusal(`gave an answer without ${what}`);
   }
 
-  /** @returns null where it did not answer, and may be asked again */
+  /** @returns null if it did not answer and the call may be retried */
   async #tried({
     url,
     bytesMax,
@@ -100,7 +100,7 @@ export class HostApi {
     }
   }
 
-  /** Repositories that were renamed are found by redirects; a token is sent to no other host. */
+  /** Renamed repositories redirect; a token is sent to no other host. */
   #movedTo({ status, headers }: SafeResponse, from: URL): URL | null {
     if (![301, 302, 307, 308].includes(status)) return null;
     const to = headers.location ? URL.parse(headers.location, from.href) : null;
@@ -108,7 +108,7 @@ export class HostApi {
     return to;
   }
 
-  /** Waits for what passes. @throws DomainError for what does not, or not soon enough */
+  /** Waits for a temporary refusal. @throws DomainError for a permanent one, or one that lasts too long */
   async #wait(answer: SafeResponse | null, tries: number): Promise<void> {
     const { clock, signal } = this.#parts;
     const until = answer === null ? null : limitedUntil(answer, clock.now());
@@ -151,7 +151,7 @@ export class HostApi {
   }
 }
 
-/** JSON.parse gives these kinds of values and no other. */
+/** JSON.parse returns only these kinds of values. */
 function jsonOf(text: string): JsonValue {
   return JSON.parse(text) as JsonValue;
 }

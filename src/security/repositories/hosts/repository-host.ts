@@ -1,4 +1,4 @@
-/** A platform that keeps repositories: how the lock files of one are asked for. */
+/** A platform that hosts repositories, as the source of lock files. */
 import type { RepositoryFiles } from "../collected-files.ts";
 import type { HostApi } from "./host-api.ts";
 
@@ -11,7 +11,7 @@ export interface RepositoryHost {
   provider: "github" | "gitlab";
   /** For people. */
   title: string;
-  /** Of every call. */
+  /** Sent with every call. */
   headers(token: string | null): Record<string, string>;
   /** @param path `owner/name` @throws DomainError */
   files(path: string, api: HostApi): Promise<HostedRepository>;

@@ -1,9 +1,8 @@
 /**
- * The rules of CycloneDX 1.2 to 1.7 that matter for what is read: required fields, types, unique references, the enumerations
- * read, fields that the version does not know (from 1.4 on, as its schemas have it). They are our own rather than the official
- * schemas because one description then judges JSON and XML alike and names the place in either; a recursive anyOf of a whole
- * schema names neither the field nor the cure; and what nobody reads here (formulation, model cards) can break no upload.
- * Not demanded, though the schemas do: items of lists that differ from each other, and forms of URLs and e-mail addresses.
+ * The rules of CycloneDX 1.2 to 1.7 for the fields that are read: required fields, types, unique refs, enumerations, and fields
+ * that a version does not have (from 1.4 on, like its schemas). They replace the official schemas because one description then
+ * validates JSON and XML alike and names the location in either; a recursive anyOf of a whole schema names neither the field
+ * nor the remedy.
  */
 import type { JsonObject } from "../json/value.ts";
 import { always, field, list, type ObjectShape, object, oneOf, opaque, type RuleBreak, text } from "../shape/shape.ts";

@@ -1,4 +1,4 @@
-/** Components and services of CycloneDX 1.2 to 1.7, which hold further ones; source: the JSON schemas of these versions. */
+/** Components and services of CycloneDX 1.2 to 1.7, which may be nested; source: the JSON schemas of these versions. */
 import type { JsonObject } from "../json/value.ts";
 import {
   always,
@@ -25,7 +25,7 @@ const types = new Map([
 
 const version = text({ charactersMax: 1_024 });
 
-/** Fields that are known and neither read nor judged, each with the version that brought it. */
+/** Known fields that are neither read nor validated, each with the version that introduced it. */
 function unread(fields: Record<string, number>): Record<string, Field> {
   return Object.fromEntries(Object.entries(fields).map(([name, since]) => [name, field(opaque, { since })]));
 }
@@ -66,7 +66,7 @@ export const component: ObjectShape = object(
   { closedFrom: 4, identity: () => "bom-ref", rule: componentRule },
 );
 
-/** @throws nothing; 1.7 knows a range of versions for external components alone, and in place of a version */
+/** @throws nothing; 1.7 allows a version range only for external components, and only in place of a version */
 function componentRule(value: JsonObject, version: number): RuleBreak | null {
   if (value["bom-ref"] === "" && version >= 5) return { key: "bom-ref", says: "must not be empty" };
   if (version < 7 || !Object.hasOwn(value, "versionRange")) return null;

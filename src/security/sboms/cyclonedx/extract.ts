@@ -1,4 +1,4 @@
-/** A CycloneDX document that was judged, as a draft. */
+/** Converts a validated CycloneDX document to the parsed form. */
 import type { ParsedSbom, ParsedComponent } from "../parsed-sbom.ts";
 import type { SbomEdge, SbomEncoding } from "../document.ts";
 import { isObject, type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json/value.ts";
@@ -27,7 +27,7 @@ export function extractCycloneDx(bom: JsonObject, encoding: SbomEncoding): Parse
   };
 }
 
-/** Nested components too, each after the one that holds it. */
+/** Includes nested components, each after the one that contains it. */
 function gather(holder: JsonObject, { parent, into }: { parent: ParsedComponent | null; into: ParsedComponent[] }): void {
   for (const written of objectsOf(holder, "components")) {
     const component = componentOf(written, parent);
@@ -69,7 +69,7 @@ function serviceRefs(holder: JsonObject): string[] {
   return objectsOf(holder, "services").flatMap((service) => [textOf(service, "bom-ref") ?? [], serviceRefs(service)].flat());
 }
 
-/** Until 1.4 a list of tools, since 1.5 also components and services. */
+/** A list of tools until 1.4; since 1.5 also components and services. */
 function toolsOf(metadata: JsonObject): string[] {
   const tools = metadata["tools"];
   const parts = isObject(tools)

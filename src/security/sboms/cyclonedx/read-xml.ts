@@ -1,7 +1,7 @@
 /**
- * CycloneDX XML to the value that the same document has in JSON, led by the shape: what no shape reads is passed over and
- * costs no memory. The parser is saxes: it refuses whatever is not well-formed (undefined entities, unbound prefixes, two
- * roots), says where, and takes 50 MiB in a quarter of the time and memory of a parser that builds a tree of its own.
+ * Converts CycloneDX XML to the value that the same document has in JSON, guided by the shape: elements without a shape are
+ * skipped and use no memory. The parser is saxes: it refuses anything that is not well-formed (undefined entities, unbound
+ * prefixes, two roots), reports the location, and needs a quarter of the time and memory of a tree-building parser for 50 MiB.
  */
 import { SaxesParser, type SaxesTagNS } from "saxes";
 import { sbomDepthMax, sbomFieldsMax, sbomValuesMax } from "../../limits.ts";
@@ -14,14 +14,16 @@ const namespace = /^http:\/\/cyclonedx\.org\/schema\/bom\/(\d+\.\d+)$/;
 const chunkCharacters = 65_536;
 
 export interface XmlBom {
-  /** Such as `1.6`; null where the root is no CycloneDX `bom`. */
+  /** Such as `1.6`; null if the root is not a CycloneDX `bom`. */
   specVersion: string | null;
-  /** The root element as it is written, for a sentence. */
+  /** The root element as written, for a sentence. */
   rootName: string;
   value: JsonObject;
 }
 
-/** @throws SbomRefusal malformed at anything that is not well-formed, a DTD or another's entity; too_large; truncated */
+/**
+ * @throws SbomRefusal malformed for anything that is not well-formed, for a DTD and for external entities; too_large; truncated
+ */
 export function readXmlBom(text: string, shape: ObjectShape): XmlBom {
   if (hasDoctype(text)) {
     throw new SbomRefusal(
@@ -59,7 +61,10 @@ export function readXmlBom(text: string, shape: ObjectShape): XmlBom {
   return described(root, reader.value);
 }
 
-/** Looked for before the parser runs, which reads a DTD to its end before it says so. Only comments and instructions precede one. */
+/**
+ * Checked before the parser runs, which would read a whole DTD before reporting it. Only comments and instructions may precede
+ * one.
+ */
 function hasDoctype(text: string): boolean {
   let at = text.search(/\S/);
   for (;;) {

@@ -1,4 +1,4 @@
-/** The parts of a CycloneDX document that hold no components; source: the JSON schemas of versions 1.2 to 1.7. */
+/** The parts of a CycloneDX document without components; source: the JSON schemas of versions 1.2 to 1.7. */
 import { isSpdxLicenseId } from "../license-ids.ts";
 import { isObject } from "../json/value.ts";
 import { always, field, list, object, oneOf, opaque, text } from "../shape/shape.ts";
@@ -6,7 +6,7 @@ import { always, field, list, object, oneOf, opaque, text } from "../shape/shape
 export const attribute = (name?: string) => ({ as: "attribute", ...(name === undefined ? {} : { name }) }) as const;
 export const content = { as: "content" } as const;
 
-/** References may not be empty since 1.5. */
+/** Refs must not be empty since 1.5. */
 export const reference = text();
 export const timestamp = text({
   pattern: /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/,
@@ -91,7 +91,7 @@ const licenseChoice = object(
   },
 );
 
-/** Versions 1.5 and 1.6 know a list of licenses or one expression; before and after them any mixture is allowed. */
+/** Versions 1.5 and 1.6 allow a list of licenses or one expression; other versions allow any mixture. */
 export const licenses = list(() => licenseChoice, {
   choice: {
     license: { field: "license" },
@@ -129,7 +129,7 @@ const patch = object({
 
 export const patches = list(() => patch, { items: "patch" });
 
-/** Who said what of the document (1.7). */
+/** Who made which statement about the document (1.7). */
 const citation = object(
   { timestamp: field(timestamp, { required: always }) },
   {

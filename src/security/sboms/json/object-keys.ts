@@ -1,6 +1,6 @@
 /**
- * The keys of the objects that are open at a place of a JSON text. Hashes are kept, and bytes compared only where two are
- * equal; a large object keeps its keys as texts in a set, so that no choice of keys makes this slow.
+ * The keys of the objects that are open at a position of a JSON text. It keeps hashes and compares bytes only if two hashes are
+ * equal. A large object keeps its keys as texts in a set, so that no choice of keys makes this slow.
  */
 import { backslash } from "../../../http/json-bytes.ts";
 import { sbomKeyBytesMax } from "../../limits.ts";
@@ -29,7 +29,7 @@ export class ObjectKeys {
     this.#fieldsMax = fieldsMax;
   }
 
-  /** An object begins at this depth; what the last one there held is forgotten. */
+  /** An object begins at this depth; the keys of the previous object at this depth are dropped. */
   open(depth: number): void {
     const level = this.#level(depth);
     level.count = 0;
@@ -37,9 +37,9 @@ export class ObjectKeys {
   }
 
   /**
-   * @param start where the opening quote stands
-   * @param end where the closing quote stands
-   * @throws SbomRefusal malformed where the object has the key already, or where it is `__proto__`; too_large
+   * @param start position of the opening quote
+   * @param end position of the closing quote
+   * @throws SbomRefusal malformed if the object already has the key, or if it is `__proto__`; too_large
    */
   add(depth: number, start: number, end: number): void {
     if (end - start > sbomKeyBytesMax)
@@ -73,13 +73,13 @@ export class ObjectKeys {
     return (this.#levels[depth] ??= { count: 0, hashes: ints(), starts: ints(), ends: ints(), large: null });
   }
 
-  /** The same key may be written with escapes: those are read before they are hashed. */
+  /** The same key may be written with escapes, so these are decoded before hashing. */
   #hash(start: number, end: number): number {
     const bytes = this.#bytes.subarray(start, end);
     return hashOf(bytes.includes(backslash) ? encoder.encode(this.#text(start - 1, end)) : bytes);
   }
 
-  /** A key that is no valid text is compared as it is written; the parser refuses it. */
+  /** An invalid text is compared as written; the parser refuses it later. */
   #text(start: number, end: number): string {
     const written = decoder.decode(this.#bytes.subarray(start, end + 1));
     try {
@@ -90,7 +90,7 @@ export class ObjectKeys {
   }
 }
 
-/** FNV-1a of 32 bits. */
+/** FNV-1a with 32 bits. */
 function hashOf(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);

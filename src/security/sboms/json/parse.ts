@@ -1,10 +1,10 @@
-/** A JSON text to its value, or why not. */
+/** Parses a JSON text, or explains why it cannot. */
 import { SbomRefusal } from "../refusal.ts";
 import { sbomJsonBounds, scanJson, type JsonBounds } from "./scan.ts";
 import type { JsonValue } from "./value.ts";
 
 /**
- * @param text the bytes decoded
+ * @param text the decoded bytes
  * @throws SbomRefusal too_large | truncated | malformed
  */
 export function parseJson(bytes: Uint8Array, text: string, bounds: JsonBounds = sbomJsonBounds): JsonValue {
@@ -20,7 +20,7 @@ export function parseJson(bytes: Uint8Array, text: string, bounds: JsonBounds = 
   }
 }
 
-/** JSON.parse gives these kinds of values and no other. */
+/** JSON.parse returns only these kinds of values. */
 function valueOf(text: string): JsonValue {
   return JSON.parse(text) as JsonValue;
 }

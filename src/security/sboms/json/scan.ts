@@ -1,7 +1,7 @@
 /**
- * One look at the bytes of a JSON text before it is parsed, in memory of its depth. What makes parsing dear is not bytes but
- * values and nesting, so both are bounded here; and keys that stand twice in one object are found, of which JSON.parse
- * silently keeps the last while other readers keep the first.
+ * Scans the bytes of a JSON text before it is parsed, with memory proportional to its depth. Parsing cost depends on values and
+ * nesting, not on bytes, so both are limited here. It also finds duplicate keys, of which JSON.parse silently keeps the last
+ * while other parsers keep the first.
  */
 import { closeBrace, closeBracket, comma, openBrace, openBracket, quote } from "../../../http/json-bytes.ts";
 import { JsonTokens, noToken } from "../../../http/json-tokens.ts";
@@ -19,9 +19,9 @@ export interface JsonBounds {
 export const sbomJsonBounds: JsonBounds = { depthMax: sbomDepthMax, valuesMax: sbomValuesMax, fieldsMax: sbomFieldsMax };
 
 /**
- * Says nothing about other faults of the text: the parser refuses those.
- * @returns false where the text ends within a string, list or object
- * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a key that stands twice or is `__proto__`
+ * Ignores other faults, which the parser refuses.
+ * @returns false if the text ends within a string, list or object
+ * @throws SbomRefusal too_large beyond the depth or number of values, malformed at a duplicate key or `__proto__`
  */
 export function scanJson(bytes: Uint8Array, { depthMax, valuesMax, fieldsMax }: JsonBounds): boolean {
   const tokens = new JsonTokens(bytes);

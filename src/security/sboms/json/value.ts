@@ -1,4 +1,4 @@
-/** JSON as it is read: anything may be anywhere until a shape has judged it. */
+/** JSON values before validation: any value may be anywhere. */
 import { isJsonObject } from "../../../http/json-object.ts";
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -10,12 +10,12 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return isJsonObject(value);
 }
 
-/** An own field, never one that objects inherit. */
+/** An own field, never an inherited one. */
 export function fieldOf(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** @returns null for an absent or empty text */
+/** @returns null for a missing or empty text */
 export function textOf(object: JsonObject, key: string): string | null {
   const value = fieldOf(object, key);
   return typeof value === "string" && value !== "" ? value : null;
@@ -26,7 +26,7 @@ export function objectOf(object: JsonObject, key: string): JsonObject | null {
   return isObject(value) ? value : null;
 }
 
-/** @returns an empty list where the field is absent */
+/** @returns an empty list if the field is missing */
 export function listOf(object: JsonObject, key: string): JsonValue[] {
   const value = fieldOf(object, key);
   return Array.isArray(value) ? value : [];

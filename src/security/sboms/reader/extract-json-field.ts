@@ -1,20 +1,20 @@
 /**
- * An SBOM within the body of a call, found by its bytes: the document is read from exactly these and by its own bounds, and the
- * rest of the body, a few fields, by those of every call. Nothing is parsed twice.
+ * Finds an SBOM's bytes within the body of a call. The document is then parsed from exactly these bytes with its own limits,
+ * and the small rest of the body with the limits of every call. Nothing is parsed twice.
  */
 import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, space } from "../../../http/json-bytes.ts";
 import { JsonTokens, noToken } from "../../../http/json-tokens.ts";
 
 export interface ExtractedField {
-  /** The document, as the value was written; of a text what it says. */
+  /** The document's bytes as written; for a string, its content. */
   document: Uint8Array;
-  /** The body with `{}` or `""` where the document stood. */
+  /** The body with `{}` or `""` in place of the document. */
   rest: Uint8Array;
 }
 
 /**
- * @param path the fields that lead to the document; where one stands twice the last counts, as when JSON is parsed
- * @returns null where the body has no object or text there: then it is what it is, and judged as a whole
+ * @param path the fields that lead to the document; of duplicate keys the last counts, as in JSON.parse
+ * @returns null if the body has no object or string there: then it is validated as a whole
  */
 export function extractJsonField(body: Uint8Array, path: readonly string[]): ExtractedField | null {
   let at = skipSpace(body, 0);
@@ -34,7 +34,7 @@ export function extractJsonField(body: Uint8Array, path: readonly string[]): Ext
   };
 }
 
-/** @param at where the object's brace is. @returns where the value of the field begins, or null */
+/** @param at position of the object's brace. @returns position of the field's value, or null */
 function lastValueOf(bytes: Uint8Array, at: number, key: string): number | null {
   let found: number | null = null;
   for (let next = skipSpace(bytes, at + 1); bytes[next] === quote;) {
@@ -50,12 +50,12 @@ function lastValueOf(bytes: Uint8Array, at: number, key: string): number | null 
   return found;
 }
 
-/** Keys may be written with escapes, six bytes a character. */
+/** Keys may be written with escapes of six bytes per character. */
 function isKey(written: Uint8Array, key: string): boolean {
   return written.length <= key.length * 6 + 2 && parsedText(written) === key;
 }
 
-/** @returns the place behind the value, or behind the bytes where the value does not end */
+/** @returns the position after the value, or after the bytes if the value does not end */
 function endOfValue(bytes: Uint8Array, start: number): number {
   const first = bytes[start];
   if (first !== quote && first !== openBrace && first !== openBracket) return endOfWord(bytes, start);
@@ -69,7 +69,7 @@ function endOfValue(bytes: Uint8Array, start: number): number {
   return Math.min(tokens.end, bytes.length);
 }
 
-/** Of a number or a word such as `null`. */
+/** A number or a word such as `null`. */
 function endOfWord(bytes: Uint8Array, start: number): number {
   let at = start;
   for (; at < bytes.length; at++) {
@@ -87,13 +87,13 @@ function skipSpace(bytes: Uint8Array, start: number): number {
 
 const encoder = new TextEncoder();
 
-/** A text with half of a surrogate pair cannot be written as bytes: the check of the whole body refuses it. */
+/** A text with half of a surrogate pair has no valid encoding: the check of the whole body refuses it. */
 function textOf(written: Uint8Array): Uint8Array | null {
   const text = parsedText(written);
   return text?.isWellFormed() === true ? encoder.encode(text) : null;
 }
 
-/** @returns null where it is not the JSON of a text */
+/** @returns null if it is not the JSON of a string */
 function parsedText(written: Uint8Array): string | null {
   try {
     const text: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(written));

@@ -3,7 +3,7 @@ import { readSbom } from "../read-sbom.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { toSbomRows, type SbomRows } from "../sbom-rows.ts";
 
-/** The fields of a JSON body that lead to the document in it; null: the body is the document. */
+/** The fields of a JSON body that lead to its document; null if the body is the document. */
 export type SbomPath = readonly string[] | null;
 
 export interface SbomBody {
@@ -11,17 +11,17 @@ export interface SbomBody {
   path: SbomPath;
 }
 
-/** A document, or the sentence that says why it is none. */
+/** A document, or the sentence that says why it is refused. */
 export type SbomResult = { refused: null; rows: SbomRows } | { refused: string; rows: null };
 
 export interface ParsedBody {
-  /** null: no document was found in the body. */
+  /** null if the body contains no document. */
   sbom: SbomResult | null;
-  /** The rest of the body, its other fields; empty where the bytes are the document. */
+  /** The rest of the body with its other fields; empty if the bytes are the document. */
   rest: Uint8Array;
 }
 
-/** Finds the document and reads it. Large ones hold the thread for seconds: those are a matter for SbomReader. */
+/** Finds the document and reads it. Large ones block the thread for seconds: SbomReader handles these. */
 export function parseSbomField({ bytes, path }: SbomBody): ParsedBody {
   if (path === null) return { sbom: read(bytes), rest: new Uint8Array() };
   const field = extractJsonField(bytes, path);

@@ -1,4 +1,4 @@
-/** Reads SBOMs without holding the event loop: small ones at once, large ones in processes of their own, some at a time. */
+/** Reads SBOMs without blocking the event loop: small ones directly, large ones in subprocesses, a few at a time. */
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -34,17 +34,17 @@ const readerTurns = {
 
 interface ReaderParts {
   clock: Clock;
-  /** Where documents wait that are not small. */
+  /** The folder in which larger documents wait. */
   folder: string;
   disk: Pick<DiskSpaceGuard, "require">;
 }
 
 interface IncomingBody {
-  /** As they come, or as they came. */
+  /** The body's pieces, as they arrive or all at once. */
   pieces: Pieces;
   path: SbomPath;
   workspace: WorkspaceId;
-  /** Awaited once all of it has arrived, before it is read; told whether it is more than is read here. */
+  /** Awaited when the body is complete, before it is read. @param large whether a subprocess reads it */
   onReceived?: (large: boolean) => Promise<void>;
 }
 
@@ -58,8 +58,9 @@ export class SbomReader {
   }
 
   /**
-   * @throws LimitReachedError where too many documents are being read, or the disk is full; SbomRefusal too_large where the document
-   *   takes too long, or the body has more than 1 MiB beside it; what reading the pieces throws. Other refusals are in what it gives
+   * @throws LimitReachedError if too many documents are being read, or the disk is full; SbomRefusal too_large if the document
+   * takes too long, or the body has more than 1 MiB besides it; errors of reading the pieces. Other refusals are part of the
+   * result
    */
   async read({ pieces, path, workspace, onReceived }: IncomingBody): Promise<ParsedBody> {
     await this.requireDisk();
@@ -76,14 +77,14 @@ export class SbomReader {
     return body;
   }
 
-  /** @throws LimitReachedError 503 where the disk has no room for another document */
+  /** @throws LimitReachedError 503 if the disk has no room for another document */
   requireDisk(): Promise<void> {
     return this.#parts.disk.require();
   }
 
   /**
-   * Runs a program that writes its result by `encodeBody`, when the workspace has its turn.
-   * @throws LimitReachedError; SbomRefusal too_large where it takes too long
+   * Runs a program that writes its result by `encodeBody`, when it is the workspace's turn.
+   * @throws LimitReachedError; SbomRefusal too_large if it takes too long
    */
   async readInSubprocess(
     path: string,
@@ -103,7 +104,7 @@ export class SbomReader {
   }
 }
 
-/** What may be read here, and what comes after it; null: nothing does. */
+/** The pieces to read directly, and the iterator of the rest; null if there is none. */
 async function begunOf(
   pieces: Pieces,
 ): Promise<{ beginning: Uint8Array[]; rest: AsyncIterator<Uint8Array> | Iterator<Uint8Array> | null }> {

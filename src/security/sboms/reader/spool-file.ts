@@ -1,4 +1,4 @@
-/** A document on its way to the process that reads it: in a file without a name, so that no gateway holds it in memory. */
+/** Keeps a document in an unnamed file until a subprocess reads it, so that no gateway holds it in memory. */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,14 +6,14 @@ import { join } from "node:path";
 export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export interface SpoolFile extends AsyncDisposable {
-  /** Open for reading, from the beginning. */
+  /** Open for reading, from the start. */
   fd: number;
 }
 
 /**
- * Writes pieces as they come. The file has lost its name when this resolves, and ends with its process.
- * @param folder of this process; made where it is not there
- * @throws what reading the pieces throws
+ * Writes the pieces as they arrive. When this resolves the file has no name any more, and it disappears with its process.
+ * @param folder of this process; created if missing
+ * @throws errors of reading the pieces
  */
 export async function spool(pieces: Pieces, folder: string): Promise<SpoolFile> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

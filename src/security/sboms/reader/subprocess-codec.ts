@@ -35,7 +35,7 @@ function* linesOf({ sbom, rest }: ParsedBody): Generator<Line> {
   yield { kind: "end" };
 }
 
-/** @throws Error where the lines stop before the last one */
+/** @throws Error if the last line is missing */
 export async function decodeBody(lines: AsyncIterable<string>, yielder: EventLoopYielder): Promise<ParsedBody> {
   const body: ParsedBody = { sbom: null, rest: new Uint8Array() };
   for await (const text of lines) {
@@ -57,7 +57,7 @@ function addTo(body: ParsedBody, line: Exclude<Line, { kind: "end" }>): void {
   else rows?.edgeRows.push(line.rows);
 }
 
-/** `encodeBody` writes it. */
+/** The counterpart of `encodeBody`. */
 function parsed(text: string): Line {
   return JSON.parse(text) as Line;
 }

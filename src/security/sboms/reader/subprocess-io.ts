@@ -1,11 +1,11 @@
-/** The side of a process that reads apart: what it gets on stdin, and how it answers. */
+/** The subprocess's side: reads stdin and writes the result. */
 import { writeLines, readStdin } from "../../../process/subprocess/subprocess-io.ts";
 import { encodeBody } from "./subprocess-codec.ts";
 import type { ParsedBody } from "./parse-sbom-field.ts";
 
 const lineEnd = 0x0a;
 
-/** All of stdin: its first line, and what stands behind it. */
+/** All of stdin: its first line, and the bytes after it. */
 export async function readSubprocessInput(): Promise<{ head: string; bytes: Uint8Array }> {
   const sent = await readStdin();
   const end = sent.indexOf(lineEnd);

@@ -1,21 +1,21 @@
-/** Builds a value from XML elements by its shape. `validate` finds the faults of that value afterwards. */
+/** Builds a value from XML elements by its shape. `validate` then finds the faults of that value. */
 import { sbomTextCharactersMax } from "../../limits.ts";
 import type { JsonObject, JsonValue } from "../json/value.ts";
 import type { Field, ListShape, ObjectShape, Shape } from "./shape.ts";
 
 export interface OpenElement {
   name: string;
-  /** In the namespace of the document; elements of others are passed over. */
+  /** In the document's namespace; elements of other namespaces are skipped. */
   isOurs: boolean;
   attributes: Record<string, { value: string; uri: string }>;
 }
 
-/** An element that is open. */
+/** An open element. */
 interface Frame {
   shape: Shape;
   value: JsonValue;
   text: string;
-  /** Puts what was read where it belongs. */
+  /** Assigns the finished value to its parent. */
   put: (value: JsonValue) => void;
 }
 
@@ -24,7 +24,7 @@ const nothing = (): void => {};
 export class ElementReader {
   readonly #frames: Frame[] = [];
   readonly #root: ObjectShape;
-  /** How many elements are open within one that nobody reads. */
+  /** The number of open elements within a skipped one. */
   #passed = 0;
   value: JsonObject = {};
 
@@ -49,7 +49,7 @@ export class ElementReader {
 
   text(piece: string): void {
     const frame = this.#frames[this.#frames.length - 1];
-    // A text that is too long already is refused, or not read, however it goes on.
+    // A text that is already too long is refused, or skipped, whatever follows.
     if (this.#passed === 0 && frame !== undefined && frame.text.length <= sbomTextCharactersMax) frame.text += piece;
   }
 
@@ -73,7 +73,7 @@ function childFrame(parent: Frame, element: OpenElement): Frame | null {
   return parent.shape.kind === "object" ? fieldFrame(parent, parent.shape, element) : null;
 }
 
-/** The first element within shows which of its two forms a field has. */
+/** The first child shows which of its two forms a field has. */
 function settle(frame: Frame, shape: Extract<Shape, { kind: "either" }>, name: string): void {
   frame.shape = name === shape.list.items ? shape.list : shape.object;
   frame.value = emptyOf(frame.shape);
@@ -109,7 +109,7 @@ function fieldFrame(parent: Frame, shape: ObjectShape, element: OpenElement): Fr
   if (field.shape.kind === "list" && field.shape.flat !== undefined)
     return flatFrame({ object, key, shape: field.shape, element });
   return frameOf(field.shape, (value) => {
-    // An element that may stand once stands twice: a list is no value that such a field may have.
+    // A repeated element becomes a list, which no single-valued field accepts.
     object[key] = field.shape.kind !== "opaque" && Object.hasOwn(object, key) ? [object[key] ?? null, value] : value;
   });
 }
@@ -162,7 +162,7 @@ function finished(frame: Frame): JsonValue {
   return frame.value;
 }
 
-/** Line breaks and indentation within a text are the writer's: the same text has one blank there in JSON. */
+/** Line breaks and indentation within a text come from the XML writer; in JSON the same text has one blank. */
 function unbroken(text: string): string {
   return text.trim().replaceAll(/\s+/g, (blanks) => (/[\t\r\n]/.test(blanks) ? " " : blanks));
 }

@@ -1,4 +1,4 @@
-/** The place of a fault, as a person finds it in the document. */
+/** The location of a fault, as a person finds it in the document. */
 import type { Path } from "./validate.ts";
 import type { Shape } from "./shape.ts";
 
@@ -8,7 +8,7 @@ export function jsonLocation(path: Path): string {
   return place === "" ? "document" : place.replace(/^\./, "");
 }
 
-/** Such as `/bom/components/component[13]/@bom-ref`: positions count from one, as XPath has it. */
+/** Such as `/bom/components/component[13]/@bom-ref`: positions count from one, as in XPath. */
 export function xmlLocation(path: Path, root: Shape): string {
   let place = "/bom";
   let shape: Shape | undefined = root;

@@ -1,6 +1,6 @@
 /**
- * A small language for the rules of documents. Not TypeBox: one description has to validate JSON, build the same value from XML
- * elements, know since which version of the format a field exists, and name the place of a fault in either encoding.
+ * A small language for document rules. It replaces TypeBox because one description has to validate JSON, build the same value
+ * from XML elements, know the version that introduced a field, and name the location of a fault in either encoding.
  */
 import type { JsonObject, JsonValue } from "../json/value.ts";
 
@@ -9,9 +9,9 @@ export type Shape = TextShape | IntegerShape | FlagShape | ListShape | ObjectSha
 export interface TextShape {
   kind: "text";
   pattern?: RegExp;
-  /** Says what the pattern asks for: `must be …`. */
+  /** The requirement of the pattern: `must be …`. */
   says?: string;
-  /** The values allowed, each with the version of the format that brought it. */
+  /** The allowed values, each with the format version that introduced it. */
   oneOf?: ReadonlyMap<string, number>;
   allows?: (value: string) => boolean;
   charactersMin?: number;
@@ -36,9 +36,9 @@ export interface ListShape {
   items?: string;
   /** XML: elements of several names, each an item with that one field, filled from the element or from its attribute. */
   choice?: Record<string, { field: string; attribute?: string }>;
-  /** XML: elements that are passed over. */
+  /** XML: skipped elements. */
   passes?: string;
-  /** XML: the elements stand in the object itself, under this name. */
+  /** XML: the elements are directly in the object, under this name. */
   flat?: string;
   /** XML: an item is this attribute of its element. */
   itemAttribute?: string;
@@ -47,9 +47,9 @@ export interface ListShape {
 export interface ObjectShape {
   kind: "object";
   fields: Record<string, Field>;
-  /** The version from which other fields than these are refused; absent: never. */
+  /** The version from which unknown fields are refused; absent: never. */
   closedFrom?: number;
-  /** The field whose value must be unique in the document; null: not of this object. */
+  /** The field whose value must be unique in the document; null if this object has none. */
   identity?: (value: JsonObject) => string | null;
   rule?: (value: JsonObject, version: number) => RuleBreak | null;
 }
@@ -61,7 +61,7 @@ export interface EitherShape {
   object: ObjectShape;
 }
 
-/** Known, and neither read nor judged. */
+/** Known, but neither read nor validated. */
 export interface OpaqueShape {
   kind: "opaque";
 }
@@ -71,12 +71,12 @@ export interface Field {
   since?: number;
   /** In versions from the first to the last of these. */
   required?: readonly [number, number];
-  /** XML: an attribute, the element's own text, or an element; under another name than the field's. */
+  /** XML: an attribute, the element's own text, or an element, with another name than the field's. */
   xml?: { as: "attribute" | "content" | "element"; name?: string };
 }
 
 export interface RuleBreak {
-  /** The field where the fault lies; absent: the object itself. */
+  /** The faulty field; absent for the object itself. */
   key?: string;
   says: string;
 }
@@ -96,7 +96,7 @@ export const object = (fields: Record<string, Field>, more: Omit<ObjectShape, "k
 /** The values of an enumeration that never changed. */
 export const oneOf = (...values: string[]): TextShape => text({ oneOf: new Map(values.map((value) => [value, 0])) });
 
-/** A field in the form that most have. */
+/** A field in its most common form. */
 export function field(shape: Shape, more: Omit<Field, "shape"> = {}): Field {
   return { shape, ...more };
 }

@@ -1,4 +1,4 @@
-/** Judges a value by its shape. */
+/** Validates a value against its shape. */
 import { sbomProblemsMax, sbomTextCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue } from "../json/value.ts";
 import type { Field, ListShape, ObjectShape, Shape, TextShape } from "./shape.ts";
@@ -17,7 +17,7 @@ interface Validation {
   identities: Set<string>;
 }
 
-/** @returns the first faults, in the order of the document; none where it keeps the rules */
+/** @returns the first faults, in document order; empty for a valid value */
 export function validate({ value, shape, version }: { value: JsonValue; shape: Shape; version: number }): Fault[] {
   const validation: Validation = { version, path: [], faults: [], identities: new Set() };
   validateValue(validation, value, shape);

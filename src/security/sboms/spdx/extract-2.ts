@@ -1,4 +1,7 @@
-/** An SPDX 2.2 or 2.3 document that was judged, as a draft. Its packages are the components; files and snippets are not. */
+/**
+ * Converts a validated SPDX 2.2 or 2.3 document to the parsed form. Its packages are the components; files and snippets are
+ * not.
+ */
 import type { SbomEncoding } from "../document.ts";
 import type { ParsedSbom, ParsedComponent } from "../parsed-sbom.ts";
 import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json/value.ts";
@@ -59,13 +62,13 @@ function componentOf(written: JsonObject): ParsedComponent {
   };
 }
 
-/** The first of them; a package has rarely more. */
+/** The first of them; a package rarely has more. */
 function purlOf(written: JsonObject): string | null {
   const found = objectsOf(written, "externalRefs").find((reference) => textOf(reference, "referenceType") === "purl");
   return found === undefined ? null : textOf(found, "referenceLocator");
 }
 
-/** What was concluded, else what its author declared. */
+/** The concluded license, else the declared one. */
 function licensesOf(written: JsonObject): string[] {
   const license = ["licenseConcluded", "licenseDeclared"]
     .map((key) => textOf(written, key))

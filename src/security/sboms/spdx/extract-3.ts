@@ -1,4 +1,4 @@
-/** An SPDX 3.0 document that was judged, as a draft. */
+/** Converts a validated SPDX 3.0 document to the parsed form. */
 import type { ParsedSbom, ParsedComponent } from "../parsed-sbom.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue, listOf, objectsOf, textOf } from "../json/value.ts";
 import { resolveRelationships } from "./resolve-relationships.ts";
@@ -49,7 +49,7 @@ function relationshipsOf(written: JsonObject): Relationship[] {
   return referenceOf(fieldOf(written, "to")).map((to) => ({ from, type, to }));
 }
 
-/** The packages that a document is about, by its `rootElement` or by `describes`, through bills of materials. */
+/** The packages that a document describes, by its `rootElement` or by `describes`, through bills of materials. */
 function rootsOf(head: JsonObject, byId: ReadonlyMap<string, JsonObject>, relationships: readonly Relationship[]): string[] {
   const described = Map.groupBy(
     relationships.filter(({ type }) => type === "describes"),
@@ -71,7 +71,7 @@ function rootsOf(head: JsonObject, byId: ReadonlyMap<string, JsonObject>, relati
   return [...roots];
 }
 
-/** What was concluded, else what was declared. */
+/** The concluded license, else the declared one. */
 function licensesByPackage(relationships: readonly Relationship[], byId: ReadonlyMap<string, JsonObject>): Map<string, string[]> {
   const licenses = new Map<string, string[]>();
   for (const kind of ["hasDeclaredLicense", "hasConcludedLicense"]) {

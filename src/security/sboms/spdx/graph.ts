@@ -1,14 +1,14 @@
-/** Whether a JSON document is SPDX 3, which has no `spdxVersion`: its `@context` shows it. */
+/** Detects SPDX 3, which has no `spdxVersion`, by its `@context`. */
 import { fieldOf, type JsonObject, type JsonValue } from "../json/value.ts";
 import { unsupportedVersion } from "../supported-versions.ts";
 
 const home = /^https?:\/\/spdx\.(?:org|github\.io)\//;
-/** Bounded: runs of digits of any length would be tried from each of their places. */
+/** The repetition is bounded: otherwise the expression would try every start within a long run of digits. */
 const written = /(\d{1,4})\.(\d{1,4})/;
 const contextCharactersMax = 2_048;
 
 /**
- * @returns the document with its elements in `@graph`, which a document of one element does without; null: it is not SPDX 3
+ * @returns the document with its elements in `@graph`, which a document of one element omits; null if it is not SPDX 3
  * @throws SbomRefusal unsupported_version
  */
 export function graphOf(document: JsonObject): JsonObject | null {

@@ -1,10 +1,10 @@
-/** The line of a tag-value document where a fault lies. */
+/** The line of a fault in a tag-value document. */
 import { isObject, type JsonValue } from "../json/value.ts";
 import { jsonLocation } from "../shape/locations.ts";
 import type { Path } from "../shape/validate.ts";
 import type { TagValueDocument } from "./tag-value.ts";
 
-/** Such as `line 12 (packages[0].name)`: of the field, or of the beginning of the nearest section that is known. */
+/** Such as `line 12 (packages[0].name)`: the line of the field, or of the start of the nearest known section. */
 export function lineLocation(path: Path, { value, lines }: TagValueDocument): string {
   let line: number | undefined;
   let at: JsonValue | undefined = value;

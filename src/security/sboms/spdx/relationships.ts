@@ -1,7 +1,7 @@
-/** SPDX relationships as edges: which needs which, and which holds which. */
+/** SPDX relationships as edges of need and containment. */
 import type { SbomEdge } from "../document.ts";
 
-/** `forward`: the first element needs (or holds) the second; `backward`: the second the first. */
+/** `forward`: the first element needs (or contains) the second; `backward`: the reverse. */
 const needs: Record<string, "forward" | "backward"> = {
   DEPENDS_ON: "forward",
   HAS_PREREQUISITE: "forward",
@@ -31,7 +31,7 @@ const holds: Record<string, "forward" | "backward"> = {
   contains: "forward",
 };
 
-/** All types of 2.3, those that came with it marked by its minor version. */
+/** All types of 2.3; those it introduced are marked by its minor version. */
 export const relationshipTypes: ReadonlyMap<string, number> = new Map([
   ...[...Object.keys(needs), ...Object.keys(holds)]
     .filter((type) => type === type.toUpperCase())
@@ -52,7 +52,7 @@ export interface Relationship {
   to: string;
 }
 
-/** What SPDX writes where nothing is known, or nothing is there. */
+/** SPDX's values for unknown and for none. */
 export function isNothing(text: string | null): boolean {
   return text === null || text === "NOASSERTION" || text === "NONE";
 }

@@ -1,14 +1,14 @@
-/** What SPDX documents of all versions share: they say what they describe, and one relationship after another. */
+/** What SPDX documents of all versions share: a description of their products, and a list of relationships. */
 import type { ParsedSbom } from "../parsed-sbom.ts";
 import { edgesOf, isNothing, type Relationship } from "./relationships.ts";
 
 type Described = Omit<ParsedSbom, "root" | "tops" | "edges" | "holdings"> & {
   relationships: Relationship[];
-  /** Refs of what the document says it is about. */
+  /** Refs of the described products. */
   described: string[];
 };
 
-/** One package described is the root; several are all components, at one step from a root that the document does not name. */
+/** A single described package is the root; several are all components, one step from a root that the document does not name. */
 export function resolveRelationships({ relationships, described, components, ...rest }: Described): ParsedSbom {
   const packages = new Set(components.map(({ ref }) => ref));
   const tops = [...new Set(described)].filter((ref) => !isNothing(ref) && packages.has(ref));
@@ -25,7 +25,7 @@ export function resolveRelationships({ relationships, described, components, ...
   };
 }
 
-/** Between a file and anything else: files are no components. */
+/** A relationship of a file: files are not components. */
 function isFileEdge({ from, to }: { from: string; to: string }, others: ReadonlySet<string>): boolean {
   return others.has(from) || others.has(to);
 }

@@ -1,7 +1,7 @@
 /**
- * The rules of SPDX 2.2 and 2.3 that matter for what is read; source: the JSON schemas of both. Tag-value documents become the
- * same value first and are judged by the same rules. Fields that the schemas do not know are let pass: they forbid them, but
- * many tools add some, and none of them changes what the known ones mean.
+ * The rules of SPDX 2.2 and 2.3 for the fields that are read; source: the JSON schemas of both. Tag-value documents are
+ * converted to the same value first. Fields outside of the schemas are accepted: the schemas forbid them, but many tools add
+ * some, and none changes the meaning of known fields.
  */
 import { versionCharactersMax } from "../../limits.ts";
 import { always, field, list, type ObjectShape, object, opaque, text } from "../shape/shape.ts";
@@ -9,7 +9,7 @@ import { relationshipTypes } from "./relationships.ts";
 
 const id = field(text({ charactersMin: 1 }), { required: always });
 const required = field(text(), { required: always });
-/** Demanded until 2.2. */
+/** Required until 2.2. */
 const until2 = field(text(), { required: [2, 2] });
 
 const purposes =

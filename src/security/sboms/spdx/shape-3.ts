@@ -1,21 +1,21 @@
 /**
- * The rules of SPDX 3.0 (JSON-LD) that matter for what is read; source: the model's classes Element, Package and Relationship,
- * https://spdx.github.io/spdx-spec/v3.0.1/. An element is known by its `type`; those that nobody reads are let pass.
+ * The rules of SPDX 3.0 (JSON-LD) for the fields that are read; source: the model's classes Element, Package and Relationship,
+ * https://spdx.github.io/spdx-spec/v3.0.1/. The `type` identifies an element; types that are not read are accepted.
  */
 import { versionCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, textOf } from "../json/value.ts";
 import { field, list, type ObjectShape, object, opaque, type RuleBreak, text } from "../shape/shape.ts";
 
-/** Classes that are packages: a software package and what specializes it. */
+/** Package classes: a software package and its specializations. */
 export const packageTypes: ReadonlySet<string> = new Set(["software_Package", "ai_AIPackage", "dataset_DatasetPackage"]);
 export const relationshipClasses: ReadonlySet<string> = new Set(["Relationship", "LifecycleScopedRelationship"]);
 
-/** The type as it is written, or its last part where it is written as an address. */
+/** The type as written, or its last part if it is an address. */
 export function typeOf(element: JsonObject): string {
   return textOf(element, "type") ?? textOf(element, "@type") ?? "";
 }
 
-/** @returns `spdxId`, or `@id` for what has no other */
+/** @returns `spdxId`, or `@id` if there is none */
 export function idOf(element: JsonObject): string | null {
   return textOf(element, "spdxId") ?? textOf(element, "@id");
 }

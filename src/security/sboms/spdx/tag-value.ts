@@ -1,5 +1,5 @@
 /**
- * SPDX 2 tag-value text to the value that the same document has in JSON, with the line of each field.
+ * Converts SPDX 2 tag-value text to the value that the same document has in JSON, with the line of each field.
  * Source: https://spdx.github.io/spdx-spec/v2.3/ (each field's "tag" example)
  */
 import { isObject, type JsonObject, type JsonValue } from "../json/value.ts";
@@ -8,11 +8,11 @@ import { readTags, type Tag } from "./tags.ts";
 
 export interface TagValueDocument {
   value: JsonObject;
-  /** The line where an object begins, and of each of its fields. */
+  /** The line where an object begins, and those of its fields. */
   lines: WeakMap<object, Map<string, number>>;
 }
 
-/** Tag → field, by the section that a tag belongs to. */
+/** Tag → field, by the section of the tag. */
 const documentFields: Record<string, string> = {
   SPDXVersion: "spdxVersion",
   DataLicense: "dataLicense",
@@ -32,7 +32,7 @@ const packageFields: Record<string, string> = {
   PrimaryPackagePurpose: "primaryPackagePurpose",
 };
 
-/** The tag that begins a section, the list that its object joins, and its fields; a null list: nothing of it is read. */
+/** The tag that begins a section, the list that its object joins, and its fields; a null list means that it is not read. */
 const sections: Record<string, { list: string | null; fields: Record<string, string> }> = {
   PackageName: { list: "packages", fields: packageFields },
   FileName: { list: "files", fields: { FileName: "fileName", SPDXID: "SPDXID" } },
@@ -42,7 +42,7 @@ const sections: Record<string, { list: string | null; fields: Record<string, str
   Reviewer: { list: null, fields: {} },
 };
 
-/** @throws SbomRefusal malformed, naming the line */
+/** @throws SbomRefusal malformed, with the line */
 export function readTagValue(text: string): TagValueDocument {
   const document = new Sections();
   for (const tag of readTags(text)) document.add(tag);
@@ -70,7 +70,7 @@ class Sections {
     if (key !== undefined) this.#set(this.#object, { key, value: tag.value, line: tag.line });
   }
 
-  /** Tags that mean the same wherever they stand. */
+  /** Tags with the same meaning in every section. */
   #addEverywhere({ name, value, line }: Tag): boolean {
     if (name === "Relationship") {
       const [from, type, to] = wordsOf(value, 3);
@@ -128,7 +128,7 @@ class Sections {
   }
 }
 
-/** The first words of a text, the last one with all that follows it. */
+/** The first words of a text; the last one includes the rest. */
 function wordsOf(value: string, count: number): string[] {
   const words = value.trim().split(/\s+/);
   return words.length <= count ? words : [...words.slice(0, count - 1), words.slice(count - 1).join(" ")];

@@ -1,4 +1,4 @@
-/** The lines of a tag-value text: `Tag: value`, comments, and values in `<text>…</text>` that go on over lines. */
+/** The lines of a tag-value text: `Tag: value`, comments, and values in `<text>…</text>` that span lines. */
 import { sbomValuesMax } from "../../limits.ts";
 import { SbomRefusal } from "../refusal.ts";
 
@@ -12,7 +12,7 @@ export interface Tag {
 const opening = "<text>";
 const closing = "</text>";
 
-/** @throws SbomRefusal malformed at a line that is no tag, truncated in a text that does not end, too_large */
+/** @throws SbomRefusal malformed at a line without a tag, truncated within an unfinished text, too_large */
 export function* readTags(text: string): Generator<Tag> {
   let line = 1;
   for (let at = 0; at < text.length; line++) {
