@@ -1,4 +1,4 @@
-/** Deciding about findings, their history, and what to do about them, as a client with a tools key sees it. */
+/** Triage of findings and their history, as a client with a tools key sees it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
@@ -33,7 +33,7 @@ const update = (body: Record<string, unknown>) => stage.api.data("update_finding
 const audits = () => stage.control.list("/audit?event=finding.updated");
 
 describe("update_finding", () => {
-  test("decides for every version that is there, and says what changed", async () => {
+  test("update_finding triages all present versions and lists the changes", async () => {
     const answer = await stage.api.call("update_finding", { finding_id: finding, status: "ignored", note: "Not reachable" });
     expect(answer.body).toEqual({
       success: true,
@@ -53,7 +53,7 @@ describe("update_finding", () => {
     expect(await world.told(project)).toEqual(["CVE-2026-0001 4.17.19 ignored", "CVE-2026-0001 4.17.20 ignored"]);
   });
 
-  test("writes history and audit trail, once: the same again changes nothing", async () => {
+  test("update_finding writes history and audit trail once, and a repeated call changes nothing", async () => {
     const before = (await audits()).length;
     await update({ status: "in_progress" });
     const again = await stage.api.call("update_finding", { finding_id: finding, status: "in_progress" });
@@ -71,7 +71,7 @@ describe("update_finding", () => {
     });
   });
 
-  test("what was decided survives a new version, and ten documents more", async () => {
+  test("a decision survives a new version and ten more SBOMs", async () => {
     await update({ false_positive: true, status: "ignored" });
     for (let round = 0; round < 10; round++) {
       await world.upload(project, ["pkg:npm/lodash@4.17.18"]);
@@ -84,7 +84,7 @@ describe("update_finding", () => {
     ]);
   });
 
-  test("a false positive keeps its status, an empty note removes it", async () => {
+  test("a false positive keeps its status, and an empty note removes the note", async () => {
     await update({ false_positive: true, note: "Wrong package" });
     expect(await update({ note: "" })).toMatchObject({ status: "open", false_positive: true, note: null });
     expect(await update({ false_positive: false })).toMatchObject({
@@ -93,7 +93,7 @@ describe("update_finding", () => {
     });
   });
 
-  test("what is gone can be ignored for when it is back, and not be opened", async () => {
+  test("a gone finding can be ignored for its return, and cannot be opened", async () => {
     await world.upload(project, []);
     await world.scan();
     for (const status of ["open", "in_progress"]) {
@@ -117,7 +117,7 @@ describe("update_finding", () => {
     expect((await world.told(project))[0]).toBe("CVE-2026-0001 4.17.19 open");
   });
 
-  test("an auditor decides nothing", async () => {
+  test("an auditor cannot triage", async () => {
     expect(await stage.api.refusal("update_finding", { finding_id: finding, status: "ignored" }, { key: auditor })).toBe(
       "Cannot decide about findings as auditor: it takes the role member or admin or super_admin",
     );
@@ -150,7 +150,7 @@ describe("update_finding", () => {
   });
 });
 
-test("a finding of another workspace is none, with the same sentence everywhere", async () => {
+test("every operation refuses a finding of another workspace with the same message as an unknown one", async () => {
   const sentence = `There is no finding with the id "${finding}"`;
   for (const [operation, body] of [
     ["update_finding", { status: "ignored" }],
@@ -165,7 +165,7 @@ test("a finding of another workspace is none, with the same sentence everywhere"
 });
 
 describe("list_finding_events", () => {
-  test("tells what became of a finding, newest first, page by page", async () => {
+  test("list_finding_events lists the history of a finding in pages, newest first", async () => {
     await update({ status: "ignored" });
     await world.upload(project, []);
     await world.scan();

@@ -1,4 +1,4 @@
-/** What becomes of a finding: each state with each thing that a scan can find, as docs/tools.md has it. */
+/** The transitions of findings: each state with each result of a scan, as in docs/tools.md. */
 import { describe, expect, test } from "bun:test";
 import { goneOutcome, transitionsOf, type Decision, type FindingState } from "../../../src/security/findings/transitions.ts";
 
@@ -6,23 +6,23 @@ const there: FindingState = { status: "open", falsePositive: false, present: tru
 const gone: FindingState = { status: "resolved", falsePositive: false, present: false };
 const decision = (status: Decision["status"], falsePositive = false): Decision => ({ status, falsePositive });
 
-describe("found", () => {
+describe("a finding that a scan finds", () => {
   test.each<[string, FindingState | null, Decision | null, string, string]>([
     ["for the first time", null, null, "open", "found status"],
-    ["in a new version of what was ignored", null, decision("ignored"), "ignored", "found status"],
-    ["in a new version of what is worked on", null, decision("in_progress"), "in_progress", "found status"],
+    ["in a new version of an ignored issue", null, decision("ignored"), "ignored", "found status"],
+    ["in a new version of an issue in progress", null, decision("in_progress"), "in_progress", "found status"],
     ["in a new version of a false positive", null, decision("open", true), "open, false positive", "found status false_positive"],
-    ["in a new version of what was called resolved", null, decision("resolved"), "open", "found status"],
+    ["in a new version of a resolved issue", null, decision("resolved"), "open", "found status"],
     ["as before", there, null, "open", ""],
     ["as before, ignored", { ...there, status: "ignored" }, decision("ignored"), "ignored", ""],
-    ["as before, called resolved", { ...there, status: "resolved" }, decision("resolved"), "resolved", ""],
-    ["as before, with a decision that came with another name", there, decision("ignored"), "ignored", "decision_followed status"],
-    ["as before, its decision lost", { ...there, status: "ignored" }, null, "ignored", ""],
+    ["as before, resolved by a person", { ...there, status: "resolved" }, decision("resolved"), "resolved", ""],
+    ["as before, with a decision that followed another issue", there, decision("ignored"), "ignored", "decision_followed status"],
+    ["as before, without its decision", { ...there, status: "ignored" }, null, "ignored", ""],
     ["again", gone, null, "open", "returned status present"],
     ["again, ignored", gone, decision("ignored"), "ignored", "returned status present"],
     ["again, ignored while it was gone", { ...gone, status: "ignored" }, decision("ignored"), "ignored", "returned present"],
-    ["again, worked on", gone, decision("in_progress"), "in_progress", "returned status present"],
-    ["again, called resolved", gone, decision("resolved"), "open", "returned status present"],
+    ["again, in progress", gone, decision("in_progress"), "in_progress", "returned status present"],
+    ["again, resolved by a person", gone, decision("resolved"), "open", "returned status present"],
     [
       "again, a false positive",
       { ...gone, falsePositive: true },
@@ -39,7 +39,7 @@ describe("found", () => {
     expect(reopens).toBe(decided?.status === "resolved" && standing?.present !== true);
   });
 
-  test("in a second version, a claim that the issue is resolved is over for the first one too", () => {
+  test("in a second version reopens a resolved issue in the first version too", () => {
     const versions = new Map([
       ["1.0.0", { ...there, status: "resolved" as const }],
       ["1.1.0", null],
@@ -53,7 +53,7 @@ describe("found", () => {
   });
 });
 
-describe("not found any more", () => {
+describe("a finding that a scan no longer finds", () => {
   test.each<[FindingState, string[]]>([
     [there, ["status", "present"]],
     [{ ...there, status: "in_progress" }, ["status", "present"]],

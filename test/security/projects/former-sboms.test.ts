@@ -1,4 +1,4 @@
-/** Documents that a project had before are bounded by a setting; the present one and what people decided always stay. */
+/** A setting limits the former SBOMs of a project. The current SBOM and decisions of people always stay. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { formerSbomRowsMax, formerSbomsEveryMs } from "../../../src/security/limits.ts";
@@ -29,7 +29,7 @@ describe.each(databases)("former SBOMs on $name", ({ open }) => {
     while (await removeSomeFormer(database.sql));
   };
 
-  test("the newest stay, as many as are kept; what is removed leaves its findings, and one row of audit", async () => {
+  test("the newest ones stay up to the limit; a removed one keeps its findings and adds one audit row", async () => {
     await world.publish(lodash("CVE-1"));
     const project = await world.project("shop");
     const first = await upload(project, "4.0.0");
@@ -48,7 +48,7 @@ describe.each(databases)("former SBOMs on $name", ({ open }) => {
     expect(audits.map((row) => ({ ...row }))).toEqual([{ target: project, changes: { sbom_id: { from: first, to: null } } }]);
   });
 
-  test("the present one stays, however old it is", async () => {
+  test("the current SBOM stays, however old it is", async () => {
     const project = await world.project("old");
     const old = await upload(project, "1.0.0");
     const newer = [await upload(project, "1.0.1"), await upload(project, "1.0.2")];
@@ -59,7 +59,7 @@ describe.each(databases)("former SBOMs on $name", ({ open }) => {
     expect(await database.sql`SELECT FROM sboms WHERE id = ANY (${newer})`).toHaveLength(0);
   });
 
-  test("one is removed in steps, and whoever keeps the bound does so by itself", async () => {
+  test("the worker removes an SBOM in steps, without a request", async () => {
     const project = await world.project("large");
     const count = formerSbomRowsMax * 2 + 1;
     await world.upload(

@@ -1,4 +1,4 @@
-/** `get_project`: what a project is made of, how each part came in, and what follows from it. */
+/** `get_project`: the components of a project, the paths to them, and their vulnerabilities. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases } from "../../support/servers/databases.ts";
 import { objectOf } from "../../support/control.ts";
@@ -15,7 +15,7 @@ describe.each(databases)("a project on $name", ({ open }) => {
   afterAll(() => stage[Symbol.asyncDispose]());
 
   describe("get_project", () => {
-    test("shows what it is made of, how each part came in, and whether it can be matched", async () => {
+    test("get_project shows the components, the paths to them, and whether they can be matched", async () => {
       const data = await stage.api.data("get_project", { project_id: stage.project });
       const shown = { type: "library", licenses: [], ecosystem: "npm", scope: null };
       const known = { state: "known", reason: null };
@@ -89,7 +89,7 @@ describe.each(databases)("a project on $name", ({ open }) => {
       });
     });
 
-    test("shows its live vulnerabilities, what is unknown with the reason, and its numbers", async () => {
+    test("get_project shows live vulnerabilities, unknown matches with reasons, and metrics", async () => {
       const { components: _, ...data } = await stage.api.data("get_project", { project_id: stage.project });
       expect(data).toEqual({
         id: stage.project,
@@ -149,7 +149,7 @@ describe.each(databases)("a project on $name", ({ open }) => {
       });
     });
 
-    test("counts neither what is ignored nor what is a false positive", async () => {
+    test("get_project counts neither ignored findings nor false positives", async () => {
       for (const [status, falsePositive] of [
         ["ignored", false],
         ["open", true],
@@ -163,7 +163,7 @@ describe.each(databases)("a project on $name", ({ open }) => {
       await stage.database.sql`UPDATE findings SET status = 'open', false_positive = false WHERE project_id = ${stage.project}`;
     });
 
-    test("shows the last steps of a way that is longer than is shown", async () => {
+    test("get_project shows the last steps of a long path", async () => {
       const chain = Array.from({ length: 90 }, (_, index) => `c${String(index).padStart(2, "0")}`);
       const components = chain.map((ref) => ({
         type: "library",
@@ -194,7 +194,7 @@ describe.each(databases)("a project on $name", ({ open }) => {
       expect(await stage.api.refusal("get_project", body)).toStartWith(sentence);
     });
 
-    test("of another workspace is as if it were not there", async () => {
+    test("get_project refuses a project of another workspace like an unknown one", async () => {
       const sentence = await stage.api.refusal("get_project", { project_id: stage.project }, { key: stage.theirs });
       expect(sentence).toBe(`There is no project with the id "${stage.project}"`);
     });

@@ -1,4 +1,4 @@
-/** `list_projects`, and the scope that narrows it. */
+/** `list_projects`, and the active scope. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases } from "../../support/servers/databases.ts";
 import { openShop, rowsOf, type Shop } from "../../support/security/shop.ts";
@@ -16,7 +16,7 @@ describe.each(databases)("lists of projects on $name", ({ open }) => {
     const names = async (body: object = {}, key?: string) =>
       rowsOf(await stage.api.data("list_projects", body, key === undefined ? {} : { key }), "projects").map(({ name }) => name);
 
-    test("lists by name, with id, provider, the state of the scan and counts", async () => {
+    test("list_projects sorts by name, with id, provider, state of the scan and counts", async () => {
       const data = await stage.api.data("list_projects");
       expect(rowsOf(data, "projects").map(({ name }) => name)).toEqual(["alone", "shop"]);
       expect(data).toMatchObject({ total: 2, limit: 20, offset: 0, has_more: false });
@@ -33,12 +33,12 @@ describe.each(databases)("lists of projects on $name", ({ open }) => {
       });
     });
 
-    test("finds a name whole and to the letter", async () => {
+    test("list_projects finds only an exact name", async () => {
       expect(await names({ name: "shop" })).toEqual(["shop"]);
       for (const name of ["sho", "Shop", " shop"]) expect(await names({ name })).toEqual([]);
     });
 
-    test("pages without repeating or losing one, and echoes the limit that it keeps to", async () => {
+    test("list_projects has each project on one page, and echoes the limit that it uses", async () => {
       expect(await names({ limit: 1, offset: 1 })).toEqual(["shop"]);
       expect(await names({ offset: 2 })).toEqual([]);
       expect(await stage.api.data("list_projects", { limit: 100_000 })).toMatchObject({ limit: 200, total: 2 });
@@ -56,13 +56,13 @@ describe.each(databases)("lists of projects on $name", ({ open }) => {
       expect(await stage.api.refusal("list_projects", body)).toStartWith(sentence);
     });
 
-    test("shows nothing of another workspace", async () => {
+    test("list_projects shows no project of another workspace", async () => {
       expect(await names({}, stage.theirs)).toEqual([]);
     });
   });
 
   describe("the active scope", () => {
-    test("narrows lists to a product or a project, for the one key", async () => {
+    test("the active scope limits the lists of one key to a product or a project", async () => {
       const key = await stage.key();
       const listed = async (operation: string, plural: string) =>
         rowsOf(await stage.api.data(operation, {}, { key }), plural).map(({ name }) => name);
@@ -84,7 +84,7 @@ describe.each(databases)("lists of projects on $name", ({ open }) => {
       expect(await stage.api.data("get_active_scope")).toEqual({ kind: "workspace", id: null });
     });
 
-    test("is never what another workspace has", async () => {
+    test("the active scope cannot be a product or project of another workspace", async () => {
       for (const [kind, id] of [
         ["project", stage.project],
         ["product", stage.product],

@@ -1,4 +1,4 @@
-/** Products group projects: they are created, listed, and projects move between them. */
+/** Products group projects: creating and listing products, and moving projects between them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases } from "../../support/servers/databases.ts";
 import { openShop, rowsOf, type Shop } from "../../support/security/shop.ts";
@@ -34,7 +34,7 @@ describe.each(databases)("products on $name", ({ open }) => {
       });
     });
 
-    test("have a posture of their worst live finding, and none before a scan", async () => {
+    test("have the posture of their most severe live finding, and none before a scan", async () => {
       const postureOf = async () => rowsOf(await stage.api.data("list_products", { name: "suite" }), "products")[0]?.["posture"];
       for (const [rank, posture] of [
         [4000, "F"],
@@ -53,7 +53,7 @@ describe.each(databases)("products on $name", ({ open }) => {
       expect(posture).toBeNull();
     });
 
-    test("are created once by a name", async () => {
+    test("are created once for each name", async () => {
       const created = await stage.api.data("create_product", { name: "Once" });
       expect(created).toMatchObject({ name: "Once", projects_count: 0, sboms_count: 0, vulnerability_counts: none });
       const sentence = await stage.api.refusal("create_product", { name: "Once" });
@@ -81,7 +81,7 @@ describe.each(databases)("products on $name", ({ open }) => {
   });
 
   describe("update_project", () => {
-    test("moves a project with its findings, and tells the audit log once", async () => {
+    test("update_project moves a project with its findings, and writes one audit row", async () => {
       const { id: shelf } = await stage.api.data("create_product", { name: "shelf" });
       const audits = async () => (await stage.control.list("/audit?workspace=w&event=project.updated")).length;
       const before = await audits();
@@ -96,7 +96,7 @@ describe.each(databases)("products on $name", ({ open }) => {
       expect(row).toMatchObject({ actor: "member@w", role: "member", carried_by: "tools key", target: stage.project });
     });
 
-    test("does not reach another workspace, neither its projects nor its products", async () => {
+    test("update_project refuses projects and products of another workspace", async () => {
       const [theirs] = rowsOf(await stage.api.data("list_products", {}, { key: stage.theirs }), "products");
       const foreign = String(theirs?.["id"]);
       const ofProduct = await stage.api.refusal("update_project", { project_id: stage.project, product_id: foreign });
@@ -118,7 +118,7 @@ describe.each(databases)("products on $name", ({ open }) => {
       expect(await stage.api.refusal("update_project", body)).toStartWith(sentence);
     });
 
-    test("refuses an auditor", async () => {
+    test("update_project refuses an auditor", async () => {
       const key = await stage.key("admin@w");
       await stage.control.expect("PATCH", "/members/admin@w", { body: { workspace: "w", role: "auditor" } });
       const sentence = await stage.api.refusal("update_project", { project_id: stage.project, product_id: null }, { key });

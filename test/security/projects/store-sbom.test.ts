@@ -1,4 +1,4 @@
-/** A document that was read becomes the present one of a project, whole or not at all. */
+/** A parsed SBOM becomes the current one of a project, whole or not at all. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit/actor.ts";
 import type { SbomToStore } from "../../../src/security/projects/store-sbom.ts";
@@ -14,10 +14,10 @@ const actor: Actor = { kind: "member", email: "member@w", role: "member", carrie
 const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 const storable = (value: unknown) => toSbomRows(readSbom(bytesOf(value)));
-/** Other bytes for each. */
+/** A different SBOM for each number. */
 const bom = (nonce: number) => ({ ...bomJson("1.5"), version: nonce });
 
-describe.each(databases)("documents on $name", ({ open }) => {
+describe.each(databases)("stored SBOMs on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
   let workspace: string;
@@ -42,7 +42,7 @@ describe.each(databases)("documents on $name", ({ open }) => {
   const counts = async () =>
     Promise.all(["products", "projects", "sboms", "sbom_components", "sbom_edges", "audit_events"].map(count));
 
-  test("stand with every component, how it came in, and what needs what", async () => {
+  test("have every component, its path and the dependencies", async () => {
     const stored = await store("whole", bomJson("1.6"), { filename: "bom.json" });
     expect(stored).toEqual({
       sbom_id: expect.stringMatching(/^sbom_[2-7a-z]{26}$/),
@@ -100,7 +100,7 @@ describe.each(databases)("documents on $name", ({ open }) => {
     });
   });
 
-  test("of the same bytes twice are one, and the second time nothing changes", async () => {
+  test("with the same bytes are one SBOM, and the second upload changes nothing", async () => {
     const first = await store("twice", bom(1), { product: "suite" });
     const before = { counts: await counts(), waiting };
     const [asked] = await database.sql`SELECT scan_asked FROM projects WHERE id = ${first.project_id}`;
@@ -109,7 +109,7 @@ describe.each(databases)("documents on $name", ({ open }) => {
     expect(await database.sql`SELECT scan_asked FROM projects WHERE id = ${first.project_id}`).toMatchObject([asked ?? {}]);
   });
 
-  test("that a project had before become the present one again, and are scanned", async () => {
+  test("become the current one again after another upload of a former SBOM, and are scanned", async () => {
     const [first, second] = [await store("back", bom(1)), await store("back", bom(2))];
     await database.sql`UPDATE projects SET scan_status = 'completed' WHERE id = ${first.project_id}`;
     const before = waiting;
@@ -122,7 +122,7 @@ describe.each(databases)("documents on $name", ({ open }) => {
     expect(project?.["sbom_id"]).toBe(first.sbom_id);
   });
 
-  test("go to a project by its id, and to the product that is named", async () => {
+  test("belong to the project with the given id and the given product", async () => {
     const { project_id: id } = await store("by-id", bom(1));
     expect((await store(id, bom(2), { product: "shelf" })).project_id).toBe(id);
     const [project] = await database.sql`
@@ -136,13 +136,13 @@ describe.each(databases)("documents on $name", ({ open }) => {
   test.each([
     ["project", { project: "prj_22222222222222222222222222" }],
     ["product", { product: "prd_22222222222222222222222222" }],
-  ])("of a %s that is not there are refused, and nothing is stored", async (what, more) => {
+  ])("for an unknown %s are refused, and nothing is stored", async (what, more) => {
     const before = await counts();
     expect(await refusal(store("nowhere", bom(9), more))).toBe(`There is no ${what} with the id "${Object.values(more)[0]}"`);
     expect(await counts()).toEqual(before);
   });
 
-  test("never go to another workspace, whose ids look as if they did not exist", async () => {
+  test("cannot belong to another workspace, whose ids are refused like unknown ones", async () => {
     const theirs = await store("theirs", bom(1), { workspace: other, product: "their product" });
     const [{ product_id: product } = {}] = await database.sql`SELECT product_id FROM projects WHERE id = ${theirs.project_id}`;
     const before = await counts();
@@ -152,7 +152,7 @@ describe.each(databases)("documents on $name", ({ open }) => {
     expect((await store("theirs", bom(1))).project_id).not.toBe(theirs.project_id);
   });
 
-  test("uploaded at once for a new project of a new product make one of each", async () => {
+  test("that are uploaded at the same time for a new project and product create one of each", async () => {
     const [products, projects] = await counts();
     const stored = await Promise.all([1, 2, 1, 3].map((nonce) => store("race", bom(nonce), { product: "raced" })));
     expect(new Set(stored.map(({ project_id: id }) => id)).size).toBe(1);
@@ -160,7 +160,7 @@ describe.each(databases)("documents on $name", ({ open }) => {
     expect((await counts()).slice(0, 2)).toEqual([(products ?? 0) + 1, (projects ?? 0) + 1]);
   });
 
-  test("leave nothing behind when the last statement fails", async () => {
+  test("leave no rows when the last statement fails", async () => {
     await database.sql`ALTER TABLE sbom_edges ADD CONSTRAINT none CHECK (to_position < 0) NOT VALID`;
     const before = await counts();
     try {
@@ -171,12 +171,12 @@ describe.each(databases)("documents on $name", ({ open }) => {
     expect(await counts()).toEqual(before);
   });
 
-  test("of auditors are refused: they are read-only", async () => {
+  test("of auditors are refused, since auditors only read", async () => {
     const auditor: Actor = { ...actor, role: "auditor" };
     expect(await refusal(store("audited", bom(1), { actor: auditor }))).toContain("Cannot store an SBOM as auditor");
   });
 
-  test("in XML have the same components as their twin in JSON", async () => {
+  test("in XML have the same components as the same SBOM in JSON", async () => {
     const [json, xml] = [await store("twin", bomJson("1.5")), await store("twin", bomXml("1.5"))];
     const componentsOf = async (id: string) => [
       ...(await database.sql`

@@ -1,4 +1,4 @@
-/** `upload_sbom`: whatever users have becomes the present document of a project, or is refused with what to change. */
+/** `upload_sbom`: an SBOM becomes the current one of a project, or the response explains what to change. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
@@ -30,7 +30,7 @@ describe.each(databases)("uploads on $name", ({ open }) => {
     return { ...row };
   };
 
-  test("make the project and the product that they name, ask for a scan, and say what was stored", async () => {
+  test("create the named project and product, request a scan, and describe the stored SBOM", async () => {
     const waiting = stage.api.notified.count("scan-waits");
     const { status, body } = await stage.api.call("upload_sbom", {
       sbom: bomJson("1.6"),
@@ -56,7 +56,7 @@ describe.each(databases)("uploads on $name", ({ open }) => {
     expect(stage.api.notified.count("scan-waits")).toBe(waiting + 1);
   });
 
-  test("keep the digest of the very bytes that were sent, as an object or as a text", async () => {
+  test("store the digest of the sent bytes, for an object and for a string", async () => {
     const written = JSON.stringify(bomJson("1.4"), null, 3).replace("\n", " \n");
     const asObject = await stage.api.data("upload_sbom", `{"project":"bytes", "sbom" : ${written} }`);
     expect(await digestOf(asObject["sbom_id"])).toBe(sha256(written));
@@ -66,7 +66,7 @@ describe.each(databases)("uploads on $name", ({ open }) => {
     expect(await digestOf(xml["sbom_id"])).toBe(sha256(bomXml("1.4")));
   });
 
-  test("of more than 32 KiB are read beside the gateway, with the same result", async () => {
+  test("of more than 32 KiB are parsed in a subprocess, with the same result", async () => {
     const components = Array.from({ length: 4_000 }, (_, index) => library(`part-${index}`, `${index}.0.0`));
     const body = JSON.stringify({ project: "large", sbom: bomOf(components) });
     expect(body.length).toBeGreaterThan(sbomReadHereBytesMax);
@@ -79,7 +79,7 @@ describe.each(databases)("uploads on $name", ({ open }) => {
     expect(await stage.api.refusal("upload_sbom", broken)).toStartWith('The document is CycloneDX, version "0.1"');
   }, 60_000);
 
-  test("at once for a new project make one project", async () => {
+  test("at the same time for a new project create one project", async () => {
     const before = await counts();
     const stored = await Promise.all([1, 2, 3, 1].map((number) => stage.upload("at-once", { product: "at-once" }, number)));
     expect(new Set(stored.map(({ project_id: id }) => id)).size).toBe(1);
@@ -88,7 +88,7 @@ describe.each(databases)("uploads on $name", ({ open }) => {
     expect(after["sboms"]).toBe(BigInt(String(before["sboms"])) + 3n);
   });
 
-  test("do not reach a project or a product of another workspace: its ids are not there", async () => {
+  test("to a project or a product of another workspace are refused like unknown ids", async () => {
     const { project_id: project } = await stage.upload("mine", { product: "mine" });
     const [{ product } = {}] = await stage.database.sql`SELECT product_id AS product FROM projects WHERE id = ${String(project)}`;
     const before = await counts();
@@ -189,7 +189,7 @@ describe.skipIf(archive === null)("real SBOMs", () => {
       FROM sbom_components WHERE sbom_id = ${String(id)} ORDER BY position`),
   ];
 
-  test("have the same components from JSON and from XML", async () => {
+  test("real SBOMs have the same components in JSON and in XML", async () => {
     const names = [...files.keys()].filter((name) => name.endsWith(".json"));
     const smallest = names.toSorted((one, other) => (files.get(one)?.length ?? 0) - (files.get(other)?.length ?? 0)).slice(0, 4);
     for (const name of smallest) {

@@ -1,4 +1,4 @@
-/** SBOMs, products and projects on the command line, as a person types it. */
+/** SBOMs, products and projects on the command line. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ const file = async (name: string, content: string) => {
 const upload = (path: string, ...more: string[]) => ["sbom", "upload", path, "--workspace", "w", "--project", "shop", ...more];
 
 describe("sbom upload", () => {
-  test("prints what was stored, and the same once more for the same file", async () => {
+  test("sbom upload prints the stored SBOM, and prints the same for a second upload of the file", async () => {
     const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
     const stored = await line.weir.json(...upload(path, "--product", "suite"));
     expect(stored).toEqual({
@@ -41,7 +41,7 @@ describe("sbom upload", () => {
     expect({ ...row }).toEqual({ filename: "bom.json", created_by: "operator" });
   });
 
-  test("takes a path from the folder where npm was typed, also with --prefix", async () => {
+  test("sbom upload resolves a path from the folder of the npm command, also with --prefix", async () => {
     await file("typed-here.json", JSON.stringify(bomJson("1.6")));
     const environment = {
       PATH: process.env["PATH"] ?? "",
@@ -59,7 +59,7 @@ describe("sbom upload", () => {
     expect(JSON.parse(said.out)).toMatchObject({ format: "CycloneDX", components: 3 });
   }, 30_000);
 
-  test("takes XML in UTF-16 as the file has it", async () => {
+  test("sbom upload accepts XML in UTF-16", async () => {
     const text = bomXml("1.5").replace('encoding="UTF-8"', 'encoding="UTF-16"');
     const path = join(line.folder, "bom.xml");
     await writeFile(path, Buffer.from(`\ufeff${text}`, "utf16le"));
@@ -70,14 +70,14 @@ describe("sbom upload", () => {
     ["a document with a fault", JSON.stringify({ ...bomJson("1.6"), components: [{}] }), "components[0].type: is required"],
     ["something else", "hello", "The document is not an SBOM that is read here"],
     ["an empty file", "", "The document is empty"],
-  ])("of %s ends 1 with what to change, and stores nothing", async (_what, content, sentence) => {
+  ])("sbom upload of %s exits with 1 and an explanation, and stores nothing", async (_what, content, sentence) => {
     const path = await file("wrong.json", content);
     const before = await line.database.sql`SELECT id FROM projects`;
     expect(await line.weir.refusal("sbom", "upload", path, "--workspace", "w", "--project", "new")).toContain(sentence);
     expect([...(await line.database.sql`SELECT id FROM projects`)]).toEqual([...before]);
   });
 
-  test("names the file that is not there, the words that are missing, and those that are too many", async () => {
+  test("sbom upload names an unknown file, a missing argument and an extra argument", async () => {
     expect(await line.weir.refusal(...upload("/nowhere/bom.json"))).toContain('Cannot read "/nowhere/bom.json"');
     const without = await line.weir.run("sbom", "upload", "--workspace", "w", "--project", "p");
     expect([without.code, without.error]).toEqual([2, expect.stringContaining("PATH is missing")]);
@@ -87,7 +87,7 @@ describe("sbom upload", () => {
     expect([behind.code, behind.error]).toEqual([1, expect.stringContaining('Cannot read "/nowhere/x"')]);
   });
 
-  test("goes to a workspace that there is", async () => {
+  test("sbom upload refuses an unknown workspace", async () => {
     const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
     expect(await line.weir.refusal("sbom", "upload", path, "--workspace", "none", "--project", "p")).toContain("no workspace");
   });
@@ -110,7 +110,7 @@ describe("products and projects", () => {
     expect((await line.weir.run("project", "list", "--workspace", "w")).out).toContain("SCAN_STATUS");
   });
 
-  test("are refused in sentences", async () => {
+  test("are refused with messages", async () => {
     expect(await line.weir.refusal("product", "create", "--workspace", "w", "--name", "suite")).toContain(
       'There is a product "suite" already',
     );
@@ -119,7 +119,7 @@ describe("products and projects", () => {
     expect(await set("--project", "shop", "--product", "nothing")).toContain('There is no product "nothing"');
   });
 
-  test("are left alone by auditors and not seen by strangers", async () => {
+  test("cannot be changed by auditors, nor seen by other workspaces", async () => {
     const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
     expect(await line.weir.refusal(...upload(path, "--as", "auditor@w"))).toContain("Cannot store an SBOM as auditor");
     const create = ["product", "create", "--workspace", "w", "--name", "n"];

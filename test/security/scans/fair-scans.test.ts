@@ -1,4 +1,4 @@
-/** How scans share: in short transactions, by slices of time, the least served workspace first, and where each stands is shown. */
+/** Fair scheduling of scans: short transactions, time slices, the workspace with the least scanner time first, and queue positions. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
@@ -9,7 +9,7 @@ import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { fixedIn, lodash, SecurityWorld } from "../../support/security/security-world.ts";
 
-/** A clock on which computing takes time: a hundred looks at it are a second. */
+/** A clock that moves with each reading: a hundred readings are a second. */
 class BusyClock extends ManualClock {
   override monotonic(): number {
     this.advance(10);
@@ -36,7 +36,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
   });
   const statusOf = async (project: string) => (await world.scanState(project))["scan_status"];
   const count = async (project: string) => (await world.findings(project)).length;
-  /** As many slices as it takes until these are scanned. @returns in which order they were */
+  /** Runs slices until these projects are scanned. @returns the order in which their scans ended */
   const scanAll = async (projects: Record<string, string>): Promise<string[]> => {
     const clock = new BusyClock(world.clock.now() + 1_000);
     const done: string[] = [];
@@ -48,7 +48,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     return done;
   };
 
-  test("an issue that affects more versions than a transaction takes is never one transaction", async () => {
+  test("an issue that affects more versions than a transaction may have is written in several", async () => {
     await world.publish(lodash("CVE-1"), lodash("CVE-2"));
     const project = await world.project("many");
     await world.upload(project, versions(700));
@@ -64,7 +64,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     expect(resolved?.["rows"]).toBeLessThanOrEqual(scanFindingsMax);
   }, 60_000);
 
-  test("a claim that is over is over for all versions, in whichever transaction they are", async () => {
+  test("a reopened issue is open for all versions, in whichever transaction they are written", async () => {
     await world.publish(lodash("CVE-1"));
     const project = await world.project("claimed");
     await world.upload(project, versions(600));
@@ -85,7 +85,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     expect(followed?.["count"]).toBe(600);
   }, 60_000);
 
-  test("a small document waits neither for a large one of another workspace nor for one of its own", async () => {
+  test("a small SBOM waits neither for a large one of another workspace nor for one of its own", async () => {
     await world.publish(lodash("CVE-1"), lodash("CVE-2"));
     const large = await world.project("large");
     await world.upload(large, versions(350));
@@ -101,7 +101,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     expect(await count(large)).toBe(700);
   }, 60_000);
 
-  test("a scan that lets others go first goes on where it stood, and is one scan", async () => {
+  test("a scan with several slices resumes at its position, and counts as one scan", async () => {
     await world.publish(lodash("CVE-1"));
     const project = await world.project("sliced");
     await world.upload(project, ["pkg:npm/lodash@latest", ...versions(350)]);
@@ -124,7 +124,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
   }, 60_000);
 
-  test("another document in the middle of a scan is scanned from its beginning, and nothing of the one before stays open", async () => {
+  test("a new SBOM during a scan is scanned from its beginning, and no finding of the former SBOM stays open", async () => {
     await world.publish(lodash("CVE-1"));
     const project = await world.project("replaced");
     await world.upload(project, versions(350));
@@ -141,7 +141,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     expect(await statusOf(project)).toBe("completed");
   }, 60_000);
 
-  test("what is imported in the middle of a scan is matched before it is completed", async () => {
+  test("an advisory that is imported during a scan is matched before the scan is completed", async () => {
     await world.publish(lodash("CVE-1"));
     const project = await world.project("learned");
     await world.upload(project, versions(300));
@@ -153,7 +153,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     expect(await statusOf(project)).toBe("completed");
   }, 60_000);
 
-  test("each project that waits shows how many are before it: of every workspace one after the other", async () => {
+  test("each waiting project shows its queue position, in which the workspaces alternate", async () => {
     const first = await world.project("first");
     const second = await world.project("second");
     const third = await world.project("third");
@@ -176,7 +176,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     expect(await positions()).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  test("what a project has no room for is left out, counted and shown; what is there stays as it is", async () => {
+  test("findings beyond a project's limit are left out and counted, and existing findings stay", async () => {
     await world.publish(lodash("CVE-1"));
     const project = await world.project("full");
     await world.upload(project, versions(3));

@@ -1,4 +1,4 @@
-/** Several scanners, and one that is killed in the middle of a scan. */
+/** Several scanners of one database, one of which is killed during a scan. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databaseLockMs } from "../../../src/backing/limits.ts";
 import { scanAttemptsMax, scanLeaseMs } from "../../../src/security/limits.ts";
@@ -63,7 +63,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     return Number(row?.["count"]);
   };
 
-  test("one is killed in the middle of a scan, and another one ends it: no finding is missing, none is there twice", async () => {
+  test("another scanner completes the scan of a killed one: no finding is missing, and none is duplicated", async () => {
     const project = await upload("killed", packages);
     await using scanner = new OurProcess({ arguments: ["test/support/processes/scanning-process.ts", url], environment: {} });
     await until(async () => (await count(project)) > 0, 30_000);
@@ -82,7 +82,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     expect(await eventsOf(project)).toBe(packages.length);
   }, 90_000);
 
-  test("five share ten projects: each project is scanned by one of them", async () => {
+  test("five scanners divide ten projects: one of them scans each project", async () => {
     const names = Array.from({ length: 10 }, (_, index) => `shared-${index}`);
     const projects = await Promise.all(names.map((name) => upload(name, packages.slice(0, 20))));
     const bus = new FakeBus();
@@ -96,7 +96,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     for (const project of projects) expect([await count(project), await eventsOf(project)]).toEqual([20, 20]);
   }, 60_000);
 
-  test("what is asked for during a scan is scanned again", async () => {
+  test("a request during a scan starts another scan", async () => {
     const project = await upload("asked", packages.slice(0, 5));
     await using held = await hold((tx) => tx`LOCK TABLE affected_packages IN ACCESS EXCLUSIVE MODE`);
     const scanned = scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
@@ -111,7 +111,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     expect(await eventsOf(project)).toBe(5);
   }, 30_000);
 
-  /** A transaction that has done something, and goes on until it is ended. */
+  /** A transaction that stays open until it is ended. */
   async function hold(work: (tx: Transaction) => PromiseLike<unknown>) {
     const gate = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
@@ -128,10 +128,10 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     return { end, [Symbol.asyncDispose]: end };
   }
 
-  /** An import that has asked for scans and has not ended. */
+  /** An import that has requested scans and stays open. */
   const holdKnowledge = () => hold((tx) => requestScansOf({ packages: [-1n], at: new Date() }, tx));
 
-  test("one waits for an import that has its project for longer than statements usually wait", async () => {
+  test("a scanner waits longer than other statements for an import that locks its project", async () => {
     const project = await upload("imported", packages.slice(0, 5));
     await using importing = await hold((tx) => tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`);
     const skipped = await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
@@ -151,7 +151,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     expect(await eventsOf(project)).toBe(5);
   }, 30_000);
 
-  test("a decision about a finding waits for whoever has its project for longer than statements usually wait", async () => {
+  test("triage waits longer than other statements for a transaction that locks its project", async () => {
     const project = await upload("decided", packages.slice(0, 5));
     await scanNext({ sql: database.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
     const [finding] = await world.findings(project);
@@ -171,7 +171,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     expect((await deciding).status).toBe("ignored");
   }, 30_000);
 
-  test("a scanner that was away for longer than its lease writes nothing more", async () => {
+  test("a scanner whose lease has expired writes nothing more", async () => {
     const project = await upload("slow", packages.slice(0, 5));
     const slow = new ManualClock(Date.now());
     await using asking = await holdKnowledge();
@@ -186,7 +186,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     expect(await eventsOf(project)).toBe(5);
   }, 30_000);
 
-  test("a project whose scans all die is failed, with a sentence, until it is asked for again", async () => {
+  test("a project whose scans all die has failed, with a message, until the next request", async () => {
     const project = await upload("doomed", packages.slice(0, 5));
     await database.sql`
       UPDATE projects SET scan_status = 'scanning', scan_attempts = ${scanAttemptsMax}, scan_due_at = ${new Date(0)} WHERE id = ${project}`;
@@ -201,7 +201,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_failure: null });
   }, 30_000);
 
-  test("a scan that runs into an error is put off, longer each time, and tried again", async () => {
+  test("a scan with an error is retried, after a longer pause each time", async () => {
     const project = await upload("broken", packages.slice(0, 5));
     await database.sql`ALTER TABLE finding_events RENAME TO hidden`;
     const clock = new ManualClock(Date.now());
@@ -220,7 +220,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     expect([await status(project), await eventsOf(project)]).toEqual(["completed", 5]);
   }, 30_000);
 
-  test("one that is told to stop gives its project back at once", async () => {
+  test("a scanner that stops releases its project at once", async () => {
     const project = await upload("stopped", packages.slice(0, 5));
     const stop = new AbortController();
     await using asking = await holdKnowledge();

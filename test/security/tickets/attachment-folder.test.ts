@@ -1,4 +1,4 @@
-/** Files that wait for their tickets: whole on the disk, and with their sum in the database. */
+/** Files that wait for their tickets: the whole file is on the disk, its digest in the database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage[Symbol.asyncDispose]());
 
-test("a file that came in pieces is kept whole, for its owner alone, with its size and its SHA-256", async () => {
+test("a file that is sent in pieces is stored whole and only for its owner, with its size and its SHA-256", async () => {
   await using folder = await temporaryFolder();
   const attachments = new AttachmentFolder(folder.path);
   const pieces = [1, 2, 3].map((byte) => new Uint8Array(100_000).fill(byte));

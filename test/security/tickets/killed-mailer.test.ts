@@ -1,4 +1,4 @@
-/** A process that is killed after the server took a mail, and before that is written down. */
+/** A process that is killed after the server accepted a mail and before that is stored. */
 import { expect, test } from "bun:test";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { headerOf, TestMailServer } from "../../support/servers/mail-server.ts";
@@ -23,7 +23,7 @@ async function reportBug(fleet: Fleet, key: string, happened: string): Promise<s
   return `<${data.ticket_id}@example.test>`;
 }
 
-test("sends it again after its restart, with the same Message-ID, and then no more", async () => {
+test("a process that is killed after a mail was accepted sends it once more with the same Message-ID after its restart", async () => {
   await using folder = await temporaryFolder();
   await using server = await TestMailServer.start();
   const environment = { SMTP_URL: server.url, MAIL_FROM: "Weir <weir@example.test>", LOG_LEVEL: "info" };
@@ -34,7 +34,7 @@ test("sends it again after its restart, with the same Message-ID, and then no mo
   {
     await using fleet = await Fleet.start(plan);
     const [gateway] = fleet.gateways;
-    // The server has the whole mail and has not yet said so: the process cannot have written down that it is sent.
+    // The server has the whole mail and has not replied yet: the process cannot have stored that it is sent.
     server.onMessage = () => gateway?.process.kill();
     key = await toolsKey(fleet);
     first = await reportBug(fleet, key, "Two mails");
@@ -45,7 +45,7 @@ test("sends it again after its restart, with the same Message-ID, and then no mo
   await using fleet = await Fleet.start(plan);
   await fleet.gateways[0]?.process.says("mail.sent");
   expect(ids()).toEqual([first, first]);
-  // Mails leave in their order: had the first to leave again, it would be before this one.
+  // Mails are sent in order: another copy of the first mail would come before this one.
   const second = await reportBug(fleet, key, "No third");
   await until(() => server.taken.length > 2);
   expect(ids()).toEqual([first, first, second]);

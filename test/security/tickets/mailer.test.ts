@@ -1,4 +1,4 @@
-/** Mails leave through a real SMTP server that refuses, goes away and comes back. */
+/** Mails through a real SMTP server that refuses, stops and returns. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
@@ -42,7 +42,7 @@ describe.each(databases)("mails on $name", ({ open }) => {
   };
   const settled = (ticket: unknown) => until(async () => (await state(ticket))["state"] !== "waiting");
 
-  test("an acknowledgement goes to the key's owner with the ticket's reference, and nothing of the ticket in a header", async () => {
+  test("an acknowledgement goes to the key's owner with the ticket's reference and no other text of the ticket in a header", async () => {
     await using server = await TestMailServer.start();
     const ticket = await file("Very good\r\nBcc: everybody@example.test\r\n\r\nforged");
     await using _mailer = start(server);
@@ -60,7 +60,7 @@ describe.each(databases)("mails on $name", ({ open }) => {
     expect(server.taken).toHaveLength(1);
   });
 
-  test("an owner's address that reads like several gets no mail, and nobody else does", async () => {
+  test("an owner's address that looks like several addresses gets no mail, and no other address does", async () => {
     await using server = await TestMailServer.start();
     await control.expect("POST", "/members", { body: { workspace: "w", email: "a,b@example.test", role: "member" } });
     const { key } = await control.key("w", { kind: "tools", owner: "a,b@example.test" });
@@ -71,7 +71,7 @@ describe.each(databases)("mails on $name", ({ open }) => {
     expect(await state(ticket["ticket_id"])).toMatchObject({ state: "given_up", attempts: 1 });
   });
 
-  test("a server that is away costs a mail no attempt, and gets it when it is back", async () => {
+  test("an unreachable server counts as no attempt, and gets the mail when it returns", async () => {
     await using server = await TestMailServer.start();
     await server.goAway();
     const bus = new FakeBus();
@@ -93,7 +93,7 @@ describe.each(databases)("mails on $name", ({ open }) => {
     expect(server.taken).toHaveLength(1);
   });
 
-  test("a mail that is refused for now is tried again, less and less often, as the same mail, and given up after ten attempts", async () => {
+  test("a temporarily refused mail is sent again with the same Message-ID after longer and longer pauses, at most ten times", async () => {
     await using server = await TestMailServer.start();
     server.refusal = () => ({ code: 451, when: "message" });
     const ticket = await file("Busy");
@@ -121,7 +121,7 @@ describe.each(databases)("mails on $name", ({ open }) => {
     expect(server.taken).toEqual([]);
   });
 
-  test("a recipient whom the server refuses for good is not tried again", async () => {
+  test("a permanently refused recipient gets no second attempt", async () => {
     await using server = await TestMailServer.start();
     server.refusal = () => ({ code: 550, when: "recipient" });
     const ticket = await file("To nobody");
@@ -130,7 +130,7 @@ describe.each(databases)("mails on $name", ({ open }) => {
     expect(await state(ticket["ticket_id"])).toMatchObject({ state: "given_up", attempts: 1, failure: "EENVELOPE RCPT TO 550" });
   });
 
-  test("a mail is sent as soon as the tools API tells that it waits", async () => {
+  test("a mail is sent as soon as the tools API sends the notification", async () => {
     await using server = await TestMailServer.start();
     const bus = new FakeBus();
     await using _mailer = start(server, bus);

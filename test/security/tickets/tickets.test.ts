@@ -36,7 +36,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     expect(stage.api.notified.count("mail-waits") - waitingBefore).toBe(mails.length);
   });
 
-  test("what was sent is kept, but for the path of an attachment", async () => {
+  test("all fields of a call are stored except the path of an attachment", async () => {
     const input = {
       ...bug,
       title: "Broken",
@@ -50,7 +50,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     expect(row).toEqual({ subject: "Broken", details: input });
   });
 
-  test("a ticket without its mail is not stored, and no mail without its ticket", async () => {
+  test("a ticket and its mail are stored together or not at all", async () => {
     await stage.database.sql`ALTER TABLE mails ADD CONSTRAINT none CHECK (recipient = '') NOT VALID`;
     try {
       expect((await stage.api.call("submit_feedback", { message: "All or nothing" })).status).toBe(500);
@@ -61,7 +61,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     expect(rows).toHaveLength(0);
   });
 
-  test("the same once more within ten minutes is the same ticket and one mail, even at the same time", async () => {
+  test("the same call within ten minutes, even at the same time, is one ticket and one mail", async () => {
     const input = { message: "Twice", rating: 5 };
     const data = await Promise.all([1, 2, 3, 4].map(() => stage.api.data("submit_feedback", input)));
     data.push(await stage.api.data("submit_feedback", { rating: 5, message: "Twice" }));
@@ -73,7 +73,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     expect((await stage.api.data("submit_feedback", input))["reference"]).not.toBe(data[0]?.["reference"]);
   });
 
-  test("the same of somebody else is another ticket", async () => {
+  test("the same call of another person is another ticket", async () => {
     const input = { message: "Shared thought" };
     const key = await stage.key("auditor@w").catch(() => stage.key("super_admin@w"));
     const mine = await stage.api.data("submit_feedback", input);
@@ -81,19 +81,19 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     expect(theirs["reference"]).not.toBe(mine["reference"]);
   });
 
-  test("attachment_path is ignored over HTTP, and the answer says so", async () => {
+  test("attachment_path is ignored over HTTP, and the message says so", async () => {
     const { status, body } = await stage.api.call("submit_feedback", { message: "With a file", attachment_path: "/etc/passwd" });
     expect([status, body["message"]]).toEqual([200, expect.stringContaining("attachment_path was ignored")]);
   });
 
-  test("a subject is the beginning of what was written, as one line, cut at a word", async () => {
+  test("a subject is the beginning of the text as one line, cut at a word", async () => {
     await stage.api.data("submit_feedback", { message: `First line\nsecond ${"word ".repeat(40)}` });
     const { tickets } = await stage.api.data("list_my_tickets", { type: "feedback", limit: 200 });
     const subjects = (tickets as { subject: string }[]).map(({ subject }) => subject);
     expect(subjects).toContain(`First line second ${"word ".repeat(12).trim()}…`);
   });
 
-  test("where the service sends no mail the answer says that the acknowledgement waits, and it does", async () => {
+  test("without a mail server the acknowledgement waits, and the message says so", async () => {
     const silent = new ToolsApi(stage.database.sql, await stage.key(), { clock: stage.control.clock, sendsMail: false });
     const { body } = await silent.call("submit_feedback", { message: "Silence" });
     expect(String(body["message"])).toEndWith("An acknowledgement to member@w waits until this service can send mail");
@@ -112,7 +112,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
     });
     const list = (input: object = {}) => stage.api.data("list_my_tickets", input, { key });
 
-    test("shows the caller's own tickets, newest first, with total, limit, offset and has_more", async () => {
+    test("list_my_tickets shows the caller's own tickets, newest first, with total, limit, offset and has_more", async () => {
       const { tickets, ...page } = await list();
       expect(page).toEqual({ total: 8, limit: 25, offset: 0, has_more: false });
       const rows = tickets as Record<string, string>[];
@@ -133,7 +133,7 @@ describe.each(databases)("tickets on $name", ({ open }) => {
       );
     });
 
-    test("gives each ticket once, whatever the page size, and always a full page while there are more", async () => {
+    test("list_my_tickets has each ticket once for any page size, and full pages while there are more", async () => {
       for (const limit of [1, 3, 8]) {
         const ids: string[] = [];
         for (let offset = 0, more: unknown = true; more === true; offset += limit) {
@@ -147,21 +147,21 @@ describe.each(databases)("tickets on $name", ({ open }) => {
       }
     });
 
-    test("filters by type and status, and advises to ask for all where nothing is left", async () => {
+    test("list_my_tickets filters by type and status, and advises the status all when the list is empty", async () => {
       expect(await list({ type: "bug" })).toMatchObject({ total: 1 });
       expect(await list({ type: "support" })).toMatchObject({ total: 0, tickets: [] });
       const { body } = await stage.api.call("list_my_tickets", { status: "closed" }, { key });
       expect(body["message"]).toBe('0 of 0 tickets. None is closed: ask again with the status "all"');
     });
 
-    test("beyond the end is empty and keeps the total", async () => {
+    test("list_my_tickets has an empty page beyond the end, with the total", async () => {
       expect(await list({ offset: Number.MAX_SAFE_INTEGER })).toMatchObject({ total: 8, tickets: [], has_more: false });
       expect(await stage.api.refusal("list_my_tickets", { offset: 2 ** 53 }, { key })).toContain(
         "a whole number of 0 or more is needed",
       );
     });
 
-    test("shows nothing of the same person in another workspace", async () => {
+    test("list_my_tickets shows no ticket of the same person in another workspace", async () => {
       await stage.control.workspace("other");
       await stage.control.expect("POST", "/members", { body: { workspace: "other", email: "super_admin@w", role: "member" } });
       const { key: there } = await stage.control.key("other", { kind: "tools", owner: "super_admin@w" });

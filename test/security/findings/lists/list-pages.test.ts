@@ -1,4 +1,4 @@
-/** Pages of findings and vulnerabilities against what is counted and ordered without any help. */
+/** Compares pages of findings and vulnerabilities with plain counting and sorting. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { countVulnerabilities } from "../../../../src/security/findings/lists/vulnerability-counts.ts";
@@ -85,7 +85,7 @@ describe.each(databases)("pages of lists on $name", ({ open }) => {
     }
   }
 
-  test("of findings: every filter in every place gives each row once, in order, with the total", async () => {
+  test("pages of findings have each row once, in order and with the total, for every filter and scope", async () => {
     const { sql } = stage.database;
     const status = fc.constantFrom("all", "false_positive", ...Object.keys(words));
     await fc.assert(
@@ -131,7 +131,7 @@ describe.each(databases)("pages of lists on $name", ({ open }) => {
     await scopeTo("workspace");
   });
 
-  test("of vulnerabilities: every filter in every scope gives each one once, in order, with the total", async () => {
+  test("pages of vulnerabilities have each one once, in order and with the total, for every filter and scope", async () => {
     const { sql } = stage.database;
     const filter = {
       scope: fc.constantFrom("workspace", "product", "project"),

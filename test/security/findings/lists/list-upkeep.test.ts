@@ -1,4 +1,4 @@
-/** What is kept for lists says what findings say, whatever happens to them and in whatever order. */
+/** The tables for lists agree with the findings after any changes in any order. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Transaction } from "../../../../src/backing/backing.ts";
@@ -25,10 +25,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Some steps of one transaction, which may be taken back. */
+/** Steps of one transaction, which may be rolled back. */
 const transaction = fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 4 }), back: fc.nat(5).map((n) => n === 0) });
 
-describe.each(databases)("what is kept for lists on $name", ({ open }) => {
+describe.each(databases)("the tables for lists on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ListWorld;
   const stage = {
@@ -95,7 +95,7 @@ describe.each(databases)("what is kept for lists on $name", ({ open }) => {
   const runOperation = (one: Step, tx: Transaction) =>
     (steps[one.kind] as (one: Step, tx: Transaction) => Promise<unknown>)(one, tx);
 
-  test("equals what is counted, after any history of findings, triage, ranks, names, moves and deletions", async () => {
+  test("the tables equal a fresh count after any history of findings, triage, ranks, names, moves and deletions", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(transaction, { minLength: 3, maxLength: 12 }), async (history) => {
         for (const { steps: given, back } of history) {
@@ -116,7 +116,7 @@ describe.each(databases)("what is kept for lists on $name", ({ open }) => {
     );
   }, 60_000);
 
-  test("is empty after findings were truncated", async () => {
+  test("the tables are empty after the findings were truncated", async () => {
     await world.find(findingsOf({ project: 0, seed: 1, count: 9 }));
     await database.sql.begin(async (tx) => {
       await world.find(findingsOf({ project: 1, seed: 1, count: 9 }), tx);

@@ -1,4 +1,4 @@
-/** Many who write findings of one workspace at once: nobody waits for a transaction under way, nothing deadlocks, all is counted. */
+/** Concurrent writers of findings of one workspace: no writer waits for a running transaction, none deadlocks, and all findings are counted. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { withDeadline, systemClock } from "../../../../src/kernel/clock.ts";
 import { Control } from "../../../support/control.ts";
@@ -6,7 +6,7 @@ import { databases, type TestDatabase } from "../../../support/servers/databases
 import { listDifferences, ListWorld } from "../../../support/security/list-world.ts";
 import { randomFrom } from "../../../support/random.ts";
 
-/** The embedded database has one connection, hence one writer at a time. */
+/** The embedded database has one connection, so one writer at a time. */
 const servers = databases.filter(({ name }) => name === "PostgreSQL");
 
 describe.each(servers)("writers of findings on $name", ({ open }) => {
@@ -36,7 +36,7 @@ describe.each(servers)("writers of findings on $name", ({ open }) => {
     vulnerability: vulnerabilities[vulnerability % vulnerabilities.length] ?? 0n,
   });
 
-  test("nobody waits for a transaction that has written findings of the same kind and goes on", async () => {
+  test("a writer does not wait for a running transaction that has written findings of the same kind", async () => {
     await database.sql.begin(async (tx) => {
       await world.find([finding(0, 1, "a"), finding(0, 2, "a")], tx);
       const other = world.find([finding(1, 2, "a"), finding(1, 1, "a")]);
@@ -46,7 +46,7 @@ describe.each(servers)("writers of findings on $name", ({ open }) => {
     expect(await listDifferences(database.sql)).toEqual([]);
   });
 
-  test("writers that touch the same counts in any order end without a deadlock, and lists are exact", async () => {
+  test("writers that change the same counts in any order end without a deadlock, and lists are exact", async () => {
     const writer = async (project: number): Promise<void> => {
       const chance = randomFrom(project);
       const below = (n: number) => Math.floor(chance() * n);
@@ -68,7 +68,7 @@ describe.each(servers)("writers of findings on $name", ({ open }) => {
     expect(await listDifferences(database.sql)).toEqual([]);
   }, 60_000);
 
-  test("an occurrence that is written while its finding is decided shows the decision", async () => {
+  test("an occurrence that is written while its finding is triaged shows the decision", async () => {
     const { sql } = database;
     const [id = ""] = await world.find([finding(2, 39, "raced")]);
     const [row] = await sql<{ workspace: string }[]>`SELECT workspace_id AS workspace FROM projects LIMIT 1`;

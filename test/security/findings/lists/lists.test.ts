@@ -1,4 +1,4 @@
-/** What list_findings and list_vulnerabilities answer: rows, filters, messages, refusals, and how large they may become. */
+/** The responses of list_findings and list_vulnerabilities: rows, filters, messages, refusals and sizes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases } from "../../../support/servers/databases.ts";
 import { ListWorld } from "../../../support/security/list-world.ts";
@@ -41,7 +41,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
   const findings = async (input: object = {}) => (await stage.api.data("list_findings", input))["findings"] as Row[];
   const message = async (operation: string, input: object) => String((await stage.api.call(operation, input)).body["message"]);
 
-  test("a finding's row has what it is, where it is, the fix, when it was seen, and why it matched", async () => {
+  test("a finding's row has the vulnerability, the component, the fix, the times and the evidence", async () => {
     expect((await findings())[0]).toEqual({
       id: expect.stringMatching(/^fnd_[2-7a-z]{26}$/),
       cve_id: "CVE-2021-23337",
@@ -63,7 +63,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
     });
   });
 
-  test("a vulnerability's row has its first live finding, a short description and how many have it; others are not listed", async () => {
+  test("a vulnerability's row has its first live finding, a short description and counts; one without live findings is not listed", async () => {
     expect(await stage.api.data("list_vulnerabilities")).toEqual({
       vulnerabilities: [
         {
@@ -86,7 +86,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
     });
   });
 
-  test("what has no severity comes last, is shown under all alone, and a score of zero is told from none", async () => {
+  test("findings without a severity come last and only under the severity all, and a score of zero differs from no score", async () => {
     const rows = await findings();
     const shown = rows.map(({ cve_id: id, severity, cvss_score: score }) => [id, severity, score]).slice(1);
     expect(shown.toSorted()).toEqual([
@@ -110,7 +110,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
     expect(await findings({ status })).toHaveLength(count);
   });
 
-  test("where nothing has the status that was asked for, the message advises all", async () => {
+  test("the message of an empty list advises the status all", async () => {
     expect(await message("list_findings", { status: "fixed" })).toBe(
       '0 of 0 findings. None has the status "fixed": ask again with the status "all"',
     );
@@ -118,14 +118,14 @@ describe.each(databases)("lists on $name", ({ open }) => {
     expect(await message("list_findings", { severity: "low" })).toBe("0 of 0 findings");
   });
 
-  test("a filter by ecosystem tells how many carry none", async () => {
+  test("the message of a filter by ecosystem counts those without an ecosystem", async () => {
     expect(await message("list_vulnerabilities", { ecosystem: "npm" })).toBe(
       "1 of 1 vulnerabilities. 0 more carry no ecosystem and are left out by this filter",
     );
     expect(await message("list_vulnerabilities", { ecosystem: "go" })).toContain('Ask again with severity and ecosystem "all"');
   });
 
-  test("an SBOM and a project together list what is in both", async () => {
+  test("the filters for an SBOM and a project together list findings in both", async () => {
     const second = await world.project(workspace, "second");
     expect(await findings({ sbom_id: sboms[0] })).toHaveLength(1);
     expect(await findings({ sbom_id: sboms[0], project_id: project })).toHaveLength(1);
@@ -133,7 +133,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
     expect(await findings({ project_id: second })).toEqual([]);
   });
 
-  test("ids that nobody has and ids of another workspace are refused in the same words", async () => {
+  test("unknown ids and ids of another workspace are refused with the same message", async () => {
     for (const id of ["prj_none", other.project]) {
       expect(await stage.api.refusal("list_findings", { project_id: id })).toBe(`There is no project with the id "${id}"`);
     }
@@ -161,7 +161,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
     expect(await stage.api.refusal(operation, input)).toContain(sentence);
   });
 
-  test("each page is of its own moment: a row that moved up meanwhile makes another one appear twice, and the total stays exact", async () => {
+  test("each page is one snapshot: a row that moves up between two pages makes another row appear twice, and totals stay exact", async () => {
     const walked = await world.project(workspace, "walked");
     const ranks = [2050, 2040, 2030];
     const issues = await Promise.all(ranks.map((rank, n) => world.vulnerability(`CVE-2027-${n}000`, { rank })));
@@ -177,7 +177,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
     });
   });
 
-  describe("of two hundred rows", () => {
+  describe("a page of two hundred rows", () => {
     const issueCount = 200;
     const bytesMax = { list_findings: 125_000, list_vulnerabilities: 96_000 };
     const plurals = { list_findings: "findings", list_vulnerabilities: "vulnerabilities" } as const;
@@ -223,7 +223,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
         );
       });
 
-    test("texts that explain are cut for the page's sake, and names, versions and package URLs never", async () => {
+    test("cuts descriptive texts to its size, and never names, versions or package URLs", async () => {
       await fill({ source: "GO-2021-0113", range: "introduced 0, fixed 0.3.7, ".repeat(20), comparator: ">= 0, < 0.3.7" }, "");
       const found = await ask("list_findings");
       expect(found.data).toMatchObject({ total: 200, limit: 200, has_more: false });
@@ -238,7 +238,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
       ).toBe(true);
     });
 
-    test("those whose names fill a page come in shorter pages, whole, each once", async () => {
+    test("is shorter when long names fill it, and each row appears once and whole", async () => {
       const name = `/${"日本".repeat(150)}`;
       await fill({ source: "GO-2021-0113", range: "introduced 0" }, name);
       for (const operation of ["list_findings", "list_vulnerabilities"] as const) {
@@ -259,7 +259,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
       }
     });
 
-    test("a row that is longer than a page is given whole and alone", async () => {
+    test("has one whole row when that row is longer than a page", async () => {
       const name = "x".repeat(65_000);
       await fill({ source: "GO-2021-0113", range: "introduced 0" }, name);
       const { body } = await stage.api.call("list_findings", { limit: 200, offset: 3 });

@@ -1,4 +1,4 @@
-/** Lists of what has no severity: their order, and that a page costs the same wherever it is. */
+/** Lists of findings without a severity: their order, and the constant cost of a page. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { listDifferences, ListWorld } from "../../../support/security/list-world
 import { fixedIn, SecurityWorld } from "../../../support/security/security-world.ts";
 import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
 
-/** Each look at it is a millisecond later. */
+/** A clock that moves by a millisecond with each reading. */
 class TickingClock extends ManualClock {
   override now(): number {
     this.advance(1);
@@ -18,7 +18,7 @@ class TickingClock extends ManualClock {
   }
 }
 
-describe.each(databases)("lists of what has no severity on $name", ({ open }) => {
+describe.each(databases)("lists of findings without a severity on $name", ({ open }) => {
   let stage: ToolsStage;
   let world: SecurityWorld;
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe.each(databases)("lists of what has no severity on $name", ({ open }) =>
   const named = async (operation: string, plural: string, input: object = {}) =>
     ((await stage.api.data(operation, input))[plural] as { cve_id: string }[]).map(({ cve_id: id }) => id);
 
-  test("the newest are first, by the month in which they were published, and no score is made of that", async () => {
+  test("the newest come first, by the month of publication, which is not shown as a score", async () => {
     const project = await world.project("shop");
     const affected = [{ ecosystem: "Go" as const, name: "example.org/a", ranges: fixedIn("2.0.0") }];
     await world.publish(
@@ -40,7 +40,7 @@ describe.each(databases)("lists of what has no severity on $name", ({ open }) =>
       { id: "GO-2020-0003", affected, published: "2026-02-01T00:00:00Z" },
       { id: "GO-2020-0004", affected, published: "1980-01-01T00:00:00Z" },
       { id: "GO-2020-0005", affected, published: "2020-06-01T00:00:00Z", aliases: ["CVE-2020-0005"] },
-      // What a group was first published counts, not what was said of it again.
+      // The first publication of a group counts, not later ones.
       { id: "GHSA-aaaa-bbbb-cccc", affected, published: "2026-03-01T00:00:00Z", aliases: ["CVE-2020-0005"] },
     );
     await world.upload(project, ["pkg:golang/example.org/a@v1.0.0"]);
@@ -56,7 +56,7 @@ describe.each(databases)("lists of what has no severity on $name", ({ open }) =>
     expect(await listDifferences(world.sql)).toEqual([]);
   });
 
-  test("a page is found among what one batch of a scan wrote, however many findings the scan wrote in a moment", async () => {
+  test("a page is found within one batch of a scan, however many findings the scan wrote at the same time", async () => {
     const count = 3 * scanFindingsMax;
     const names = Array.from({ length: count }, (_, n) => `example.org/module${n}`);
     const project = await world.project("large");
@@ -87,7 +87,7 @@ describe.each(databases)("the migration of lists on $name", ({ open }) => {
   beforeAll(async () => void (database = await open()), 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  test("brings what was kept before to the order by publication", async () => {
+  test("the migration sorts existing rows by publication", async () => {
     const { sql } = database;
     const folder = join(import.meta.dir, "../../../../src/backing/migrations");
     const files = (await readdir(folder)).toSorted().filter((name) => name < "0015");

@@ -1,4 +1,4 @@
-/** What to do about findings, as a client with a tools key sees it. */
+/** Upgrades for findings, as a client with a tools key sees them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { openEmbeddedDatabase } from "../../../support/servers/databases.ts";
 import { fixedIn, lodash, SecurityWorld } from "../../../support/security/security-world.ts";
@@ -43,7 +43,7 @@ describe("get_remediation", () => {
     await world.scan();
   });
 
-  test("gives each finding its nearest version, each component the one that clears all, and the way to it", async () => {
+  test("lists the nearest version for each finding, and for each component the version that fixes all findings and the path to it", async () => {
     const data = await stage.api.data("get_remediation", { project_id: project });
     expect(data).toMatchObject({ project_id: project, findings_total: 3, components_total: 2 });
     expect(data["findings"]).toEqual(
@@ -79,7 +79,7 @@ describe("get_remediation", () => {
     );
   });
 
-  test("of one finding tells that one and its component", async () => {
+  test("lists one finding and its component when asked for a finding", async () => {
     const [, second] = (await world.findings(project)).filter(({ present }) => present);
     const data = await stage.api.data("get_remediation", { finding_id: second?.id });
     expect(data).toMatchObject({
@@ -90,7 +90,7 @@ describe("get_remediation", () => {
     });
   });
 
-  test("has names and package URLs whole, and leaves out steps of ways that are too long", async () => {
+  test("keeps names and package URLs whole, and omits steps of long paths", async () => {
     const long = "x".repeat(4_000);
     const steps = Array.from({ length: 63 }, (_, index) => ({
       purl: `pkg:npm/${long}${index}@1.0.0`,
@@ -114,7 +114,7 @@ describe("get_remediation", () => {
     expect(path.every((step) => step === "…" || step.endsWith("@1.2.4") || step.startsWith(long))).toBe(true);
   });
 
-  test("comes in pages, the same rows whatever their size", async () => {
+  test("has the same rows for any page size", async () => {
     const whole = await stage.api.data("get_remediation", { project_id: project });
     expect(whole).toMatchObject({ limit: 200, offset: 0, has_more: false });
     for (const list of ["findings", "components"] as const) {
@@ -137,7 +137,7 @@ describe("get_remediation", () => {
     });
   });
 
-  test("of what is gone says that, and where nothing is left, nothing", async () => {
+  test("explains a gone finding, and is empty when no finding is left", async () => {
     await world.upload(project, []);
     await world.scan();
     expect(await stage.api.data("get_remediation", { finding_id: finding })).toMatchObject({

@@ -1,4 +1,4 @@
-/** What a scan writes as what is known of packages changes. */
+/** The findings of scans after advisories changed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
 import { fixedIn, lodash, SecurityWorld } from "../../../support/security/security-world.ts";
@@ -18,7 +18,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     project = await world.onlyProject("shop");
   });
   const scan = () => world.scan();
-  test("several records of one issue are one finding that names every source", async () => {
+  test("several advisories of one issue give one finding that names every source", async () => {
     const listed = { versions: ["4.17.20"], ranges: undefined };
     await world.publish(
       { id: "GHSA-aaaa-bbbb-cccc", aliases: ["CVE-2026-0001"], affected: [{ ecosystem: "npm", name: "lodash", ...listed }] },
@@ -38,14 +38,14 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     });
   });
 
-  test("a record that names two CVEs is evidence of both, and they stay two", async () => {
+  test("an advisory that names two CVEs is evidence of both, and they stay two issues", async () => {
     await world.publish(lodash("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0001", "CVE-2026-0002"] }));
     await world.upload(project, [old]);
     await scan();
     expect(await world.told(project)).toEqual(["CVE-2026-0001 4.17.20 open", "CVE-2026-0002 4.17.20 open"]);
   });
 
-  test("a record that is withdrawn resolves its findings, one that is published again opens them", async () => {
+  test("a withdrawn advisory resolves its findings, and publishing it again opens them", async () => {
     await world.publish(lodash("CVE-1"));
     await world.upload(project, [old]);
     await scan();
@@ -63,7 +63,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     ]);
   });
 
-  test("one of two records that is withdrawn leaves the finding, with the evidence that is left", async () => {
+  test("withdrawing one of two advisories keeps the finding with the other evidence", async () => {
     const other = lodash("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0001"] });
     await world.publish(lodash("CVE-2026-0001"), other);
     await world.upload(project, [old]);
@@ -75,7 +75,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     expect(await world.events(findings[0]?.id ?? "")).toHaveLength(1);
   });
 
-  test("a record that changes its range changes fix and evidence, without an event", async () => {
+  test("an advisory with a new range changes fix and evidence without an event", async () => {
     await world.publish(lodash("CVE-1"));
     await world.upload(project, [old]);
     await scan();
@@ -91,7 +91,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     );
   });
 
-  test("an advisory that comes later is matched against what is stored", async () => {
+  test("a later advisory is matched against stored SBOMs", async () => {
     await world.upload(project, [old]);
     await scan();
     expect(await world.told(project)).toEqual([]);
@@ -100,7 +100,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     expect(await world.told(project)).toEqual(["CVE-1 4.17.20 open"]);
   });
 
-  test("versions that cannot be read, are missing or endless are told as unknown, and as nothing else", async () => {
+  test("unreadable, missing and endless versions give only unknown matches", async () => {
     const endless = "9".repeat(5_000) + "é".repeat(5_000);
     await world.publish(lodash("CVE-1"), { id: "CVE-2", affected: [{ ecosystem: "npm", name: "lodash", versions: ["1.0.0"] }] });
     await world.upload(project, [
@@ -126,7 +126,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     expect(await world.unknowns(project)).toEqual([]);
   });
 
-  test("what a Go record says of custom ranges is shown and narrows nothing", async () => {
+  test("the custom ranges of a Go advisory are shown and do not narrow the match", async () => {
     const custom = [{ type: "ECOSYSTEM", events: [{ introduced: "9.0.0" }] }];
     const affected = [{ ecosystem: "Go" as const, name: "example.com/m", ranges: fixedIn("1.2.0"), custom_ranges: custom }];
     await world.publish({ id: "GO-1", affected });

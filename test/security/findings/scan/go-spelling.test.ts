@@ -1,4 +1,4 @@
-/** Go modules whose names have capitals, and package URLs of Go, whose canonical form has none: each finds the other. */
+/** Go modules with capitals in their names match the canonical package URLs of Go, which have none, and the other way round. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readAll } from "../../../support/security/advisories.ts";
 import { AdvisoryStore } from "../../../support/security/advisory-store.ts";
@@ -50,14 +50,14 @@ describe.each(databases)("Go modules on $name", ({ open }) => {
     },
   );
 
-  test("of two modules that differ by case alone each finds its own, and a spelling that is neither finds both", async () => {
+  test("each of two modules that differ only by case matches its own advisory, and a third spelling matches both", async () => {
     await world.publish(about("GO-2021-0001", "example.com/Pkg"), about("GO-2021-0002", "example.com/pkg"));
     expect(await found("pkg:golang/example.com/Pkg@v1.0.0")).toEqual(["GO-2021-0001"]);
     expect(await found("pkg:golang/example.com/pkg@v1.0.0")).toEqual(["GO-2021-0002"]);
     expect(await found("pkg:golang/example.com/PKG@v1.0.0")).toEqual(["GO-2021-0001", "GO-2021-0002"]);
   });
 
-  test("a withdrawn record of the same spelling hides no other spelling", async () => {
+  test("a withdrawn advisory of one spelling does not hide another spelling", async () => {
     await world.publish(
       { ...about("GO-2021-0002", "example.com/pkg"), withdrawn: true },
       about("GO-2021-0001", "example.com/Pkg"),
@@ -65,12 +65,12 @@ describe.each(databases)("Go modules on $name", ({ open }) => {
     expect(await found("pkg:golang/example.com/pkg@v1.0.0")).toEqual(["GO-2021-0001"]);
   });
 
-  test("case counts as much as before in every other ecosystem", async () => {
+  test("case is significant in every other ecosystem", async () => {
     await world.publish({ id: "X-1", affected: [{ ecosystem: "npm", name: "JSONStream", ranges: fixedIn("2.0.0") }] });
     expect(await found("pkg:npm/jsonstream@1.0.0")).toEqual([]);
   });
 
-  test("an import of one spelling asks for scans of those who have another, and what it takes back is resolved", async () => {
+  test("an import of one spelling requests scans of projects with another spelling, and its withdrawal resolves findings", async () => {
     await world.upload(project, ["pkg:golang/github.com/masterminds/goutils@v1.1.0"]);
     await world.scan();
     await world.publish(about("GO-2021-0001", "github.com/Masterminds/goutils"));
@@ -82,7 +82,7 @@ describe.each(databases)("Go modules on $name", ({ open }) => {
     expect(await world.told(project)).toEqual(["GO-2021-0001 v1.1.0 resolved gone"]);
   });
 
-  test("the name beside a canonical package URL tells which of two modules it is", async () => {
+  test("the component name identifies one of two modules with the same canonical package URL", async () => {
     await world.publish(about("GO-2021-0001", "example.com/Pkg"), about("GO-2021-0002", "example.com/pkg"));
     const component = { type: "library", version: "v1.0.0", purl: "pkg:golang/example.com/pkg@v1.0.0" };
     for (const [named, expected] of [
@@ -102,7 +102,7 @@ describe.each(databases)("Go modules on $name", ({ open }) => {
 const golang = testData("golang-vulndb-osv.tar.gz");
 
 describe.skipIf(golang === null)("modules with capitals in golang/vulndb (WEIR_TEST_DATA)", () => {
-  test("each is found by its canonical package URL as by its own spelling, with the same issues", async () => {
+  test("each module has the same issues by its canonical package URL and by its own spelling", async () => {
     await using stage = await toolsStage(openEmbeddedDatabase);
     const world = SecurityWorld.on(stage);
     const records = (await readAll({ source: { path: golang ?? "" } })).flatMap((reading) =>
@@ -128,7 +128,7 @@ describe.skipIf(golang === null)("modules with capitals in golang/vulndb (WEIR_T
     };
     const own = await issuesOf("own", (name) => name);
     expect(own.length).toBeGreaterThan(60);
-    // Two of these modules differ by case alone: their package URLs have one canonical form, which stands for both.
+    // Two of these modules differ only by case, so one canonical package URL stands for both.
     expect(await issuesOf("canonical", (name) => name.toLowerCase())).toEqual(own);
   }, 60_000);
 });

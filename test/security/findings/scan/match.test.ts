@@ -1,4 +1,4 @@
-/** From components and records to matches: pure, by package and version alone. */
+/** Matches of components and records, which depend only on package and version. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { matchComponent, type Component, type Issue } from "../../../../src/security/findings/scan/match.ts";
@@ -31,7 +31,7 @@ function between(introduced: string, fixed: string): OsvAffected {
 }
 
 describe("a match", () => {
-  test("is of a gem's version, whatever platform it was built for, and shows both", () => {
+  test("uses a gem's version without its platform, and shows both", () => {
     const gem = (version: string, purl: string | null) =>
       matchComponent({ ...componentOf("RubyGems", version), purl }, [
         issueOf("RubyGems", { "OSV-1": between("1.15.0", "1.16.2") }),
@@ -49,7 +49,7 @@ describe("a match", () => {
   const npm = (version: string | null, entries: Record<string, OsvAffected>) =>
     matchComponent(componentOf("npm", version), [issueOf("npm", entries)]);
 
-  test("tells the part of the range that holds the version, and the range in the record's words", () => {
+  test("has the range as the record writes it, and the part that contains the version", () => {
     const events = [{ introduced: "0" }, { fixed: "1.5.0" }, { introduced: "2.0.0" }, { last_affected: "2.3.0" }];
     const { matches } = npm("2.1.0", { "OSV-1": { ranges: [{ type: "SEMVER", events }] } });
     expect(matches).toMatchObject([
@@ -65,7 +65,7 @@ describe("a match", () => {
     ]);
   });
 
-  test("tells the range and the list of a record that has the version in both, and the range of another record first", () => {
+  test("has the range and the list of a record with both, and names another record with a range first", () => {
     const both = { ...between("0", "2.0.0"), versions: ["1.0", "1.1"] };
     const said = { range: "introduced 0, fixed 2.0.0", comparator: ">= 0, < 2.0.0" };
     expect(npm("1.1", { "OSV-1": both }).matches).toMatchObject([{ evidence: { source: "OSV-1", ...said, listed: "1.1" } }]);
@@ -75,18 +75,18 @@ describe("a match", () => {
     ]);
   });
 
-  test("takes its fix from its own release line first", () => {
+  test("prefers a fix on its own release line", () => {
     const { matches } = npm("1.2.0", { "OSV-1": between("0", "1.2.9"), "OSV-2": between("1.0.0", "1.2.8") });
     expect(matches[0]?.fixVersion).toBe("1.2.9");
   });
 
-  test("names twenty further sources at most, and tells how many there are", () => {
+  test("names at most twenty further sources, and counts all", () => {
     const entries = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`OSV-${index}`, between("0", "2.0.0")]));
     const [match] = npm("1.0.0", entries).matches;
     expect([match?.evidence.more.length, match?.evidence.sources]).toEqual([20, 50]);
   });
 
-  test("bounds the words of a range of ten thousand events", () => {
+  test("cuts the text of a range with ten thousand events", () => {
     const events = Array.from({ length: 5_000 }, (_, index) => [
       { introduced: `${index}.0.0` },
       { fixed: `${index}.5.0` },
@@ -96,7 +96,7 @@ describe("a match", () => {
     expect(match?.evidence.comparator).toBe(">= 7.0.0, < 7.5.0");
   });
 
-  test("of one record is enough, whatever another cannot say", () => {
+  test("needs one record, even when another one cannot be compared", () => {
     const broken = between("abc", "def");
     const { matches, unknowns } = npm("1.0.0", { "OSV-1": broken, "OSV-2": between("0", "2.0.0") });
     expect([matches.length, unknowns.length]).toEqual([1, 0]);
@@ -109,20 +109,20 @@ describe("a match", () => {
     [null, "OSV-1: the document names no version"],
     ["latest", 'OSV-1: "latest" is no version of npm'],
     ["1".repeat(10_000), `OSV-1: "${"1".repeat(40)}…" is longer than 1024 characters`],
-  ])("is not made of a version that cannot be read: %#", (version, reason) => {
+  ])("is not possible for an unreadable version: %#", (version, reason) => {
     for (const entry of [between("0", "2.0.0"), { versions: ["1.0.0"] }]) {
       const { matches, unknowns } = npm(version, { "OSV-1": entry });
       expect([matches, unknowns.map((one) => one.reason)]).toEqual([[], [reason]]);
     }
   });
 
-  test("is made of one that cannot be read where a record lists it as it is", () => {
+  test("is possible for an unreadable version that a record lists", () => {
     const { matches } = npm("latest", { "OSV-1": { versions: ["latest"] } });
     expect(matches).toMatchObject([{ version: "latest", fixVersion: null, evidence: { listed: "latest", comparator: null } }]);
   });
 });
 
-test("versions of any length have keys that fit, and different ones different keys", () => {
+test("versions of any length have keys of limited length, and different versions have different keys", () => {
   const long = ["x".repeat(10_000), `${"x".repeat(9_999)}y`, "é".repeat(10_000), "😀".repeat(5_000)];
   const keys = long.map(versionKey);
   expect(new Set(keys).size).toBe(long.length);
@@ -130,8 +130,8 @@ test("versions of any length have keys that fit, and different ones different ke
   expect([versionKey(null), versionKey("1.0.0"), versionKey("1".repeat(1_024))]).toEqual(["", "1.0.0", "1".repeat(1_024)]);
 });
 
-describe("whatever the spelling, the finding is the same", () => {
-  /** Letters of either case, and what PyPI takes for one sign written as another run of it. */
+describe("findings are the same for every spelling", () => {
+  /** Letters in either case, and other runs of the separators that PyPI treats as equal. */
   const respelled = (name: string) =>
     fc
       .tuple(
@@ -161,7 +161,7 @@ describe("whatever the spelling, the finding is the same", () => {
     return [packageIdentity(name), match?.evidence.comparator];
   };
 
-  test("of a name: case and runs of signs at PyPI, case at NuGet", () => {
+  test("of a name: case and separators at PyPI, case at NuGet", () => {
     fc.assert(
       fc.property(respelled("zope-interface-x"), (name) => {
         expect(identityOf(`pkg:pypi/${name}@1.2.3`)).toEqual(identityOf("pkg:pypi/zope-interface-x@1.2.3"));
@@ -183,7 +183,7 @@ describe("whatever the spelling, the finding is the same", () => {
     ["maven", "org.example/artifact", "pkg:maven/org.example/artifact@1.2.3"],
     ["cargo", "some_crate", "pkg:cargo/some_crate@1.2.3"],
     ["gem", "some-gem", "pkg:gem/some-gem@1.2.3"],
-  ])("of a package URL of %s whose letters are percent-encoded", (type, name, plain) => {
+  ])("of a package URL of %s with percent-encoded letters", (type, name, plain) => {
     fc.assert(
       fc.property(encoded(name.replaceAll("@", "")), (spelled) => {
         const scoped = name.startsWith("@") ? `%40${spelled}` : spelled;
@@ -211,7 +211,7 @@ describe("whatever the spelling, the finding is the same", () => {
   });
 });
 
-describe("the version that is advised", () => {
+describe("the recommended version", () => {
   const version = fc
     .tuple(fc.nat(3), fc.nat(4), fc.nat(4), fc.boolean())
     .map(([a, b, c, rc]) => `${a}.${b}.${c}${rc ? "-rc.1" : ""}`);
@@ -227,7 +227,7 @@ describe("the version that is advised", () => {
   const entry = fc.record({ ranges: fc.array(range, { maxLength: 3 }), versions: fc.array(version, { maxLength: 3 }) });
   const issues = fc.array(fc.array(entry, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 });
 
-  test("is affected by none that is known, and is above the installed one", () => {
+  test("has no known issue and is later than the installed one", () => {
     fc.assert(
       fc.property(version, issues, (installed, all) => {
         const known = all.map((entries) =>

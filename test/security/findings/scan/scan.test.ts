@@ -1,4 +1,4 @@
-/** What a scan writes: findings that follow their project's present document, and what people decided. */
+/** The findings of scans: they follow the project's current SBOM and the decisions of people. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
 import { fixedIn, lodash, SecurityWorld } from "../../../support/security/security-world.ts";
@@ -24,7 +24,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     FROM findings WHERE project_id = ${project}
     ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status, false_positive = excluded.false_positive`;
 
-  test("a finding begins open, with why it matched, the fix, the document it is in, and its first event", async () => {
+  test("a new finding is open, with evidence, fix, SBOM and first event", async () => {
     await world.publish(lodash("CVE-1"));
     const sbom = await world.upload(project, [old]);
     await scan();
@@ -42,7 +42,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
   });
 
-  test("the same document ten times over keeps every id and writes no event", async () => {
+  test("ten scans of the same SBOM keep every id and write no event", async () => {
     await world.publish(lodash("CVE-1"), lodash("CVE-2"));
     await world.upload(project, [old]);
     await scan();
@@ -58,7 +58,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     expect(seen?.["later"]).toBe(true);
   });
 
-  test("what is gone from the present document is resolved, and open again when it is back", async () => {
+  test("a finding that is gone from the current SBOM is resolved, and opens when it returns", async () => {
     await world.publish(lodash("CVE-1"));
     const first = await world.upload(project, [old]);
     await scan();
@@ -85,7 +85,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     ["in_progress", false, "CVE-1 4.17.20 in_progress"],
     ["resolved", false, "CVE-1 4.17.20 open"],
   ])(
-    "decided %s (false positive: %p), it comes back as decided, but for a claim that did not hold",
+    "a finding triaged as %s (false positive: %p) returns with that decision, unless it was called resolved",
     async (status, wrong, back) => {
       await world.publish(lodash("CVE-1"));
       await world.upload(project, [old]);
@@ -105,22 +105,19 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     ["open", true, "open false positive"],
     ["in_progress", false, "in_progress"],
     ["resolved", false, "open"],
-  ])(
-    "a new version takes the decision %s (false positive: %p) over, but for a claim that did not hold",
-    async (status, wrong, taken) => {
-      await world.publish(lodash("CVE-1"));
-      await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
-      await scan();
-      await decide(status, wrong);
-      await world.upload(project, [old]);
-      await scan();
-      const [gone, there] = await world.told(project);
-      expect(gone).toStartWith("CVE-1 4.17.19 resolved");
-      expect(there).toBe(`CVE-1 4.17.20 ${taken}`);
-    },
-  );
+  ])("a new version gets the decision %s (false positive: %p), unless it was called resolved", async (status, wrong, taken) => {
+    await world.publish(lodash("CVE-1"));
+    await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
+    await scan();
+    await decide(status, wrong);
+    await world.upload(project, [old]);
+    await scan();
+    const [gone, there] = await world.told(project);
+    expect(gone).toStartWith("CVE-1 4.17.19 resolved");
+    expect(there).toBe(`CVE-1 4.17.20 ${taken}`);
+  });
 
-  test("what a person resolved stays so while nothing changes", async () => {
+  test("a finding that a person resolved stays resolved while nothing changes", async () => {
     await world.publish(lodash("CVE-1"));
     await world.upload(project, [old]);
     await scan();
@@ -132,14 +129,14 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     }
   });
 
-  test("the root is matched too, and each version of a package once, however often it is there", async () => {
+  test("the root is matched too, and each version of a package is matched once, however many components have it", async () => {
     await world.publish(lodash("CVE-1"));
     await world.upload(project, [{ purl: old, relation: "root" }, old, "pkg:npm/lodash@4.17.19", old]);
     await scan();
     expect(await world.told(project)).toEqual(["CVE-1 4.17.19 open", "CVE-1 4.17.20 open"]);
   });
 
-  test("a project moved to another product and an issue of another rank move what findings keep of them", async () => {
+  test("findings get the new product of their project and the new rank of their issue", async () => {
     await world.publish(lodash("CVE-1"));
     await world.upload(project, [old]);
     await scan();
@@ -152,7 +149,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     expect(await database.sql`SELECT product_id, rank FROM findings`).toEqual([{ product_id: "prd_x", rank: 4098 }] as never);
   });
 
-  test("five hundred packages with twelve hundred issues take several transactions and lose nothing", async () => {
+  test("five hundred packages with twelve hundred issues are written in several transactions without loss", async () => {
     const names = Array.from({ length: 600 }, (_, index) => `package-${index}`);
     await world.publish(
       ...names.map((name, index) => ({
