@@ -23,19 +23,19 @@ interface Announced {
 
 /** @throws UnreadableError if the archive is damaged or truncated, after all entries before the fault */
 export async function* tarEntries(reader: ByteReader): AsyncGenerator<Entry> {
-  let announced: Announced = {};
+  let pending: Announced = {};
   for (;;) {
     const block = await reader.exactly(blockBytes);
     if (block.every((byte) => byte === 0)) return;
     const header = headerFrom(block);
-    const section = { left: announced.size ?? header.size };
+    const section = { left: pending.size ?? header.size };
     const padding = (blockBytes - (section.left % blockBytes)) % blockBytes;
     if ("xgLK".includes(header.type)) {
-      const told = announcedBy(header.type, await readSmall(reader, section));
-      announced = { ...announced, ...told };
+      const fields = fieldsOf(header.type, await readSmall(reader, section));
+      pending = { ...pending, ...fields };
     } else {
-      const name = announced.name ?? header.name;
-      announced = {};
+      const name = pending.name ?? header.name;
+      pending = {};
       if (header.type === "0" || header.type === "7") yield entryOf(reader, section, name);
       if (header.type === "1" || header.type === "2") yield { ...entryOf(reader, section, name), refusal: linkRefusal };
       await reader.skip(section);
@@ -83,7 +83,7 @@ function octalOf(text: string): number {
 }
 
 /** `x`: pax fields of the next entry; `L`: its name. Fields for all entries (`g`) and link targets (`K`) are not needed. */
-function announcedBy(type: string, bytes: Bytes): Announced {
+function fieldsOf(type: string, bytes: Bytes): Announced {
   if (type === "L") return { name: textOf(bytes) };
   if (type !== "x") return {};
   const fields = paxFields(bytes);

@@ -19,7 +19,7 @@ export interface Sums {
 }
 
 const descriptorSignature = 0x08074b50;
-const toldIn64Bits = 0xffffffff;
+const in64BitField = 0xffffffff;
 
 /** Reads the fields after a file's signature. @throws UnreadableError if the archive ends before */
 export async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
@@ -28,8 +28,8 @@ export async function readFileHeader(reader: ByteReader): Promise<FileHeader> {
   const name = new TextDecoder().decode(await reader.exactly(fixed.getUint16(22, true)));
   const sizes64 = zip64Sizes(await reader.exactly(fixed.getUint16(24, true)));
   const size = (at: number, in64Bits: number | undefined) => {
-    const told = fixed.getUint32(at, true);
-    return told === toldIn64Bits ? (in64Bits ?? told) : told;
+    const size32 = fixed.getUint32(at, true);
+    return size32 === in64BitField ? (in64Bits ?? size32) : size32;
   };
   const sums = {
     crc: fixed.getUint32(10, true),

@@ -76,8 +76,8 @@ class ZippedFile {
       uncompressed += piece.length;
       yield piece;
     }
-    const told = this.#header.sums ?? (await readDescriptor(this.#reader, this.#header.zip64));
-    if (told.crc !== crc || told.uncompressed !== uncompressed) throw new UnreadableError("is damaged: its checksum is wrong");
+    const sums = this.#header.sums ?? (await readDescriptor(this.#reader, this.#header.zip64));
+    if (sums.crc !== crc || sums.uncompressed !== uncompressed) throw new UnreadableError("is damaged: its checksum is wrong");
   }
 
   #plain(): AsyncGenerator<Bytes> {

@@ -116,7 +116,7 @@ export class LockGraphBuilder {
   #reachedScopes(): Map<string, LockScope> {
     const reached = new Map<string, LockScope>();
     for (const scope of lockScopes) {
-      const next = [...(this.#needs.get(null) ?? [])].flatMap(([to, told]) => (told === scope ? to : []));
+      const next = [...(this.#needs.get(null) ?? [])].flatMap(([to, needScope]) => (needScope === scope ? to : []));
       for (let purl = next.pop(); purl !== undefined; purl = next.pop()) {
         if (reached.has(purl)) continue;
         reached.set(purl, scope);

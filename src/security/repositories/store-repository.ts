@@ -23,11 +23,11 @@ export interface RepositoryImport {
  * @throws DomainError if no lock file can be read, or the document cannot be stored
  */
 export async function storeRepository(
-  asked: RepositoryImport,
+  request: RepositoryImport,
   parts: SbomStoreParts & { sboms: SbomReader },
 ): Promise<ImportedRepository> {
-  const { actor, workspace, name, origin, found } = asked;
-  const project = asked.project ?? name;
+  const { actor, workspace, name, origin, found } = request;
+  const project = request.project ?? name;
   const { sbom, lockFiles, notRead, notPinned } = await readInSubprocess({ name, found }, { sboms: parts.sboms, workspace });
   const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
   return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };

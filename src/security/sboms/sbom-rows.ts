@@ -64,9 +64,9 @@ export function toSbomRows(document: SbomDocument): SbomRows {
     return ends.from === undefined || ends.to === undefined ? [] : [{ from: ends.from, to: ends.to }];
   });
   const { format, specVersion, encoding, documentId, name, sha256, digest } = document;
-  const said = { format, specVersion, encoding, documentId, name, sha256, digest };
+  const header = { format, specVersion, encoding, documentId, name, sha256, digest };
   return {
-    ...said,
+    ...header,
     components: document.components.length,
     packages: packagesOf(rows),
     componentRows: batchesOf(rows).map(columnsOf),

@@ -1,6 +1,6 @@
 /**
- * What all version orders have in common: a version is read into a row of atoms, and rows compare like words in a dictionary.
- * Each ecosystem says by ranks which kinds of atoms come first, and what stands behind the end of the shorter row.
+ * The basis of all version orders: a version is parsed into a row of atoms, and rows compare like words in a dictionary. Each
+ * ecosystem ranks its kinds of atoms, and defines the padding of the shorter row.
  */
 
 export type Order = -1 | 0 | 1;
@@ -8,7 +8,7 @@ export type Order = -1 | 0 | 1;
 export interface Atom {
   /** Atoms of lower rank come first. All atoms of one rank are numbers, or all are words. */
   readonly rank: number;
-  /** Of a number its digits without leading zeros: numbers may be longer than any numeric type counts exactly. */
+  /** A number has its digits without leading zeros, because it may exceed every exact numeric type. */
   readonly text: string;
   readonly numeric: boolean;
 }
@@ -22,7 +22,7 @@ export function wordAtom(rank: number, text = ""): Atom {
   return { rank, text, numeric: false };
 }
 
-/** Rows of different length compare as if the shorter one went on with `padding` for ever. */
+/** Rows of different length compare as if `padding` continued the shorter one for ever. */
 export function compareAtoms({ left, right, padding }: { left: readonly Atom[]; right: readonly Atom[]; padding: Atom }): Order {
   const length = Math.max(left.length, right.length);
   for (let at = 0; at < length; at++) {

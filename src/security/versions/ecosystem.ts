@@ -1,10 +1,10 @@
-/** The seven ecosystems whose versions are understood, by the names that OSV records use. */
+/** The seven supported ecosystems, by the names in OSV records. */
 
 export const ecosystems = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet"] as const;
 
 export type Ecosystem = (typeof ecosystems)[number];
 
-/** The type that a package URL of each ecosystem has: https://github.com/package-url/purl-spec/tree/main/types */
+/** The package URL type of each ecosystem: https://github.com/package-url/purl-spec/tree/main/types */
 const packageUrlTypes: Record<Ecosystem, string> = {
   npm: "npm",
   PyPI: "pypi",
@@ -22,7 +22,7 @@ export function packageUrlTypeOf(ecosystem: Ecosystem): string {
   return packageUrlTypes[ecosystem];
 }
 
-/** @returns null for a type of none of the seven */
+/** @returns null for any other type */
 export function ecosystemOfPackageUrlType(type: string): Ecosystem | null {
   return byPackageUrlType.get(type.toLowerCase()) ?? null;
 }

@@ -16,7 +16,7 @@ interface Token {
   numeric: boolean;
 }
 
-/** Those before the empty one come before the release. The empty one is the release, `sp` and all others come after it. */
+/** Qualifiers before the empty one come before the release. The empty one is the release; `sp` and all others come after it. */
 const qualifiers = ["alpha", "beta", "milestone", "rc", "snapshot", "", "sp"];
 const abbreviations: Partial<Record<string, string>> = { a: "alpha", b: "beta", m: "milestone" };
 const synonyms: Partial<Record<string, string>> = { cr: "rc", ga: "", final: "", release: "" };
@@ -27,7 +27,7 @@ const numberRanks = { "-": 20, ".": 21 };
 
 export const mavenOrder: VersionOrder = { read: readMaven, padding: wordAtom(endRank) };
 
-/** What a build leaves in the place of a version that it does not know, and characters that no repository can store. */
+/** Placeholders that a build leaves for an unknown version, and characters that no repository can store. */
 const noVersion = /^(?:latest|release|unspecified)?$|[\s\\/:"<>|?*[\](){},$]/;
 
 function readMaven(text: string): ParsedVersion | null {
@@ -64,7 +64,7 @@ function tokensOf(version: string): Token[] {
   return tokens.map((token) => ({ ...token, text: synonyms[token.text] ?? token.text }));
 }
 
-/** Nulls go from the end and before each hyphen: `1.0.0-foo.0.0` is `1-foo`. The first token stays. */
+/** Removes nulls from the end and before each hyphen: `1.0.0-foo.0.0` is `1-foo`. The first token stays. */
 function trimmed([first, ...rest]: Token[]): Token[] {
   const kept: Token[] = [];
   let trimming = true;
@@ -76,7 +76,7 @@ function trimmed([first, ...rest]: Token[]): Token[] {
   return first === undefined ? [] : [first, ...kept.toReversed()];
 }
 
-/** From the end, since a null in the middle is before or after the release as what follows it is. */
+/** From the end, since the token after a null in the middle decides whether the null is before or after the release. */
 function atomsOf(tokens: Token[]): Atom[] {
   const atoms: Atom[] = [];
   let after = true;
@@ -87,7 +87,7 @@ function atomsOf(tokens: Token[]): Atom[] {
   return atoms.toReversed();
 }
 
-/** @param offset puts the atom before or after the end of a shorter version */
+/** @param offset places the atom before or after the end of a shorter version */
 function atomOf({ token, offset }: { token: Token; offset: number }): Atom {
   if (token.numeric) return numberAtom(offset + numberRanks[token.separator], token.text);
   const known = qualifiers.indexOf(token.text);

@@ -1,4 +1,4 @@
-/** Which version to go to: the nearest one that is not affected. */
+/** Finds the version to upgrade to: the nearest unaffected one. */
 import type { Affected } from "./osv-affected.ts";
 import { evaluate, evaluateAll } from "./osv-range.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
@@ -7,33 +7,33 @@ export type Upgrade =
   | {
       found: true;
       version: string;
-      /** How far it is: within the installed `major.minor`, within its major version, or beyond. */
+      /** The distance: within the installed `major.minor`, within its major version, or beyond. */
       step: "line" | "major" | "beyond";
-      /** No release clears it yet; offered to a release only for want of one. */
+      /** No release is unaffected yet; for an installed release only the last resort. */
       prerelease: boolean;
     }
   | { found: false; reason: NoUpgradeReason };
 
 export type NoUpgradeReason =
-  /** The installed version has no place in the order. */
+  /** The installed version cannot be ordered. */
   | "version_unknown"
   | "not_affected"
-  /** No record names a version above the installed one that fixes it. */
+  /** No record names a fixed version above the installed one. */
   | "no_fix_known"
-  /** Each version that fixes one is affected by another, or cannot be held against it. */
+  /** Each fixed version is affected by another entry, or cannot be compared with it. */
   | "no_version_clears_all";
 
 export interface UpgradeSearch {
   installed: Version;
-  /** The entries of one record, or of all records that concern the component. */
+  /** The entries of one record, or of all records about the component. */
   entries: readonly Affected[];
-  /** Published versions, where they are known: then one of these is named if one clears all. */
+  /** Published versions if known: then one of these is returned if one is unaffected. */
   published?: readonly string[];
 }
 
 /**
- * The smallest version above the installed one that none of the entries affects. Releases go before prereleases, unless a
- * prerelease is installed. The smallest is on the installed version's own line wherever one on that line is clear.
+ * The smallest version above the installed one that no entry affects. Releases precede prereleases, unless a prerelease is
+ * installed. The result is on the installed version's own line if possible.
  */
 export function nearestUnaffected({ installed, entries, published = [] }: UpgradeSearch): Upgrade {
   if (!installed.known) return { found: false, reason: "version_unknown" };
@@ -48,7 +48,10 @@ export function nearestUnaffected({ installed, entries, published = [] }: Upgrad
   return { found: false, reason: candidates.some((versions) => versions.length > 0) ? "no_version_clears_all" : "no_fix_known" };
 }
 
-/** What refused one version mostly refuses the next one too, so it is asked first: else a package of many records takes long. */
+/**
+ * The entry that refused one version usually refuses the next one too, so it is checked first: otherwise packages with many
+ * records take long.
+ */
 function firstClear({ versions, entries }: { versions: KnownVersion[]; entries: readonly Affected[] }): KnownVersion | undefined {
   let strictest: Affected | undefined;
   return versions.find((version) => {
@@ -64,7 +67,7 @@ function fixesOf({ ranges }: Affected): string[] {
   return events.filter(({ kind }) => kind === "fixed").map(({ text }) => text);
 }
 
-/** Those above the installed version, each once, in the order in which they are to be tried. */
+/** Those above the installed version, without duplicates, in the order of the attempts. */
 function upgradesOf({ installed, texts }: { installed: KnownVersion; texts: readonly string[] }): KnownVersion[] {
   const versions = [...new Set(texts)].map((text) => readVersion({ scheme: installed.scheme, text }));
   const above = versions.filter((version) => version.known).filter((version) => compareVersions(version, installed) > 0);

@@ -1,8 +1,8 @@
-/** An `affected` entry of an OSV record, read once so that many versions can be held against it. */
+/** An `affected` entry of an OSV record, parsed once to compare many versions with it. */
 import type { Ecosystem } from "./ecosystem.ts";
 import { compareVersions, readVersion, type KnownVersion, type VersionScheme } from "./version.ts";
 
-/** The fields that decide, of https://ossf.github.io/osv-schema/#affected-fields. */
+/** The relevant fields of https://ossf.github.io/osv-schema/#affected-fields. */
 export interface OsvAffected {
   ranges?: readonly OsvRange[] | undefined;
   versions?: readonly string[] | undefined;
@@ -26,19 +26,19 @@ export type EventKind = keyof OsvEvent;
 export interface RangeEvent {
   kind: EventKind;
   text: string;
-  /** `introduced: "0"` stands before every version, a limit of `*` behind every version. */
+  /** `introduced: "0"` is before every version, a limit of `*` after every version. */
   at: KnownVersion | "before all" | "after all";
 }
 
 export type AffectedRange =
   /** Both in order. */
   | { readable: true; index: number; scheme: VersionScheme; events: RangeEvent[]; limits: RangeEvent[] }
-  /** An event that cannot be placed makes the range say nothing. */
+  /** An event that cannot be ordered makes the range unusable. */
   | { readable: false; index: number; scheme: VersionScheme; reason: string };
 
 export interface Affected {
   ecosystem: Ecosystem;
-  /** The versions that the record lists, by their texts and by the keys of those that can be read. */
+  /** The listed versions, by their texts and by the keys of the valid ones. */
   listed: ReadonlyMap<string, string>;
   /** Without those of type GIT, whose events are commits. */
   ranges: AffectedRange[];
@@ -59,7 +59,7 @@ export function readAffected({ ecosystem, entry }: { ecosystem: Ecosystem; entry
   return { ecosystem, listed, ranges };
 }
 
-/** Ecosystems whose versions are semantic read a SEMVER range by their own rules, which take its spellings too. */
+/** Ecosystems with semantic versions parse a SEMVER range by their own rules, which accept its spellings too. */
 function schemeOf({ type, ecosystem }: { type: string; ecosystem: Ecosystem }): VersionScheme | null {
   if (type === "ECOSYSTEM") return ecosystem;
   if (type !== "SEMVER") return null;
@@ -84,7 +84,7 @@ function readRange({
   return { readable: true, index, scheme, events: sorted, limits };
 }
 
-/** @returns why the event cannot be placed, where it cannot */
+/** @returns why the event cannot be ordered; undefined if it can */
 function readEvent({ scheme, event }: { scheme: VersionScheme; event: OsvEvent }): RangeEvent | string {
   const [kind, ...more] = kinds.filter((name) => event[name] !== undefined);
   const text = kind && event[kind];
@@ -97,8 +97,8 @@ function readEvent({ scheme, event }: { scheme: VersionScheme; event: OsvEvent }
 }
 
 /**
- * At one version an end comes before an introduction where something introduced below is still open, since it is that
- * one's end; else behind it, and both are one empty range. The published algorithm leaves ties open; records have them.
+ * At equal versions an end precedes an introduction if a range is still open, because it ends that range; otherwise it follows,
+ * and both form an empty range. The published algorithm does not define ties; records contain them.
  */
 function inSequence(sorted: RangeEvent[]): RangeEvent[] {
   const ties: RangeEvent[][] = [];

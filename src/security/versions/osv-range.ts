@@ -5,11 +5,14 @@
 import { compareEvents, type Affected, type AffectedRange, type RangeEvent } from "./osv-affected.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
 
-/** A record may say it in both ways. */
+/** A record may contain both forms. */
 export interface Evidence {
-  /** The record's spelling of the version; null: it does not list it. */
+  /** The record's spelling of the version; null if it is not listed. */
   listed: string | null;
-  /** The range's place in the entry, and the part of it that holds the version, as in `>= 1.2.0, < 1.2.9`; null: none holds it. */
+  /**
+   * The range's index in the entry, and the part of it that contains the version, such as `>= 1.2.0, < 1.2.9`; null if none
+   * does.
+   */
   range: { index: number; comparator: string } | null;
 }
 
@@ -17,7 +20,7 @@ export type Verdict = { state: "affected"; evidence: Evidence } | { state: "unaf
 
 type ReadableRange = Extract<AffectedRange, { readable: true }>;
 
-/** Affected where listed or in a range; else unknown where a range cannot be held against the version; else unaffected. */
+/** Affected if listed or in a range; otherwise unknown if a range cannot be compared with the version; otherwise unaffected. */
 export function evaluate({ version, affected }: { version: Version; affected: Affected }): Verdict {
   const listed = listedAs({ version, affected });
   const verdict = joined(affected.ranges.map((range) => evaluateRange({ version, range })));
@@ -25,7 +28,7 @@ export function evaluate({ version, affected }: { version: Version; affected: Af
   return { state: "affected", evidence: { listed, range: verdict.state === "affected" ? verdict.evidence.range : null } };
 }
 
-/** Against several entries: those of one record for one package, or those of all records that concern it. */
+/** Evaluates several entries: those of one record for one package, or of all records about it. */
 export function evaluateAll({ version, entries }: { version: Version; entries: readonly Affected[] }): Verdict {
   return joined(entries.map((affected) => evaluate({ version, affected })));
 }
@@ -35,7 +38,7 @@ function joined(verdicts: Verdict[]): Verdict {
   return affected ?? verdicts.find(({ state }) => state === "unknown") ?? { state: "unaffected" };
 }
 
-/** By its text, else by what it means: `v1.0.0` is listed where `1.0.0` is. */
+/** By its text, or else by its meaning: `v1.0.0` is listed if `1.0.0` is. */
 function listedAs({ version, affected: { ecosystem, listed } }: { version: Version; affected: Affected }): string | null {
   const byText = listed.get(version.text);
   if (byText !== undefined || !version.known || version.scheme !== ecosystem) return byText ?? null;
@@ -58,11 +61,11 @@ function evaluateRange({ version, range }: { version: Version; range: AffectedRa
 interface Passing {
   version: KnownVersion;
   event: RangeEvent;
-  /** The event since which the version is affected, by the events before this one. */
+  /** The event since which the version is affected, given the previous events. */
   since: RangeEvent | null;
 }
 
-/** @returns the event since which the version is affected, with this event too */
+/** @returns the event since which the version is affected, including this event */
 function afterEvent({ version, event, since }: Passing): RangeEvent | null {
   const order = orderTo({ version, event });
   if (event.kind === "introduced") return order >= 0 ? (since ?? event) : since;
@@ -80,7 +83,7 @@ function orderTo({ version, event: { at } }: { version: KnownVersion; event: Ran
   return compareVersions(version, at);
 }
 
-/** What the range says around the version, as in `>= 1.2.0, < 1.2.9`. */
+/** The part of the range around the version, such as `>= 1.2.0, < 1.2.9`. */
 function comparatorOf({ version, range, since }: { version: KnownVersion; range: ReadableRange; since: RangeEvent }): string {
   const ends = [range.events.find((event) => endsAfter({ version, event })), range.limits.at(-1)];
   const [until] = ends.filter((event) => event !== undefined).toSorted(compareEvents);

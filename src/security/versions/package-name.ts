@@ -1,10 +1,10 @@
-/** When two spellings name one package: the key by which packages of an ecosystem are found and compared. */
+/** The key that all spellings of a package name share: packages of an ecosystem are found and compared by it. */
 import { ecosystemOfPackageUrlType, type Ecosystem } from "./ecosystem.ts";
 import type { PackageUrl } from "./package-url.ts";
 
 export interface PackageName {
   ecosystem: Ecosystem;
-  /** As OSV records spell it: `@scope/name`, `group:artifact`, a module path. */
+  /** As in OSV records: `@scope/name`, `group:artifact`, a module path. */
   name: string;
 }
 
@@ -33,7 +33,7 @@ export function packageNameOf({ type, namespace, name }: PackageUrl, shown: stri
   const ecosystem = ecosystemOfPackageUrlType(type);
   if (ecosystem === null) return null;
   if (ecosystem === "Maven") return { ecosystem, name: `${namespace ?? ""}:${name}` };
-  // Tools that read Go modules call the standard library `std`, as the go command does; OSV records call it `stdlib`.
+  // Tools that read Go modules call the standard library `std`, like the go command; OSV records call it `stdlib`.
   if (ecosystem === "Go" && namespace === null && name === "std") return { ecosystem, name: "stdlib" };
   const path = namespace === null ? name : `${namespace}/${name}`;
   const isLower = path === path.toLowerCase();

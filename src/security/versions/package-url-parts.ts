@@ -1,8 +1,8 @@
-/** The pieces of a package URL: how each is decoded and encoded. */
+/** Decodes and encodes the parts of a package URL. */
 
 export type PackageUrlPart = "text" | "scheme" | "type" | "namespace" | "name" | "version" | "qualifiers" | "subpath";
 
-/** Its message says which part is wrong and why. */
+/** Its message names the invalid part and the reason. */
 export class PackageUrlError extends Error {
   readonly part: PackageUrlPart;
 
@@ -13,7 +13,7 @@ export class PackageUrlError extends Error {
   }
 }
 
-/** @throws PackageUrlError where an escape is broken or its bytes are not UTF-8 */
+/** @throws PackageUrlError for an invalid escape, or bytes that are not UTF-8 */
 export function percentDecoded(part: PackageUrlPart, text: string): string {
   try {
     return decodeURIComponent(text);
@@ -22,14 +22,17 @@ export function percentDecoded(part: PackageUrlPart, text: string): string {
   }
 }
 
-/** All but letters, digits, `.-_~` and the colon is encoded, whichever part it stands in. */
+/** Encodes all characters except letters, digits, `.-_~` and the colon, in every part. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replaceAll("%3A", ":")
     .replaceAll(/[!*'()]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-/** Empty segments do not count. @throws PackageUrlError where one holds a slash, which would be read as two when printed */
+/**
+ * Empty segments are dropped. @throws PackageUrlError if a segment contains a slash, which would become two segments when
+ * printed
+ */
 export function segmentsOf(part: "namespace" | "subpath", text: string): string[] {
   const segments = text.split("/").filter((segment) => segment !== "");
   return segments.map((segment) => {
@@ -39,7 +42,7 @@ export function segmentsOf(part: "namespace" | "subpath", text: string): string[
   });
 }
 
-/** Keys in lower case; a key without a value is as if it were not there. @throws PackageUrlError */
+/** Keys in lower case; a key without a value is dropped. @throws PackageUrlError */
 export function qualifiersOf(text: string): Map<string, string> {
   const qualifiers = new Map<string, string>();
   for (const pair of text === "" ? [] : text.split("&")) {
@@ -52,7 +55,7 @@ export function qualifiersOf(text: string): Map<string, string> {
   return new Map([...qualifiers].filter(([, value]) => value !== ""));
 }
 
-/** For messages: a long text is cut. */
+/** For messages: truncates a long text. */
 export function quoted(text: string): string {
   return text.length <= 60 ? `"${text}"` : `"${text.slice(0, 60)}…"`;
 }

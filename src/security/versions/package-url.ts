@@ -9,7 +9,7 @@ import { PackageUrlError, percentDecoded, percentEncoded, qualifiersOf, quoted, 
 export interface PackageUrl {
   /** Lower case. */
   type: string;
-  /** Segments joined by slashes; the scope of an npm package has its `@`. */
+  /** Segments joined by slashes; the scope of an npm package includes its `@`. */
   namespace: string | null;
   name: string;
   version: string | null;
@@ -29,7 +29,7 @@ const namespaceRules: Record<string, "required" | "prohibited"> = {
   nuget: "prohibited",
 };
 
-/** Reads from right to left, as the specification says. @throws PackageUrlError naming the part that is wrong */
+/** Parses from right to left, as the specification requires. @throws PackageUrlError that names the invalid part */
 export function parsePackageUrl(text: string): PackageUrl {
   if (text.length > purlCharactersMax) throw new PackageUrlError("text", `is longer than ${purlCharactersMax} characters`);
   if (/[^\u0021-\u007e]/.test(text)) throw new PackageUrlError("text", "has a space or a character outside ASCII");
@@ -43,7 +43,7 @@ export function parsePackageUrl(text: string): PackageUrl {
     throw new PackageUrlError("type", `is missing or not valid: ${quoted(type)}`);
   }
   const [names, version] = cut(path, versionAt(path));
-  return judged({
+  return applyTypeRules({
     type: type.toLowerCase(),
     ...namesOf(names),
     version: percentDecoded("version", version) || null,
@@ -68,12 +68,12 @@ export function printPackageUrl({ type, namespace, name, version, qualifiers, su
   ].join("");
 }
 
-/** @returns what is before and after the character at the place, or all and nothing where the place is -1 */
+/** @returns the parts before and after the character at the position; all and nothing for -1 */
 function cut(text: string, at: number): [string, string] {
   return at === -1 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The last `@` begins the version, but for one that begins a segment before the last, as an npm scope does. */
+/** The last `@` begins the version, unless it begins an earlier segment, as an npm scope does. */
 function versionAt(path: string): number {
   const at = path.lastIndexOf("@");
   const beginsScope = (at === 0 || path[at - 1] === "/") && path.includes("/", at);
@@ -91,8 +91,8 @@ function isNoDot(segment: string): boolean {
   return segment !== "." && segment !== "..";
 }
 
-/** What its type demands of a package URL. PyPI's names are lower case with dashes in the canonical form. */
-function judged(url: PackageUrl): PackageUrl {
+/** Applies the type's own rules. PyPI's canonical names are lower case with dashes. */
+function applyTypeRules(url: PackageUrl): PackageUrl {
   if (url.name === "") throw new PackageUrlError("name", "is missing");
   const rule = namespaceRules[url.type];
   if (rule === "required" && url.namespace === null) throw new PackageUrlError("namespace", `is missing, "${url.type}" has one`);

@@ -13,8 +13,8 @@ const spellings: Partial<Record<string, string>> = { pre: "c", preview: "c", rc:
 const final = "final";
 
 /**
- * A text without a digit, or with what only a range, a path or a placeholder has, is no version at all.
- * @param version in lower case, which PEP 440 does not know
+ * A text without a digit, or with characters of a range, a path or a placeholder, is not a version.
+ * @param version in lower case, and not valid by PEP 440
  */
 export function readLegacy(version: string): ParsedVersion | null {
   if (!/^[\da-z.!+_:~-]+$/.test(version) || !/\d/.test(version)) return null;
@@ -25,7 +25,7 @@ export function readLegacy(version: string): ParsedVersion | null {
   return { atoms, numbers, prerelease: parts.some((part) => /^(?:a|alpha|b|beta|c|rc|pre|preview|dev)$/.test(part)) };
 }
 
-/** A word that comes before the final version undoes dashes, and any word the zeros before it: `1.0-rc1` is `1c1`. */
+/** A word before the final version removes dashes, and any word removes the zeros before it: `1.0-rc1` is `1c1`. */
 function push(atoms: Atom[], part: string): void {
   if (/^\d/.test(part)) {
     atoms.push(numberAtom(ranks.number, part));

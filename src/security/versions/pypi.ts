@@ -1,6 +1,6 @@
 /**
- * PyPI: PEP 440 whole, with epochs, local versions and all its spellings (https://peps.python.org/pep-0440/#appendix-b).
- * What does not conform is a legacy version and comes before all that does, as PEP 440's own tool ordered them.
+ * PyPI: PEP 440 completely, with epochs, local versions and all spellings (https://peps.python.org/pep-0440/#appendix-b). Any
+ * other version is a legacy version and precedes all of PEP 440, as its own tool ordered them.
  */
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
 import { readLegacy } from "./pypi-legacy.ts";
@@ -8,11 +8,11 @@ import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 
 const epochRank = 1;
 const releaseRanks = { end: 0, number: 1 };
-/** A development release of the final version comes before its first alpha. */
+/** A development release of the final version precedes its first alpha. */
 const preRanks = { development: 0, alpha: 1, beta: 2, candidate: 3, final: 4 };
 const postRanks = { none: 0, number: 1 };
 const developmentRanks = { number: 0, none: 1 };
-/** Without a local version comes before any; numbers come after words. */
+/** No local version precedes any local version; numbers follow words. */
 const localRanks = { end: 0, word: 1, number: 2 };
 
 export const pypiOrder: VersionOrder = { read: readPypi, padding: wordAtom(localRanks.end) };
@@ -57,7 +57,7 @@ function readPypi(text: string): ParsedVersion | null {
   };
 }
 
-/** Trailing zeros do not count: `1.0` is `1`. */
+/** Trailing zeros are ignored: `1.0` is `1`. */
 function releaseAtoms(numbers: string[]): Atom[] {
   const counting = numbers.slice(0, numbers.findLastIndex((digits) => digits !== "0") + 1);
   return [...counting.map((digits) => numberAtom(releaseRanks.number, digits)), wordAtom(releaseRanks.end)];

@@ -28,7 +28,7 @@ function readGem(text: string): ParsedVersion | null {
   };
 }
 
-/** `1.0.a` is `1.a` and `1.a.0` is `1.a`: zeros count in front of a number only. */
+/** `1.0.a` is `1.a` and `1.a.0` is `1.a`: zeros only count before a number. */
 function withoutTrailingZeros(atoms: Atom[]): Atom[] {
   return atoms.slice(0, atoms.findLastIndex(({ numeric, text }) => !numeric || text !== "0") + 1);
 }

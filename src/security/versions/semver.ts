@@ -6,7 +6,7 @@
 import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
 import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 
-/** A longer row of identifiers comes later, numbers come before words, and any prerelease before the release. */
+/** A longer row of identifiers comes later, numbers precede words, and any prerelease precedes the release. */
 const ranks = { end: 0, number: 1, word: 2, release: 3 };
 const coreRank = 0;
 
@@ -21,7 +21,7 @@ function readSemver(text: string): ParsedVersion | null {
   return parsedSemver({ numbers: [major, minor, patch], label });
 }
 
-/** @param label what stands behind the hyphen: identifiers joined by dots */
+/** @param label the text after the hyphen: identifiers joined by dots */
 export function parsedSemver({ numbers, label }: { numbers: string[]; label: string | undefined }): ParsedVersion {
   return {
     atoms: [...numbers.map((digits) => numberAtom(coreRank, digits)), ...labelAtoms(label)],

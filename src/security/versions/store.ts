@@ -13,8 +13,8 @@ interface PackageRow {
 }
 
 /**
- * The ids of these packages, those that nobody spoke of before among them. A package keeps the spelling that came first.
- * New ones are written in one order, so that two writers wait for each other and never stand still: ask once in a transaction.
+ * Returns the ids of these packages, after creating missing ones. A package keeps the spelling that came first. New ones are
+ * written in a fixed order, so that two writers never deadlock: call it once per transaction.
  * @returns by `packageIdentity`
  */
 export async function packageIds(names: readonly PackageName[], sql: Queries): Promise<Map<string, bigint>> {
@@ -26,18 +26,18 @@ export async function packageIds(names: readonly PackageName[], sql: Queries): P
     missing.toSorted((one, other) => byCodeUnits(one.identity, other.identity)),
     sql,
   );
-  // A second statement: an insert does not see what another writer committed while it waited for it.
+  // A second statement, because an insert does not see what another writer committed while it waited.
   for (const [identity, id] of await selectIds(missing, sql)) ids.set(identity, id);
   return ids;
 }
 
-/** These packages, and Go modules whose names differ from theirs by case alone: what is said of one may count for the other. */
+/** These packages, and Go modules whose names only differ by case: advisories of one may apply to the other. */
 export async function withOtherSpellings(ids: readonly bigint[], sql: Queries): Promise<bigint[]> {
   const rows = await sql<{ id: bigint }[]>`
     SELECT other.id
-    FROM packages AS told
-    JOIN packages AS other ON other.ecosystem = 'Go' AND lower(other.key) = lower(told.key) AND other.id <> told.id
-    WHERE told.ecosystem = 'Go' AND told.id = ANY (${arrayText(ids, (id) => id)}::bigint[])`;
+    FROM packages AS given
+    JOIN packages AS other ON other.ecosystem = 'Go' AND lower(other.key) = lower(given.key) AND other.id <> given.id
+    WHERE given.ecosystem = 'Go' AND given.id = ANY (${arrayText(ids, (id) => id)}::bigint[])`;
   return [...new Set([...ids, ...rows.map(({ id }) => id)])];
 }
 

@@ -1,18 +1,18 @@
 import type { Atom } from "./atom.ts";
 
-/** A version as its ecosystem reads it. */
+/** A version as its ecosystem parses it. */
 export interface ParsedVersion {
   atoms: Atom[];
-  /** The numbers that it begins with, without leading zeros: `1.2` of `1.2.3` is its release line. A name has none. */
+  /** The leading numbers, without leading zeros: `1.2` of `1.2.3` is its release line. A name has none. */
   numbers: string[];
-  /** Made before the release whose numbers it has. */
+  /** Whether it precedes the release with the same numbers. */
   prerelease: boolean;
 }
 
 /** How an ecosystem orders its versions. */
 export interface VersionOrder {
-  /** @returns null where the text is no version of the ecosystem: such a version is unknown and never guessed */
+  /** @returns null for an invalid version, which counts as unknown and is never guessed */
   read(text: string): ParsedVersion | null;
-  /** What stands behind the end of a shorter row of atoms. */
+  /** The padding of a shorter row of atoms. */
   padding: Atom;
 }

@@ -1,4 +1,4 @@
-/** Versions of any ecosystem: read once, compared often. */
+/** Versions of any ecosystem: parsed once, compared often. */
 import { compareAtoms, type Atom, type Order } from "./atom.ts";
 import type { Ecosystem } from "./ecosystem.ts";
 import { goOrder } from "./go.ts";
@@ -11,7 +11,7 @@ import { rubygemsOrder } from "./rubygems.ts";
 import { semverOrder } from "./semver.ts";
 import { versionCharactersMax } from "../limits.ts";
 
-/** Of the scheme that a range is written in: an ecosystem's own, or Semantic Versioning as it stands. */
+/** The scheme of a range: an ecosystem's own, or plain Semantic Versioning. */
 export type VersionScheme = Ecosystem | "SemVer";
 
 const orders: Record<VersionScheme, VersionOrder> = {
@@ -28,23 +28,23 @@ const orders: Record<VersionScheme, VersionOrder> = {
 export interface KnownVersion extends ParsedVersion {
   known: true;
   scheme: VersionScheme;
-  /** As it was written. */
+  /** As written. */
   text: string;
-  /** Equal for two versions of one scheme exactly where they compare as equal. */
+  /** Equal for two versions of one scheme exactly if they compare as equal. */
   key: string;
 }
 
-/** Neither before nor after any version: it is shown, and nothing is concluded from it. */
+/** Not ordered relative to any version: it is shown, and no conclusion is drawn from it. */
 export interface UnknownVersion {
   known: false;
   text: string;
-  /** A clause, as in: "abc" is no version of npm. */
+  /** A clause, as in: "abc" is not a version of npm. */
   reason: string;
 }
 
 export type Version = KnownVersion | UnknownVersion;
 
-/** Takes time in proportion to the length of the text, of at most `versionCharactersMax` characters. */
+/** Takes time proportional to the length of the text, which is at most `versionCharactersMax` characters. */
 export function readVersion({ scheme, text }: { scheme: VersionScheme; text: string }): Version {
   if (text.length > versionCharactersMax) {
     const reason = `"${text.slice(0, 40)}…" is longer than ${versionCharactersMax} characters`;
@@ -55,12 +55,12 @@ export function readVersion({ scheme, text }: { scheme: VersionScheme; text: str
   return { known: true, scheme, text, key: keyOf({ scheme, atoms: reading.atoms }), ...reading };
 }
 
-/** A total order in which equal means the same version, however it is spelled. Both are of one scheme. */
+/** A total order in which equal means the same version in any spelling. Both must have the same scheme. */
 export function compareVersions(left: KnownVersion, right: KnownVersion): Order {
   return compareAtoms({ left: left.atoms, right: right.atoms, padding: orders[left.scheme].padding });
 }
 
-/** Of the atoms without those at the end that stand there anyway. */
+/** The atoms without padding at the end. */
 function keyOf({ scheme, atoms }: { scheme: VersionScheme; atoms: readonly Atom[] }): string {
   const { padding } = orders[scheme];
   const end = atoms.findLastIndex(({ rank, text }) => rank !== padding.rank || text !== padding.text) + 1;

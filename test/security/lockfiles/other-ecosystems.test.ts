@@ -44,10 +44,10 @@ describe("Maven", () => {
       "org.slf4j:slf4j-api@2.0.13 direct required",
     ]);
     expect(file.skipped).toEqual([
-      { name: "a:range", reason: "its version is a range, or is told outside the file" },
-      { name: "a:managed-elsewhere", reason: "its version stands outside the file" },
-      { name: "a:circle", reason: "its version is a range, or is told outside the file" },
-      { name: "a:unknown", reason: "its version is a range, or is told outside the file" },
+      { name: "a:range", reason: "its version is a range, or is defined outside of the file" },
+      { name: "a:managed-elsewhere", reason: "its version is defined outside of the file" },
+      { name: "a:circle", reason: "its version is a range, or is defined outside of the file" },
+      { name: "a:unknown", reason: "its version is a range, or is defined outside of the file" },
     ]);
     expect(file.packages[2]?.purl).toBe("pkg:maven/com.fasterxml.jackson.core/jackson-databind@2.17.1");
   });

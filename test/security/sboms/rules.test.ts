@@ -109,7 +109,7 @@ describe("CycloneDX JSON is refused, naming the place, for", () => {
 
   test.each(cyclonedxVersions)("a bom-ref that stands twice, in %s", (version) => {
     const twice = withComponent({ ...library, "bom-ref": "a", components: [{ ...library, "bom-ref": "a" }] }, version);
-    expect(firstProblem(twice)).toBe('components[0].bom-ref: is not unique: "a" stands elsewhere too');
+    expect(firstProblem(twice)).toBe('components[0].bom-ref: is not unique: "a" occurs more than once');
   });
 });
 

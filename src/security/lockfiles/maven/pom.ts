@@ -58,7 +58,7 @@ interface Context {
 function addDependency(dependency: XmlElement, { properties, managed, graph, profile = false }: Context): void {
   const name = keyOf(dependency, properties);
   if (name.startsWith(":") || name.endsWith(":")) {
-    graph.skip(name, "its groupId or artifactId stands outside the file");
+    graph.skip(name, "its groupId or artifactId is defined outside of the file");
     return;
   }
   const known = managed.get(name);
@@ -67,7 +67,9 @@ function addDependency(dependency: XmlElement, { properties, managed, graph, pro
   if (version === null) {
     graph.skip(
       name,
-      written === null ? "its version stands outside the file" : "its version is a range, or is told outside the file",
+      written === null
+        ? "its version is defined outside of the file"
+        : "its version is a range, or is defined outside of the file",
     );
     return;
   }

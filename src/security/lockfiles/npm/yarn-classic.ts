@@ -52,7 +52,7 @@ function blocksOf(text: string): Block[] {
       block = { descriptors: descriptorsOf(words, index + 1), version: null, needs: [] };
       blocks.push(block);
     } else if (block === null) {
-      throw new LockFileError(`line ${index + 1}: stands in no block`);
+      throw new LockFileError(`line ${index + 1}: is outside of any block`);
     } else if (indent === 2) {
       const [key = "", value = null] = words;
       section = key;

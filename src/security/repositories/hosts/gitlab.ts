@@ -66,11 +66,11 @@ function nextPage({ headers }: SafeResponse): [string, string][] | null {
     .split(",");
   const next = links.find((link) => /;\s*rel="?next"?/.test(link));
   const url = URL.parse(/<([^<>]+)>/.exec(next ?? "")?.[1] ?? "");
-  const said = ["page_token", "page"].flatMap((key): [string, string][] => {
+  const parameters = ["page_token", "page"].flatMap((key): [string, string][] => {
     const text = url?.searchParams.get(key);
     return text ? [[key, text]] : [];
   });
-  return said.length === 0 ? null : said;
+  return parameters.length === 0 ? null : parameters;
 }
 
 function listedFile(entry: JsonObject): ListedFile[] {

@@ -60,8 +60,8 @@ export class HostApi {
   }
 
   /** @throws DomainError also for an answer that is not JSON */
-  async json(asked: HostRequest): Promise<{ value: JsonValue; answer: SafeResponse }> {
-    const answer = await this.get(asked);
+  async json(request: HostRequest): Promise<{ value: JsonValue; answer: SafeResponse }> {
+    const answer = await this.get(request);
     try {
       return { value: jsonOf(answer.body.toString()), answer };
     } catch {

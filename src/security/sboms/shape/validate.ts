@@ -84,7 +84,7 @@ function validateIdentity(validation: Validation, value: JsonObject, shape: Obje
   if (key === null) return;
   const identity = fieldOf(value, key);
   if (typeof identity !== "string" || identity === "") return;
-  if (validation.identities.has(identity)) fault(validation, `is not unique: ${quoted(identity)} stands elsewhere too`, key);
+  if (validation.identities.has(identity)) fault(validation, `is not unique: ${quoted(identity)} occurs more than once`, key);
   else validation.identities.add(identity);
 }
 
