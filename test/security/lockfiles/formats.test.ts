@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isLockFileOrCompanion } from "../../../src/security/lockfiles/formats.ts";
 
-test("lock files are known by their names, in whatever folder", () => {
+test("lock files are recognized by their names, in any folder", () => {
   const wanted = [
     "package-lock.json",
     "a/b/yarn.lock",

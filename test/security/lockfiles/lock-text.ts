@@ -1,4 +1,4 @@
-/** Lock files of tests: what one says, as lines that are quick to read. */
+/** The content of lock files in tests, as short lines. */
 import { readLockFiles, type ParsedLockFile, type RepositoryFile } from "../../../src/security/lockfiles/read-lock-files.ts";
 
 export function fileOf(path: string, text: string): RepositoryFile {
@@ -14,7 +14,7 @@ export function read(path: string, text: string, beside: Record<string, string> 
   return file;
 }
 
-/** `name@version relation scope`, in order; a dash where the file does not say. */
+/** `name@version relation scope`, in order; a dash if the file does not say. */
 export function packagesIn({ packages }: ParsedLockFile): string[] {
   return packages.map(({ name, version, relation, scope }) => `${name}@${version} ${relation} ${scope ?? "-"}`);
 }
@@ -25,7 +25,7 @@ export function needsIn({ needs }: ParsedLockFile): string[] {
   return needs.map(({ from, to }) => `${short(from)} > ${short(to)}`);
 }
 
-/** Why a file is not read. */
+/** Why a file is refused. */
 export function refusal(path: string, text: string | Uint8Array): string {
   const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
   const { read: found, failed } = readLockFiles([{ path, bytes }]);

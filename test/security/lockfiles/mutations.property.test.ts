@@ -5,7 +5,7 @@ import { readLockFiles } from "../../../src/security/lockfiles/read-lock-files.t
 import { repositoryBom } from "../../../src/security/lockfiles/repository-bom.ts";
 import { samples } from "./samples.ts";
 
-/** A stretch is taken out, written twice, or replaced by something that means much in one of the formats. */
+/** A range is removed, repeated, or replaced by a text with a meaning in one of the formats. */
 const mutation = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.nat(40),
@@ -60,7 +60,7 @@ test("every format has a sample, which is read", () => {
   }
 });
 
-test("whatever becomes of a lock file, it is read or refused in a sentence, quickly, and what is read makes a document", () => {
+test("every mutation of a lock file is read or refused with a sentence, quickly, and the result gives a document", () => {
   const cases = fc.tuple(fc.constantFrom(...samples), fc.array(mutation, { minLength: 1, maxLength: 4 }));
   fc.assert(
     fc.property(cases, ([[path, text], changes]) => {

@@ -131,7 +131,7 @@ example.com/c v1.0.0/go.mod h1:00=
     expect(packagesIn(file)).toEqual(["example.com/a@v1.0.0 direct -", "example.com/b@v1.10.0 transitive -"]);
   });
 
-  test("says what is wrong, and where", () => {
+  test("is refused with the fault and its location", () => {
     expect(refusal("go.mod", "module m\nrequire (\n\ta v1\n")).toBe('ends within the block "require"');
     expect(refusal("go.mod", "module m\nrequire a\n")).toBe('line 2: is "a"; a module with its version is needed');
     expect(refusal("go.mod", 'module "m\n')).toBe("line 1: has a quotation mark that is not closed");
@@ -234,7 +234,7 @@ BUNDLED WITH
 });
 
 describe("NuGet", () => {
-  test("packages.lock.json joins frameworks, whatever case names are in", () => {
+  test("packages.lock.json joins frameworks, with case-insensitive names", () => {
     const file = read(
       "packages.lock.json",
       JSON.stringify({

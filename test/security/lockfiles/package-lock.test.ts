@@ -89,7 +89,7 @@ describe("package-lock.json", () => {
     expect(() => read("package-lock.json", lock("1.0.0"), { "npm-shrinkwrap.json": lock("2.0.0") })).toThrow("was not read");
   });
 
-  test("says what is wrong, and where", () => {
+  test("is refused with the fault and its location", () => {
     expect(refusal("package-lock.json", '{"lockfileVersion": 4}')).toBe("lockfileVersion: is 4; 1, 2 and 3 are read");
     expect(refusal("package-lock.json", '{"lockfileVersion": 3}')).toBe("packages: is missing");
     expect(refusal("package-lock.json", '{"lockfileVersion": 3, "packages": {"node_modules/a": 1}}')).toBe(

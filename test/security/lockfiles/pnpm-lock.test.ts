@@ -139,7 +139,7 @@ snapshots:
     expect(needsIn(file)).toContain("tool@4.0.0 > b@2.0.0");
   });
 
-  test("says what is wrong, and where", () => {
+  test("is refused with the fault and its location", () => {
     expect(refusal("pnpm-lock.yaml", "lockfileVersion: 4.0\n")).toBe('lockfileVersion: is "4.0"; 5 to 9 are read');
     expect(refusal("pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters:\n  .: text\n")).toBe('importers["."]: is no mapping');
     expect(refusal("pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters: [\n")).toContain("is not taken as YAML");

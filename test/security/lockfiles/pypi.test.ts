@@ -242,7 +242,7 @@ test("Pipfile.lock lists packages for running and for development; in both is fo
   expect(file.skipped.map(({ name }) => name)).toEqual(["git", "loose"]);
 });
 
-test("lock files in TOML and JSON say what is wrong, and where", () => {
+test("lock files in TOML and JSON are refused with the fault and its location", () => {
   expect(refusal("poetry.lock", '[[package]]\nname = "a\n')).toMatch(/^is not taken as TOML: .*, in line 2$/);
   expect(refusal("uv.lock", 'package = "a"\n')).toBe("package: is no list of tables");
   expect(refusal("pdm.lock", '[[package]]\nversion = "1"\n')).toBe("package[0].name: is missing");

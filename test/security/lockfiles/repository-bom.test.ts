@@ -12,7 +12,7 @@ const files = [
   fileOf("README.md", "no lock file"),
 ];
 
-test("a repository is one document whose paths name the lock file, direct and transitive as the files say", () => {
+test("a repository gives one document whose paths name the lock file, with direct and transitive packages as in the files", () => {
   const { read, failed } = readLockFiles(files);
   expect(failed.map(({ path }) => path)).toEqual(["broken/Cargo.lock"]);
   const { document } = repositoryBom("example/app", read);
@@ -34,7 +34,7 @@ test("a repository is one document whose paths name the lock file, direct and tr
   expect(document.components.every(({ purl }) => purl.parsed !== null || purl.written === null)).toBe(true);
 });
 
-test("equal lock files give equal bytes, in whatever order they come", () => {
+test("equal lock files give equal bytes in any order", () => {
   const one = repositoryBom("example/app", readLockFiles(files).read);
   const other = repositoryBom("example/app", readLockFiles(files.toReversed()).read);
   expect(Buffer.from(other.bytes).equals(Buffer.from(one.bytes))).toBe(true);

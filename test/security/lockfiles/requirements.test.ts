@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { needsIn, packagesIn, read } from "./lock-text.ts";
 
-test("requirements.txt gives exact pins alone, and tells what is not pinned", () => {
+test("requirements.txt gives only exact pins, and lists what is not pinned", () => {
   const file = read(
     "service/requirements.txt",
     `-r base.txt

@@ -1,4 +1,4 @@
-/** One small lock file of every format and version, each with most of what its format has. */
+/** One small lock file of every format and version, with most of its format's features. */
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 
 const toml = (packages: string) => `version = 1\n\n${packages}\n[metadata]\nlock-version = "2.1"\n`;

@@ -94,7 +94,7 @@ __metadata:
     expect(needsIn(file)).toEqual([". > @scope/a@1.10.0", ". > b@2.1.0", ". > typescript@5.4.5", "@scope/a@1.10.0 > b@2.1.0"]);
   });
 
-  test("says what is wrong, and where", () => {
+  test("is refused with the fault and its location", () => {
     expect(refusal("yarn.lock", 'a@1:\n  version "1.0.0\n')).toBe("line 2: has a quotation mark that is not closed");
     expect(refusal("yarn.lock", "  version 1\n")).toBe("line 1: is outside of any block");
     expect(refusal("yarn.lock", "<<<<<<< HEAD\n")).toContain('line 1: is "<<<<<<< HEAD" where a block begins');

@@ -38,7 +38,7 @@ test.each(kinds)("a %s gives its lock files, without the folder that all are in"
   expect(refused).toEqual([]);
 });
 
-test("folders stay where files lie beside them", async () => {
+test("folders stay in the paths if there are files next to them", async () => {
   const files = [
     { name: "./web/yarn.lock", text: "" },
     { name: "./README", text: "" },
@@ -54,7 +54,7 @@ test("folders stay where files lie beside them", async () => {
   ).toEqual(["a/yarn.lock", "b/yarn.lock"]);
 });
 
-test("what the command line packs is read as it was, whatever its names", async () => {
+test("an archive of the command line keeps its files, with any names", async () => {
   const paths = ["package-lock.json", `${"long/".repeat(60)}yarn.lock`, "Ünïcode/日本/go.mod", "9".repeat(95) + "/pom.xml"];
   const files = paths.map((path) => ({ path, bytes: randomBytes(700) }));
   expect(
@@ -62,7 +62,7 @@ test("what the command line packs is read as it was, whatever its names", async 
   ).toEqual(files.map(({ path, bytes }) => [path, bytes.toString("hex")]));
 });
 
-test("links are told of and not followed", async () => {
+test("links are reported and not followed", async () => {
   const archive = tarOf([
     { name: "a/package-lock.json", text: "", type: "2" },
     { name: "a/yarn.lock", text: "x" },
@@ -91,7 +91,7 @@ describe("an archive is refused", () => {
     }
   });
 
-  test("that is none", async () => {
+  test("that is not an archive", async () => {
     for (const bytes of [
       Buffer.alloc(0),
       Buffer.from("{}"),
@@ -122,7 +122,7 @@ describe("an archive is refused", () => {
   });
 });
 
-test("a lock file that is too large is passed over, and told of", async () => {
+test("a lock file that is too large is skipped and reported", async () => {
   const large = `${randomBytes(lockFileBytesMax / 2 + 1).toString("hex")}`;
   const { files, refused } = await archiveFiles(
     tarOf([
@@ -134,7 +134,7 @@ test("a lock file that is too large is passed over, and told of", async () => {
   expect(refused).toEqual([{ path: "yarn.lock", reason: "is larger than 32 MiB" }]);
 });
 
-test("in pieces it gives the same files, and everybody else has a turn after each 64 KiB", async () => {
+test("an archive in pieces gives the same files, and yields to other work after each 64 KiB", async () => {
   const source = { name: "app/main.c", text: "x".repeat(2_000_000) };
   const archive = tarOf([source, { name: "app/go.mod", text: "module m\n" }, source]);
   const pieces = Array.from({ length: Math.ceil(archive.length / 999_999) }, (_, at) =>

@@ -1,4 +1,4 @@
-/** The files of a repository through the real client, at a stub. */
+/** The files of a repository through the real client, from a stub. */
 import { createSafeFetch } from "../../../src/http/outbound/safe-fetch.ts";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import { github } from "../../../src/security/repositories/hosts/github.ts";
@@ -35,7 +35,7 @@ export function filesFrom(
   return host.files(path, api);
 }
 
-/** The sentence of an import that is refused. */
+/** The message of a refused import. */
 export async function refusalOf(imported: Promise<unknown>): Promise<string> {
   const outcome = await imported.catch((error: unknown) => error);
   if (outcome instanceof DomainError) return outcome.message;

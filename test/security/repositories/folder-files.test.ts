@@ -19,7 +19,7 @@ async function write(folder: string, files: Record<string, string>): Promise<voi
 const config = (url: string) =>
   `[core]\n\tbare = false\n[remote "origin"]\n\turl = ${url}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n`;
 
-test("a folder gives its lock files alone, whatever links and installed packages lie in it", async () => {
+test("a folder gives only its lock files, without links and installed packages", async () => {
   await using folder = await temporaryFolder();
   await using outside = await temporaryFolder();
   await write(outside.path, { "secret/package-lock.json": "{}", "yarn.lock": "secret" });

@@ -1,17 +1,17 @@
 /**
- * GitHub's REST API as https://docs.github.com/en/rest describes it, for one repository: getting the repository, its trees and blobs.
- * Stricter than GitHub where that shows a client's mistake: what the description does not name is a violation.
+ * GitHub's REST API as https://docs.github.com/en/rest describes it, for one repository: the repository, its trees and its
+ * blobs. It is stricter than GitHub to show a client's mistakes: anything that the documentation does not name is a violation.
  */
 import { blobsOf, shaOf, startStub, unknownQuery, type Asked, type Blob, type Content, type PlatformStub } from "./stub.ts";
 
 interface Settings {
   name?: string;
   branch?: string;
-  /** The token that opens it; null: it is public. */
+  /** The token that grants access; null if it is public. */
   token?: string | null;
-  /** Lists of the whole repository are cut off after so many entries. */
+  /** Lists of the whole repository are truncated after this number of entries. */
   treeEntriesMax?: number;
-  /** Nothing was committed yet. */
+  /** The repository has no commit. */
   empty?: boolean;
 }
 
@@ -44,7 +44,7 @@ export function startGithub(content: Content, settings: Settings = {}): Platform
   });
 }
 
-/** Every request needs a User-Agent; the version and the media type are advised, and wanted here. */
+/** Every request needs a User-Agent; GitHub advises the version and the media type, which the stub requires. */
 function faultOf({ headers, path }: Asked): string | null {
   if (!headers.get("user-agent")) return "there is no User-Agent";
   if (headers.get("x-github-api-version") !== "2022-11-28") return "X-GitHub-Api-Version is no version of the API";

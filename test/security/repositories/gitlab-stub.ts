@@ -1,15 +1,15 @@
 /**
- * GitLab's REST API as https://docs.gitlab.com/api describes it, for one project: getting the project, the pages of its tree, raw blobs.
- * Stricter than GitLab where that shows a client's mistake: what the description does not name is a violation.
+ * GitLab's REST API as https://docs.gitlab.com/api describes it, for one project: the project, the pages of its tree and raw
+ * blobs. It is stricter than GitLab to show a client's mistakes: anything that the documentation does not name is a violation.
  */
 import { blobsOf, shaOf, startStub, unknownQuery, type Asked, type Blob, type Content, type PlatformStub } from "./stub.ts";
 
 interface Settings {
   name?: string;
   token?: string | null;
-  /** null: nothing was committed yet. */
+  /** null if there is no commit. */
   branch?: string | null;
-  /** `page`: an older one, which knows pages by number alone. */
+  /** `page`: an older GitLab, which only has numbered pages. */
   paging?: "keyset" | "page";
 }
 
@@ -96,7 +96,7 @@ function treeAnswer({ path, query }: Asked, entries: Entry[], { branch, paging, 
     const next = new URLSearchParams(query);
     if (byKeyset) next.set("page_token", page.at(-1)?.id ?? "");
     else next.set("page", String(start / rows + 2));
-    // GitLab names itself as it is known to people, which may be another host than the one that was called.
+    // GitLab uses its public name, which may differ from the called host.
     headers.set(
       "link",
       `<${base.replace("127.0.0.1", "gitlab.example.com")}${path}?${next}>; rel="next", <${base}${path}>; rel="first"`,

@@ -38,7 +38,7 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
     expect(stub.violations).toEqual([]);
   });
 
-  test("takes a token for private repositories, and says what is wrong with one", async () => {
+  test("accepts a token for private repositories, and reports an invalid one", async () => {
     await using stub = start(content, { token: "right" });
     expect((await filesFrom(platform, stub, { token: "right" })).files.length).toBe(3);
     expect(await refusalOf(filesFrom(platform, stub, { token: "wrong" }))).toBe(
@@ -57,7 +57,7 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
     expect(stub.violations).toEqual([]);
   });
 
-  test("is waited for when it takes no calls for a moment, and told of when that is longer", async () => {
+  test("is retried after a short rate limit; a longer one is reported", async () => {
     await using stub = start(content);
     const clock = new HurriedClock();
     stub.next.push(new Response("{}", { status: 429, headers: { "retry-after": "5" } }));
@@ -82,7 +82,7 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
     expect(await refusalOf(filesFrom(platform, stub, { clock, token: null }))).toContain("takes no more calls until");
   });
 
-  test("that fails is asked again, and told of when it goes on failing", async () => {
+  test("that fails is retried; a persistent failure is reported", async () => {
     await using stub = start(content);
     const clock = new HurriedClock();
     stub.next.push(new Response("", { status: 502 }));
@@ -131,7 +131,7 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
     expect(await silent).toBe(`${title} does not answer: try again later`);
   });
 
-  test("is asked for no file that is too large", async () => {
+  test("gets no request for a file that is too large", async () => {
     await using stub = start({ "package-lock.json": new Uint8Array(lockFileBytesMax + 1), "yarn.lock": "" });
     const { files, refused } = await filesFrom(platform, stub);
     expect(files.map(({ path }) => path)).toEqual(["yarn.lock"]);
@@ -139,7 +139,7 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
   });
 });
 
-/** Waits between calls pass at once and are noted; what bounds a call takes its time. */
+/** Pauses between calls pass at once and are recorded; timeouts of calls take their time. */
 class HurriedClock implements Clock {
   readonly waits: number[] = [];
   now = () => systemClock.now();
@@ -153,7 +153,7 @@ class HurriedClock implements Clock {
   }
 }
 
-test("a list that GitHub cuts off is asked for folder by folder", async () => {
+test("a list that GitHub truncates is requested folder by folder", async () => {
   await using stub = startGithub(content, { treeEntriesMax: 2 });
   const { files } = await filesFrom("github", stub);
   expect(files.length).toBe(3);
@@ -161,7 +161,7 @@ test("a list that GitHub cuts off is asked for folder by folder", async () => {
   expect(stub.violations).toEqual([]);
 });
 
-test("a repository without a commit is told as empty", async () => {
+test("a repository without a commit is reported as empty", async () => {
   await using hub = startGithub({}, { empty: true });
   expect(await refusalOf(filesFrom("github", hub))).toBe("The repository acme/app is empty at GitHub");
   await using lab = startGitlab({}, { branch: null });

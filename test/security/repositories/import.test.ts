@@ -1,4 +1,4 @@
-/** From a repository to a project's document, through the doors that people use. */
+/** From a repository to a project's document, through the public interfaces. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { packedFiles } from "../../../scripts/weir/upload/packed-files.ts";
 import { publishVendors } from "../../connectors/connections/vendors.ts";
@@ -39,7 +39,7 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
     WHERE component.sbom_id = ${String(sbom)} AND component.package_id IS NOT NULL ORDER BY component.name COLLATE "C"`),
   ];
 
-  test("by its address makes its lock files a project's document, and asks for a scan", async () => {
+  test("by its address stores its lock files as a project's document, and requests a scan", async () => {
     await using stub = startGithub(content);
     stage.control.platforms.hostUrls.github = stub.url;
     const waiting = stage.api.notified.count("scan-waits");
@@ -162,7 +162,7 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
   const upload = (body: Uint8Array, query: Record<string, string>) =>
     stage.control.call("POST", `/repositories/archive?${new URLSearchParams(query)}`, { body });
 
-  test("from an archive or a checkout makes the same document", async () => {
+  test("from an archive or a checkout gives the same document", async () => {
     const archive = packedFiles(Object.entries(content).map(([path, text]) => ({ path, bytes: Buffer.from(String(text)) })));
     const one = await upload(archive, { workspace: "w", name: "shop" });
     expect(one).toMatchObject({ status: 201, body: { project: "shop", provider: "archive", repository: null, components: 5 } });
@@ -177,7 +177,7 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
     expect(await upload(archive, { workspace: "none", name: "shop" })).toMatchObject({ status: 404 });
   });
 
-  test("of many packages is read in a process of its own, and told as others are", async () => {
+  test("of many packages is read in a subprocess, with the same report", async () => {
     const many = lock(
       Object.fromEntries(Array.from({ length: 4_000 }, (_, index) => [`package-with-a-name-${index}`, `1.${index}.0`])),
     );

@@ -1,7 +1,7 @@
-/** What the stubs of the platforms share: a repository in memory, as git sees it, and a server that keeps what was asked of it. */
+/** What the platforms' stubs share: a repository in memory, as git sees it, and a server that records its requests. */
 import { createHash } from "node:crypto";
 
-/** Contents by path; a link is `{link: "where to"}`. */
+/** Contents by path; a link is `{link: "target"}`. */
 export type Content = Record<string, string | Uint8Array | { link: string }>;
 
 export interface Blob {
@@ -35,9 +35,9 @@ export interface PlatformStub extends AsyncDisposable {
   url: string;
   /** Paths with their queries. */
   asked: string[];
-  /** What the platform's description does not allow, in words; a good client leaves it empty. */
+  /** Violations of the platform's documentation; a good client causes none. */
   violations: string[];
-  /** Answered in place of what would be, one after the other; null lets one through. */
+  /** Answers in place of the normal ones, one for each request; null lets one through. */
   next: (Response | null)[];
 }
 
@@ -74,7 +74,7 @@ export function startStub(prefix: string, answer: (asked: Asked) => Response | s
   };
 }
 
-/** The first query parameter that is not among those of a description. */
+/** The first query parameter that the documentation does not name. */
 export function unknownQuery(query: URLSearchParams, known: readonly string[]): string | undefined {
   return [...query.keys()].find((key) => !known.includes(key));
 }

@@ -22,7 +22,7 @@ async function write(path: string, content: string | Uint8Array): Promise<void> 
 const importing = (source: string, ...more: string[]) => ["repository", "import", source, "--workspace", "w", ...more];
 
 describe("repository import", () => {
-  test("takes a checkout: its lock files alone, under the address that it came from", async () => {
+  test("imports a checkout: only its lock files, under the address of its origin", async () => {
     await write("shop/Gemfile.lock", gemfileLock);
     await write("shop/secrets.txt", "canary-of-the-checkout");
     await write("shop/.git/config", '[remote "origin"]\n\turl = https://token@git.example.com/acme/shop.git\n');
@@ -39,7 +39,7 @@ describe("repository import", () => {
     });
   });
 
-  test("takes an archive, and tells people what came of it", async () => {
+  test("imports an archive, and prints a report for people", async () => {
     await write(
       "app.zip",
       zipOf([
@@ -55,7 +55,7 @@ describe("repository import", () => {
     expect(error).toStartWith("Not read: Cargo.lock is not taken as TOML");
   });
 
-  test("takes an address, through the service", async () => {
+  test("imports an address through the service", async () => {
     await using stub = startGitlab({ "Gemfile.lock": gemfileLock });
     line.control.platforms.hostUrls.gitlab = stub.url;
     const stored = await line.weir.json(...importing("https://gitlab.com/acme/tools/app", "--project", "app"));
@@ -67,7 +67,7 @@ describe("repository import", () => {
     [importing("/nowhere/at/all"), 1],
     [importing("https://git.example.com/acme/app"), 1],
     [importing("."), 1],
-  ])("ends %p with %d and says why", async (words, code) => {
+  ])("exits %p with %d and the reason", async (words, code) => {
     const started = words.map((word) => (word === "." ? join(line.folder, "empty") : word));
     await mkdir(join(line.folder, "empty"), { recursive: true });
     const ended = await line.weir.run(...started);

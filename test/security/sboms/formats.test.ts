@@ -1,4 +1,4 @@
-/** "SBOM management": every SBOM that a user has is read, and says the same whatever it is written in. */
+/** "SBOM management": every SBOM of a user is read, with the same result in every format. */
 import { describe, expect, test } from "bun:test";
 import { pathsOf } from "../../../src/security/sboms/document.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
@@ -56,7 +56,7 @@ describe.each(cyclonedxVersions)("CycloneDX %s", (version) => {
     expect(pathsOf(fromJson)("inner")).toEqual(["app", "left", "right", "inner"]);
   });
 
-  test("says in XML what it says in JSON", () => {
+  test("gives the same document from XML as from JSON", () => {
     const fromXml = read(bomXml(version));
     expect(fromXml.encoding).toBe("xml");
     expect(contentOf(fromXml)).toEqual(contentOf(fromJson));
@@ -66,7 +66,7 @@ describe.each(cyclonedxVersions)("CycloneDX %s", (version) => {
 describe.each(["2.2", "2.3"] as const)("SPDX %s", (version) => {
   const fromJson = read(spdxJson(version));
 
-  test("is read from JSON: packages are the components, the one described is the root, files are none", () => {
+  test("is read from JSON: packages are the components, the described one is the root, files are not components", () => {
     expect(fromJson).toMatchObject({
       format: "SPDX",
       specVersion: version,
@@ -82,7 +82,7 @@ describe.each(["2.2", "2.3"] as const)("SPDX %s", (version) => {
     expect(fromJson.missingRefs).toEqual([]);
   });
 
-  test("says in tag-value what it says in JSON", () => {
+  test("gives the same document from tag-value as from JSON", () => {
     expect(contentOf(read(spdxTagValue(version)))).toEqual(contentOf(fromJson));
     expect(contentOf(read(spdxTagValue(version).replaceAll("\n", "\r\n")))).toEqual(contentOf(fromJson));
   });

@@ -34,7 +34,7 @@ describe("ways", () => {
     expect(Object.values(relations(read(rootless)))).toEqual(["unknown", "unknown", "unknown"]);
   });
 
-  test("a held component comes in with its holder where no dependency leads to it", () => {
+  test("a nested component gets its container's path if no dependency leads to it", () => {
     const document = graph([library("a", { components: [library("b", { components: [library("c")] })] })], ["app>a"]);
     expect(pathsOf(document)("c")).toEqual(["app", "a", "b", "c"]);
     expect(document.components.map(({ ref, parent }) => [ref, parent])).toEqual([
@@ -77,7 +77,7 @@ describe("ways", () => {
 });
 
 describe("references", () => {
-  test("that nothing describes are told, and their edges kept", () => {
+  test("that nothing describes are reported, and their edges are kept", () => {
     const document = graph(bare("a"), ["app>a", "a>gone", "lost>a", "a>urn:cdx:3e671687-395b-41f5-a30f-a58921a69b79/1#x"]);
     expect(document.missingRefs).toEqual(["gone", "lost", "urn:cdx:3e671687-395b-41f5-a30f-a58921a69b79/1#x"]);
     expect(document.edges).toContainEqual({ from: "a", to: "gone" });
@@ -103,7 +103,7 @@ describe("references", () => {
     expect(refs).toEqual(["g/x@1", "pkg:npm/x@1", "x@1", "x@1#2", "x@1#3"]);
   });
 
-  test("each edge is told once, in order", () => {
+  test("each edge is listed once, in order", () => {
     expect(graph(bare("ab"), ["b>a", "a>b", "b>a"]).edges).toEqual([
       { from: "a", to: "b" },
       { from: "b", to: "a" },

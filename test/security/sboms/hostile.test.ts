@@ -1,4 +1,7 @@
-/** "Entity bombs and oversized documents refused quickly": every shape of excess ends at a bound, in time and memory of the bytes. */
+/**
+ * "Entity bombs and oversized documents refused quickly": every excess ends at a limit, in time and memory proportional to the
+ * bytes.
+ */
 import { describe, expect, test } from "bun:test";
 import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/security/sbom-documents.ts";
@@ -8,7 +11,7 @@ const head = '{"bomFormat":"CycloneDX","specVersion":"1.6","components":';
 const namespace = 'xmlns="http://cyclonedx.org/schema/bom/1.6"';
 const filled = (byte: string, bytes = 50 * mebibyte) => new Uint8Array(bytes).fill(byte.charCodeAt(0));
 
-/** Far above what a refusal takes (a tenth of a second for 50 MiB), far below what its excess would. */
+/** Far above the time of a refusal (a tenth of a second for 50 MiB), far below that of the excess. */
 const refusalMsMax = 3_000;
 
 const excesses: [string, () => unknown, string, string][] = [
@@ -118,8 +121,8 @@ describe("keys that two readers would read differently", () => {
     );
   });
 
-  test("may stand in different objects, as text, and beside keys of the same hash", () => {
-    // These two have one hash (FNV-1a, 32 bits).
+  test("may occur in different objects, as text, and with keys of the same hash", () => {
+    // Both have the same hash (FNV-1a, 32 bits).
     const document = { ...bomJson("1.3"), costarring: '"a":1,"a":2', liquid: { a: 1, b: { a: [{ a: 1 }, { a: 2 }] } } };
     expect(read(document).components).toHaveLength(3);
   });

@@ -1,4 +1,4 @@
-/** Whatever is done to a document, it is read or refused by the one refusal: nothing else is thrown. */
+/** Every mutation of a document is read or refused by SbomRefusal: nothing else is thrown. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
@@ -53,7 +53,7 @@ describe.each(sources)("%s", (_, source) => {
 });
 
 describe.each(sources.filter(([, source]) => typeof source === "object"))("%s", (_, source) => {
-  /** Replaces the value at one place of the document, counted in the order of a walk. */
+  /** Replaces the value at one position of the document, in the order of a traversal. */
   function replaced(value: unknown, put: unknown, place: { left: number }): unknown {
     if (place.left-- === 0) return put;
     if (Array.isArray(value)) return value.map((item) => replaced(item, put, place));

@@ -1,4 +1,4 @@
-/** Real SBOMs of others, read in place: each is read, with as many components as a plain count of its text finds. */
+/** Real SBOMs of other projects, read in place: each is read, with as many components as a simple count of its text. */
 import { describe, expect, test } from "bun:test";
 import type { SbomComponent, SbomDocument } from "../../../src/security/sboms/document.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
@@ -25,16 +25,16 @@ interface Counted {
   components?: Counted[];
 }
 
-/** Nested ones too. */
+/** Including nested ones. */
 const count = ({ components = [] }: Counted): number => components.reduce((sum, one) => sum + 1 + count(one), 0);
 
-/** All elements but the root's: in these documents none is in a comment, a pedigree or the root. */
+/** All elements except the root's: in these documents none is in a comment, a pedigree or the root. */
 function countXml(text: string): number {
   const elements = (part: string) => part.split(/<component[\s>]/).length - 1;
   return elements(text) - elements(/<metadata>[^]*?<\/metadata>/.exec(text)?.[0] ?? "");
 }
 
-/** The tool that made one pair of them wrote the scope in XML alone. */
+/** The tool that wrote one of the pairs wrote the scope only in XML. */
 function withoutScope({ scope: _, ...component }: SbomComponent) {
   return component;
 }
@@ -47,7 +47,7 @@ describe.skipIf(archive === null)("real SBOMs", () => {
     expect(components.filter(({ purl }) => purl.parsed === null)).toEqual([]);
   });
 
-  test("say the same in JSON and in XML", () => {
+  test("give the same document from JSON and from XML", () => {
     const inJson = names.filter((name) => name.endsWith(".json"));
     expect(inJson).toHaveLength(9);
     for (const name of inJson) {

@@ -1,4 +1,4 @@
-/** "An SBOM of the wrong kind …: 400 with a sentence that says what to change": what is no SBOM, or not one that is read. */
+/** "An SBOM of the wrong kind …: 400 with a sentence that says what to change": other files, and unsupported SBOMs. */
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { bomJson, bomXml, bytesOf, refusalOf, spdx3Json, spdxJson, spdxTagValue } from "../../support/security/sbom-documents.ts";

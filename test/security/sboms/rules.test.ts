@@ -1,4 +1,4 @@
-/** "Validation with messages that name the path": what each format demands, as far as it matters for what is read. */
+/** "Validation with messages that name the path": the rules of each format for the fields that are read. */
 import { describe, expect, test } from "bun:test";
 import {
   bomJson,
@@ -132,7 +132,7 @@ test("a package URL that cannot be read refuses nothing: its component is kept w
   expect(component?.purl.reason).not.toBe("");
 });
 
-test("all faults of a document are told, up to a bound", () => {
+test("all faults of a document are reported, up to a limit", () => {
   const components = Array.from({ length: 1_000 }, () => ({}));
   const refusal = refusalOf({ ...bomJson("1.6"), components });
   expect(refusal.problems).toHaveLength(20);
@@ -179,7 +179,7 @@ const xml: [string, (text: string) => string, string][] = [
   ],
 ];
 
-describe("CycloneDX XML is judged by the rules of JSON, naming the place as XPath, for", () => {
+describe("CycloneDX XML is validated by the rules of JSON, with XPath locations, for", () => {
   test.each(xml)("%s", (_, change, problem) => {
     expect(firstProblem(change(bomXml("1.6")))).toStartWith(problem);
   });
@@ -233,7 +233,7 @@ describe("SPDX JSON is refused, naming the place, for", () => {
     expect(firstProblem({ ...spdxJson("2.2"), packages: [bare] })).toBe("packages[0].licenseConcluded: is required");
   });
 
-  test("an SPDX 3 element without a type, a package without a name, a package that stands twice", () => {
+  test("an SPDX 3 element without a type, a package without a name, a package that occurs twice", () => {
     const document = spdx3Json();
     const withElement = (element: object) => ({ ...document, "@graph": [...document["@graph"], element] });
     expect(firstProblem(withElement({ spdxId: "urn:x" }))).toBe("@graph[11].type: is required");

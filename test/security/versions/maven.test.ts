@@ -9,7 +9,7 @@ test("numbers are padded with zero, and trailing nulls do not count", () => {
   expectOrder({ scheme, rows: ["1-foo 1.0.0-foo.0.0 1-foo-0 1.0-foo", "1.0.1-foo"] });
 });
 
-test("qualifiers come in their order, whatever their case", () => {
+test("qualifiers are ordered regardless of case", () => {
   expectOrder({
     scheme,
     rows: [

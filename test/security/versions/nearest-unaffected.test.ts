@@ -47,7 +47,7 @@ describe("one finding", () => {
     expect(upgradeOf({ installed, records: [trains] })).toEqual(upgrade);
   });
 
-  test("a fix beyond the major version is told as such", () => {
+  test("a fix beyond the major version is marked as such", () => {
     expect(upgradeOf({ installed: "1.9.0", records: [[{ introduced: "0" }, { fixed: "2.0.0" }]] })).toEqual(
       found("2.0.0", "beyond"),
     );
@@ -59,7 +59,7 @@ describe("one finding", () => {
     expect(upgradeOf({ ecosystem: "Maven", installed: "Greenwich.SR2", records: [events] })).toEqual(expected);
   });
 
-  test("a fix that the record says is affected again is passed over", () => {
+  test("a fix that is affected again by the record is skipped", () => {
     const events = [{ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "1.0.0" }, { fixed: "1.1.0" }];
     expect(upgradeOf({ installed: "0.9.0", records: [events] })).toEqual(found("1.1.0", "beyond"));
   });
@@ -115,7 +115,7 @@ describe("all findings of a component", () => {
   });
 });
 
-describe("no answer says why", () => {
+describe("a missing answer has a reason", () => {
   const reasons: [string, OsvEvent[], string][] = [
     ["latest", [{ introduced: "0" }, { fixed: "1.0.0" }], "version_unknown"],
     ["1.0.0", [{ introduced: "0" }, { fixed: "1.0.0" }], "not_affected"],

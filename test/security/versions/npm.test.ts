@@ -3,7 +3,7 @@ import { expectOrder, expectUnknown } from "../../support/security/version-table
 
 const scheme = "npm";
 
-test("versions of npm come in the order of semver.org's section 11", () => {
+test("npm versions are ordered by semver.org's section 11", () => {
   expectOrder({ scheme, rows: ["1.0.0", "2.0.0", "2.1.0", "2.1.1"] });
   expectOrder({
     scheme,

@@ -11,7 +11,7 @@ test("versions of NuGet have four numbers, of which missing ones are zero", () =
   });
 });
 
-test("prereleases come in NuGet's order, numbers as numbers", () => {
+test("prereleases are in NuGet's order, numbers as numbers", () => {
   // https://learn.microsoft.com/nuget/concepts/package-versioning#pre-release-versions
   expectOrder({
     scheme,

@@ -4,7 +4,7 @@ import { compareVersions, readVersion, type KnownVersion, type VersionScheme } f
 
 const schemes: VersionScheme[] = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet", "SemVer"];
 
-/** Few pieces, so that what is drawn is often near to what was drawn before. */
+/** Few pieces, so that drawn versions are often similar. */
 const pieces = ["0", "0", "1", "1", "2", "10", "00", "9007199254740993", "9007199254740992"];
 const words = [
   "alpha",
@@ -33,12 +33,12 @@ const version = fc
   .tuple(fc.constantFrom("", "v", "1!"), fc.constantFrom(...pieces), fc.array(fc.tuple(joint, piece), { maxLength: 6 }))
   .map(([prefix, first, rest]) => prefix + first + rest.map((pair) => pair.join("")).join(""));
 
-/** A version and others that begin alike. */
+/** A version and others with the same start. */
 const alike = fc
   .tuple(version, fc.array(fc.tuple(fc.nat(), joint, piece), { minLength: 2, maxLength: 5 }))
   .map(([base, changes]) => [base, ...changes.map(([at, join, end]) => base.slice(0, (at % base.length) + 1) + join + end)]);
 
-/** Those that the strict ecosystems know too. */
+/** Those that the strict ecosystems also have. */
 const number = fc.constantFrom("0", "1", "9007199254740993", "9007199254740992");
 const identifier = fc.constantFrom("0", "1", "10", "9007199254740993", "a", "A", "alpha", "rc", "x-y", "-");
 const semantic = fc

@@ -17,7 +17,7 @@ function verdictOf({ entry, text, ecosystem = "npm" }: Question): Verdict {
 
 const semver = (...events: OsvEvent[]): OsvAffected => ({ ranges: [{ type: "SEMVER", events }] });
 
-/** @returns the comparator, or the state where the version is not affected by a range */
+/** @returns the comparator, or the state if no range affects the version */
 function answer(question: Question): string {
   const verdict = verdictOf(question);
   if (verdict.state !== "affected") return verdict.state;
@@ -29,7 +29,7 @@ function answers(entry: OsvAffected, texts: string[]): string[] {
 }
 
 describe("one range", () => {
-  test("introduced 0 alone holds every version, prereleases of 0.0.0 too", () => {
+  test("introduced 0 without an end contains every version, also prereleases of 0.0.0", () => {
     const entry = semver({ introduced: "0" });
     expect(answers(entry, ["0.0.0-0", "0.0.0", "99.0.0"])).toEqual([">= 0", ">= 0", ">= 0"]);
   });
@@ -58,7 +58,7 @@ describe("one range", () => {
     expect(answers(one, ["1.0.1", "1.0.2", "1.0.3"])).toEqual(["unaffected", ">= 1.0.2, <= 1.0.2", "unaffected"]);
   });
 
-  test("several introductions and fixes alternate, in whatever order they are written", () => {
+  test("several introductions and fixes alternate, in any written order", () => {
     const events = [{ introduced: "3.0.0" }, { fixed: "1.0.2" }, { introduced: "1.0.0" }, { fixed: "3.2.5" }];
     const expected = ["unaffected", ">= 1.0.0, < 1.0.2", "unaffected", ">= 3.0.0, < 3.2.5", "unaffected"];
     for (const order of [events, events.toReversed()]) {
@@ -74,7 +74,7 @@ describe("one range", () => {
     const anew = semver({ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "1.0.0" }, { fixed: "2.0.0" });
     const expected = [">= 0, < 1.0.0", ">= 1.0.0, < 2.0.0", "unaffected"];
     expect(answers(anew, ["0.9.0", "1.0.0", "2.0.0"])).toEqual(expected);
-    // PYSEC-2022-42972 writes its two ranges this way round, and a stable sort alone would lose the later one.
+    // PYSEC-2022-42972 has its two ranges in this order; a stable sort without the tie rule would lose the later one.
     const reversed = semver({ introduced: "1.0.0" }, { fixed: "2.0.0" }, { introduced: "0" }, { fixed: "1.0.0" });
     expect(answers(reversed, ["0.9.0", "1.0.0", "2.0.0"])).toEqual(expected);
     const last = semver({ introduced: "1.0.0" }, { last_affected: "1.0.0" }, { introduced: "0.5.0" }, { last_affected: "0.5.0" });
@@ -91,7 +91,7 @@ describe("one range", () => {
     expect(answers(entry, ["1.2.0", "1.6.0", "2.0.0"])).toEqual([">= 1.0.0, < 2.0.0", ">= 1.0.0, < 2.0.0", "unaffected"]);
   });
 
-  test("a limit holds from it on nothing; of several the highest counts; * is none", () => {
+  test("no version from the limit on is affected; of several limits the highest counts; * means no limit", () => {
     const limited = semver({ introduced: "1.0.0" }, { limit: "1.4.0" }, { limit: "1.2.0" });
     expect(answers(limited, ["1.1.0", "1.3.0", "1.4.0"])).toEqual([">= 1.0.0, < 1.4.0", ">= 1.0.0, < 1.4.0", "unaffected"]);
     const fixed = semver({ introduced: "1.0.0" }, { fixed: "1.2.0" }, { limit: "2.0.0" });
@@ -131,18 +131,18 @@ describe("several ranges and the list", () => {
     expect(answers(entry, ["5.0.0", "v5.0.0", "nightly"])).toEqual(["listed 5.0.0", "listed 5.0.0", "listed nightly"]);
   });
 
-  test("a version that is listed and in a range is told in both ways", () => {
+  test("a version that is listed and in a range is reported in both ways", () => {
     const both: OsvAffected = { ...entry, versions: ["1.1.0"] };
     const evidence = { listed: "1.1.0", range: { index: 1, comparator: ">= 1.0.0, < 1.2.0" } };
     expect(verdictOf({ entry: both, text: "v1.1.0" })).toEqual({ state: "affected", evidence });
   });
 
-  test("an entry with commits and a list says of other versions that they are unaffected", () => {
+  test("with an entry of commits and a list, other versions are unaffected", () => {
     const listed: OsvAffected = { versions: ["1.0.0"], ranges: [{ type: "GIT", events: [{ introduced: "0" }] }] };
     expect(answers(listed, ["1.0.0", "1.0.1"])).toEqual(["listed 1.0.0", "unaffected"]);
   });
 
-  test("an entry with neither says nothing", () => {
+  test("an entry with neither decides nothing", () => {
     expect(answers({}, ["1.0.0"])).toEqual(["unaffected"]);
   });
 
@@ -166,7 +166,7 @@ describe("unknown", () => {
     expect(verdict).toEqual({ state: "unknown", reason: '"latest" is no version of npm' });
   });
 
-  test("a bound that cannot be read makes its range unknown, and a range that holds the version stands above it", () => {
+  test("an invalid bound makes its range unknown, and a range that contains the version takes precedence", () => {
     const unreadable = { type: "SEMVER", events: [{ introduced: "0" }, { fixed: "0.6.0,<1" }] };
     expect(verdictOf({ entry: { ranges: [unreadable] }, text: "1.0.0" })).toEqual({
       state: "unknown",
@@ -176,7 +176,7 @@ describe("unknown", () => {
     expect(answers(entry, ["1.0.0", "0.9.0"])).toEqual([">= 1.0.0", "unknown"]);
   });
 
-  test("an event of two kinds or of none is not valid and makes its range unknown", () => {
+  test("an event with two kinds or without one is invalid and makes its range unknown", () => {
     expect(answers(semver({ introduced: "1.0.0", fixed: "1.0.2" }), ["1.0.1"])).toEqual(["unknown"]);
     expect(answers(semver({ introduced: "1.0.0" }, {}), ["1.0.1"])).toEqual(["unknown"]);
   });

@@ -1,4 +1,4 @@
-/** The ranges of real records against the versions that they list; WEIR_TEST_DATA tells where the records lie. */
+/** The ranges of real records compared with their listed versions; WEIR_TEST_DATA names the folder of the records. */
 import { describe, expect, test } from "bun:test";
 import type { AffectedPackage } from "../../../src/security/advisories/advisory.ts";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
@@ -32,7 +32,7 @@ async function entriesOf(paths: string[]): Promise<Entry[]> {
 }
 
 describe.skipIf(absent)("real records (WEIR_TEST_DATA)", () => {
-  test("the ranges alone find at least 99.9 % of the versions that records list beside them", () => {
+  test("the ranges without the lists find at least 99.9 % of the listed versions", () => {
     const misses: string[] = [];
     let listed = 0;
     for (const { id, name, ecosystem, entry } of entries) {
@@ -91,13 +91,13 @@ describe.skipIf(absent)("real records (WEIR_TEST_DATA)", () => {
   }, 30_000);
 });
 
-/** The first version that the record introduces its issue in, else one that is as low as versions of all ecosystems go. */
+/** The first version that introduces the record's issue, or one that is minimal in all ecosystems. */
 function lowestOf({ ranges }: AffectedPackage): string {
   const introduced = ranges.flatMap(({ events }) => events.flatMap((event) => ("introduced" in event ? [event.introduced] : [])));
   return introduced.find((text) => text !== "0") ?? "0.0.0";
 }
 
-/** What is the record's own: where a version that it lists stands against its bounds. */
+/** Known faults of the records: where a listed version contradicts the ranges. */
 function causeOf({ ecosystem, text, entry }: { ecosystem: Ecosystem; text: string; entry: OsvAffected }): string {
   const version = readVersion({ scheme: ecosystem, text });
   if (!version.known) return "the record lists a text that is no version";

@@ -3,7 +3,7 @@ import { expectOrder, expectUnknown } from "../../support/security/version-table
 
 const scheme = "RubyGems";
 
-test("versions of gems come in the order of Gem::Version: https://docs.ruby-lang.org/en/master/Gem/Version.html", () => {
+test("gem versions are in the order of Gem::Version: https://docs.ruby-lang.org/en/master/Gem/Version.html", () => {
   expectOrder({ scheme, rows: ["0.9", "1.0.a.2", "1.0.b1", "1.0 1 1.0.0", "1.1.a", "1.1", "1.9", "1.10"] });
 });
 
@@ -12,7 +12,7 @@ test("letters make a prerelease, also in the middle and without a dot", () => {
   expectOrder({ scheme, rows: ["5.0.0.beta1.1", "5.0.0.beta2", "5.0.0.rc1", "5.0.0.rc2", "5.0.0.rc10", "5.0.0"] });
 });
 
-test("a hyphen stands for .pre.", () => {
+test("a hyphen means .pre.", () => {
   expectOrder({ scheme, rows: ["1.0.0-alpha 1.0.0.pre.alpha", "1.0.0-1 1.0.0.pre.1 1.pre.1", "1.0.0-2", "1.0.0"] });
 });
 

@@ -9,7 +9,7 @@ const lodash: PackageName = { ecosystem: "npm", name: "lodash" };
 const flaskLogin: PackageName = { ecosystem: "PyPI", name: "Flask_Login" };
 
 describe.each(databases)("packages in $name", ({ open }) => {
-  test("one package has one id, however it is spelled and however often it is asked for", async () => {
+  test("one package has one id, in every spelling and for every call", async () => {
     await using database = await open();
     const first = await packageIds([lodash, flaskLogin, lodash], database.sql);
     const again = await packageIds([{ ecosystem: "PyPI", name: "flask.login" }, lodash], database.sql);
@@ -24,7 +24,7 @@ describe.each(databases)("packages in $name", ({ open }) => {
     expect(new Set(ids.values()).size).toBe(2);
   });
 
-  test("names are kept with whatever characters they have", async () => {
+  test("names are stored with all their characters", async () => {
     await using database = await open();
     const odd: PackageName = { ecosystem: "Maven", name: String.raw`a"b\c{d},e:' NULL 𝒳` };
     const ids = await packageIds([odd], database.sql);

@@ -1,4 +1,4 @@
-/** What a component's version is held against advisories as, whatever else it says. */
+/** The version of a component that is compared with advisories. */
 import { expect, test } from "bun:test";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { versionToMatch } from "../../../src/security/versions/version-to-match.ts";

@@ -1,4 +1,4 @@
-/** A document is cut out of a call's body by its bytes, and what is left says what the whole said. */
+/** A document is extracted from a call's body by its bytes, and the rest keeps its meaning. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { extractJsonField } from "../../../../src/security/sboms/reader/extract-json-field.ts";

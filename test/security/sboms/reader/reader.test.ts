@@ -1,4 +1,4 @@
-/** Large documents are read beside the event loop, some at a time, and give what small ones give. */
+/** Large documents are read in subprocesses, a few at a time, with the same results as small ones. */
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ test("the event loop goes on while a large document is read", async () => {
   expect(longestMs).toBeLessThan(500);
 }, 60_000);
 
-test("one that takes too long is ended and refused, and others come after it", async () => {
+test("a document that takes too long is aborted and refused, and the next ones are read", async () => {
   const clock = new ManualClock();
   const reader = testSbomReader(clock);
   const bytes = bytesOf(largeBom(3_000));
@@ -87,7 +87,7 @@ test("more than may wait of one workspace are turned away at once, and those tha
   expect(await Promise.all(taken)).toEqual(taken.map(() => null));
 }, 60_000);
 
-test("a workspace that sends many documents keeps nobody else from having one read", async () => {
+test("a workspace with many documents does not delay other workspaces", async () => {
   const clock = new ManualClock();
   const reader = testSbomReader(clock);
   const bytes = bytesOf(largeBom(1_000));
@@ -116,7 +116,7 @@ test("a document that waits for its turn, and one that is read, leave no file be
   expect(await readdir(join(folder.path, "documents"))).toEqual([]);
 }, 60_000);
 
-test("while the disk is nearly full no document is taken, and the answer says when to come again", async () => {
+test("with a nearly full disk, documents are refused with a Retry-After", async () => {
   const full = new DiskSpaceGuard(systemClock, async () => diskFloorBytes - 1);
   const refused = await failureOf(testSbomReader(systemClock, full).read({ pieces: [bytesOf({})], path: null, workspace }));
   expect(refused).toMatchObject({ status: 503, retryAfterMs: diskRetryMs });
