@@ -1,6 +1,6 @@
-/** Ids of advisories: databases write one id in several spellings. */
+/** Ids of advisories. Databases write the same id in several spellings. */
 
-/** Equal ids in equal spelling: CVE and GHSA ids as their databases write them, all others as they came. */
+/** One spelling for equal ids: CVE and GHSA ids as their databases write them, all others unchanged. */
 export function canonicalId(id: string): string {
   const trimmed = id.trim();
   if (/^cve-/i.test(trimmed)) return trimmed.toUpperCase();

@@ -1,16 +1,16 @@
-/** A source's record of a vulnerability, in the service's own words; `readAdvisory` makes it, the raw record is kept beside it. */
+/** A source's record of a vulnerability as this service reads it with `readAdvisory`. The raw record is stored too. */
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export interface Advisory {
   id: string;
   schemaVersion: string;
-  /** UTC as the record has it, to the nanosecond; compared by `isNotOlder`. */
+  /** UTC as the record has it, to the nanosecond; `isNotOlder` compares it. */
   modified: string;
   published: string | null;
   withdrawn: string | null;
-  /** Other names of the same issue, none of them twice nor the record's own. */
+  /** Other ids of the same issue, without duplicates and the record's own id. */
   aliases: string[];
-  /** Issues that this one stems from or is about; never the same issue. */
+  /** Ids of issues that this one stems from; never the same issue. `related` has ids of similar issues. */
   upstream: string[];
   related: string[];
   summary: string;
@@ -22,7 +22,7 @@ export interface Advisory {
   databaseSpecific: Record<string, unknown>;
 }
 
-/** What a record says of its severity, unchecked: a vector may be broken, or of a system that is not known. */
+/** A severity as the record has it, unchecked: its vector may be broken or of an unknown system. */
 export interface DeclaredSeverity {
   /** Such as `CVSS_V3`. */
   type: string;
@@ -30,19 +30,19 @@ export interface DeclaredSeverity {
 }
 
 export interface AffectedPackage {
-  /** null: the record tells commits alone. */
+  /** null: the record has only commits. */
   package: AdvisoryPackage | null;
-  /** Of this package; where there are any, the record has none for all. */
+  /** Severities of only this package; then the record has none for all packages. */
   severities: DeclaredSeverity[];
   ranges: AffectedRange[];
-  /** Versions named one by one; they count beside the ranges. */
+  /** Versions that are listed one by one, in addition to the ranges. */
   versions: string[];
   ecosystemSpecific: Record<string, unknown>;
   databaseSpecific: Record<string, unknown>;
 }
 
 export interface AdvisoryPackage {
-  /** null: none of the seven whose versions are known. */
+  /** null: an ecosystem whose versions this service cannot compare. */
   ecosystem: Ecosystem | null;
   /** As the record has it, such as `Debian:12`. */
   ecosystemName: string;
@@ -52,7 +52,7 @@ export interface AdvisoryPackage {
 
 export interface AffectedRange {
   type: "SEMVER" | "ECOSYSTEM" | "GIT";
-  /** Of a GIT range. */
+  /** The repository of a GIT range. */
   repo: string | null;
   events: RangeEvent[];
   databaseSpecific: Record<string, unknown>;
@@ -70,6 +70,6 @@ export interface Reference {
 export interface Credit {
   name: string;
   contact: string[];
-  /** Such as `FINDER`; null: not said. */
+  /** Such as `FINDER`; null: unknown. */
   type: string | null;
 }

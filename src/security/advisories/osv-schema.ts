@@ -1,6 +1,6 @@
 /**
- * The Open Source Vulnerability format 1.7 (https://ossf.github.io/osv-schema/), as far as its meaning is used: unknown fields pass,
- * as the format demands. `says` completes the sentence "<path> must be …".
+ * The fields of the Open Source Vulnerability format 1.7 (https://ossf.github.io/osv-schema/) that this service uses. Unknown fields are
+ * allowed, as the format requires. `says` completes the sentence "<path> must be …".
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import {

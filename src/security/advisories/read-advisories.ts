@@ -1,4 +1,4 @@
-/** Advisories from wherever they lie, one record at a time: a bad one is told by its name and stops none of the others. */
+/** Reads advisories from files, folders, archives and streams, one record at a time. An invalid record does not stop the others. */
 import type { Advisory } from "./advisory.ts";
 import { readAdvisory } from "./read-advisory.ts";
 import { RecordError } from "./reading/record-error.ts";
@@ -7,7 +7,7 @@ import { parsePiece, piecesOf } from "./reading/document.ts";
 import { openSource, type AdvisorySource, type Document, type OpenSource } from "./reading/open-source.ts";
 import { BudgetError, UnreadableError } from "../archives/unreadable-error.ts";
 
-/** The last record that was done: reading goes on behind it. */
+/** The last processed record; reading resumes after it. */
 export interface Cursor {
   document: string;
   /** Counted from 0 within the document. */
@@ -15,12 +15,13 @@ export interface Cursor {
 }
 
 export type Reading = { name: string; cursor: Cursor } & (
-  { advisory: Advisory; /** As it was parsed. */ raw: unknown } | { /** A sentence after the name. */ failure: string }
+  | { advisory: Advisory; /** The parsed value. */ raw: unknown }
+  | { /** The rest of a sentence after the name. */ failure: string }
 );
 
 export interface Progress {
   bytesRead: number;
-  /** null: not known, as of folders and streams. */
+  /** null: unknown, as for folders and streams. */
   bytesTotal: number | null;
   records: number;
   failures: number;
@@ -29,7 +30,7 @@ export interface Progress {
 export interface ReadOptions {
   source: AdvisorySource;
   after?: Cursor | undefined;
-  /** Called after each record, and often: whoever shows it chooses when. */
+  /** Called after each record; the receiver limits how often it shows the progress. */
   onProgress?: ((progress: Progress) => void) | undefined;
   budget?: Budget | undefined;
 }
@@ -39,8 +40,8 @@ export class CursorError extends Error {
 }
 
 /**
- * A truncated or damaged archive gives what stands before the fault, and then a failure under its own name.
- * @throws CursorError where the source does not hold the cursor's document; Error of the file system where there is no such path
+ * A truncated or damaged archive gives the records before the fault, then a failure with the archive's name.
+ * @throws CursorError when the source does not have the cursor's document; an error of the file system for an unknown path
  */
 export async function* readAdvisories(options: ReadOptions): AsyncGenerator<Reading> {
   const source = await openSource(options.source, options.budget ?? archiveBudget);
@@ -72,7 +73,7 @@ async function* readSource(source: OpenSource, after: Cursor | undefined): Async
     yield { name: source.name, cursor: { document, record: next }, failure: failureText(error) };
     return;
   }
-  if (waitsFor !== null) throw new CursorError(`Cannot go on after "${waitsFor}": "${source.name}" does not hold it`);
+  if (waitsFor !== null) throw new CursorError(`Cannot resume after "${waitsFor}": "${source.name}" does not have it`);
 }
 
 async function* readDocument(document: Document, from: number): AsyncGenerator<Reading> {
@@ -105,7 +106,7 @@ function attempt(parse: () => unknown): { advisory: Advisory; raw: unknown } | {
   }
 }
 
-/** @throws the error itself where it is neither the source's fault nor the disk's */
+/** @throws the error itself, unless the source or the disk caused it */
 function failureText(error: unknown): string {
   if (error instanceof UnreadableError) return error.message;
   if (error instanceof Error && "code" in error && typeof error.code === "string") return `cannot be read: ${error.code}`;

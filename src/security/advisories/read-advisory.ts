@@ -1,4 +1,4 @@
-/** One OSV record, as any parser of JSON or YAML gives it, to an advisory. */
+/** Reads a parsed OSV record as an advisory. */
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
 import { isJsonObject } from "../../http/json-object.ts";
 import { ecosystemOfOsvName } from "../versions/ecosystem.ts";
@@ -12,7 +12,7 @@ type OsvRange = NonNullable<OsvAffected["ranges"]>[number];
 
 const checker = TypeCompiler.Compile(OsvRecord);
 
-/** @throws RecordError saying where the record is wrong, and what belongs there */
+/** @throws RecordError with the path of the fault and the expected value */
 export function readAdvisory(value: unknown): Advisory {
   const record = withoutNulls(value);
   if (!checker.Check(record)) {
@@ -62,7 +62,7 @@ function rangeFrom(range: OsvRange, path: string): AffectedRange {
     throw new RecordError(`${path}.repo`, "is missing, and a GIT range needs it");
   const events = range.events.map((event, index) => eventFrom(event, `${path}.events[${index}]`));
   if (!events.some((event) => "introduced" in event)) {
-    throw new RecordError(`${path}.events`, 'has no event "introduced", so nothing tells where the range begins');
+    throw new RecordError(`${path}.events`, 'has no event "introduced", so the range has no beginning');
   }
   return { type: rangeType(range.type), repo: range.repo ?? null, events, databaseSpecific: range.database_specific ?? {} };
 }
@@ -76,26 +76,26 @@ function eventFrom(event: OsvRange["events"][number], path: string): RangeEvent 
   if (limit !== undefined) found.push({ limit });
   const [only] = found;
   if (only === undefined || found.length > 1) {
-    throw new RecordError(path, `must hold exactly one of introduced, fixed, last_affected and limit, and holds ${found.length}`);
+    throw new RecordError(path, `must have exactly one of introduced, fixed, last_affected and limit, and has ${found.length}`);
   }
   return only;
 }
 
-/** The schema lets these three pass alone. */
+/** The schema allows only these three. */
 function rangeType(type: string): AffectedRange["type"] {
   return type === "SEMVER" || type === "GIT" ? type : "ECOSYSTEM";
 }
 
-/** The pattern lets the 31st of June pass. */
+/** The pattern of the schema allows the 31st of June. */
 function requireDay(field: string, time: string | undefined): void {
   if (time === undefined) return;
   const milliseconds = Date.parse(time);
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 10) !== time.slice(0, 10)) {
-    throw new RecordError(field, `is "${time}", which is no time of the calendar`);
+    throw new RecordError(field, `is "${time}", which is not a date of the calendar`);
   }
 }
 
-/** The format lets fields be null that are not there. */
+/** The format allows null for an absent field. */
 function withoutNulls(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const record = presentFields(value);

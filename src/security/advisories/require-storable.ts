@@ -1,8 +1,8 @@
-/** What JSON can write and no database keeps: refused with the record, for a changed one would not be the source's any longer. */
+/** Refuses texts that JSON allows and the database cannot store. A record is not repaired, so that it stays the same as its source. */
 import { jsonDepthMax } from "../../http/limits.ts";
 import { RecordError } from "./reading/record-error.ts";
 
-/** @throws RecordError naming the first text that cannot be stored, or what is nested more than `jsonDepthMax` levels deep */
+/** @throws RecordError for the first text that cannot be stored, and for more than `jsonDepthMax` levels */
 export function requireStorable(value: unknown): void {
   requireBelow(value, "", 0);
 }
@@ -20,6 +20,6 @@ function requireBelow(value: unknown, path: string, depth: number): void {
 }
 
 function requireText(text: string, path: string): void {
-  if (text.includes("\0")) throw new RecordError(path, "holds the character U+0000, which cannot be stored");
-  if (!text.isWellFormed()) throw new RecordError(path, "holds half a surrogate pair, which is no character");
+  if (text.includes("\0")) throw new RecordError(path, "has the character U+0000, which cannot be stored");
+  if (!text.isWellFormed()) throw new RecordError(path, "has half a surrogate pair, which is not a character");
 }

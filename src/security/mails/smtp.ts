@@ -1,4 +1,4 @@
-/** Sends mails as plain text to the server of SMTP_URL. No text of a user stands in a header. */
+/** Sends mails as plain text to the server of SMTP_URL. No header has text of a user. */
 import { createTransport } from "nodemailer";
 import type { MailConfig } from "../../config.ts";
 import { mailServerMs } from "../limits.ts";

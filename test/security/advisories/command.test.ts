@@ -1,4 +1,4 @@
-/** `weir advisories import`, and the endpoint that it sends to. */
+/** `weir advisories import`, and its endpoint. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
     return { code, body: JSON.parse(out), error };
   };
 
-  test("tells how many records were imported, were there already, and failed, each of these by name", async () => {
+  test("the command counts imported, unchanged and failed records, and names each failed one", async () => {
     const path = await fileOf(JSON.stringify([about("OSV-1"), { id: "OSV-2" }, about("OSV-3")]));
     const failure = { record: "all.json[1]", reason: expect.stringContaining('"modified" is missing') };
     const first = await importing(path);
@@ -51,7 +51,7 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
     expect(await store.groups()).toEqual(["OSV-1", "OSV-3"]);
   });
 
-  test("ends with 1 where nothing could be read", async () => {
+  test("the command exits with 1 when no record can be read", async () => {
     const { code, body, error } = await importing(await fileOf("[1, 2]"));
     expect([code, body["read"], body["failed"]]).toEqual([1, 2, 2]);
     expect(error).toContain("No record could be read");
@@ -59,7 +59,7 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
     expect([missing.code, missing.error]).toEqual([1, 'weir: Cannot read "/does/not/exist": ENOENT\n']);
   });
 
-  test("goes on behind a place that is told, and refuses one that is none", async () => {
+  test("the command resumes after a given position, and refuses an unknown one", async () => {
     const path = await fileOf(JSON.stringify([about("OSV-1"), about("OSV-2"), about("OSV-3")]));
     expect((await importing(path, "--after", "all.json#1")).body).toMatchObject({ read: 1, imported: 1 });
     expect(await store.groups()).toEqual(["OSV-3"]);
@@ -67,13 +67,13 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
     expect(await weir.run("advisories", "import", path, "--after", "other.json#1")).toMatchObject({ code: 2 });
   });
 
-  test("sends more records than one batch takes, and shows what comes of them", async () => {
+  test("the command sends several batches and shows the progress", async () => {
     const records = Array.from({ length: 450 }, (_, index) => about(`OSV-${index}`, { name: `package-${index % 9}` }));
     const { body } = await importing(await fileOf(records.map((record) => JSON.stringify(record)).join("\n"), "all.ndjson"));
     expect(body).toMatchObject({ read: 450, imported: 450, failures: [] });
   });
 
-  test("an import that breaks off tells where to go on", async () => {
+  test("an interrupted import prints the position to resume from", async () => {
     const records = Array.from({ length: 450 }, (_, index) => about(`OSV-${index}`));
     const path = await fileOf(JSON.stringify(records));
     await database.sql`ALTER TABLE advisories ADD CONSTRAINT not_this_one CHECK (id <> 'OSV-420')`;
@@ -86,19 +86,19 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
     expect((await store.issues()).length).toBe(450);
   });
 
-  test("without a path, or with two, the command line is wrong", async () => {
+  test("the command needs exactly one path", async () => {
     expect(await weir.run("advisories", "import")).toMatchObject({ code: 2, out: "" });
     expect(await weir.run("advisories", "import", "a", "b")).toMatchObject({ code: 2, out: "" });
     expect((await weir.run("advisories", "import", "--help")).out).toStartWith("weir advisories import PATH [--flag value]\n");
   });
 
-  test("is left to the operator", async () => {
+  test("only the operator can import advisories", async () => {
     const body = { records: [] };
     expect(await control.refusal("POST", "/advisories", { body, as: "super_admin@w" })).toBe("403 forbidden X-Act-As");
     expect(await control.refusal("POST", "/advisories", { body, token: "wrong" })).toStartWith("401");
   });
 
-  test("batches are judged once more by the service", async () => {
+  test("the service validates batches again", async () => {
     const send = (body: unknown) => control.refusal("POST", "/advisories", { body });
     expect(await send({})).toBe("400 invalid_field records");
     expect(await send({ records: null })).toBe("400 invalid_field records");
@@ -114,7 +114,7 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
 
   const pypa = testData("pypa-advisories-a-to-m.tar.gz");
   test.skipIf(pypa === null)(
-    "all 983 Python advisories come in by one command, as the issues that their aliases tell (WEIR_TEST_DATA)",
+    "one command imports all 983 Python advisories, grouped by their aliases (WEIR_TEST_DATA)",
     async () => {
       const path = pypa ?? "";
       expect((await importing(path)).body).toEqual({ read: 983, imported: 983, unchanged: 0, failed: 0, failures: [] });

@@ -6,7 +6,7 @@ import { scoreVector, severityWord } from "../../../src/security/advisories/cvss
 
 const runs = { numRuns: 300 };
 
-describe("the examples that FIRST publishes have their published scores", () => {
+describe("examples of FIRST have their published scores", () => {
   test.each([
     ["AV:N/AC:L/Au:N/C:N/I:N/A:C", 7.8],
     ["AV:N/AC:L/Au:N/C:C/I:C/A:C", 10],
@@ -35,25 +35,25 @@ describe("the examples that FIRST publishes have their published scores", () => 
   });
 });
 
-describe("the score that is shown", () => {
-  test("is the base score of 2.0 and 3.x, whatever temporal and environmental metrics say", () => {
+describe("the shown score", () => {
+  test("is the base score of 2.0 and 3.x, without temporal and environmental metrics", () => {
     expect(scoreVector("AV:N/AC:L/Au:N/C:N/I:N/A:C/E:F/RL:OF/RC:C/CDP:N/TD:N/CR:L/IR:L/AR:L").score).toBe(7.8);
     expect(scoreVector("CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H/E:U/RL:O/RC:U/MAV:P").score).toBe(9.8);
   });
 
-  test("is the overall score of 4.0, threat metrics included", () => {
+  test("is the overall score of 4.0, including threat metrics", () => {
     const base = "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N";
     expect([scoreVector(base).score, scoreVector(`${base}/E:U`).score]).toEqual([9.3, 8.1]);
   });
 
-  test("of nothing lost is 0.0, and has no severity", () => {
+  test("is 0.0 and has no severity for a vector without impact", () => {
     for (const vector of ["AV:L/AC:H/Au:M/C:N/I:N/A:N", "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:N"]) {
       expect(scoreVector(vector)).toMatchObject({ score: 0, severity: null });
     }
   });
 });
 
-test("a CVSS 2.0 score from 7.0 is high and never critical; the others follow their scale", () => {
+test("a CVSS 2.0 score from 7.0 is high and never critical; other versions follow their scale", () => {
   const words = (version: CvssVersion) => [0, 0.1, 3.9, 4, 6.9, 7, 8.9, 9, 10].map((score) => severityWord(version, score));
   expect(words("2.0")).toEqual([null, "low", "low", "medium", "medium", "high", "high", "high", "high"]);
   for (const version of ["3.0", "3.1", "4.0"] as const) {
@@ -61,13 +61,13 @@ test("a CVSS 2.0 score from 7.0 is high and never critical; the others follow th
   }
 });
 
-describe("what is nearly a vector is refused, never scored", () => {
+describe("a text that is almost a vector is refused and not scored", () => {
   const three = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H";
   const four = "CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N";
   test.each([
-    ["", "which is no metric"],
-    ["9.8", "which is no metric"],
-    [three.slice(9), "which is no metric"],
+    ["", "which is not a metric"],
+    ["9.8", "which is not a metric"],
+    [three.slice(9), "which is not a metric"],
     ["CVSS:3.1/AV:N/AC:L", 'lacks the mandatory metric "PR"'],
     [`${three}/AV:N`, 'holds the metric "AV" twice'],
     [`${three}/`, 'holds ""'],
@@ -75,21 +75,21 @@ describe("what is nearly a vector is refused, never scored", () => {
     [three.replace("AV:N", "AV:n"), 'metric "AV" has no value "n"'],
     [three.replace("3.1", "3.2"), 'begins with "CVSS:3.2/"'],
     [three.replace("CVSS", "cvss"), 'begins with "cvss:3.1/"'],
-    [` ${three}`, "which is no metric"],
+    [` ${three}`, "which is not a metric"],
     ["CVSS:3.1", 'begins with "CVSS:3.1"'],
     ["CVSS:2.0/AV:N/AC:L/Au:N/C:N/I:N/A:C", 'begins with "CVSS:2.0/"'],
-    ["(AV:N/AC:L/Au:N/C:N/I:N/A:C)", "which is no metric"],
+    ["(AV:N/AC:L/Au:N/C:N/I:N/A:C)", "which is not a metric"],
     [four.replace("4.0", "3.1"), 'holds "AT:N"'],
     [`${four}/E:F`, 'metric "E" has no value "F"'],
-    [four.replace("AV:N/AC:L", "AC:L/AV:N"), "does not stand in the order of the specification"],
-    [`${four}/CR:H/E:A`, "does not stand in the order of the specification"],
+    [four.replace("AV:N/AC:L", "AC:L/AV:N"), "is not in the order of the specification"],
+    [`${four}/CR:H/E:A`, "is not in the order of the specification"],
     [`${four}/${"CR:H/".repeat(200)}`, "at most 512 are possible"],
   ])("%s", (vector, reason) => {
     expect(() => scoreVector(vector)).toThrow(CvssError);
     expect(() => scoreVector(vector)).toThrow(reason);
   });
 
-  test("metrics of 2.0 and 3.x stand in any order", () => {
+  test("metrics of 2.0 and 3.x may have any order", () => {
     expect(scoreVector("CVSS:3.1/S:U/AV:N/A:H/AC:L/PR:N/UI:N/C:H/I:H").score).toBe(9.8);
     expect(scoreVector("C:N/AV:N/AC:L/Au:N/I:N/A:C").score).toBe(7.8);
   });
@@ -118,7 +118,7 @@ function vectorOf(version: CvssVersion, choice: Choice): string {
 const versions: CvssVersion[] = ["2.0", "3.0", "3.1", "4.0"];
 
 describe.each(versions)("any CVSS %s vector", (version) => {
-  test("has a score of 0.0 to 10.0 with one decimal, and the word of its scale", () => {
+  test("has a score of 0.0 to 10.0 with one decimal, and the severity of its scale", () => {
     const holds = (choice: Choice) => {
       const { score, severity } = scoreVector(vectorOf(version, choice));
       return (
@@ -131,7 +131,7 @@ describe.each(versions)("any CVSS %s vector", (version) => {
     assert(property(choices(version), holds), runs);
   });
 
-  test("does not become harmless by losing more", () => {
+  test("does not get a lower score for a higher impact", () => {
     const impacts = version === "4.0" ? ["VC", "VI", "VA"] : ["C", "I", "A"];
     const worst = version === "2.0" ? "C" : "H";
     const holds = (choice: Choice, impact: string) => {

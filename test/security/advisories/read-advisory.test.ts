@@ -6,7 +6,7 @@ import { osvRecord } from "../../support/security/advisories.ts";
 const range = { type: "SEMVER", events: [{ introduced: "0" }, { fixed: "1.2.0" }] };
 
 describe("an OSV record", () => {
-  test("keeps what later steps need", () => {
+  test("is read with all data that later steps need", () => {
     const advisory = readAdvisory({
       schema_version: "1.7.4",
       id: "GO-2026-0001",
@@ -52,7 +52,7 @@ describe("an OSV record", () => {
     });
   });
 
-  test("may hold fields that are not known, and null where a field is absent", () => {
+  test("may have unknown fields, and null for absent fields", () => {
     const record = osvRecord("X-1", {
       aliases: null,
       affected: [{ package: null, ranges: null, later: 1 }],
@@ -62,7 +62,7 @@ describe("an OSV record", () => {
     expect(readAdvisory(record)).toMatchObject({ aliases: [], affected: [{ package: null, ranges: [] }], withdrawn: null });
   });
 
-  test("names no alias twice, in no second spelling, and never itself", () => {
+  test("has no duplicate alias in any spelling, and never its own id", () => {
     const record = osvRecord("GHSA-2222-3333-4444", { aliases: ["cve-2026-0001", "CVE-2026-0001", "ghsa-2222-3333-4444"] });
     expect(readAdvisory(record).aliases).toEqual(["CVE-2026-0001"]);
   });
@@ -76,13 +76,13 @@ describe("an OSV record", () => {
     expect(readAdvisory(record).affected[0]?.package).toMatchObject({ ecosystem, ecosystemName: name });
   });
 
-  test("of another 1.x version is read", () => {
+  test("of another 1.x version of the format is read", () => {
     expect(readAdvisory(osvRecord("X-1", { schema_version: "1.99.0" })).schemaVersion).toBe("1.99.0");
     expect(readAdvisory(osvRecord("X-1")).schemaVersion).toBe("1.0.0");
   });
 });
 
-describe("a bad record is refused with a sentence that says what is wrong where", () => {
+describe("an invalid record is refused with the place and the fault", () => {
   const affected = (entry: unknown) => osvRecord("X-1", { affected: [{}, entry] });
   test.each([
     [[], "The record must be an object, and is a list of 0 entries"],
@@ -97,7 +97,7 @@ describe("a bad record is refused with a sentence that says what is wrong where"
     [osvRecord("X-1", { modified: null }), '"modified" is missing; it must be a time in UTC such as "2026-11-20T10:00:00Z"'],
     [
       osvRecord("X-1", { published: "2026-02-30T00:00:00Z" }),
-      '"published" is "2026-02-30T00:00:00Z", which is no time of the calendar',
+      '"published" is "2026-02-30T00:00:00Z", which is not a date of the calendar',
     ],
     [osvRecord("X-1", { aliases: "CVE-1" }), '"aliases" must be a list of at most 1000 entries, and is "CVE-1"'],
     [
@@ -114,11 +114,11 @@ describe("a bad record is refused with a sentence that says what is wrong where"
     ],
     [
       affected({ ranges: [{ type: "SEMVER", events: [{ fixed: "1" }] }] }),
-      '"affected[1].ranges[0].events" has no event "introduced", so nothing tells where the range begins',
+      '"affected[1].ranges[0].events" has no event "introduced", so the range has no beginning',
     ],
     [
       affected({ ranges: [{ type: "SEMVER", events: [{ introduced: "0", fixed: "1" }] }] }),
-      '"affected[1].ranges[0].events[0]" must hold exactly one of introduced, fixed, last_affected and limit, and holds 2',
+      '"affected[1].ranges[0].events[0]" must have exactly one of introduced, fixed, last_affected and limit, and has 2',
     ],
     [
       affected({ ranges: [{ type: "GIT", events: [{ introduced: "0" }] }] }),
@@ -128,10 +128,10 @@ describe("a bad record is refused with a sentence that says what is wrong where"
       affected({ package: { name: "p" } }),
       '"affected[1].package.ecosystem" is missing; it must be a name of 1 to 1024 characters',
     ],
-    [osvRecord("X-1", { details: "a\0b" }), '"details" holds the character U+0000, which cannot be stored'],
+    [osvRecord("X-1", { details: "a\0b" }), '"details" has the character U+0000, which cannot be stored'],
     [
       osvRecord("X-1", { database_specific: { notes: ["\ud83d"] } }),
-      '"database_specific.notes[0]" holds half a surrogate pair, which is no character',
+      '"database_specific.notes[0]" has half a surrogate pair, which is not a character',
     ],
     [
       affected({ versions: ["1".repeat(10_000)] }),
@@ -149,7 +149,7 @@ describe("a record replaces the stored one only when its modified is not older",
     ["2026-01-01T00:00:00.1Z", "2026-01-01T00:00:00.10Z", true],
     ["2026-01-01T00:00:00.123456788Z", "2026-01-01T00:00:00.123456789Z", false],
     ["2025-12-31T23:59:59.9Z", "2026-01-01T00:00:00Z", false],
-  ])("%s over %s: %p", (candidate, stored, replaces) => {
+  ])("%s replaces %s: %p", (candidate, stored, replaces) => {
     expect(isNotOlder({ candidate, stored })).toBe(replaces);
   });
 });

@@ -1,4 +1,4 @@
-/** Records of golang/vulndb and of the Python advisory database, whole; WEIR_TEST_DATA tells where they lie. */
+/** All records of golang/vulndb and of the Python advisory database; WEIR_TEST_DATA names their folder. */
 import { describe, expect, test } from "bun:test";
 import type { Advisory } from "../../../src/security/advisories/advisory.ts";
 import { isCve } from "../../../src/security/advisories/advisory-id.ts";
@@ -29,7 +29,7 @@ describe.skipIf(absent)("real records (WEIR_TEST_DATA)", () => {
     expect(new Set(advisories.map(({ id }) => id)).size).toBe(records);
   });
 
-  test("every issue has one CVE id at most, and every id leads to an issue", async () => {
+  test("every issue has at most one CVE id, and every id leads to an issue", async () => {
     const advisories = (await Promise.all(paths.map(advisoriesOf))).flatMap((read) => read.advisories);
     const groups = groupAliases(advisories);
     const byName = groupsByName(groups);
@@ -38,7 +38,7 @@ describe.skipIf(absent)("real records (WEIR_TEST_DATA)", () => {
     expect(byName.get("GO-2022-0586")?.filter(({ id }) => isCve(id)).length).toBe(4);
   });
 
-  test("every vector that they hold is scored or refused by name", async () => {
+  test("every vector is scored, or refused with its record", async () => {
     const { advisories } = await advisoriesOf(testData("pypa-advisories-a-to-m.tar.gz"));
     const judged = advisories.map((advisory) => chooseSeverity({ own: [advisory], shared: [] }));
     expect(judged.flatMap(({ refused }) => refused)).toEqual([]);

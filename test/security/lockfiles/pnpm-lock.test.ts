@@ -142,6 +142,6 @@ snapshots:
   test("is refused with the fault and its location", () => {
     expect(refusal("pnpm-lock.yaml", "lockfileVersion: 4.0\n")).toBe('lockfileVersion: is "4.0"; 5 to 9 are read');
     expect(refusal("pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters:\n  .: text\n")).toBe('importers["."]: is no mapping');
-    expect(refusal("pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters: [\n")).toContain("is not taken as YAML");
+    expect(refusal("pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters: [\n")).toContain("cannot be read as YAML");
   });
 });

@@ -98,7 +98,7 @@ __metadata:
     expect(refusal("yarn.lock", 'a@1:\n  version "1.0.0\n')).toBe("line 2: has a quotation mark that is not closed");
     expect(refusal("yarn.lock", "  version 1\n")).toBe("line 1: is outside of any block");
     expect(refusal("yarn.lock", "<<<<<<< HEAD\n")).toContain('line 1: is "<<<<<<< HEAD" where a block begins');
-    expect(refusal("yarn.lock", "__metadata:\n  version: 8\n\na: &x [*x]\n")).toContain("is not taken as YAML");
+    expect(refusal("yarn.lock", "__metadata:\n  version: 8\n\na: &x [*x]\n")).toContain("cannot be read as YAML");
     expect(refusal("yarn.lock", '__metadata:\n  version: 8\n\n"a@npm:1":\n  version: 1.0.0\n')).toBe(
       '"a@npm:1": has no resolution or no version',
     );

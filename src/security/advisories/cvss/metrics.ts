@@ -4,14 +4,14 @@ export type CvssVersion = "2.0" | "3.0" | "3.1" | "4.0";
 
 interface Metric {
   values: readonly string[];
-  /** A vector without it is none. */
+  /** Whether every vector must have it. */
   mandatory: boolean;
 }
 
 interface VectorGrammar {
-  /** What the vector begins with; 2.0 has no prefix. */
+  /** The prefix of the vector; 2.0 has none. */
   prefix: string;
-  /** 4.0 allows its own order alone (section 7: every other ordering is invalid). */
+  /** Whether the order is fixed: 4.0 allows only the order of its specification (section 7). */
   ordered: boolean;
   /** In the order of the specification. */
   metrics: ReadonlyMap<string, Metric>;
@@ -54,7 +54,7 @@ function optional(text: string): Map<string, Metric> {
   return metricsFrom(text, false);
 }
 
-/** `AV:NALP` gives each letter as a value; values of several letters are told apart by commas. */
+/** `AV:NALP` gives each letter as a value; commas separate values of several letters. */
 function metricsFrom(text: string, isMandatory: boolean): Map<string, Metric> {
   return new Map(
     text.split(" ").map((metric) => {

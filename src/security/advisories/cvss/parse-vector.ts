@@ -1,10 +1,10 @@
-/** CVSS vectors as their specifications write them, and nothing else: what is nearly a vector has no score. */
+/** Parses CVSS vectors exactly as their specifications define them. */
 import { cvssVectorCharactersMax } from "../../limits.ts";
 import { grammars, type CvssVersion } from "./metrics.ts";
 
 export interface CvssVector {
   version: CvssVersion;
-  /** As it was given. */
+  /** The unchanged text. */
   text: string;
   /** Metric → value, in the order of the vector. */
   metrics: ReadonlyMap<string, string>;
@@ -15,7 +15,7 @@ export class CvssError extends Error {
 }
 
 /**
- * The prefix alone tells the version. Each metric stands at most once, each mandatory one is there, every value is known.
+ * The prefix determines the version. Each metric may appear once, mandatory metrics must appear, and each value must be known.
  * @throws CvssError saying what is wrong with the vector
  */
 export function parseVector(text: string): CvssVector {
@@ -35,7 +35,9 @@ function versionOf(text: string): CvssVersion {
   const prefix = /^CVSS:[^/]*\/?/i.exec(text)?.[0];
   if (prefix === undefined) return "2.0";
   for (const version of ["3.0", "3.1", "4.0"] as const) if (grammars[version].prefix === prefix) return version;
-  throw new CvssError(`The vector begins with "${prefix}"; known are "CVSS:3.0/", "CVSS:3.1/", "CVSS:4.0/" and, for 2.0, none`);
+  throw new CvssError(
+    `The vector begins with "${prefix}"; the prefixes are "CVSS:3.0/", "CVSS:3.1/" and "CVSS:4.0/"; 2.0 has none`,
+  );
 }
 
 function metricsOf(text: string, version: CvssVersion): Map<string, string> {
@@ -46,7 +48,7 @@ function metricsOf(text: string, version: CvssVersion): Map<string, string> {
     const value = part.slice(colon + 1);
     const known = grammars[version].metrics.get(name);
     if (known === undefined)
-      throw new CvssError(`The CVSS ${version} vector holds "${part}", which is no metric of that version`);
+      throw new CvssError(`The CVSS ${version} vector holds "${part}", which is not a metric of that version`);
     if (!known.values.includes(value)) throw new CvssError(`The CVSS ${version} metric "${name}" has no value "${value}"`);
     if (metrics.has(name)) throw new CvssError(`The CVSS ${version} vector holds the metric "${name}" twice`);
     metrics.set(name, value);
@@ -57,6 +59,5 @@ function metricsOf(text: string, version: CvssVersion): Map<string, string> {
 function requireOrder(metrics: ReadonlyMap<string, string>, version: CvssVersion): void {
   const right = [...grammars[version].metrics.keys()].filter((name) => metrics.has(name));
   const wrong = [...metrics.keys()].find((name, index) => name !== right[index]);
-  if (wrong !== undefined)
-    throw new CvssError(`The CVSS ${version} metric "${wrong}" does not stand in the order of the specification`);
+  if (wrong !== undefined) throw new CvssError(`The CVSS ${version} metric "${wrong}" is not in the order of the specification`);
 }

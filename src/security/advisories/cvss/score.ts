@@ -1,9 +1,9 @@
-/** Vector → score and severity word. The library scores anything, broken vectors as 0: only what our grammar let through reaches it. */
+/** Scores a vector. The library scores broken vectors as 0, so it gets only vectors that passed the grammar. */
 import calculator from "ae-cvss-calculator";
 import type { CvssVersion } from "./metrics.ts";
 import { CvssError, parseVector } from "./parse-vector.ts";
 
-// Of its kind of module, Deno finds no single names.
+// Deno finds no named exports in a module of this kind.
 const { Cvss2, Cvss3P0, Cvss3P1, Cvss4P0 } = calculator;
 
 export type Severity = "critical" | "high" | "medium" | "low";
@@ -11,18 +11,18 @@ export type Severity = "critical" | "high" | "medium" | "low";
 export interface CvssScore {
   version: CvssVersion;
   vector: string;
-  /** 0.0 to 10.0 with one decimal: of 2.0 and 3.x the base score, of 4.0 the overall one, threat and environment included. */
+  /** 0.0 to 10.0 with one decimal: the base score of 2.0 and 3.x, and the overall score of 4.0 with threat and environment. */
   score: number;
   /** null: the score is 0.0. */
   severity: Severity | null;
 }
 
-/** @throws CvssError where the text is no vector of CVSS 2.0, 3.0, 3.1 or 4.0 */
+/** @throws CvssError for a text that is not a vector of CVSS 2.0, 3.0, 3.1 or 4.0 */
 export function scoreVector(text: string): CvssScore {
   const { version } = parseVector(text);
   const found = scoreOf(version, text);
   if (found === undefined || !(found >= 0 && found <= 10)) throw new CvssError(`The CVSS ${version} vector has no score`);
-  // The formula of 2.0 gives -0 where nothing is lost.
+  // The formula of 2.0 gives -0 for a vector without impact.
   const score = found === 0 ? 0 : found;
   return { version, vector: text, score, severity: severityWord(version, score) };
 }
@@ -40,7 +40,7 @@ function scoreOf(version: CvssVersion, text: string): number | undefined {
   }
 }
 
-/** The scales of the specifications; that of 2.0 ends at `high`. */
+/** The severity scales of the specifications; the scale of 2.0 ends at `high`. */
 export function severityWord(version: CvssVersion, score: number): Severity | null {
   if (score === 0) return null;
   if (score >= 9 && version !== "2.0") return "critical";

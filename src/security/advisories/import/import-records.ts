@@ -1,4 +1,4 @@
-/** Records of sources into the store: kept one by one as they came, and the issues that they are about told anew. */
+/** Imports the records of sources: stores each record, and updates the issues that the records are about. */
 import type { Database, Transaction } from "../../../backing/backing.ts";
 import { allowStatements } from "../../../backing/statement-time.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -11,25 +11,25 @@ import { storeRecords } from "./store-records.ts";
 import { lockImports, selectFacts, type StoredFacts } from "./store.ts";
 
 export interface Imported {
-  /** New, or in the place of an older state. */
+  /** Records that are new or replaced an older state. */
   imported: number;
-  /** Stored as they are, or in a newer state. */
+  /** Records that were already stored, in the same or a newer state. */
   unchanged: number;
   failures: RecordFailure[];
-  /** How many projects are to be scanned again. */
+  /** The number of projects whose scan was requested. */
   scans: number;
 }
 
 export interface RecordFailure {
-  /** The record's place in the batch. */
+  /** The record's index in the batch. */
   index: number;
   reason: string;
 }
 
 /**
- * One transaction. A record replaces the stored one unless its `modified` is older; one that cannot be taken is told by its place.
- * The same batch again changes nothing.
- * @param records as they were parsed, or were read apart
+ * Imports a batch in one transaction. A record replaces the stored one unless its `modified` is older; an invalid record is reported by its
+ * index. Importing the same batch again changes nothing.
+ * @param records parsed values, or records that a subprocess read
  */
 export async function importRecords(
   records: readonly unknown[],
@@ -55,7 +55,7 @@ async function store(
   return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
 }
 
-/** Where a scan wants the same findings in another order, the database ends one of the two: it is the one to begin again. */
+/** Retries after a deadlock with a scan that locks the same findings in another order: the database then cancels one of the two. */
 async function withoutDeadlock<T>(attempt: () => Promise<T>): Promise<T> {
   for (let made = 1; ; made++) {
     try {
@@ -82,7 +82,7 @@ async function readAll(
   return { candidates, failures };
 }
 
-/** Of several states of one record in a batch the newest; of equally new ones the last. */
+/** The newest state of each record in a batch; of equally new ones the last. */
 function latestOf(candidates: readonly PreparedRecord[]): Map<string, PreparedRecord> {
   const latest = new Map<string, PreparedRecord>();
   for (const candidate of candidates) {

@@ -1,14 +1,14 @@
-/** Findings and decisions follow their issues when these are joined or split; what they were is written down and nothing is lost. */
+/** Moves findings and decisions when issues are merged or split. Findings keep their history. */
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 
-/** An issue, and another one that its decisions hold for as well. */
+/** An issue, and another one that its decisions apply to as well. */
 export interface IssueMove {
   from: bigint;
   to: bigint;
 }
 
-/** Where both have one, the later decision of people holds. The former issue keeps its own. */
+/** If both issues have a decision, the later one applies. The former issue keeps its own. */
 export async function copyTriages(moves: readonly IssueMove[], tx: Transaction): Promise<void> {
   if (moves.length === 0) return;
   await tx`
@@ -23,8 +23,8 @@ export async function copyTriages(moves: readonly IssueMove[], tx: Transaction):
 }
 
 /**
- * Findings of issues that ended become those of the issue that has their names now; the oldest, where several would be one.
- * The others stay, and the scan that follows resolves them.
+ * Moves findings of ended issues to the issue that has their names now. If several findings would become one, the oldest moves; the others
+ * stay, and the next scan resolves them.
  */
 export async function moveFindings({ moves, at }: { moves: readonly IssueMove[]; at: Date }, tx: Transaction): Promise<void> {
   if (moves.length === 0) return;
@@ -48,7 +48,7 @@ export async function moveFindings({ moves, at }: { moves: readonly IssueMove[];
     ORDER BY moved.id`;
 }
 
-/** Lists read the rank from findings. */
+/** Copies ranks to findings, where lists read them. */
 export async function copyRanks(issues: readonly bigint[], tx: Transaction): Promise<void> {
   await tx`
     UPDATE findings SET rank = vulnerabilities.rank FROM vulnerabilities

@@ -1,6 +1,6 @@
 /**
- * A record as it is stored: texts, few and large, and of everything else as little as what follows from it needs. So a process of its
- * own may make it and hand it over quickly: a record of the largest size as objects would hold the receiver's thread.
+ * A record ready to be stored: a few large strings, and only the parsed data that the import needs. A subprocess can send it quickly, while
+ * parsing a record of the largest size would block the parent's event loop.
  */
 import { elementText } from "../../../backing/array-text.ts";
 import { digestOf } from "../../../kernel/digest.ts";
@@ -17,15 +17,15 @@ export interface PreparedRecord {
   /** In hexadecimal. */
   digest: string;
   facts: IssueFacts;
-  /** Packages of the seven ecosystems, and the place in the record of what it says of each. */
+  /** Packages of known ecosystems, and the position of each entry in the record. */
   names: PackageName[];
   positions: number[];
-  /** What it says of each, as elements of PostgreSQL's arrays, between commas; and the whole record, as one. */
+  /** The entries as elements of a PostgreSQL array, separated by commas; then the whole record as one element. */
   entryElements: string;
   recordElement: string;
 }
 
-/** @returns the reason where it cannot be stored, saying where the record is wrong */
+/** @returns the prepared record, or the reason why it is invalid, with the path of the fault */
 export function readRecord(raw: unknown): PreparedRecord | { reason: string } {
   try {
     return prepared(raw);
@@ -53,11 +53,11 @@ function prepared(raw: unknown): PreparedRecord {
   };
 }
 
-/** Commits are no versions: what a record says of them is kept in the record alone. */
+/** Leaves out ranges of commits, which only the raw record keeps. */
 function entriesOf({ affected }: Advisory) {
-  return affected.flatMap(({ package: told, ranges, versions }, position) => {
-    if (told === null || told.ecosystem === null) return [];
+  return affected.flatMap(({ package: named, ranges, versions }, position) => {
+    if (named === null || named.ecosystem === null) return [];
     const kept = ranges.filter(({ type }) => type !== "GIT").map(({ type, events }) => ({ type, events }));
-    return [{ position, name: { ecosystem: told.ecosystem, name: told.name }, entry: { ranges: kept, versions } }];
+    return [{ position, name: { ecosystem: named.ecosystem, name: named.name }, entry: { ranges: kept, versions } }];
   });
 }

@@ -1,9 +1,9 @@
-/** A body with a batch of records, whole: a matter for a process of its own where it is large. */
+/** Parses a body with a batch of records. A subprocess does this for large bodies. */
 import { advisoryBatchMax } from "../../limits.ts";
 import { readRecord } from "./prepared-record.ts";
 import { ReadRecord, type ReadBody } from "./subprocess-codec.ts";
 
-/** Of more records than a batch may have one too many is told, so that it is refused. */
+/** Reads at most one record more than a batch may have, so that the caller refuses the batch. */
 export function readBody(bytes: Uint8Array): ReadBody {
   let body: unknown;
   try {

@@ -1,4 +1,4 @@
-/** Large bodies are read in a process of their own, one at a time: a record of 8 MiB would hold the thread for half a second. */
+/** Reads large bodies in a subprocess, one at a time: a record of 8 MiB would block the event loop for half a second. */
 import { fileURLToPath } from "node:url";
 import { advisoryReadMs } from "../../limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -9,7 +9,7 @@ const program = fileURLToPath(new URL("./reader-process.ts", import.meta.url));
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** @throws when it takes too long, waiting for others included in the caller's own deadline */
+/** @throws when reading takes too long. The wait for other bodies counts toward the caller's deadline only. */
 export function readBodyInSubprocess(pieces: readonly Uint8Array[], clock: Clock): Promise<ReadBody> {
   const read = async (): Promise<ReadBody> =>
     decodeBody(subprocessLines({ program, input: pieces, withinMs: advisoryReadMs, clock }));

@@ -1,4 +1,4 @@
-/** Issues as their records have them now, and what hangs on those that were joined or split. */
+/** Updates issues from their records, and moves findings and decisions of merged and split issues. */
 import type { Transaction } from "../../../backing/backing.ts";
 import type { AliasGroup } from "../issues/alias-groups.ts";
 import { issueFrom, recordsOf } from "../issues/issue.ts";
@@ -10,7 +10,7 @@ import { copyRanks, copyTriages, moveFindings, type IssueMove } from "./issue-mo
 
 interface Change {
   regrouping: Regrouping;
-  /** Records that were stored just now. */
+  /** The records of this import. */
   facts: readonly IssueFacts[];
   at: Date;
 }
@@ -26,7 +26,7 @@ export async function storeIssues({ regrouping, facts, at }: Change, tx: Transac
   );
   const issueOf = (group: AliasGroup) => issueFrom(group, recordsOf(group, byId));
   const endedIds = ended.map(({ issue }) => issue);
-  // First, for the others may take their names.
+  // Ends issues first, since others may take their names.
   await endIssues(endedIds, tx);
   await updateIssues(
     changed.map(({ issue, group }) => ({ id: issue, issue: issueOf(group) })),
@@ -43,7 +43,7 @@ export async function storeIssues({ regrouping, facts, at }: Change, tx: Transac
     tx,
   );
   await follow({ regrouping, ids, at }, tx);
-  // Findings that went along are among them: an issue that others are joined with has new names.
+  // This includes moved findings: an issue that was merged with others has new names.
   await copyRanks(
     changed.map(({ issue }) => issue),
     tx,
@@ -51,7 +51,7 @@ export async function storeIssues({ regrouping, facts, at }: Change, tx: Transac
   await deleteUnreferenced(endedIds, tx);
 }
 
-/** @param ids of the issues that there are now, by the ids of their groups */
+/** @param ids of the current issues, by the ids of their groups */
 async function follow(
   { regrouping: { begun, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
   tx: Transaction,
@@ -59,11 +59,11 @@ async function follow(
   const splits = begun.flatMap(({ group, from }) => from.map((issue): IssueMove => ({ from: issue, to: idOf(group, ids) })));
   const joins = ended.map(({ issue, into }) => into.map((group): IssueMove => ({ from: issue, to: idOf(group, ids) })));
   await copyTriages([...splits, ...joins.flat()], tx);
-  // A finding is one row: it goes with the first, and the scan that follows finds the others.
+  // A finding moves to the first issue only; the next scan finds the others.
   await moveFindings({ moves: joins.flatMap(([first]) => first ?? []), at }, tx);
 }
 
-/** And records that were stored before and speak of these groups too. */
+/** Adds stored records about these groups. */
 async function withStored(
   fresh: ReadonlyMap<string, IssueFacts>,
   groups: readonly AliasGroup[],
@@ -80,6 +80,6 @@ function namesOf({ ids, shared }: AliasGroup): string[] {
 
 function idOf(group: AliasGroup, ids: ReadonlyMap<string, bigint>): bigint {
   const id = ids.get(group.id);
-  if (id === undefined) throw new Error(`The issue "${group.id}" was given no id`);
+  if (id === undefined) throw new Error(`The issue "${group.id}" has no id`);
   return id;
 }

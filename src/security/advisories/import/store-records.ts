@@ -1,4 +1,4 @@
-/** New states of records, and all that follows from them, in the transaction of an import. */
+/** Stores new states of records, and updates issues, findings and scan requests in the transaction of an import. */
 import type { Transaction } from "../../../backing/backing.ts";
 import { requestScansOf } from "../../scans/request-scan.ts";
 import { packageIdentity, type PackageName } from "../../versions/package-name.ts";
@@ -19,7 +19,7 @@ import {
 } from "./store.ts";
 import { storeIssues } from "./store-issues.ts";
 
-/** @returns how many projects are to be scanned again */
+/** @returns the number of projects whose scan was requested */
 export async function storeRecords(
   { records, at }: { records: readonly PreparedRecord[]; at: Date },
   tx: Transaction,
@@ -30,11 +30,11 @@ export async function storeRecords(
     tx,
   );
   const { before, regrouping } = await regroupWith(records, tx);
-  const concerned = [...new Set([...ids, ...namesThatMove(regrouping, before)])];
-  const packagesBefore = await selectPackages(concerned, tx);
-  // Projects are locked before findings, as scans do it, so that nobody waits in a circle.
-  const told = await withOtherSpellings([...packagesBefore, ...packages.values()], tx);
-  const scans = await requestScansOf({ packages: told, at }, tx);
+  const names = [...new Set([...ids, ...namesOfChangedIssues(regrouping, before)])];
+  const packagesBefore = await selectPackages(names, tx);
+  // Projects are locked before findings, as in scans, to avoid deadlocks.
+  const affected = await withOtherSpellings([...packagesBefore, ...packages.values()], tx);
+  const scans = await requestScansOf({ packages: affected, at }, tx);
   await upsertAdvisories({ rows: records.map(rowOf), at }, tx);
   await replaceAliases(records, tx);
   const rows = records.flatMap((record) => affectedBy(record, packages));
@@ -44,7 +44,7 @@ export async function storeRecords(
   return scans;
 }
 
-/** Of all that aliases join with these records, before or now. */
+/** Regroups all records that aliases connect with these, before or now. */
 async function regroupWith(
   advisories: readonly RecordAliases[],
   tx: Transaction,
@@ -59,8 +59,8 @@ async function regroupWith(
   return { before, regrouping: regroup({ before, after: groupAliases([...others, ...advisories]) }) };
 }
 
-/** Names of issues that are others now than they were: what their records say counts for another issue. */
-function namesThatMove({ kept, begun, ended }: Regrouping, before: readonly StoredIssue[]): string[] {
+/** Names of changed issues: their records count for another issue now. */
+function namesOfChangedIssues({ kept, begun, ended }: Regrouping, before: readonly StoredIssue[]): string[] {
   const renamed = kept.filter((one) => one.renamed);
   const issues = new Set([...renamed, ...ended].map(({ issue }) => issue));
   const groups = [...before.filter(({ id }) => issues.has(id)), ...renamed, ...begun].map(({ group }) => group);
@@ -73,7 +73,7 @@ function affectedBy({ id, names, positions }: PreparedRecord, packages: Readonly
 
 function idOf(name: PackageName, ids: ReadonlyMap<string, bigint>): bigint {
   const id = ids.get(packageIdentity(name));
-  if (id === undefined) throw new Error(`The package "${packageIdentity(name)}" was given no id`);
+  if (id === undefined) throw new Error(`The package "${packageIdentity(name)}" has no id`);
   return id;
 }
 

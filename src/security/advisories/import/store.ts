@@ -1,15 +1,15 @@
-/** Records of sources, the names that they claim and the packages that they speak of. */
+/** The SQL of records, their aliases and the packages that they affect. */
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import { issueTextCharactersMax } from "../../limits.ts";
 import type { RecordAliases } from "../issues/alias-groups.ts";
 import type { IssueFacts } from "../issues/issue-facts.ts";
 
-/** Until the transaction ends nobody else imports: two imports would each group without what the other one brings. */
+/** Until the transaction ends, no other import runs: two imports would each group without the records of the other one. */
 export async function lockImports(tx: Transaction): Promise<void> {
   await tx`SELECT pg_advisory_xact_lock(hashtextextended('weir advisories', 0))`;
-  // Everything is looked up by its key, in tables that grow faster than statistics of them are made: without any, or with a plan
-  // of the time when they were small, they would be read whole for each batch.
+  // All look-ups are by key, in tables that grow faster than their statistics are updated. Without statistics, or with the plan for
+  // a small table, each batch would read whole tables.
   await tx`
     SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('enable_seqscan', 'off', true),
       set_config('jit', 'off', true)`;
@@ -27,7 +27,7 @@ export async function selectFacts(ids: readonly string[], tx: Transaction): Prom
   return new Map(rows.map(({ id, ...facts }) => [id, facts]));
 }
 
-/** Of records that are stored: the whole of them may be large. */
+/** The facts of stored records, without the whole records, which may be large. */
 export async function selectIssueFacts(ids: readonly string[], tx: Transaction): Promise<IssueFacts[]> {
   return tx<IssueFacts[]>`
     SELECT id, withdrawn, record ->> 'published' AS published, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
@@ -39,7 +39,7 @@ export async function selectIssueFacts(ids: readonly string[], tx: Transaction):
     FROM advisories WHERE id = ANY (${textArray(ids)}::text[])`;
 }
 
-/** These names and all that aliases join with them, directly or over others. */
+/** These names and all names that aliases connect with them, directly or through other names. */
 export async function selectJoined(names: readonly string[], tx: Transaction): Promise<string[]> {
   const rows = await tx<{ name: string }[]>`
     WITH RECURSIVE joined (name) AS (
@@ -53,14 +53,14 @@ export async function selectJoined(names: readonly string[], tx: Transaction): P
   return rows.map(({ name }) => name);
 }
 
-/** What the records among these names claim. */
+/** The aliases of the records among these names. */
 export async function selectRecordAliases(names: readonly string[], tx: Transaction): Promise<RecordAliases[]> {
   return tx<{ id: string; aliases: string[] }[]>`
     SELECT id, array(SELECT alias FROM advisory_aliases WHERE advisory_id = id) AS aliases
     FROM advisories WHERE id = ANY (${textArray(names)}::text[])`;
 }
 
-/** Packages that the records among these names speak of, some of them more than once. */
+/** Packages that the records among these names affect, with duplicates. */
 export async function selectPackages(names: readonly string[], tx: Transaction): Promise<bigint[]> {
   const rows = await tx<{ id: bigint }[]>`
     SELECT package_id AS id FROM affected_packages WHERE advisory_id = ANY (${textArray(names)}::text[])`;
@@ -69,7 +69,7 @@ export async function selectPackages(names: readonly string[], tx: Transaction):
 
 export interface AdvisoryRow extends StoredFacts, RecordAliases {
   withdrawn: boolean;
-  /** An element of an array. */
+  /** The record as an element of a PostgreSQL array. */
   recordElement: string;
 }
 
@@ -85,10 +85,10 @@ export async function upsertAdvisories({ rows, at }: { rows: readonly AdvisoryRo
       record = excluded.record, imported_at = excluded.imported_at`;
 }
 
-/** What these records claim now takes the place of all that they claimed. */
-export async function replaceAliases(claims: readonly RecordAliases[], tx: Transaction): Promise<void> {
-  const pairs = claims.flatMap(({ id, aliases }) => aliases.map((alias) => ({ id, alias })));
-  await tx`DELETE FROM advisory_aliases WHERE advisory_id = ANY (${textArray(claims.map(({ id }) => id))}::text[])`;
+/** Replaces the aliases of these records. */
+export async function replaceAliases(records: readonly RecordAliases[], tx: Transaction): Promise<void> {
+  const pairs = records.flatMap(({ id, aliases }) => aliases.map((alias) => ({ id, alias })));
+  await tx`DELETE FROM advisory_aliases WHERE advisory_id = ANY (${textArray(records.map(({ id }) => id))}::text[])`;
   await tx`
     INSERT INTO advisory_aliases (advisory_id, alias)
     SELECT * FROM unnest(${arrayText(pairs, ({ id }) => id)}::text[], ${arrayText(pairs, ({ alias }) => alias)}::text[])`;
@@ -101,8 +101,8 @@ export interface AffectedRow {
 }
 
 /**
- * What these records say of packages now takes the place of all that they said.
- * @param entryElements what each row says, as elements of an array between commas
+ * Replaces the affected packages of these records.
+ * @param entryElements the entry of each row as an element of a PostgreSQL array, separated by commas
  */
 export async function replaceAffected(
   { advisories, rows, entryElements }: { advisories: readonly string[]; rows: readonly AffectedRow[]; entryElements: string },

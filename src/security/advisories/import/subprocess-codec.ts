@@ -1,12 +1,12 @@
 /**
- * PreparedRecord records as lines and back, for the way from one process to another. What is long stands in lines of its own, as it is: the
- * receiver parses nothing large. Both ends are this file, of one and the same version.
+ * Encodes prepared records as lines that a subprocess sends to its parent. Long values are unparsed lines, so that the parent parses nothing
+ * large. Both processes run the same version of this file.
  */
 import { packagesPerStatement } from "../../limits.ts";
 import type { PackageName } from "../../versions/package-name.ts";
 import type { PreparedRecord } from "./prepared-record.ts";
 
-/** A record that can be stored, or the reason why not; from a body that was read apart. */
+/** A record that a subprocess read, ready to be stored, or the reason why it cannot be. */
 export class ReadRecord {
   readonly read: PreparedRecord | { reason: string };
 
@@ -15,24 +15,24 @@ export class ReadRecord {
   }
 }
 
-/** What a body holds. */
+/** A parsed body. */
 export interface ReadBody {
-  /** Why it is none; null: it is a JSON object. */
+  /** Why the body is invalid; null: it is a JSON object. */
   refused: string | null;
-  /** Its fields but `records`, without what they hold. */
+  /** The names of its fields other than `records`. */
   others: string[];
-  /** null: it has no list of that name. */
+  /** null: it has no list of this name. */
   records: ReadRecord[] | null;
 }
 
-type Head =
+type CodecLine =
   | { kind: "body"; refused: string | null; others: string[]; found: boolean }
   | { kind: "failure"; reason: string }
   | { kind: "record"; head: Omit<PreparedRecord, "names" | "positions" | "entryElements" | "recordElement"> }
   | { kind: "names"; names: PackageName[]; positions: number[] }
-  /** The next line is that. */
+  /** The next line is the unparsed value. */
   | { kind: "entries" | "whole" }
-  /** Without it, something is missing. */
+  /** The last line: without it, the message is incomplete. */
   | { kind: "end" };
 
 export function* encodeBody({ refused, others, records }: ReadBody): Generator<string> {
@@ -56,12 +56,12 @@ function* encodeRecord({ names, positions, entryElements, recordElement, ...head
   yield `${recordElement}\n`;
 }
 
-/** JSON has line ends nowhere but between values. */
-function line(head: Head): string {
+/** JSON.stringify writes no line ends. */
+function line(head: CodecLine): string {
   return `${JSON.stringify(head)}\n`;
 }
 
-/** @throws when the lines end before their end */
+/** @throws when the last line is missing */
 export async function decodeBody(lines: AsyncIterable<string>): Promise<ReadBody> {
   const body: ReadBody = { refused: null, others: [], records: null };
   let last: PreparedRecord | null = null;
@@ -86,10 +86,10 @@ export async function decodeBody(lines: AsyncIterable<string>): Promise<ReadBody
       last?.positions.push(...head.positions);
     } else next = head.kind === "entries" ? "entryElements" : "recordElement";
   }
-  throw new Error("The process that reads advisories ended before its answer did");
+  throw new Error("The process that reads advisories ended before its message was complete");
 }
 
-/** The other end is `encodeBody`. */
-function parsed(text: string): Head {
-  return JSON.parse(text) as Head;
+/** `encodeBody` wrote the line. */
+function parsed(text: string): CodecLine {
+  return JSON.parse(text) as CodecLine;
 }

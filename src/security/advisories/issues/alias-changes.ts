@@ -1,30 +1,30 @@
-/** What became of the groups of one state in the next one, so that what hangs on a group can follow it. */
+/** Compares two states of groups, so that the data of a group can follow it. */
 import type { AliasGroup } from "./alias-groups.ts";
 
 export interface AliasChanges {
-  /** Groups whose names are of no group before, or of none that goes on in them. */
+  /** New groups: none of the former groups continues in them. */
   begun: Begun[];
   /** The same issue under other names. */
   continued: { before: AliasGroup; after: AliasGroup }[];
-  /** Groups that do not go on, and the groups that their names went to; none: nothing is known of the issue any longer. */
+  /** Former groups that do not continue, and the groups that got their names; none when no record is about the issue any longer. */
   ended: Ended[];
 }
 
 interface Begun {
   group: AliasGroup;
-  /** Ids of the groups before that its names come from: it was split off. */
+  /** Ids of the former groups of its names, which it was split off from. */
   from: string[];
 }
 
 interface Ended {
   group: AliasGroup;
-  /** Ids of the groups after that its names went to: it was merged. */
+  /** Ids of the groups that got its names, which it was merged into. */
   into: string[];
 }
 
 /**
- * Each group goes on in at most one: that of its id, else the one that shares the most names with it. Groups that are equal before and
- * after are not told.
+ * Each group continues in at most one group: the one with its id, else the one with the most common names. Groups that are equal before
+ * and after are left out.
  */
 export function aliasChanges(states: { before: readonly AliasGroup[]; after: readonly AliasGroup[] }): AliasChanges {
   const unchanged = new Set(states.before.map(keyOf)).intersection(new Set(states.after.map(keyOf)));
@@ -68,7 +68,7 @@ function linksBetween(before: AliasGroup[], after: AliasGroup[]): Link[] {
   });
 }
 
-/** The strongest links first; groups come sorted by id, so that equal ones are taken in the same order everywhere. */
+/** Pairs the strongest links first. Groups are sorted by id, so equally strong links always have the same order. */
 function pairsOf(links: Link[]): AliasChanges["continued"] {
   const strength = ({ before, after, names }: Link) => (before.id === after.id ? Number.MAX_SAFE_INTEGER : names);
   const taken = new Set<AliasGroup>();

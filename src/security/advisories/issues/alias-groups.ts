@@ -1,30 +1,30 @@
 /**
- * From records and their aliases to the issues that they are about. Aliases count in both directions and from one to the next; upstream and
- * related ids never do. Two CVE ids are two issues, whoever calls them one: where aliases join several, each other id goes to the CVE that
- * is the fewest aliases away. An id with several equally near ones speaks of all of them: it is shared, and joins nothing.
- * The same records give the same groups, in whatever order they came and whatever was there before.
+ * Groups records into issues by their aliases. Aliases count in both directions and transitively; upstream and related ids never count. Two
+ * CVE ids are always two issues: if aliases connect several, each other id belongs to the CVE that is the fewest aliases away. An id with
+ * several equally near CVEs is shared by all of them, and connects nothing.
+ * The same records give the same groups, in any order and after any earlier state.
  */
 import { byCodeUnits } from "../../../kernel/by-code-units.ts";
 import { isCve, isGhsa } from "../advisory-id.ts";
 
-/** What a record says of its names, as `Advisory` has it. */
+/** The id and the aliases of a record, as in `Advisory`. */
 export interface RecordAliases {
   id: string;
   aliases: readonly string[];
 }
 
 export interface AliasGroup {
-  /** What the issue is shown as: its CVE id, else the first of its GHSA ids, else of the others. No two groups have the same. */
+  /** The shown name: its CVE id, else its first GHSA id, else its first id. No two groups have the same one. */
   id: string;
-  /** Names of this issue and of no other, sorted. */
+  /** Names of only this issue, sorted. */
   ids: string[];
-  /** Names of records about this issue and about others, sorted: evidence of each of them. */
+  /** Names of records about this and other issues, sorted; they are evidence of each issue. */
   shared: string[];
 }
 
-/** Sorted by id. Components are independent of each other: the records of some of them give their groups. */
-export function groupAliases(claims: Iterable<RecordAliases>): AliasGroup[] {
-  const neighbours = neighboursOf(claims);
+/** Sorted by id. Groups depend only on the records that aliases connect with theirs. */
+export function groupAliases(records: Iterable<RecordAliases>): AliasGroup[] {
+  const neighbours = neighboursOf(records);
   const seen = new Set<string>();
   const groups: AliasGroup[] = [];
   for (const id of neighbours.keys()) {
@@ -36,7 +36,7 @@ export function groupAliases(claims: Iterable<RecordAliases>): AliasGroup[] {
   return groups.toSorted((one, other) => byCodeUnits(one.id, other.id));
 }
 
-/** Every name, shared ones too, with the groups that it stands for. */
+/** Each name, including shared ones, with its groups. */
 export function groupsByName(groups: Iterable<AliasGroup>): Map<string, AliasGroup[]> {
   const byName = new Map<string, AliasGroup[]>();
   for (const group of groups) {
@@ -47,14 +47,14 @@ export function groupsByName(groups: Iterable<AliasGroup>): Map<string, AliasGro
 
 type Neighbours = ReadonlyMap<string, ReadonlySet<string>>;
 
-function neighboursOf(claims: Iterable<RecordAliases>): Neighbours {
+function neighboursOf(records: Iterable<RecordAliases>): Neighbours {
   const neighbours = new Map<string, Set<string>>();
   const of = (id: string): Set<string> => {
     const known = neighbours.get(id) ?? new Set();
     neighbours.set(id, known);
     return known;
   };
-  for (const { id, aliases } of claims) {
+  for (const { id, aliases } of records) {
     of(id);
     for (const alias of aliases) {
       if (alias === id) continue;
@@ -67,7 +67,7 @@ function neighboursOf(claims: Iterable<RecordAliases>): Neighbours {
 
 function reachable(start: string, neighbours: Neighbours): Set<string> {
   const reached = new Set([start]);
-  // What is added while it is walked is walked too.
+  // The loop also visits ids that it adds.
   for (const id of reached) for (const neighbour of neighbours.get(id) ?? []) reached.add(neighbour);
   return reached;
 }
@@ -83,7 +83,7 @@ function groupsWithin(component: ReadonlySet<string>, neighbours: Neighbours): A
   return cves.map((cve) => groupFrom(own.get(cve) ?? [], shared.get(cve) ?? []));
 }
 
-/** Ring by ring from all CVE ids at once: an id speaks of all that its neighbours in the ring before speak of. */
+/** Searches breadth-first from all CVE ids: an id is nearest to all CVEs of its neighbours in the ring before. */
 function nearestCves(cves: string[], neighbours: Neighbours): Map<string, ReadonlySet<string>> {
   const nearest = new Map<string, ReadonlySet<string>>(cves.map((cve) => [cve, new Set([cve])]));
   for (let ring = cves; ring.length > 0;) {
@@ -99,7 +99,7 @@ function nearestCves(cves: string[], neighbours: Neighbours): Map<string, Readon
   return nearest;
 }
 
-/** One set is its own union: behind a record that names a thousand CVEs, thousands of ids share it. */
+/** Reuses a single set: thousands of ids may share the set of a record with a thousand CVEs. */
 function unionOf(sets: ReadonlySet<string>[]): ReadonlySet<string> {
   const [first, ...more] = new Set(sets);
   return first !== undefined && more.length === 0 ? first : new Set(sets.flatMap((set) => [...set]));

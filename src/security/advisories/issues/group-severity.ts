@@ -1,44 +1,44 @@
-/** The severity of an issue from all records about it: most databases leave it to another one, so it travels over aliases. */
+/** Chooses the severity of an issue from all records about it, since most databases leave the severity to another one. */
 import type { Advisory, DeclaredSeverity } from "../advisory.ts";
 import { isCve, isGhsa } from "../advisory-id.ts";
 import { CvssError } from "../cvss/parse-vector.ts";
 import { scoreVector, type CvssScore } from "../cvss/score.ts";
 
 export interface SeverityRecord extends Pick<Advisory, "id" | "severities"> {
-  /** Left out where the severities are those of all packages too. */
+  /** Absent when `severities` includes those of the packages. */
   affected?: readonly Pick<Advisory["affected"][number], "severities">[];
 }
 
 export interface IssueSeverity extends CvssScore {
-  /** Id of the record that says so. */
+  /** Id of the record with this severity. */
   source: string;
 }
 
 export interface RefusedSeverity {
-  /** Id of the record that holds it. */
+  /** Id of the record with this vector. */
   source: string;
   vector: string;
   reason: string;
 }
 
 export interface ChosenSeverity {
-  /** null: no record has a vector that can be read. */
+  /** null: no record has a valid vector. */
   severity: IssueSeverity | null;
   refused: RefusedSeverity[];
 }
 
 /**
- * The newest CVSS with a valid vector; of equal ones that of the CVE record (NVD, CNA), then of GitHub's, then of others, then the higher score.
- * @param records.own those of this issue alone
- * @param records.shared those of several issues; they count where no other has a vector
+ * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher score.
+ * @param records.own records of only this issue
+ * @param records.shared records of several issues; they count when no other record has a vector
  */
 export function chooseSeverity(records: { own: Iterable<SeverityRecord>; shared: Iterable<SeverityRecord> }): ChosenSeverity {
-  const own = judged(records.own);
-  const shared = judged(records.shared);
+  const own = scoredRecords(records.own);
+  const shared = scoredRecords(records.shared);
   return { severity: own.severity ?? shared.severity, refused: [...own.refused, ...shared.refused] };
 }
 
-function judged(records: Iterable<SeverityRecord>): ChosenSeverity {
+function scoredRecords(records: Iterable<SeverityRecord>): ChosenSeverity {
   const found: IssueSeverity[] = [];
   const refused: RefusedSeverity[] = [];
   for (const { id: source, severities, affected = [] } of records) {
@@ -55,11 +55,11 @@ function judged(records: Iterable<SeverityRecord>): ChosenSeverity {
   return { severity: found.toSorted(bySeverityPrecedence)[0] ?? null, refused };
 }
 
-/** @throws CvssError where the vector is none, or not of the version that the record calls it */
+/** @throws CvssError when the vector is invalid, or its version is not the declared one */
 export function scoreDeclared({ type, score: vector }: DeclaredSeverity): CvssScore {
   const score = scoreVector(vector);
   if (type !== `CVSS_V${score.version.slice(0, 1)}`)
-    throw new CvssError(`The vector is one of CVSS ${score.version}, and is called "${type}"`);
+    throw new CvssError(`The vector is of CVSS ${score.version}, and its type is "${type}"`);
   return score;
 }
 

@@ -1,16 +1,16 @@
 import { issueTextCharactersMax } from "../../limits.ts";
 import type { Advisory, DeclaredSeverity } from "../advisory.ts";
 
-/** What an issue takes from a record about it. */
+/** The data of a record that an issue uses. */
 export interface IssueFacts {
   id: string;
   withdrawn: boolean;
-  /** RFC 3339; null: the record does not say. */
+  /** RFC 3339; null: unknown. */
   published: string | null;
-  /** The beginning of each. */
+  /** The beginning of the summary; `details` likewise. */
   summary: string;
   details: string;
-  /** Those of the record and of its packages, each once. */
+  /** Severities of the record and of its packages, without duplicates. */
   severities: DeclaredSeverity[];
 }
 

@@ -1,11 +1,11 @@
-/** Issues, and the names that they are found by. */
+/** The SQL of issues and their names. */
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import type { AliasGroup } from "./alias-groups.ts";
 import type { Issue } from "./issue.ts";
 import type { StoredIssue } from "./regroup.ts";
 
-/** Issues that one of these names stands for, with all their names. */
+/** The issues with one of these names, with all their names. */
 export async function selectIssues(names: readonly string[], tx: Transaction): Promise<StoredIssue[]> {
   const held = (shared: boolean) => tx`(
     SELECT coalesce(jsonb_agg(held.name ORDER BY held.name), '[]') FROM vulnerability_names AS held
@@ -16,7 +16,7 @@ export async function selectIssues(names: readonly string[], tx: Transaction): P
       SELECT vulnerability_id FROM vulnerability_names WHERE name = ANY (${arrayText(names, (name) => name)}::text[])))`;
 }
 
-/** What ends gives its names free; it stays where findings or decisions hang on it. */
+/** Marks issues as ended and releases their names. The rows stay for their findings and decisions. */
 export async function endIssues(issues: readonly bigint[], tx: Transaction): Promise<void> {
   if (issues.length === 0) return;
   const ids = arrayText(issues, (id) => id);
@@ -24,7 +24,7 @@ export async function endIssues(issues: readonly bigint[], tx: Transaction): Pro
   await tx`DELETE FROM vulnerability_names WHERE vulnerability_id = ANY (${ids}::bigint[])`;
 }
 
-/** Those of the ended issues that nothing hangs on. */
+/** Deletes ended issues without findings and decisions. */
 export async function deleteUnreferenced(issues: readonly bigint[], tx: Transaction): Promise<void> {
   if (issues.length === 0) return;
   await tx`
@@ -72,7 +72,7 @@ function columnTexts(issues: readonly Issue[], tx: Transaction) {
     ${column(({ withdrawn }) => withdrawn)}::boolean[]`;
 }
 
-/** These names in the place of all that the issues had. */
+/** Replaces the names of these issues. */
 export async function replaceNames(rows: readonly { id: bigint; group: AliasGroup }[], tx: Transaction): Promise<void> {
   if (rows.length === 0) return;
   const names = rows.flatMap(({ id, group }) => [

@@ -1,4 +1,4 @@
-/** What is shown of an issue, from all records about it. */
+/** Builds an issue from all records about it. */
 import { byCodeUnits } from "../../../kernel/by-code-units.ts";
 import { shortened } from "../../../kernel/shortened.ts";
 import { issueDescriptionCharactersMax } from "../../limits.ts";
@@ -17,9 +17,9 @@ export interface Issue {
 }
 
 export interface Records {
-  /** Of this issue alone, in the order of their weight. */
+  /** Records of only this issue, in the order of precedence. */
   own: IssueFacts[];
-  /** Of others too. */
+  /** Records of this and other issues. */
   shared: IssueFacts[];
 }
 
@@ -30,10 +30,10 @@ export function recordsOf(group: AliasGroup, byId: ReadonlyMap<string, IssueFact
   return { own: known(group.ids), shared: known(group.shared) };
 }
 
-/** Withdrawn records speak only where all of them are withdrawn. */
+/** Withdrawn records count only if all records are withdrawn. */
 export function issueFrom(group: AliasGroup, records: Records): Issue {
   const withdrawn = [...records.own, ...records.shared].every((record) => record.withdrawn);
-  const { own, shared } = withdrawn ? records : { own: standing(records.own), shared: standing(records.shared) };
+  const { own, shared } = withdrawn ? records : { own: notWithdrawn(records.own), shared: notWithdrawn(records.shared) };
   const { severity } = chooseSeverity({ own, shared });
   return {
     name: group.id,
@@ -44,11 +44,11 @@ export function issueFrom(group: AliasGroup, records: Records): Issue {
   };
 }
 
-function standing(records: readonly IssueFacts[]): IssueFacts[] {
+function notWithdrawn(records: readonly IssueFacts[]): IssueFacts[] {
   return records.filter(({ withdrawn }) => !withdrawn);
 }
 
-/** The place in lists: by severity, then by score. */
+/** The rank in lists: by severity, then by score. */
 function rankOf(severity: IssueSeverity): number {
   return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
 }
@@ -57,8 +57,8 @@ const firstYear = 1999;
 const publicationRankMax = 999;
 
 /**
- * The place of what nobody gave a severity, below all that has one: the newest first, by the month in which its first record was
- * published. That is all that its records tell of how urgent it is. CVE ids begin in 1999; 0: no record says when.
+ * The rank of an issue without a severity, below all issues with one: the newest first, by the month in which its first record was
+ * published. Its records have no other sign of urgency. CVE ids begin in 1999; 0: no record has a time of publication.
  */
 function publicationRank(records: readonly IssueFacts[]): number {
   const first = records.flatMap(({ published }) => published ?? []).toSorted(byCodeUnits)[0];
@@ -68,13 +68,13 @@ function publicationRank(records: readonly IssueFacts[]): number {
   return Math.min(Math.max(months, 1), publicationRankMax);
 }
 
-/** Summaries are written to be one line; where no record has one, the beginning of what it says at length. */
+/** The first summary, which is one line; if no record has one, the first details. */
 function describedBy(records: readonly IssueFacts[]): string | undefined {
   const summary = records.find((record) => record.summary.trim() !== "")?.summary;
   return summary ?? records.find((record) => record.details.trim() !== "")?.details;
 }
 
-/** GitHub's records are edited for readers, CVE records are the issue's own, others follow by their ids. */
+/** The order of precedence: GitHub's records, which are edited for readers, then CVE records, then others by id. */
 export function byPrecedence(ids: readonly string[]): string[] {
   const kind = (id: string) => (isGhsa(id) ? 0 : isCve(id) ? 1 : 2);
   return ids.toSorted((one, other) => kind(one) - kind(other) || byCodeUnits(one, other));

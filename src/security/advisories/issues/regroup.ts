@@ -1,4 +1,4 @@
-/** From the issues that were stored and the groups that there are now: which issue goes on in which group. */
+/** Assigns the stored issues to the new groups. */
 import { aliasChanges } from "./alias-changes.ts";
 import type { AliasGroup } from "./alias-groups.ts";
 
@@ -8,11 +8,11 @@ export interface StoredIssue {
 }
 
 export interface Regrouping {
-  /** Issues that go on, the same or under other names. */
+  /** Issues that continue, with the same or other names. */
   kept: { issue: bigint; group: AliasGroup; renamed: boolean }[];
-  /** Groups without an issue, and the issues that they were split off from. */
+  /** New groups, and the issues that they were split off from. */
   begun: { group: AliasGroup; from: bigint[] }[];
-  /** Issues that do not go on, and the groups that they were joined with. */
+  /** Issues that end, and the groups that they were merged into. */
   ended: { issue: bigint; into: AliasGroup[] }[];
 }
 

@@ -1,4 +1,4 @@
-/** Files of advisories: which ones are, and the values that they hold. */
+/** Recognizes files of advisories, and reads their values. */
 import { advisoryYamlBytesMax } from "../../limits.ts";
 import { RecordError } from "./record-error.ts";
 import type { Bytes } from "../../archives/byte-reader.ts";
@@ -16,19 +16,19 @@ const formats: Readonly<Record<string, DocumentFormat>> = {
   yml: "yaml",
 };
 
-/** By the ending of its name; null: no file of advisories, like readme files and all that is hidden. */
+/** The format by the extension; null: not a file of advisories, such as a readme file or a hidden file. */
 export function formatOf(name: string): DocumentFormat | null {
   const parts = name.split("/").filter((part) => part !== "." && part !== "..");
   if (parts.some((part) => part.startsWith(".") || part === "__MACOSX")) return null;
   return formats[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""] ?? null;
 }
 
-/** Of a stream without a name: what does not begin like JSON is YAML, which no object nor list of JSON begins like. */
+/** The format of a stream without a name: a text that does not begin like a JSON object or list is YAML. */
 export function formatByContent(first: Bytes): DocumentFormat {
   return /^[\s\ufeff]*[[{]/.test(new TextDecoder().decode(first)) ? "json" : "yaml";
 }
 
-/** Whole texts of records, or why one is none. */
+/** The text of each record, or the reason why it is invalid. */
 export function piecesOf(bytes: AsyncIterable<Bytes>, format: DocumentFormat): AsyncGenerator<Piece> {
   if (format === "yaml") return wholeText(bytes);
   return format === "json" ? jsonValues(bytes) : jsonLines(bytes);

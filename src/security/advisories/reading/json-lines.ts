@@ -1,4 +1,4 @@
-/** The lines of an NDJSON document: a broken one does not touch its neighbours. */
+/** The lines of an NDJSON document. A broken line does not affect the others. */
 import type { Bytes } from "../../archives/byte-reader.ts";
 import { ValueBytes, type Piece } from "./json-values.ts";
 

@@ -1,15 +1,15 @@
-/** The values of a JSON document, one at a time: of an array its entries, else the values that stand one behind another. */
+/** The values of a JSON document, one at a time: the entries of an array, or values one after another. */
 import { closeBrace, closeBracket, comma, openBrace, openBracket } from "../../../http/json-bytes.ts";
 import { JsonTokens, noToken } from "../../../http/json-tokens.ts";
 import { jsonDepthMax } from "../../../http/limits.ts";
 import { advisoryBytesMax } from "../../limits.ts";
 import type { Bytes } from "../../archives/byte-reader.ts";
 
-/** `at` tells where in the document it stands: `[3]` in an array, `:12` in a line, empty where it is the whole of it. */
+/** `at` is the position in the document: `[3]` in an array, `:12` in a line, empty for the whole document. */
 export type Piece = { at: string } & Content;
 type Content = { text: string } | { problem: string };
 
-/** Each value as text, or why it is none; nothing that is held here exceeds one record. */
+/** Each value as text, or the reason why it is invalid. At most one record is in memory. */
 export async function* jsonValues(pieces: AsyncIterable<Bytes>): AsyncGenerator<Piece> {
   const splitter = new ValueSplitter();
   for await (const piece of pieces) {

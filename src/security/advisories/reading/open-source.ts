@@ -1,4 +1,4 @@
-/** What is to be read: a file, an archive, a folder or a stream, told apart by what they hold. */
+/** Opens a file, an archive, a folder or a stream of advisories. The content determines the kind. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
@@ -18,14 +18,14 @@ export interface Document extends Entry {
 export interface OpenSource {
   /** Names the source in messages. */
   name: string;
-  /** null: not known, as of folders and streams. */
+  /** null: unknown, as for folders and streams. */
   bytesTotal: number | null;
   bytesRead(): number;
-  /** Files of advisories and what is refused, one after the other. @throws UnreadableError */
+  /** Files of advisories and refused entries, one after the other. @throws UnreadableError */
   documents(): AsyncGenerator<Document>;
 }
 
-/** @throws Error of the file system where there is no such path */
+/** @throws an error of the file system for an unknown path */
 export async function openSource(source: AdvisorySource, budget: Budget): Promise<OpenSource> {
   const count = { read: 0 };
   const bytesRead = () => count.read;

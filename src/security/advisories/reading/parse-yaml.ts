@@ -1,4 +1,4 @@
-/** YAML as advisories use it: no aliases, which could grow without bound, no tags, and numbers as they are written. */
+/** Parses YAML without aliases, which could grow without limit, and without tags. Numbers stay texts. */
 import { boolCoreTag, FAILSAFE_SCHEMA, load, nullCoreTag, YAMLException } from "js-yaml";
 import { jsonDepthMax } from "../../../http/limits.ts";
 import { RecordError } from "./record-error.ts";
@@ -11,7 +11,7 @@ export function parseYaml(text: string): unknown {
   try {
     return load(text, { schema, maxAliases: 0, maxDepth: jsonDepthMax });
   } catch (error) {
-    if (error instanceof YAMLException) throw new RecordError("", `is not taken as YAML: ${error.reason}${lineOf(error)}`);
+    if (error instanceof YAMLException) throw new RecordError("", `cannot be read as YAML: ${error.reason}${lineOf(error)}`);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Why a record cannot be taken: `path` says where, such as `affected[0].versions[3]`; empty means the record itself. */
+/** Why a record is invalid. `path` is the place, such as `affected[0].versions[3]`; empty for the record itself. */
 export class RecordError extends Error {
   override name = "RecordError";
   readonly path: string;

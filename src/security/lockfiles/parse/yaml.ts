@@ -13,7 +13,7 @@ export function parseLockYaml(text: string): JsonObject[] {
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const line = error.mark ? `, in line ${error.mark.line + 1}` : "";
-    throw new LockFileError(`is not taken as YAML: ${error.reason}${line}`);
+    throw new LockFileError(`cannot be read as YAML: ${error.reason}${line}`);
   }
 }
 

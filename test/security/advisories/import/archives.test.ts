@@ -19,14 +19,14 @@ const kinds: Record<string, (given: ArchivedFile[]) => Buffer> = {
 describe.each(Object.keys(kinds))("%s", (kind) => {
   const archive = kinds[kind]?.([readme, ...files]) ?? Buffer.alloc(0);
 
-  test("gives its records, whatever its name and however it comes", async () => {
+  test("has the same records with any name and from any source", async () => {
     for (const pieceBytes of [1, 7, 511, 512, 100_000]) {
       expect(told(await readStream(archive, { name: "all", pieceBytes }))).toEqual(["X-1", "X-2", "X-3"]);
     }
   });
 
-  test("truncated anywhere gives what stands before, and then its own name", async () => {
-    // Less of a tar archive does not show yet what it is.
+  test("that is truncated anywhere gives the records before, and then a failure with its name", async () => {
+    // A shorter part of a tar archive cannot be recognized.
     for (let length = 262; length < archive.length; length += 7) {
       const readings = told(await readStream(archive.subarray(0, length), { name: "all" }));
       const ids = readings.filter((text) => /^X-\d$/.test(text));
@@ -36,7 +36,7 @@ describe.each(Object.keys(kinds))("%s", (kind) => {
     }
   });
 
-  test("goes on behind the last record that was done", async () => {
+  test("is resumed after the last processed record", async () => {
     const all = await readStream(archive, { name: "all" });
     expect(all.map(({ cursor }) => cursor.document)).toEqual(["all/vulns/X-1.json", "all/vulns/X-2.json", "all/vulns/X-3.json"]);
     expect(told(await readStream(archive, { name: "all", after: all[1]?.cursor }))).toEqual(["X-3"]);
@@ -51,18 +51,18 @@ describe.each(Object.keys(kinds))("%s", (kind) => {
     },
   );
 
-  test("is refused when it has too many entries, keeping those before", async () => {
+  test("is refused when it has too many entries, after the allowed ones", async () => {
     const readings = told(await readStream(archive, { name: "all", budget: { ...archiveBudget, entriesMax: 3 } }));
     expect(readings).toEqual(["X-1", "X-2", "all has more than 3 entries, the most that are taken"]);
   });
 
-  test("is refused when it holds too much, keeping what came before", async () => {
+  test("is refused when it is too large, after the records before the limit", async () => {
     const readings = told(await readStream(archive, { name: "all", budget: { ...archiveBudget, bytesMax: 100 } }));
     expect(readings.at(-1)).toBe(kind === "a tar archive" ? "X-3" : "all holds more than 100 bytes, the most that are taken");
   });
 });
 
-describe("a bomb", () => {
+describe("a decompression bomb", () => {
   const zeros = { name: "zeros.json", text: "0".repeat(40_000_000) };
 
   test.each([
@@ -86,7 +86,7 @@ describe("a bomb", () => {
 });
 
 describe("a damaged archive", () => {
-  test("tells which entry's checksum is wrong, and goes on", async () => {
+  test("names the entry with the wrong checksum, and the others are read", async () => {
     const archive = zipOf([file("X-1"), { ...file("X-2"), text: "{}", checksum: 1 }, file("X-3")]);
     const readings = told(await readStream(archive, { name: "all" }));
     expect(readings).toContain("all/vulns/X-2.json is damaged: its checksum is wrong");
@@ -96,23 +96,23 @@ describe("a damaged archive", () => {
   test.each<[string, ZipOptions]>([
     ["is encrypted", { encrypted: true }],
     ["is compressed by method 93; known are 0 (stored) and 8 (deflate)", { method: 93 }],
-  ])("names the entry that %s, and goes on", async (reason, options) => {
+  ])("names the entry that %s, and the others are read", async (reason, options) => {
     const archive = zipOf([{ ...file("X-1"), ...options }, file("X-2")]);
     expect(told(await readStream(archive, { name: "all" }))).toEqual([`all/vulns/X-1.json ${reason}`, "X-2"]);
   });
 
-  test("ends where its headers or its compressed data make no sense", async () => {
+  test("ends where its headers or its compressed data are invalid", async () => {
     const tar = tarOf(files);
     tar.write("garbage", 1024 + 100);
     expect(told(await readStream(tar, { name: "all" }))).toEqual(["X-1", "all holds a damaged tar header, or is no tar archive"]);
     const packed = gzipSync(tarOf(files));
-    // No block of deflate has the type 3.
+    // The block type 3 of deflate is invalid.
     packed[10] = 0x07;
     expect(told(await readStream(packed, { name: "all" }))).toEqual(["all holds damaged compressed data"]);
   });
 });
 
-test("long names of GNU and pax archives are read, links are passed over", async () => {
+test("long names of GNU and pax archives are read, and links are skipped", async () => {
   const long = `${"d".repeat(150)}/X-1.json`;
   const pax = `path=${long}\n`;
   const line = `${pax.length + 4} ${pax}`;

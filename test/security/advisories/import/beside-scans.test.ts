@@ -1,4 +1,4 @@
-/** Imports while scans run: whatever meets, what is left is what the records say. */
+/** Imports while scans run: the result is always what the records describe. */
 import { describe, expect, test } from "bun:test";
 import { about, AdvisoryStore } from "../../../support/security/advisory-store.ts";
 import { databases } from "../../../support/servers/databases.ts";
@@ -8,8 +8,8 @@ import { SecurityWorld } from "../../../support/security/security-world.ts";
 const rounds = 8;
 const projects = 4;
 
-describe.each(databases)("imports beside scans on $name", ({ open }) => {
-  test("aliases that change while projects are scanned leave each issue found once in each package that has it", async () => {
+describe.each(databases)("imports during scans on $name", ({ open }) => {
+  test("after aliases change during scans, each issue has one finding in each affected package", async () => {
     await using database = await open();
     const world = await SecurityWorld.open(database);
     const store = new AdvisoryStore(database.sql, () => world.clock.now());

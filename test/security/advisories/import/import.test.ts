@@ -1,4 +1,4 @@
-/** Records as an import stores them, and the issues that it tells from them. */
+/** Imported records, and the issues that an import derives from them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readAffected } from "../../../../src/security/versions/osv-affected.ts";
 import { evaluate } from "../../../../src/security/versions/osv-range.ts";
@@ -28,7 +28,7 @@ describe.each(databases)("an import on $name", ({ open }) => {
     failures.length,
   ];
 
-  test("the same records once more change nothing, in whatever order their fields come", async () => {
+  test("importing the same records again changes nothing, in any order of their fields", async () => {
     const record = about("GHSA-aaaa-bbbb-cccc", { summary: "A", aliases: ["CVE-2026-0001"] });
     expect(counts(await store.take(record))).toEqual([1, 0, 0]);
     const before = await store.issues();
@@ -36,7 +36,7 @@ describe.each(databases)("an import on $name", ({ open }) => {
     expect(await store.issues()).toEqual(before);
   });
 
-  test("an older record never replaces a newer one, one of the same time does", async () => {
+  test("an older record never replaces a newer one, and a record of the same time does", async () => {
     const at = (modified: string, summary: string) => ({ ...about("OSV-1"), modified, summary });
     await store.take(at("2026-01-02T00:00:00.5Z", "second"));
     expect(counts(await store.take(at("2026-01-02T00:00:00.499999999Z", "first")))).toEqual([0, 1, 0]);
@@ -45,29 +45,29 @@ describe.each(databases)("an import on $name", ({ open }) => {
     expect(await modifiedOf("OSV-1")).toEqual({ modified: "2026-01-02T00:00:00.500Z", summary: "third" });
   });
 
-  test("of one record twice in a batch the newer one is kept", async () => {
+  test("the newer one of two states of a record in a batch is stored", async () => {
     const at = (modified: string) => ({ ...about("OSV-1"), modified });
     expect(counts(await store.take(at("2026-01-03T00:00:00Z"), at("2026-01-02T00:00:00Z")))).toEqual([1, 1, 0]);
     expect(await modifiedOf("OSV-1")).toMatchObject({ modified: "2026-01-03T00:00:00Z" });
   });
 
-  test("bad records are told by their places and stop none of the others", async () => {
+  test("invalid records are reported by their indexes, and the others are imported", async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`);
     const bad = [null, "text", { id: "OSV-2" }, about("OSV-3", { summary: "a\0b" }), about("OSV-4", { database_specific: deep })];
     const outcome = await store.take(about("OSV-1"), ...bad, about("OSV-5"));
     expect(counts(outcome)).toEqual([2, 0, 5]);
     expect(outcome.failures.map(({ index }) => index)).toEqual([1, 2, 3, 4, 5]);
-    expect(outcome.failures[3]?.reason).toBe('"summary" holds the character U+0000, which cannot be stored');
+    expect(outcome.failures[3]?.reason).toBe('"summary" has the character U+0000, which cannot be stored');
     expect(outcome.failures[4]?.reason).toBe("The record is nested more than 64 levels deep");
     expect(await store.groups()).toEqual(["OSV-1", "OSV-5"]);
   });
 
-  test("a batch of bad records, and an empty one, are no failure of the service", async () => {
+  test("a batch of invalid records and an empty batch are not errors of the service", async () => {
     expect(counts(await store.take(1))).toEqual([0, 0, 1]);
     expect(counts(await store.take())).toEqual([0, 0, 0]);
   });
 
-  test("severity travels over aliases: the newest CVSS counts, and records without one have it from the others", async () => {
+  test("an issue has the newest CVSS of all its aliases", async () => {
     await store.publish(about("PYSEC-1", { aliases: ["CVE-2026-0001"] }));
     expect(await store.issues()).toMatchObject([{ name: "CVE-2026-0001", severity: null, score: null, rank: 0 }]);
     await store.publish(about("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0001"], ...scored("CVSS_V3", criticalVector) }));
@@ -84,12 +84,12 @@ describe.each(databases)("an import on $name", ({ open }) => {
     expect(await store.issues()).toMatchObject([{ severity: "medium", rank: 2054 }]);
   });
 
-  test("a vector that is none gives no severity, and no score of 0", async () => {
+  test("an invalid vector gives no severity, and no score of 0", async () => {
     await store.publish(about("OSV-1", scored("CVSS_V3", "CVSS:3.1/AV:N/AC:L")));
     expect(await store.issues()).toMatchObject([{ severity: null, score: null, rank: 0 }]);
   });
 
-  test("a withdrawn record speaks only where all are withdrawn", async () => {
+  test("a withdrawn record counts only if all records are withdrawn", async () => {
     const withdrawn = { withdrawn: "2026-01-01T00:00:00Z", aliases: ["CVE-2026-0001"], ...scored("CVSS_V3", criticalVector) };
     await store.publish(
       about("GHSA-aaaa-bbbb-cccc", { ...withdrawn, summary: "Gone" }),
@@ -108,7 +108,7 @@ describe.each(databases)("an import on $name", ({ open }) => {
     expect([...(issue?.description ?? "")].length).toBeWithin(150, 161);
   });
 
-  test("a record that names several CVEs is evidence of each, and none of them are one", async () => {
+  test("a record that names several CVEs is evidence of each, and they stay separate issues", async () => {
     await store.publish(about("GO-1", { aliases: ["CVE-2026-0001", "CVE-2026-0002"], ...scored("CVSS_V3", criticalVector) }));
     await store.publish(about("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0002"] }));
     expect(await store.groups()).toEqual(["CVE-2026-0001 (GO-1)", "CVE-2026-0002 GHSA-aaaa-bbbb-cccc (GO-1)"]);
@@ -124,7 +124,7 @@ describe.each(databases)("an import on $name", ({ open }) => {
     expect(await store.issues()).toMatchObject([{ id, name: "CVE-2026-0002", names: ["CVE-2026-0002", "PYSEC-1"] }]);
   });
 
-  test("what a batch tells does not depend on how records are spread over batches", async () => {
+  test("the issues do not depend on how records are divided into batches", async () => {
     const records = [
       about("GHSA-aaaa-bbbb-cccc", { aliases: ["PYSEC-1"] }),
       about("PYSEC-1", { aliases: ["CVE-2026-0001"] }),
@@ -140,7 +140,7 @@ describe.each(databases)("an import on $name", ({ open }) => {
     expect(atOnce).toHaveLength(2);
   });
 
-  test("entries of packages are kept as versions are judged by them, without ranges of commits", async () => {
+  test("stored entries of packages have all data for matching, without ranges of commits", async () => {
     const git = { type: "GIT", repo: "https://example.com/r", events: [{ introduced: "0" }] };
     const semver = { type: "SEMVER", events: [{ introduced: "1.0.0" }, { fixed: "1.2.0" }] };
     const affected = [
@@ -159,7 +159,7 @@ describe.each(databases)("an import on $name", ({ open }) => {
     expect(states).toEqual(["unaffected", "affected", "affected", "unaffected"]);
   });
 
-  test("a batch that the database ends for a deadlock is begun again, and not for ever", async () => {
+  test("a batch is retried after a deadlock, a limited number of times", async () => {
     await database.sql.unsafe(`
       CREATE SEQUENCE deadlocks;
       CREATE FUNCTION deadlock() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -174,7 +174,7 @@ describe.each(databases)("an import on $name", ({ open }) => {
     }
   });
 
-  test("two imports of the same records at once store each record once and end well", async () => {
+  test("two imports of the same records at the same time store each record once", async () => {
     const records = Array.from({ length: 120 }, (_, index) =>
       about(`OSV-${index}`, { aliases: [`CVE-2026-${1000 + (index % 40)}`], name: `package-${index % 7}` }),
     );

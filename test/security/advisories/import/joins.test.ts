@@ -1,4 +1,4 @@
-/** Aliases that are corrected: issues are joined and split, and nothing that was found or decided is lost. */
+/** Corrected aliases: issues are merged and split, and no finding or decision is lost. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { requestScan } from "../../../../src/security/scans/request-scan.ts";
 import { about, AdvisoryStore, criticalVector, scored } from "../../../support/security/advisory-store.ts";
@@ -45,7 +45,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
         JOIN vulnerabilities ON vulnerabilities.id = vulnerability_id WHERE NOT ended ORDER BY told`
     ).map(({ told }) => told);
 
-  test("an alias removed, then changed, then given back splits and joins issues in that import", async () => {
+  test("removing, changing and restoring an alias splits and merges issues in the same import", async () => {
     const pysec = (aliases: string[]) => about("PYSEC-1", { aliases });
     await publish(about(ghsa, { aliases: [cve] }), pysec([cve]));
     expect(await store.groups()).toEqual([`${cve} ${ghsa} PYSEC-1`]);
@@ -60,7 +60,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(await world.told(project)).toContain(`${cve} 1.0.0 open`);
   });
 
-  test("a finding goes along with its issue when that is joined with another one, and keeps its id", async () => {
+  test("a finding moves with its merged issue and keeps its id", async () => {
     await publish(about("PYSEC-1"), { ...about(cve, scored("CVSS_V3", criticalVector)), affected: [] });
     const [finding] = await world.findings(project);
     await store.publish(about("PYSEC-1", { aliases: [cve] }));
@@ -70,7 +70,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(await world.events(finding?.id ?? "")).toContain(`scanner issue_followed cve_id PYSEC-1 ${cve}`);
   });
 
-  test("of two findings that become one both stay, and the one that is left shows the later decision", async () => {
+  test("two findings of merged issues both stay, and the present one shows the later decision", async () => {
     await publish(about("PYSEC-1"), about(ghsa, { aliases: [cve] }));
     await decide("PYSEC-1", { status: "ignored", day: 2 });
     await decide(cve, { status: "in_progress", day: 1 });
@@ -83,7 +83,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(events[1]?.at(-1)).toBe("scanner issue_joined status ignored resolved present true false");
   });
 
-  test("the earlier decision gives way, whichever issue goes on", async () => {
+  test("the later decision applies, whichever issue continues", async () => {
     await publish(about("PYSEC-1"), about(ghsa, { aliases: [cve] }));
     await decide("PYSEC-1", { status: "ignored", day: 1 });
     await decide(cve, { status: "in_progress", day: 2 });
@@ -92,7 +92,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(await decisions()).toEqual([`${cve} in_progress decided of ${cve}`]);
   });
 
-  test("three issues joined at once leave one finding present and lose none", async () => {
+  test("merging three issues leaves one present finding and loses none", async () => {
     await publish(about("OSV-1"), about("OSV-2"), about("OSV-3"));
     await decide("OSV-3", { status: "open", falsePositive: true, day: 1 });
     await publish(about("GHSA-zzzz-zzzz-zzzz", { aliases: ["OSV-1", "OSV-2", "OSV-3"] }));
@@ -102,7 +102,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(findings.filter(({ present }) => present)).toMatchObject([{ name: "GHSA-zzzz-zzzz-zzzz", falsePositive: true }]);
   });
 
-  test("a decision stays with the issue that goes on and holds for those that are split off", async () => {
+  test("a decision stays with the issue that continues and applies to those that are split off", async () => {
     await publish(about("PYSEC-1", { aliases: [cve] }), about(ghsa, { aliases: [cve] }));
     await decide(cve, { status: "ignored", day: 1 });
     await publish(about("PYSEC-1", { aliases: [] }));
@@ -110,7 +110,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(await decisions()).toEqual([`${cve} ignored decided of ${cve}`, `PYSEC-1 ignored decided of ${cve}`]);
   });
 
-  test("a name that was given up may be taken again, though findings of its former issue are kept", async () => {
+  test("a released name can be used again, although findings of its former issue are kept", async () => {
     await publish(about("PYSEC-1"), about(ghsa, { aliases: [cve] }));
     await publish(about("PYSEC-1", { aliases: [cve] }));
     await publish(about("PYSEC-1", { aliases: [] }));
@@ -121,7 +121,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     ]);
   });
 
-  test("an issue of which no record speaks any longer ends: its findings stay and are resolved", async () => {
+  test("an issue without records ends, and its findings stay and are resolved", async () => {
     await publish(about("GO-1", { aliases: [cve, "CVE-2026-0002"] }));
     expect(await world.told(project)).toEqual([`${cve} 1.0.0 open`, "CVE-2026-0002 1.0.0 open"]);
     await publish(about("GO-1", { aliases: [cve] }));
@@ -129,19 +129,19 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(await world.told(project)).toEqual([`${cve} 1.0.0 open`, "CVE-2026-0002 1.0.0 resolved gone"]);
   });
 
-  test("issues that end and that nothing hangs on are forgotten", async () => {
+  test("ended issues without findings and decisions are deleted", async () => {
     await store.publish(about("PYSEC-1", { name: "left-pad" }), about(ghsa, { name: "left-pad" }));
     await store.publish(about("PYSEC-1", { name: "left-pad", aliases: [ghsa] }));
     expect(await database.sql`SELECT name FROM vulnerabilities`).toMatchObject([{ name: ghsa }]);
   });
 
-  test("findings show the rank that their issue has now", async () => {
+  test("findings show the current rank of their issue", async () => {
     await publish(about(cve));
     await store.publish(about(cve, scored("CVSS_V3", criticalVector)));
     expect(await database.sql`SELECT rank FROM findings`).toMatchObject([{ rank: 4098 }]);
   });
 
-  test("a record about another package that joins and splits issues changes what is found in this one", async () => {
+  test("a record about another package that merges and splits issues changes the findings of this package", async () => {
     const bridge = (aliases: string[]) => about(cve, { name: "left-pad", aliases });
     await publish(about("OSV-1"), about("OSV-2", { aliases: [cve] }), bridge([]));
     expect(await world.told(project)).toEqual([`${cve} 1.0.0 open`, "OSV-1 1.0.0 open"]);
@@ -152,7 +152,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     expect(present.map(({ name }) => name)).toEqual([cve, "OSV-1"]);
   });
 
-  test("scans are asked of projects that have a package which a record speaks of or spoke of, and of no others", async () => {
+  test("an import requests scans only of projects with a package that a record affects or affected", async () => {
     await world.upload(await world.project("other"), ["pkg:npm/left-pad@1.0.0"]);
     await world.scan();
     expect(await publish(about("OSV-1"))).toBe(1);

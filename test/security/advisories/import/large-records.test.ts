@@ -1,4 +1,4 @@
-/** Large records are read apart: nothing of a megabyte is parsed on the thread that serves streams, and nothing else is different. */
+/** A subprocess reads large records: the main thread parses nothing of a megabyte, and the results are the same. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { advisoryReadHereBytesMax } from "../../../../src/control-api/limits.ts";
 import { osvRecord } from "../../../support/security/advisories.ts";
@@ -8,7 +8,7 @@ import { databases, type TestDatabase } from "../../../support/servers/databases
 
 const megabyte = 1024 * 1024;
 
-/** A record about many packages, of so many bytes of text. */
+/** A record about many packages, with a text of this size. */
 function large(id: string, bytes: number): Record<string, unknown> {
   const affected = Array.from({ length: 1_200 }, (_, index) => ({
     package: { ecosystem: "npm", name: `package-${index}` },
@@ -51,7 +51,7 @@ describe.each(databases)("large advisories on $name", ({ open }) => {
         FROM advisories ORDER BY id`,
     );
 
-  test("one of 8 MB is stored, and no text of a megabyte is parsed or written on this thread", async () => {
+  test("a record of 8 MB is stored, and this thread parses and writes no text of a megabyte", async () => {
     const body = JSON.stringify({ records: [large("OSV-1", 7.5 * megabyte)] });
     let longest = 0;
     const parse = JSON.parse;
@@ -71,7 +71,7 @@ describe.each(databases)("large advisories on $name", ({ open }) => {
     expect({ ...issue }).toEqual({ severity: "critical", description: 'A "large" one: ü' });
   }, 60_000);
 
-  test("records are the same, read apart or not, and so is what is told of bad ones", async () => {
+  test("stored records and reported failures are the same with and without the subprocess", async () => {
     const bad = [{ id: "x" }, 7, osvRecord("OSV-9", { affected: "all" })];
     const records = [
       large("OSV-1", 220_000),
@@ -89,13 +89,13 @@ describe.each(databases)("large advisories on $name", ({ open }) => {
   }, 60_000);
 
   test.each([
-    ["what is no JSON", '{"records": [', "The body is not valid JSON"],
+    ["invalid JSON", '{"records": [', "The body is not valid JSON"],
     ["a list", "[]", "The body must be a JSON object"],
     ["no records", "{}", "records"],
     ["another field", '{"records": [], "recrods": []}', "recrods"],
-    ["records that are no list", '{"records": 1}', "records"],
-    ["too many", JSON.stringify({ records: Array.from({ length: 201 }, () => 1) }), "records"],
-  ])("a large body with %s is refused as a small one is", async (_, text, says) => {
+    ["records that are not a list", '{"records": 1}', "records"],
+    ["too many records", JSON.stringify({ records: Array.from({ length: 201 }, () => 1) }), "records"],
+  ])("a large body with %s is refused like a small one", async (_, text, says) => {
     const large = await send(text + " ".repeat(advisoryReadHereBytesMax));
     const small = await send(text);
     expect(large.status).toBe(400);

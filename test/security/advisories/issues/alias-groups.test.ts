@@ -14,23 +14,23 @@ const claim = (id: string, ...aliases: string[]): RecordAliases => ({ id, aliase
 const group = (ids: string[], shared: string[] = []) => ({ id: ids[0] ?? "", ids: ids.toSorted(), shared });
 
 describe("records are about one issue", () => {
-  test("when one names the other, in either direction, and over others", () => {
+  test("if one names the other, in either direction, directly or transitively", () => {
     const groups = groupAliases([claim("PYSEC-1", "GHSA-1"), claim("GO-1", "PYSEC-1"), claim("GHSA-1"), claim("X-1")]);
     expect(groups).toEqual([group(["GHSA-1", "GO-1", "PYSEC-1"]), group(["X-1"])]);
   });
 
-  test("and are shown under its CVE id, else the GHSA id, else the first other", () => {
+  test("which is shown with its CVE id, else its GHSA id, else its first id", () => {
     expect(groupAliases([claim("A-1", "GHSA-1", one)]).map(({ id }) => id)).toEqual([one]);
     expect(groupAliases([claim("A-1", "GHSA-2", "GHSA-1")]).map(({ id }) => id)).toEqual(["GHSA-1"]);
     expect(groupAliases([claim("B-1", "A-1")]).map(({ id }) => id)).toEqual(["A-1"]);
   });
 
-  test("but never two CVE ids: a record that names several is evidence of each and joins none", () => {
+  test("except that a record with several CVE ids is evidence of each and connects none", () => {
     expect(groupAliases([claim("GO-1", one, two)])).toEqual([group([one], ["GO-1"]), group([two], ["GO-1"])]);
     expect(groupAliases([claim(one, two)])).toEqual([group([one]), group([two])]);
   });
 
-  test("and what is nearer to one CVE than to others is about that one", () => {
+  test("which is the CVE with the fewest aliases in between", () => {
     const groups = groupAliases([claim("GO-1", one, two, "GHSA-1"), claim("GHSA-1", one), claim("PYSEC-1", two, "GHSA-2")]);
     expect(groups).toEqual([
       { id: one, ids: [one, "GHSA-1"], shared: ["GO-1"] },
@@ -38,14 +38,14 @@ describe("records are about one issue", () => {
     ]);
   });
 
-  test("of two records that a wrong alias chains, each stays with its own CVE", () => {
+  test("and two records that a wrong alias connects stay with their own CVEs", () => {
     expect(groupAliases([claim("PYSEC-1", one, "GHSA-1"), claim("PYSEC-2", two, "GHSA-1")])).toEqual([
       { id: one, ids: [one, "PYSEC-1"], shared: ["GHSA-1"] },
       { id: two, ids: [two, "PYSEC-2"], shared: ["GHSA-1"] },
     ]);
   });
 
-  test("every name leads to the issues that it stands for", () => {
+  test("and each name leads to its issues", () => {
     const byName = groupsByName(groupAliases([claim("GO-1", one, two), claim("GHSA-1", one)]));
     const ids = (name: string) => byName.get(name)?.map(({ id }) => id);
     expect([ids("GHSA-1"), ids("GO-1"), ids("X-1")]).toEqual([[one], [one, two], undefined]);
@@ -61,27 +61,27 @@ describe("when aliases are corrected", () => {
     ended: ended.map(({ group: { id }, into }) => [id, into]),
   });
 
-  test("nothing is told of what did not change", () => {
+  test("an unchanged group is left out", () => {
     const claims = [claim("PYSEC-1", one), claim("GO-1")];
     expect(told(states(claims, claims.toReversed()))).toEqual({ begun: [], continued: [], ended: [] });
   });
 
-  test("a removed alias splits a group: the issue goes on under its id, the other one begins", () => {
+  test("a removed alias splits a group: the issue continues with its id, and another one begins", () => {
     const changes = states([claim("PYSEC-1", one), claim("GO-1", one)], [claim("PYSEC-1", one), claim("GO-1")]);
     expect(told(changes)).toEqual({ begun: [["GO-1", [one]]], continued: [[one, one]], ended: [] });
   });
 
-  test("a new alias merges two groups: one goes on, the other one ends in it", () => {
+  test("a new alias merges two groups: one continues, and the other one ends in it", () => {
     const changes = states([claim("PYSEC-1", one), claim("GO-1")], [claim("PYSEC-1", one), claim("GO-1", one)]);
     expect(told(changes)).toEqual({ begun: [], continued: [[one, one]], ended: [["GO-1", [one]]] });
   });
 
-  test("an issue that gets its CVE id goes on under it", () => {
+  test("an issue that gets a CVE id continues with it", () => {
     const changes = states([claim("GHSA-1", "PYSEC-1")], [claim("GHSA-1", "PYSEC-1", one)]);
     expect(told(changes)).toEqual({ begun: [], continued: [["GHSA-1", one]], ended: [] });
   });
 
-  test("an alias that moves takes its name along, and both issues go on", () => {
+  test("an alias that moves takes its name along, and both issues continue", () => {
     const changes = states([claim("A-1", one), claim("B-1", two)], [claim("A-1", two), claim("B-1", two), claim(one)]);
     expect(told(changes)).toEqual({
       begun: [],
@@ -93,7 +93,7 @@ describe("when aliases are corrected", () => {
     });
   });
 
-  test("what no record names any longer ends in nothing", () => {
+  test("a group without records ends in no other group", () => {
     expect(told(states([claim("X-1")], []))).toEqual({ begun: [], continued: [], ended: [["X-1", []]] });
   });
 });
@@ -106,7 +106,7 @@ const anyClaim: Arbitrary<RecordAliases> = record({
 const anyClaims = uniqueArray(anyClaim, { selector: ({ id }) => id, maxLength: 9 });
 const runs = { numRuns: 500 };
 
-describe("whatever records come", () => {
+describe("for any records", () => {
   test("the groups do not depend on their order", () => {
     const holds = (claims: RecordAliases[]) => {
       const turned = claims.map(({ id, aliases }) => ({ id, aliases: aliases.toReversed() })).toReversed();
@@ -115,7 +115,7 @@ describe("whatever records come", () => {
     assert(property(anyClaims, holds), runs);
   });
 
-  test("no group holds two CVE ids, no id is in two groups unless it is shared, and none is lost", () => {
+  test("no group has two CVE ids, no id is in two groups unless it is shared, and none is lost", () => {
     const holds = (claims: RecordAliases[]) => {
       const groups = groupAliases(claims);
       const own = groups.flatMap((found) => found.ids);
@@ -128,7 +128,7 @@ describe("whatever records come", () => {
     assert(property(anyClaims, holds), runs);
   });
 
-  test("taking them away again restores the groups, and the changes lead there and back", () => {
+  test("removing them again restores the groups, and the changes describe both steps", () => {
     const holds = (before: RecordAliases[], more: RecordAliases[]) => {
       const kept = new Set(before.map(({ id }) => id));
       const states = {
@@ -141,7 +141,7 @@ describe("whatever records come", () => {
     assert(property(anyClaims, anyClaims, holds), runs);
   });
 
-  test("some components alone give their own groups", () => {
+  test("a subset of connected components gives the same groups", () => {
     const holds = (parts: RecordAliases[][]) => {
       const claims = parts.map((part, index) =>
         part.map(({ id, aliases }) => claim(apart(id, index), ...aliases.map((alias) => apart(alias, index)))),
@@ -155,12 +155,12 @@ describe("whatever records come", () => {
   });
 });
 
-/** The same id of another world. */
+/** An id of a disjoint set of records. */
 function apart(id: string, world: number): string {
   return `${id}${world}`;
 }
 
-/** What comes out where the changes are applied to the state before. */
+/** Applies the changes to the state before. */
 function applied(states: { before: AliasGroup[]; after: AliasGroup[] }): AliasGroup[] {
   const { begun, continued, ended } = aliasChanges(states);
   const gone = new Set([...ended.map((end) => end.group.id), ...continued.map(({ before }) => before.id)]);

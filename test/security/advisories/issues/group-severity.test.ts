@@ -15,12 +15,12 @@ function record(id: string, ...severities: [type: string, score: string][]): Sev
 
 const judge = (...own: SeverityRecord[]) => chooseSeverity({ own, shared: [] });
 
-test("an issue has the severity of whichever record tells one, and names it", () => {
+test("an issue has the severity of any record with one, and names the record", () => {
   const { severity } = judge(record("PYSEC-1"), record("GHSA-1", ["CVSS_V3", vectors.threeOne]), record("GO-1"));
   expect(severity).toEqual({ version: "3.1", vector: vectors.threeOne, score: 4.3, severity: "medium", source: "GHSA-1" });
 });
 
-test("the newest CVSS wins, whoever tells it", () => {
+test("the newest CVSS version wins in any record", () => {
   const records = [
     record("CVE-2026-0001", ["CVSS_V2", vectors.two], ["CVSS_V3", vectors.three]),
     record("GHSA-1", ["CVSS_V3", vectors.threeOne]),
@@ -33,7 +33,7 @@ test("the newest CVSS wins, whoever tells it", () => {
   });
 });
 
-test("of equal versions the CVE record's wins, then GitHub's, then the higher score", () => {
+test("among equal versions the CVE record wins, then GitHub's, then the higher score", () => {
   const other = record("PYSEC-1", ["CVSS_V3", vectors.threeOneHigh]);
   const github = record("GHSA-1", ["CVSS_V3", vectors.threeOne]);
   expect(judge(other, github).severity?.source).toBe("GHSA-1");
@@ -41,33 +41,33 @@ test("of equal versions the CVE record's wins, then GitHub's, then the higher sc
   expect(judge(record("A-1", ["CVSS_V3", vectors.threeOne]), other).severity?.source).toBe("PYSEC-1");
 });
 
-test("a record with no CVSS but 4.0 has a severity", () => {
+test("a record with only CVSS 4.0 has a severity", () => {
   expect(judge(record("GHSA-1", ["CVSS_V4", vectors.four])).severity).toMatchObject({ severity: "high", score: 7.3 });
 });
 
-test("no vector, no severity: none is guessed", () => {
+test("a record without a vector has no severity", () => {
   expect(judge(record("PYSEC-1"), record("USN-1", ["Ubuntu", "high"]))).toEqual({ severity: null, refused: [] });
 });
 
-test("a vector that is broken, or called by another version, is refused by name and the next one counts", () => {
+test("an invalid vector, or one with the wrong type, is refused with its record, and the next one counts", () => {
   const { severity, refused } = judge(
     record("GHSA-1", ["CVSS_V4", vectors.threeOneHigh], ["CVSS_V3", "CVSS:3.1/AV:N"], ["CVSS_V2", vectors.two]),
   );
   expect(severity).toMatchObject({ version: "2.0", score: 10, severity: "high" });
   expect(refused).toEqual([
-    { source: "GHSA-1", vector: vectors.threeOneHigh, reason: 'The vector is one of CVSS 3.1, and is called "CVSS_V4"' },
+    { source: "GHSA-1", vector: vectors.threeOneHigh, reason: 'The vector is of CVSS 3.1, and its type is "CVSS_V4"' },
     { source: "GHSA-1", vector: "CVSS:3.1/AV:N", reason: 'The CVSS 3.1 vector lacks the mandatory metric "AC"' },
   ]);
 });
 
-test("records about several issues count where none about this one alone has a vector", () => {
+test("records about several issues count when no record about only this issue has a vector", () => {
   const shared = [record("GO-1", ["CVSS_V4", vectors.four])];
   const own = [record("PYSEC-1", ["CVSS_V2", vectors.two])];
   expect(chooseSeverity({ own, shared }).severity?.source).toBe("PYSEC-1");
   expect(chooseSeverity({ own: [], shared }).severity?.source).toBe("GO-1");
 });
 
-test("a severity that a record tells of a package counts too", () => {
+test("a severity of one package in a record counts too", () => {
   const affected = [
     {
       package: null,
