@@ -4,31 +4,31 @@
 export const ticketsPerHourMax = 200;
 /** Acknowledgements: tickets whose type is confirmed by mail. */
 export const mailsPerHourMax = 60;
-/** Files that no ticket has come for yet, together. */
+/** All files of a workspace without a ticket. */
 export const attachmentUnusedBytesMax = 512 * 1024 * 1024;
-/** Files of tickets and those that wait for theirs, together. */
+/** All files of a workspace, with and without a ticket. */
 export const attachmentStoredBytesMax = 10 * 1024 * 1024 * 1024;
 export const productsPerWorkspaceMax = 10_000;
 export const projectsPerWorkspaceMax = 10_000;
-/** New documents; the same one once more is none. */
+/** New SBOMs; an upload of a stored one does not count. */
 export const sbomsPerHourMax = 3_000;
 export const sbomsPerWorkspaceMax = 100_000;
-/** Characters of all rows of a workspace's documents; nearly as many bytes. */
+/** Characters of all rows of a workspace's SBOMs; nearly as many bytes. */
 export const sbomRowCharactersMax = 20 * 1024 * 1024 * 1024;
 
 // Quotas: calls of a tools key
-/** Calls that a document counts as which was read apart and refused, or not read in time. */
+/** Calls that an SBOM counts as when a subprocess refuses it or reads it too slowly. */
 export const sbomFailedReadCalls = 60;
-/** Calls that run at once in a process, and of one key; others wait in turn. */
+/** Concurrent calls of a process and of one key; others wait in a queue. */
 export const toolsCallsRunningMax = 6;
 export const toolsCallsRunningPerKeyMax = 3;
 export const toolsCallsWaitingMax = 2_000;
 export const toolsCallsWaitingPerKeyMax = 200;
 export const toolsCallWaitMs = 10_000;
-/** A turn of the event loop that takes longer makes calls wait for twice that time, at most for `loopRestMsMax`, one after the other. */
+/** After a longer turn of the event loop, each call waits for twice its time, at most for `loopRestMsMax`. */
 export const loopBusyMs = 2;
 export const loopRestMsMax = 25;
-/** The same of calls that take longer: uploads, imports, moves of projects; by workspace. */
+/** The same for long calls (uploads, imports, moves of projects), by workspace. */
 export const longCallsRunningMax = 8;
 export const longCallsRunningPerWorkspaceMax = 2;
 export const longCallsWaitingMax = 200;
@@ -39,7 +39,7 @@ export const longCallWaitMs = 60_000;
 export const toolsBodiesBytesMax = 128 * 1024 * 1024;
 export const toolsBodiesPerWorkspaceBytesMax = 48 * 1024 * 1024;
 export const toolsBodiesPerKeyBytesMax = 24 * 1024 * 1024;
-/** Documents and attachments on their way, which wait in files. */
+/** SBOMs and attachments in transfer, which are spooled to files. */
 export const documentsSpooledBytesMax = 2 * 1024 * 1024 * 1024;
 export const documentsSpooledPerWorkspaceBytesMax = 512 * 1024 * 1024;
 export const documentsSpooledPerKeyBytesMax = 256 * 1024 * 1024;
@@ -53,48 +53,48 @@ export const attachmentBytesMax = 50 * 1024 * 1024;
 export const feedbackRatingMax = 5;
 
 // Tools API
-/** Of a call, without the document that it may bring: more would hold the thread while it is parsed. */
+/** Size of a call without its SBOM: parsing more would block the event loop. */
 export const toolsBodyBytesMax = 1024 * 1024;
 export const toolsBodyMs = 60_000;
 export const toolsDeadlineMs = 10_000;
 export const ticketRowsDefault = 25;
 export const projectRowsDefault = 20;
 export const productRowsDefault = 50;
-/** Components, vulnerabilities and unknown matches that a project shows of itself. */
+/** Components, vulnerabilities and unknown matches that get_project shows. */
 export const projectItemsMax = 200;
-/** The same ticket of the same person within this time is one ticket: agents try again. */
+/** The same ticket of the same person within this time is one ticket, since agents retry. */
 export const ticketRepeatMs = 600_000;
-/** A file that no ticket came for is removed after this time. */
+/** A file without a ticket is removed after this time. */
 export const attachmentUnusedMs = 3_600_000;
 export const attachmentsUnusedMax = 10;
 export const mailPollMs = 5_000;
-/** Of a mail that its server refused for now; doubled from attempt to attempt. */
+/** Pause after the first temporary refusal of a mail; doubled with each attempt. */
 export const mailRetryMs = 60_000;
 export const mailRetryMsMax = 21_600_000;
 export const mailAttemptsMax = 10;
-/** Between tries to reach a mail server that is away. */
+/** Pause after the first failed connection to the mail server; doubled with each failure. */
 export const mailServerRetryMs = 1_000;
 export const mailServerRetryMsMax = 60_000;
-/** Connecting to a mail server, its greeting, and each of its answers. */
+/** Timeout of connecting to a mail server, of its greeting and of each reply. */
 export const mailServerMs = 30_000;
 
 // Versions of packages, connectors
 export const versionCharactersMax = 1_024;
-/** A longer package URL is kept as it is written, and matched with nothing. */
+/** A longer package URL is stored unchanged, and matched with no advisory. */
 export const purlCharactersMax = 4_096;
 
 // Advisories
-/** One record, as text. */
+/** Size of one record as text. */
 export const advisoryBytesMax = 8 * 1024 * 1024;
 export const advisoryYamlBytesMax = 2 * 1024 * 1024;
 export const advisoryIdCharactersMax = 128;
-/** Aliases, related ids, severities, credits. */
+/** Number of aliases, related ids, severities and credits, each. */
 export const advisoryNamesMax = 1_000;
 export const advisoryPackagesMax = 10_000;
 export const advisoryRangesMax = 10_000;
 export const advisoryEventsMax = 10_000;
 export const advisoryVersionsMax = 100_000;
-/** Of a package or an ecosystem. */
+/** Name of a package or an ecosystem. */
 export const advisoryNameCharactersMax = 1_024;
 export const advisoryReferencesMax = 10_000;
 export const cvssVectorCharactersMax = 512;
@@ -103,20 +103,20 @@ export const folderDepthMax = 32;
 // Archives
 export const archiveEntriesMax = 2_000_000;
 export const archiveBytesMax = 64 * 1024 * 1024 * 1024;
-/** Text becomes a tenth or a thirtieth; bombs a thousandth. */
+/** Unpacked to packed size: text has a ratio of 10 to 30, a decompression bomb of 1,000. */
 export const archiveRatioMax = 200;
-/** Below so many unpacked bytes the ratio does not matter. */
+/** The ratio counts only above this unpacked size. */
 export const archiveRatioFromBytes = 16 * 1024 * 1024;
 export const archiveNameCharactersMax = 1_024;
 export const tarHeaderBytesMax = 64 * 1024;
 
 // SBOMs
 export const sbomBytesMax = 50 * 1024 * 1024;
-/** Of a call that brings one: as a text it grows by its escapes. The server takes no more. */
+/** Size of a call with an SBOM, whose escapes add bytes in a JSON string. The server accepts no larger body. */
 export const sbomCallBytesMax = 64 * 1024 * 1024;
 /** Levels of JSON or XML: a component within a component takes two. */
 export const sbomDepthMax = 256;
-/** JSON values, XML elements or lines: above this number a document of the largest size would take long and much memory. */
+/** JSON values, XML elements or lines; more would take too much time and memory. */
 export const sbomValuesMax = 5_000_000;
 /** Fields of one JSON object, attributes of one XML element. */
 export const sbomFieldsMax = 1_000;
@@ -125,91 +125,91 @@ export const sbomComponentsMax = 300_000;
 /** Different versions of one package. */
 export const sbomVersionsMax = 1_000;
 export const sbomEdgesMax = 1_000_000;
-/** Of one text that is kept, such as a name; texts that are not read may be longer. */
+/** Length of a stored text, such as a name; texts that are not read may be longer. */
 export const sbomTextCharactersMax = 65_536;
-/** Where a document has more problems, the search ends. */
+/** The validation ends after this number of problems. */
 export const sbomProblemsMax = 100;
 export const sbomProblemsShownMax = 20;
 /** Components or dependencies that one statement stores. */
 export const sbomRowsPerStatement = 1_000;
 export const sbomFilenameCharactersMax = 1_024;
-/** Storing 300,000 components and a million dependencies. */
+/** Deadline of an upload, which may store 300,000 components and a million dependencies. */
 export const sbomStoreMs = 120_000;
-/** Moving a project to another product with hundreds of thousands of findings, in one statement and its lists. */
+/** Deadline of moving a project, which may update hundreds of thousands of findings and their lists. */
 export const projectMoveMs = 60_000;
-/** Larger documents are read in a process of their own: 32 KiB hold the thread for some 3 ms. */
+/** A subprocess reads larger SBOMs: 32 KiB block the event loop for some 3 ms. */
 export const sbomReadHereBytesMax = 32 * 1024;
-/** Such processes at once, and never more than leave one core to chats; each needs up to a gigabyte for the largest documents. */
+/** Concurrent subprocesses, of which one CPU core is always free; each needs up to a gigabyte for the largest SBOMs. */
 export const sbomReadersMax = 2;
 export const sbomReadersPerWorkspaceMax = 1;
-/** Documents that wait for one, of all and of one workspace, and for how long. */
+/** SBOMs that wait for a subprocess, in total and of one workspace, and for how long. */
 export const sbomReadersWaitingMax = 32;
 export const sbomReadersWaitingPerWorkspaceMax = 8;
 export const sbomReaderWaitMs = 60_000;
-/** From the start of such a process to its whole answer; 50 MiB of XML take 13 s. */
+/** From the start of a subprocess to its whole output; 50 MiB of XML take 13 s. */
 export const sbomReadMs = 40_000;
-/** New packages that one statement takes. */
+/** Packages that one statement stores. */
 export const packagesPerStatement = 1_000;
 
 // Scans, findings
-/** How often a scanner looks for projects of which it was not told. */
+/** How often a scanner looks for projects without a notification. */
 export const scanPollMs = 5_000;
-/** A scan that is not heard of for so long has died, and another takes its project up. */
+/** After this time without a transaction of the scan, another scanner takes its project. */
 export const scanLeaseMs = 60_000;
-/** How long a scan waits for an import that has its project; shorter than the lease. */
+/** How long a scan waits for an import that locks its project; shorter than the lease. */
 export const scanWaitMs = 30_000;
-/** Attempts at a scan, those included that ended with their process. */
+/** Attempts at a scan, including those that ended with their process. */
 export const scanAttemptsMax = 6;
-/** Before the second attempt; doubled from attempt to attempt. */
+/** Pause before the second attempt; doubled with each attempt. */
 export const scanRetryMs = 1_000;
-/** After so long a scan lets others have their turn, and goes on when it is its own again. */
+/** The time slice of a scan: after it, other scans run before this one resumes. */
 export const scanSliceMs = 2_000;
-/** Of what a workspace had of scanners' time, a third is left after so long when it is compared with others. */
+/** The counted scanner time of a workspace decays to a third within this time. */
 export const scanShareFadesMs = 30_000;
-/** Workspaces that are looked through for a project that no other scanner holds. */
+/** Workspaces that a scanner searches for a project without a lease. */
 export const scanWorkspacesTried = 16;
-/** How often it is looked for projects with more former documents than are kept. */
+/** How often the worker looks for projects with more former SBOMs than are kept. */
 export const formerSbomsEveryMs = 60_000;
-/** Between two steps of removing them. */
+/** Pause between two steps of the removal. */
 export const formerSbomsPauseMs = 50;
-/** Rows of one former document that are removed in a step. */
+/** Rows of one former SBOM that a step removes. */
 export const formerSbomRowsMax = 1_000;
-/** Former documents of one project, and projects, that are marked at a time. */
+/** Projects in one search, and former SBOMs of one project that one transaction marks. */
 export const formerSbomsMarkedMax = 100;
-/** Packages whose records are read at a time. */
+/** Packages whose records a scan reads at a time. */
 export const scanPackagesMax = 100;
-/** Components of those packages that are read at a time; not more than findings of one transaction, for an issue may affect all. */
+/** Components of these packages that a scan reads at a time; at most `scanFindingsMax`, since one issue may affect all. */
 export const scanComponentsMax = 250;
-/** Places of a document that are searched at a time for packages that records speak of. */
+/** Positions of an SBOM that one statement searches for packages with advisories. */
 export const scanPositionsMax = 20_000;
-/** Findings that are written in one transaction, whatever they are about. */
+/** Findings that one transaction writes. */
 export const scanFindingsMax = 250;
-/** Findings that are looked through at a time for those that the scan has not seen. */
+/** Findings that one statement checks for those that the scan has not seen. */
 export const scanLookedThroughMax = 5_000;
-/** Findings that a scan writes for one project; what it finds beyond them is counted and not written. */
+/** Findings of one project; a scan counts further ones and does not store them. */
 export const projectFindingsMax = 250_000;
-/** Likewise issues that versions cannot be held against; beyond them one for each version. */
+/** Unknown matches of one project; beyond them a scan stores one for each version. */
 export const projectUnknownsMax = 100_000;
-/** A longer version is kept as its beginning and a digest. */
+/** The key of a longer version is its beginning and a digest. */
 export const versionKeyBytesMax = 1_024;
-/** Sources that evidence names beside the first. */
+/** Sources that evidence names after the first one. */
 export const evidenceSourcesMax = 20;
-/** Of a range in the record's own words. */
+/** Length of the text of a range in evidence. */
 export const evidenceRangeCharactersMax = 200;
-/** How long a decision about a finding waits for a scan or an import that has its project; shorter than the call may take. */
+/** How long triage waits for a scan or an import that locks the project; shorter than the deadline of a call. */
 export const decisionWaitMs = 8_000;
-/** What a person notes with a decision. */
+/** Length of the note of a decision. */
 export const findingNoteCharactersMax = 2_000;
-/** Steps of a way from a project's root to a component. */
+/** Components on the shown path from the root to a component. */
 export const pathStepsMax = 64;
-/** The components of a remediation as JSON. */
+/** Size of the components of a remediation as JSON. */
 export const remediationComponentsBytesMax = 400_000;
 export const findingEventRowsDefault = 25;
 
 // Lists of findings and vulnerabilities
 export const findingRowsDefault = 50;
 export const vulnerabilityRowsDefault = 25;
-/** Rows as JSON, so that the whole answer stays under 125,000 bytes, and of vulnerabilities under 96,000. */
+/** Size of the rows as JSON: a response has under 125,000 bytes, and one of vulnerabilities under 96,000. */
 export const findingPageBytesMax = 124_000;
 export const vulnerabilityPageBytesMax = 95_000;
 /** SBOMs that the row of a finding names. */
@@ -221,77 +221,77 @@ export const lockFileBytesMax = 32 * 1024 * 1024;
 export const lockFileDepthMax = 128;
 /** JSON values, XML elements. */
 export const lockFileValuesMax = 2_000_000;
-/** Of one object: lock files keep all their packages in one. */
+/** Fields of one object: lock files have all packages in one. */
 export const lockFileFieldsMax = 200_000;
 export const lockFilePackagesMax = 100_000;
-/** Dependencies between its packages. */
+/** Dependencies between the packages of one file. */
 export const lockFileNeedsMax = 500_000;
-/** Of one package of PyPI, each for other platforms. */
+/** Versions of one package of PyPI, each for other platforms. */
 export const lockFileVersionsMax = 1_000;
-/** What is named and not pinned, for one file. */
+/** Packages without a pinned version in one file. */
 export const lockFileSkippedMax = 1_000;
-/** How deep npm may have nested packages, in folders. */
+/** Depth of nested npm packages, in folders. */
 export const lockFileFoldersMax = 64;
-/** Of a name or a version. */
+/** Length of a name or a version. */
 export const lockFileTextCharactersMax = 1_024;
 
 // The store of advisories
-/** Of an issue, in lists. */
+/** Length of the description of an issue in lists. */
 export const issueDescriptionCharactersMax = 160;
-/** Records of one transaction; in embedded mode everything else waits for its end. */
+/** Records of one transaction; in embedded mode all other statements wait for its end. */
 export const advisoryBatchMax = 200;
-/** Above so many bytes a batch takes no further record. */
+/** A batch above this size gets no further record. */
 export const advisoryBatchBytesMax = 128 * 1024;
-/** From the start of such a process to its whole answer. */
+/** From the start of a subprocess that reads advisories to its whole output. */
 export const advisoryReadMs = 30_000;
-/** Of a record's summary and details, for the description of its issue. */
+/** Characters of a record's summary and details that are read for the description of its issue. */
 export const issueTextCharactersMax = 4_000;
-/** Storing a batch, what follows for findings included. */
+/** Storing a batch and updating its findings. */
 export const advisoryBatchMs = 45_000;
-/** Of a batch that the database ended for a deadlock. */
+/** Attempts at a batch, each after a deadlock. */
 export const advisoryBatchAttemptsMax = 3;
-/** Of bad records, in the result of an import. */
+/** Invalid records that the result of an import names. */
 export const advisoryFailuresShownMax = 1_000;
 
 // What get_vulnerability lists; it counts the rest
 export const vulnerabilityDescriptionCharactersMax = 16_000;
 export const vulnerabilityReferencesMax = 100;
 export const vulnerabilityAliasesMax = 100;
-/** Records, the weightiest first. */
+/** Records, in the order of precedence. */
 export const vulnerabilitySourcesMax = 20;
-/** Packages. */
+/** Affected packages. */
 export const vulnerabilityAffectedMax = 50;
-/** Of each package: ranges, fixing versions, and versions that are named one by one. */
+/** Ranges, fixed versions and listed versions of each package. */
 export const vulnerabilityRangesMax = 20;
 export const vulnerabilityOccurrencesMax = 100;
 
 // Repositories
-/** Lock files of one repository, and all of them together. */
+/** Number and total size of the lock files of one repository. */
 export const repositoryFilesMax = 500;
 export const repositoryBytesMax = 64 * 1024 * 1024;
-/** Files that are told as not taken. */
+/** Skipped files that a response names. */
 export const repositorySkippedMax = 200;
-/** Of a folder on the caller's machine. */
+/** Subfolders of a folder on the caller's machine. */
 export const repositoryFoldersMax = 200_000;
 export const repositoryArchiveEntriesMax = 500_000;
 export const repositoryArchiveUnpackedBytesMax = 4 * 1024 * 1024 * 1024;
-/** The whole import of a repository by its address: less than the minute that clients wait as a rule. */
+/** Deadline of an import by address: less than the minute that clients usually wait. */
 export const repositoryImportMs = 50_000;
-/** Of it, until the platform has given everything. */
+/** Deadline of all calls to the platform within an import. */
 export const repositoryFetchMs = 35_000;
 /** One call of a platform's API. */
 export const repositoryCallMs = 15_000;
-/** The longest that a platform's rate limit is waited for, and how often a call is tried. */
+/** The longest wait for a platform's rate limit, and the attempts at a call. */
 export const repositoryWaitMsMax = 8_000;
 export const repositoryTriesMax = 3;
 export const repositoryRetryMs = 1_000;
 export const repositoryRedirectsMax = 3;
-/** GitHub cuts the list of a whole repository off at 7 MB or 100,000 entries. */
+/** GitHub truncates the list of a whole repository at 7 MB or 100,000 entries. */
 export const repositoryTreeBytesMax = 16 * 1024 * 1024;
-/** Calls that list files: pages at GitLab; folders at GitHub, where the whole list was cut off. */
+/** Calls that list files: pages at GitLab; folders at GitHub after a truncated list. */
 export const repositoryListingsMax = 400;
-/** Of files, at the same time. */
+/** Concurrent downloads of files. */
 export const repositoryFetchesAtOnce = 6;
 export const repositoryAddressCharactersMax = 1_024;
-/** Packages without a version that an answer names. */
+/** Packages without a version that a response names. */
 export const repositoryNotPinnedShownMax = 20;
