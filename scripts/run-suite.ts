@@ -1,4 +1,4 @@
-/** Runs test files in a process of their own, so that a suite that hangs can be ended. */
+/** Runs test files in a separate process, so that a suite that hangs can be killed. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { killWithParent } from "./services/kill-with-parent.ts";
 
@@ -17,16 +17,16 @@ export interface SuiteRun {
   cwd: string;
   /** Added to the environment, such as the URLs of servers. */
   environment?: Record<string, string>;
-  /** false: shows the output when the suite has ended, whole, for other suites run beside this one. */
+  /** false: prints the whole output when the suite has ended, because other suites run beside it. */
   showsProgress: boolean;
 }
 
-/** A machine may be slower than the one that budgets are made for; a suite that hangs is ended at this multiple. */
+/** A machine may be slower than the one of the budgets; a suite that hangs is killed at this multiple of its budget. */
 const budgetsMax = 3;
-/** For one test; Bun's own 5 s is short for a test of several processes on a busy machine. */
+/** For one test; Bun's default of 5 s is short for a test of several processes on a busy machine. */
 const testMsMax = 30_000;
 
-/** Characters shown of what the tests of a failed suite printed. */
+/** The printed characters of a failed suite's output. */
 const printedMax = 20_000;
 
 const running = new Set<ChildProcess>();
@@ -40,7 +40,7 @@ export async function runSuite(run: SuiteRun): Promise<Tally> {
   const { code, reported, printed, timedOut } = await ended(start(run), { limitMs, showsProgress });
   const seconds = (performance.now() - startedMs) / 1_000;
   const tally = readTally(reported);
-  // A process that dies in the middle, or finds nothing to run, has counted no failure itself.
+  // A process that crashes, or finds nothing to run, has counted no failure.
   if (code !== 0 && tally.failed === 0) tally.failed = 1;
   if (!showsProgress) process.stderr.write(`\n${name}:\n${reported}`);
   const shown = printed.replace(/^bun test v.*\n/, "").trim();
@@ -51,7 +51,7 @@ export async function runSuite(run: SuiteRun): Promise<Tally> {
   return tally;
 }
 
-/** Ends every suite at once, with the processes that its tests started. */
+/** Kills every suite, with the processes that its tests started. */
 export function killRunningSuites(): void {
   for (const child of running) kill(child);
 }
@@ -61,7 +61,7 @@ export function tallyText({ passed, failed, skipped }: Tally): string {
   return `${passed} passed, ${failed} failed${skipped === 0 ? "" : `, ${skipped} skipped`}`;
 }
 
-/** From the summary that Bun's test runner ends with; its failures include errors between tests. */
+/** Reads the summary of Bun's test runner; its failures include errors between tests. */
 export function readTally(reported: string): Tally {
   const summary = reported.slice(Math.max(0, reported.search(/^ *\d+ pass$(?![\s\S]*^ *\d+ pass$)/m)));
   const count = (word: string) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(summary)?.[1] ?? 0);
@@ -71,7 +71,7 @@ export function readTally(reported: string): Tally {
 function start({ files, retries, cwd, environment }: SuiteRun): ChildProcess {
   const command = [process.execPath, "test", "--dots", `--timeout=${testMsMax}`, `--retry=${retries}`, ...files];
   const [program = "", ...words] = [...killWithParent("SIGKILL"), ...command];
-  // The head of a process group, so that a signal reaches the processes that tests start.
+  // The leader of a process group, so that a signal reaches the processes that tests start.
   return spawn(program, words, {
     cwd,
     env: { ...process.env, ...environment },

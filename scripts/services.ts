@@ -1,4 +1,4 @@
-/** The three servers of a fleet, started on this machine for tests, the bench and the supervisor. */
+/** Starts the three servers of a fleet on this machine for tests, the bench and the supervisor. */
 import { chmod, mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Servers } from "./services/find-servers.ts";
@@ -22,17 +22,17 @@ export interface Services extends AsyncDisposable {
 
 export interface ServicesOptions {
   servers: Servers;
-  /** Each keeps its data in a folder of its name below; a later start finds it again. */
+  /** Each stores its data in a subfolder of its name; a later start reuses it. */
   folder: string;
-  /** PostgreSQL survives a power cut; tests do without. */
+  /** Whether PostgreSQL survives a power cut; tests do not need that. */
   durable?: boolean;
 }
 
-/** Resolves when all three answer. @throws Error naming the one that does not; none is left running then */
+/** Resolves when all three answer. @throws Error that names the failing one; then all are stopped */
 export async function startServices({ servers, folder, durable = false }: ServicesOptions): Promise<Services> {
   const home = resolve(folder);
   await mkdir(home, { recursive: true });
-  // PostgreSQL may run as another user: it must pass through, and the folders below are closed.
+  // PostgreSQL may run as another user, which needs to traverse this folder; the folders below are closed.
   await chmod(home, 0o711);
   await using stack = new AsyncDisposableStack();
   const starting = [

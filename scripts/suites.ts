@@ -38,7 +38,7 @@ export const suites: Suite[] = [
   { name: "recovery", folders: ["recovery"], stage: 2, lane: 2, budgetSeconds: 90, retries: 1, usesServers: true },
 ];
 
-/** Run by the checks before. */
+/** The checks run these before. */
 const checkedBefore = new Set(["architecture.test.ts"]);
 
 /** The stages in order, each as its lanes. */
@@ -47,7 +47,7 @@ export function stagesOf(all: readonly Suite[]): Suite[][][] {
   return stages.map((stage) => [...Map.groupBy(stage, ({ lane }) => lane).values()]);
 }
 
-/** The files of each suite, as `./test/…`; each test file of the tree is in exactly one, or checked before. */
+/** The files of each suite, as `./test/…`. Each test file is in exactly one suite, or in the checks. */
 export function filesOf(suite: Suite, testFolder: string): string[] {
   const named = new Set(suites.flatMap((other) => other.folders ?? []));
   const files = readdirSync(testFolder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".test.ts"));

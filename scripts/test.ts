@@ -10,7 +10,9 @@ import { filesOf, stagesOf, suites, type Suite } from "./suites.ts";
 const root = dirname(import.meta.dir);
 const chosenBudgetSeconds = 300;
 const { DATABASE_URL, NATS_URL, REDIS_URL } = process.env;
-/** Servers of somebody else: all suites share them, and a fleet of one suite would disturb that of another. */
+/**
+ * Foreign servers: all suites share them, so they run one after another, because fleets of two suites would disturb each other.
+ */
 const sharesServers = Boolean(DATABASE_URL && NATS_URL && REDIS_URL);
 let servers: SuiteServers | null = null;
 let stopping = false;
@@ -74,7 +76,7 @@ interface LeftOut {
   toRun: string;
 }
 
-/** null: there are servers, ours or those of the variables. Before the suites, for to fetch them may take longer than a test may. */
+/** Starts the servers before the suites, since downloading them may take longer than a test may. null: there are servers. */
 async function openServers(): Promise<LeftOut | null> {
   if (sharesServers) return null;
   const found = await findServers();
@@ -86,7 +88,7 @@ async function openServers(): Promise<LeftOut | null> {
   return null;
 }
 
-/** As above. */
+/** Like `openServers`. */
 async function missingBrowser(): Promise<LeftOut | null> {
   const found = await findBrowser();
   return "missing" in found ? { tests: "the tests in a browser", toRun: found.missing } : null;

@@ -8,12 +8,12 @@ const run = promisify(execFile);
 const commandMsMax = 180_000;
 const connectSecondsMax = 10;
 
-/** Reads and downloads packages; needs no rights and changes nothing of the system. */
+/** Reads package lists and downloads packages; needs no rights and changes nothing of the system. */
 export class Apt {
   readonly #folder: string;
   #options: string[] = [];
 
-  /** @param folder for lists of our own, where the system has none */
+  /** @param folder for our own lists, if the system has none */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -23,13 +23,13 @@ export class Apt {
     return apt !== null && dpkg !== null;
   }
 
-  /** The system's package lists when they can give `probe` (images are made without lists, and lists grow old), else our own. */
+  /** The system's package lists if they can provide `probe` (images have no lists, and lists become outdated), else our own. */
   async useLists(probe: string): Promise<void> {
     const usable = await this.#command("apt-get", ["download", "--print-uris", probe]).catch(() => null);
     if (usable === null) await this.#updateOwnLists();
   }
 
-  /** What packages depend on directly, without alternatives that are virtual. */
+  /** The direct dependencies of packages, without virtual alternatives. */
   async dependencies(packages: string[]): Promise<string[]> {
     const { stdout } = await this.#command("apt-cache", ["depends", ...packages]);
     return [...new Set([...stdout.matchAll(/^ [ |](?:Pre)?Depends: ([a-z0-9.+-]+)$/gm)].map((match) => match[1] ?? ""))];
@@ -42,7 +42,7 @@ export class Apt {
     return packages.filter((_, index) => states[index]?.stdout !== "installed");
   }
 
-  /** Downloads packages and puts their files below `folder`. */
+  /** Downloads packages and unpacks their files below `folder`. */
   async unpack(packages: string[], folder: string): Promise<void> {
     const archives = join(folder, "archives");
     await mkdir(archives, { recursive: true });
@@ -61,7 +61,7 @@ export class Apt {
     try {
       await command();
     } catch (error) {
-      // Lists that are older than the last update of a package name files that are gone.
+      // Lists that are older than the last update of a package name removed files.
       if (this.#options.length > 0) throw error;
       await this.#updateOwnLists();
       await command();

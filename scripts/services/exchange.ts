@@ -2,15 +2,15 @@ import { createConnection } from "node:net";
 
 export interface Exchange {
   port: number;
-  /** Sent when the connection stands. */
+  /** Sent when the connection is open. */
   send: string;
-  /** What ends the exchange. */
+  /** Ends the exchange. */
   expect: RegExp;
 }
 
 const answerMsMax = 2_000;
 
-/** One question to a server on loopback in its own words. Resolves to what it said. @throws Error when it says something else */
+/** Sends one request to a local server in its own protocol. Resolves with the reply. @throws Error for another reply */
 export function exchange({ port, send, expect }: Exchange): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = "";

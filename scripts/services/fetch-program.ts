@@ -1,5 +1,5 @@
 /**
- * Unpacks a server from the distribution's packages into a folder of its own, as root or not. It is never installed: on a
+ * Unpacks a server from the distribution's packages into a separate folder, as root or not. It is never installed, because on a
  * person's machine that would start and enable daemons.
  */
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -14,17 +14,17 @@ export interface Fetch {
   works(program: Program): boolean;
 }
 
-/** The packages that hold a binary. PostgreSQL's is named after the release's version of it. */
+/** The packages that contain a binary. PostgreSQL's is named after its version in the release. */
 const packagesOf: Record<string, (apt: Apt) => Promise<string[]>> = {
   "nats-server": () => Promise.resolve(["nats-server"]),
   "redis-server": () => Promise.resolve(["redis-server", "redis-tools"]),
   postgres: async (apt) => (await apt.dependencies(["postgresql"])).filter((name) => /^postgresql-\d+$/.test(name)),
 };
 
-/** Where one cannot be fetched, the others are not waited for. */
+/** If one cannot be downloaded, the others are not awaited. */
 let given = true;
 
-/** null when this is not Debian or Ubuntu, or when they could not be fetched. */
+/** null if this is not Debian or Ubuntu, or if a download failed. */
 export async function fetchProgram({ binary, works }: Fetch): Promise<Program | null> {
   const cache = cacheFolder();
   const kept = findKept(cache, binary, works);
@@ -60,7 +60,10 @@ interface Unpacking {
 
 const libraryRoundsMax = 6;
 
-/** The packages, then the libraries they depend on, as long as the binary lacks one. LLVM is for a compiler that we switch off. */
+/**
+ * The packages, then the libraries they depend on, until the binary has all of them. LLVM is for a compiler that is switched
+ * off.
+ */
 async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<void> {
   await apt.unpack(packages, folder);
   const unpacked = new Set(packages);
@@ -76,7 +79,7 @@ async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<voi
   }
 }
 
-/** As root not below its home, which is closed to the user that PostgreSQL must run as. */
+/** As root not below its home, which is closed to the user of PostgreSQL. */
 export function cacheFolder(): string {
   if (process.getuid?.() === 0) return "/var/cache/weir";
   return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "weir");

@@ -1,4 +1,4 @@
-/** Looks for Chromium on this machine. Unlike a server it starts nothing by itself, so root, as in a container, may install it. */
+/** Looks for Chromium on this machine. Unlike a server it starts nothing by itself, so root in a container may install it. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -11,13 +11,13 @@ const installWords = ["install", "--yes", "--no-install-recommends", "chromium"]
 const commandMsMax = 240_000;
 
 export interface Surroundings {
-  /** Folders with a delimiter between them. */
+  /** Folders separated by a delimiter. */
   path: string;
-  /** Of apt; resolves when it has ended, well or not. */
+  /** Output of apt; resolves when it has ended, successfully or not. */
   install: (() => Promise<void>) | null;
 }
 
-/** @returns where it is; the first time on a machine without it, it may take some minutes */
+/** @returns its path; the first time on a machine without it, this may take some minutes */
 export async function findBrowser({ path, install }: Surroundings = here()): Promise<{ path: string } | Missing> {
   const found = onPath(path);
   if (found !== null) return { path: found };
@@ -45,7 +45,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Images are made without lists of packages, and lists grow old: where it fails with those that are there, it gets new ones. */
+/** Images have no package lists, and lists become outdated: after a failure it downloads new ones. */
 async function installByApt(): Promise<void> {
   const apt = (words: string[]): Promise<boolean> =>
     run("apt-get", ["-q", ...words], { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, timeout: commandMsMax }).then(

@@ -1,4 +1,4 @@
-/** Looks for the three servers on this machine. What Debian and Ubuntu can give is fetched, never installed. */
+/** Looks for the three servers on this machine. Packages of Debian and Ubuntu are downloaded, never installed. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
@@ -8,12 +8,12 @@ import { environmentOf, type Program } from "./program.ts";
 export interface Servers {
   nats: Program;
   redis: Program;
-  /** `postgres`, with `initdb` beside it. */
+  /** `postgres`, with `initdb` next to it. */
   postgres: Program;
 }
 
 export interface Missing {
-  /** What to install, for whom it concerns. */
+  /** What to install, for the reader of the message. */
   missing: string;
 }
 

@@ -2,14 +2,14 @@ import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /**
- * Below the ports that systems give to outgoing connections: from those, a client that tries to reconnect to a server
- * that is down can be given the server's own port, and keeps the server from coming back.
+ * Below the ports that systems use for outgoing connections: a client that tries to reconnect to a stopped server could get the
+ * server's own port from these, and so prevent its restart.
  */
 const portMin = 10_000;
 const portMax = 20_000;
 const attemptsMax = 100;
 
-/** A port on which nothing listens, and nothing on the one `alsoOffset` above it (Redis Cluster: 10,000). */
+/** A port without a listener, whose port `alsoOffset` above it has none either (Redis Cluster: 10,000). */
 export async function freePort({ alsoOffset = 0 } = {}): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = randomInt(portMin, portMax);

@@ -14,7 +14,7 @@ export interface NatsOptions {
   port?: number;
 }
 
-/** A NATS server with JetStream, on loopback, behind a password. */
+/** A NATS server with JetStream on loopback, with a password. */
 export async function startNats({ program, folder, port: wanted }: NatsOptions): Promise<Server> {
   const port = wanted ?? (await freePort());
   const { home, password } = await openFolder(folder, null);

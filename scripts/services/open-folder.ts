@@ -8,8 +8,8 @@ export interface ServerFolder {
 }
 
 /**
- * Makes a server's folder, and on first use its password: other people of this machine reach loopback, too.
- * @param owner who the server runs as; null: as we do
+ * Creates a server's folder and, on first use, its password, because other users of this machine can reach loopback.
+ * @param owner the server's user; null: ours
  */
 export async function openFolder(folder: string, owner: { uid: number; gid: number } | null): Promise<ServerFolder> {
   const home = resolve(folder);

@@ -6,7 +6,7 @@ export interface ServerUser {
   gid: number;
 }
 
-/** PostgreSQL refuses to run as root; then it runs as `postgres` or else `nobody`. null: it runs as we do. */
+/** PostgreSQL refuses to run as root, so it then runs as `postgres` or else `nobody`. null: it runs as our user. */
 export function serverUser(): ServerUser | null {
   if (process.getuid?.() !== 0) return null;
   for (const name of ["postgres", "nobody"]) {
@@ -16,7 +16,7 @@ export function serverUser(): ServerUser | null {
   throw new Error('Cannot run PostgreSQL as root, and there is no user "postgres" or "nobody": run as another user');
 }
 
-/** @throws Error naming the path that the user cannot reach: a folder above it is closed */
+/** @throws Error that names the path which the user cannot reach, because a folder above it is closed */
 export function checkReach(user: ServerUser | null, paths: string[]): void {
   if (user === null) return;
   for (const path of paths) {

@@ -9,17 +9,17 @@ import { environmentOf, type Program } from "./program.ts";
 import { Server } from "./server.ts";
 
 export interface PostgresOptions {
-  /** The program `postgres`; `initdb` stands beside it. */
+  /** The program `postgres`, with `initdb` next to it. */
   program: Program;
   folder: string;
   port?: number;
-  /** Survives a power cut. Without it, only kill -9: enough for tests, and quicker. */
+  /** Whether it survives a power cut. Without it, it survives only kill -9: enough for tests, and faster. */
   durable?: boolean;
 }
 
 const name = "weir";
 
-/** A PostgreSQL server on loopback, behind a password, with the database "weir". */
+/** A PostgreSQL server on loopback with a password and the database "weir". */
 export async function startPostgres({ program, folder, port: wanted, durable = false }: PostgresOptions): Promise<Server> {
   const port = wanted ?? (await freePort());
   const user = serverUser();
@@ -49,7 +49,7 @@ export async function startPostgres({ program, folder, port: wanted, durable = f
   });
 }
 
-/** Makes an empty database on the server of `serverUrl` where it is missing. */
+/** Creates an empty database on the server of `serverUrl` if it is missing. */
 export async function createDatabase(serverUrl: string, database: string): Promise<void> {
   const sql = postgres(serverUrl, { max: 1, connect_timeout: 2, onnotice: () => {} });
   try {

@@ -11,14 +11,14 @@ export interface RedisOptions {
   /** Its append-only file, its password and its log. */
   folder: string;
   port?: number;
-  /** A Redis Cluster of one server that holds all slots: it refuses what does not stay within one slot. */
+  /** A Redis Cluster of one server that has all slots: it refuses commands over several slots. */
   cluster?: boolean;
 }
 
 const slots = 16_384;
 const clusterBusOffset = 10_000;
 
-/** A Redis server on loopback, behind a password, that forgets at most the last second and never evicts. */
+/** A Redis server on loopback with a password, which forgets at most the last second and never evicts. */
 export async function startRedis({ program, folder, port: wanted, cluster = false }: RedisOptions): Promise<Server> {
   const port = wanted ?? (await freePort({ alsoOffset: clusterBusOffset }));
   const { home, password } = await openFolder(folder, null);
@@ -32,7 +32,7 @@ export async function startRedis({ program, folder, port: wanted, cluster = fals
     `appendfsync everysec`,
     `save ""`,
     `maxmemory-policy noeviction`,
-    // Large windows that expire are freed beside the thread that answers.
+    // Frees large expired windows in another thread than the one that replies.
     `lazyfree-lazy-expire yes`,
     ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip 127.0.0.1`] : []),
   ];
@@ -58,7 +58,7 @@ export async function startRedis({ program, folder, port: wanted, cluster = fals
 
 type Ask = (command: string, expect: RegExp) => Promise<string>;
 
-/** The slots are kept in the folder: added once, and ready when the cluster says so. */
+/** The folder stores the slots: they are added once, and the server is ready when the cluster reports it. */
 async function holdAllSlots(ask: Ask): Promise<void> {
   const state = await ask("CLUSTER INFO", /cluster_slots_assigned:\d+\r\n/);
   if (state.includes("cluster_slots_assigned:0")) {

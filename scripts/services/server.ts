@@ -6,25 +6,25 @@ import { killWithParent } from "./kill-with-parent.ts";
 import { environmentOf, type Program } from "./program.ts";
 
 export interface ServerPlan {
-  /** Named in errors and logs. */
+  /** Used in errors and logs. */
   name: string;
   program: Program;
   arguments: string[];
-  /** Beside ours. */
+  /** In addition to ours. */
   environment?: Record<string, string>;
-  /** Stands before the program, and becomes it. */
+  /** Precedes the program, and executes it. */
   prefix?: string[];
-  /** Where its log goes. */
+  /** The folder of its log. */
   folder: string;
   port: number;
   url: string;
-  /** Who it runs as; null: as we do. */
+  /** Its user; null: ours. */
   user: { uid: number; gid: number } | null;
-  /** Ends it in an orderly way. */
+  /** Stops it in an orderly way. */
   stopSignal: NodeJS.Signals;
-  /** Ends it at once without leaving a part of it. */
+  /** Stops it at once with all its processes. */
   abortSignal: NodeJS.Signals;
-  /** Rejects as long as it does not answer; tried again. */
+  /** Rejects as long as it does not answer; retried. */
   ready(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const startAttemptsMax = 20;
 const pauseMs = 20;
 const logTailBytes = 2_000;
 
-/** A server process on loopback. Its port, hence its URL, stays over restarts. */
+/** A server process on loopback. Its port, and so its URL, stays the same over restarts. */
 export class Server implements AsyncDisposable {
   static readonly #running = new Set<Server>();
   readonly #plan: ServerPlan;
@@ -44,7 +44,7 @@ export class Server implements AsyncDisposable {
     this.#plan = plan;
   }
 
-  /** @throws Error with the end of its log when it does not come to answer */
+  /** @throws Error with the end of its log if it never answers */
   static async start(plan: ServerPlan): Promise<Server> {
     const server = new Server(plan);
     await server.#start();
@@ -63,12 +63,12 @@ export class Server implements AsyncDisposable {
     return this.#plan.port;
   }
 
-  /** 0 while it is down. */
+  /** 0 while it is stopped. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
 
-  /** Sends a signal; resolves once the process has ended, at once for SIGSTOP and SIGCONT. */
+  /** Sends a signal; resolves when the process has ended, at once for SIGSTOP and SIGCONT. */
   async kill(signal: NodeJS.Signals): Promise<void> {
     const child = this.#child;
     if (child === null) return;
@@ -76,13 +76,13 @@ export class Server implements AsyncDisposable {
     if (signal !== "SIGSTOP" && signal !== "SIGCONT") await ended(child);
   }
 
-  /** Starts it again on the same port and data, after an orderly stop where it is running. */
+  /** Restarts it on the same port and data, after an orderly stop if it runs. */
   async restart(): Promise<void> {
     await this.stop();
     await this.#start();
   }
 
-  /** Orderly; by force when that takes too long. */
+  /** Stops it in an orderly way, or by force if that takes too long. */
   async stop(): Promise<void> {
     const child = this.#child;
     if (child === null) return;
@@ -97,7 +97,7 @@ export class Server implements AsyncDisposable {
     await this.stop();
   }
 
-  /** A killed predecessor may hold port or data for a moment, so an early death is tried again. */
+  /** A killed predecessor may still hold the port or data, so an early exit is retried. */
   async #start(): Promise<void> {
     const deadline = performance.now() + startMsMax;
     for (let attempt = 1; attempt <= startAttemptsMax; attempt++) {

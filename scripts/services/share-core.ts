@@ -1,25 +1,25 @@
 /**
- * NATS, Redis and the admission workers hand each request to each other four times, for some microseconds each. On two cores the
- * kernel spreads them, and each hand-over first wakes a core that had gone to sleep; on one core it is a mere switch.
+ * NATS, Redis and the admission workers pass each request on four times, with some microseconds of work each. On two cores the
+ * kernel spreads them, and each hand-over first wakes a sleeping core; on one core it is a mere context switch.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-/** How late a thread that asked to sleep for less may be woken. */
+/** How late a thread with a shorter sleep may wake. */
 const timerSlackNs = 5_000_000;
 
-/** How a server is started, beside its own program and arguments. */
+/** How a server starts, besides its own program and arguments. */
 export interface Start {
   environment: Record<string, string>;
-  /** Stands before the program. */
+  /** Precedes the program. */
   prefix: string[];
 }
 
 /**
- * How a server written in Go is started for the core that it will share. It has as many threads run its code as there are cores, and looks
- * at that once. One more of its threads looks after those every 20 µs while there is work, several times a request, in between the others
- * of that core; with this slack it hardly comes, and at most half as late as it allows itself while there is nothing to do.
+ * How a Go server starts on its shared core. Go runs as many threads as there are cores, and counts them once. Another of its
+ * threads checks these every 20 µs while there is work, several times a request, between the other processes of the core. With
+ * this slack it rarely runs, and half as late as Go's own limit while idle.
  * https://man7.org/linux/man-pages/man2/PR_SET_TIMERSLACK.2const.html
  */
 export function goStart(): Start {
@@ -28,7 +28,7 @@ export function goStart(): Start {
   return { environment: { GOMAXPROCS: "1" }, prefix: ["sh", "-c", script, "sh"] };
 }
 
-/** Has these processes run on one core, where this machine has two; elsewhere, and without `taskset`, they stay where they are. */
+/** Runs these processes on one core if this machine has two. On other machines, and without `taskset`, nothing changes. */
 export function shareCore(pids: readonly number[]): void {
   if (!isShared()) return;
   const core = coreAt("last");
@@ -37,8 +37,8 @@ export function shareCore(pids: readonly number[]): void {
 }
 
 /**
- * Has the thread that this process began with run on the other core than `shareCore` takes. Threads that it has already stay free: a compiler or
- * collector of garbage may use what is idle.
+ * Runs this process's first thread on the core that `shareCore` does not use. Existing threads stay free: a compiler or a
+ * garbage collector may use idle time.
  */
 export function takeFirstCore(pid: number): void {
   if (!isShared()) return;
@@ -50,7 +50,7 @@ function isShared(): boolean {
   return availableParallelism() === 2;
 }
 
-/** Of those that this process may run on. */
+/** The cores that this process may use. */
 function coreAt(place: "first" | "last"): string | null {
   try {
     const list = /^Cpus_allowed_list:\s*(.+)$/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "";

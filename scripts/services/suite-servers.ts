@@ -31,7 +31,7 @@ export class SuiteServers implements AsyncDisposable {
     return new SuiteServers(servers, folder, postgres);
   }
 
-  /** Fleets of two suites never meet: neither on the bus, nor in Redis, nor in a database. */
+  /** Fleets of two suites never share a bus, a Redis or a database. */
   async forSuite(name: string): Promise<UrlsOfSuite> {
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ program: this.#servers.nats, folder: join(this.#folder, name, "nats") }));

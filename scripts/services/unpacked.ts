@@ -1,14 +1,14 @@
-/** Programs that were unpacked into a folder of ours, each time that they were fetched into a new one. */
+/** Programs that were unpacked into our folder, each download in a new one. */
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Program } from "./program.ts";
 
-/** Nobody brings the repairs of the distribution to what is unpacked: so old it is fetched anew. */
+/** Unpacked programs get no updates of the distribution, so they are downloaded again at this age. */
 const ageMsMax = 7 * 86_400_000;
-/** After an attempt that failed, as without a network. */
+/** After a failed attempt, for example without a network. */
 const againMs = 86_400_000;
-/** Those before the newest may be running. */
+/** Earlier ones may be running. */
 const foldersMax = 3;
 
 export interface Unpacked {
@@ -21,7 +21,7 @@ export function newFolder(cache: string, binary: string, nowMs: number): string 
   return join(cache, `${binary}-${nowMs}`);
 }
 
-/** The one unpacked last of those that work; null: none does. */
+/** The working one that was unpacked last; null if none works. */
 export function findKept(cache: string, binary: string, works: (program: Program) => boolean): Unpacked | null {
   for (const { folder, ageMs } of foldersOf(cache, binary)) {
     const program = findProgram(folder, binary);
@@ -30,7 +30,7 @@ export function findKept(cache: string, binary: string, works: (program: Program
   return null;
 }
 
-/** It counts as old again in a day. */
+/** It counts as outdated again after a day. */
 export function postpone({ folder }: Unpacked): void {
   const at = new Date(Date.now() - ageMsMax + againMs);
   utimesSync(folder, at, at);
@@ -50,7 +50,7 @@ export function findProgram(folder: string, binary: string): Program | null {
   return { path: join(found.parentPath, binary), libraries: [...new Set(libraries)].join(":") || null };
 }
 
-/** Newest first. The first ones had no time in their name. */
+/** The newest first. The oldest ones had no time in their name. */
 function foldersOf(cache: string, binary: string): { folder: string; ageMs: number }[] {
   const names = existsSync(cache) ? readdirSync(cache) : [];
   const folders = names.filter((name) => name === binary || (name.startsWith(`${binary}-`) && /-\d+$/.test(name)));

@@ -1,11 +1,13 @@
 /** Limits of the connector catalog and of connections. Each value has its row in docs/limits.md. */
 
 // Retries
+/** Pause between attempts to prepare what the catalog needs. */
 export const prepareRetryMs = 500;
 
 // Renderings
 /** Pages and lists of the connector catalog that wait to be made; a request beyond it gets 503. */
 export const renderingsWaitingMax = 64;
+/** The longest pause after a rendering, which is otherwise twice its duration. */
 export const renderingRestMsMax = 500;
 
 // Catalog

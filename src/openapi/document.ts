@@ -29,7 +29,8 @@ import { keyPrefix } from "../kernel/ids.ts";
 import { toolsPaths } from "./tools-operations.ts";
 import { servicePaths } from "./service-operations.ts";
 
-const named: [string, TSchema][] = [
+/** The schemas that the document refers to by name. */
+const namedSchemas: [string, TSchema][] = [
   ["ChatCompletion", CompletionBody],
   ["ChatCompletionChunk", ChunkBody],
   ["Model", ModelRecord],
@@ -54,7 +55,7 @@ const named: [string, TSchema][] = [
   ["ControlAudit", AuditView],
   ["ControlVerification", Verification],
 ];
-const names: ReadonlyMap<TSchema, string> = new Map(named.map(([name, schema]) => [schema, name]));
+const names: ReadonlyMap<TSchema, string> = new Map(namedSchemas.map(([name, schema]) => [schema, name]));
 
 const description = `A metered inference gateway: one chat-completions API in front of many model providers.
 
@@ -74,7 +75,7 @@ export interface OpenApiDocument {
 /** @param slug the service's name, the beginning of keys and operations */
 export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
   const prefix = keyPrefix(slug);
-  const schemas = Object.fromEntries(named.map(([name, schema]) => [name, jsonSchema(schema, names)]));
+  const schemas = Object.fromEntries(namedSchemas.map(([name, schema]) => [name, jsonSchema(schema, names)]));
   return {
     openapi: "3.1.0",
     info: { title: "Weir", version: "1.0", description },
@@ -101,17 +102,17 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       securitySchemes: {
         apiKey: bearer(`An API key: \`${prefix}\` and 64 hexadecimal digits in small letters`),
         // The specification's name. The key may follow `Bearer` or `ApiKey`.
-        ApiKeyAuth: { type: "apiKey", in: "header", name: "Authorization", description: toolsKeyWords(slug) },
+        ApiKeyAuth: { type: "apiKey", in: "header", name: "Authorization", description: toolsKeyDescription(slug) },
         operatorToken: { ...bearer("The operator token; API keys are not accepted"), "x-addition": true },
       },
     },
   };
 }
 
-function toolsKeyWords(slug: string): string {
+function toolsKeyDescription(slug: string): string {
   return `A tools key: \`${keyPrefix(slug, "tools")}\` and 64 hexadecimal digits in small letters, bare or after \`Bearer\``;
 }
 
-function bearer(words: string): Record<string, unknown> {
-  return { type: "http", scheme: "bearer", description: words };
+function bearer(description: string): Record<string, unknown> {
+  return { type: "http", scheme: "bearer", description };
 }

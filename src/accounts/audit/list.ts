@@ -11,7 +11,7 @@ const FieldChange = Type.Object({
 });
 
 export const AuditView = Type.Object({
-  at: text("When, ISO 8601 in UTC"),
+  at: text("The time, ISO 8601 in UTC"),
   event: text("The event, such as `auth.api.key.updated`"),
   actor: text("The actor: an e-mail address, or `operator`"),
   role: text("The role of the actor"),

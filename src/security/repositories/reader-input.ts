@@ -2,31 +2,33 @@
 import type { RepositoryFiles } from "./collected-files.ts";
 
 export interface ReaderInput {
-  /** Of the repository. */
+  /** The repository's name. */
   name: string;
   found: RepositoryFiles;
 }
 
-interface Head {
+/** The first line of the input. */
+interface Header {
   name: string;
   refused: RepositoryFiles["refused"];
   files: { path: string; length: number }[];
 }
 
-/** A line, and the files after it. */
+/** @returns the header as a line of JSON, then the bytes of the files */
 export function encodeReaderInput({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
-  const head: Head = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
-  return [new TextEncoder().encode(`${JSON.stringify(head)}\n`), ...files.map(({ bytes }) => bytes)];
+  const header: Header = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
+  return [new TextEncoder().encode(`${JSON.stringify(header)}\n`), ...files.map(({ bytes }) => bytes)];
 }
 
+/** The counterpart of `encodeReaderInput`. @param line the header @param bytes those of all files */
 export function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput {
-  const { name, refused, files } = headOf(line);
+  const { name, refused, files } = parseHeader(line);
   let at = 0;
-  const cut = files.map(({ path, length }) => ({ path, bytes: bytes.subarray(at, (at += length)) }));
-  return { name, found: { files: cut, refused } };
+  const split = files.map(({ path, length }) => ({ path, bytes: bytes.subarray(at, (at += length)) }));
+  return { name, found: { files: split, refused } };
 }
 
-/** The counterpart of `encodeReaderInput`. */
-function headOf(line: string): Head {
-  return JSON.parse(line) as Head;
+/** `encodeReaderInput` wrote the line, so its type holds. */
+function parseHeader(line: string): Header {
+  return JSON.parse(line) as Header;
 }

@@ -10,45 +10,45 @@ import { SbomRefusal } from "./refusal.ts";
 import { findDependencyPaths, type DependencyPath } from "./dependency-paths.ts";
 
 /** @throws SbomRefusal too_large */
-export function normalizeSbom(draft: ParsedSbom, bytes: Uint8Array): SbomDocument {
-  bound("components", draft.components.length, sbomComponentsMax);
-  bound("relationships", draft.edges.length + draft.holdings.length, sbomEdgesMax);
-  const all = draft.root === null ? draft.components : [draft.root, ...draft.components];
+export function normalizeSbom(parsed: ParsedSbom, bytes: Uint8Array): SbomDocument {
+  requireAtMost("components", parsed.components.length, sbomComponentsMax);
+  requireAtMost("relationships", parsed.edges.length + parsed.holdings.length, sbomEdgesMax);
+  const all = parsed.root === null ? parsed.components : [parsed.root, ...parsed.components];
   const refs = referencesOf(all);
-  const edges = inOrder(draft.edges);
-  const root = draft.root === null ? null : (refs.get(draft.root) ?? null);
-  const holdings = inOrder([...draft.holdings, ...parentHoldings(all, refs)]);
-  const paths = findDependencyPaths({ root, tops: draft.tops.toSorted(), edges, holdings });
-  const finish = (component: ParsedComponent) => finished({ component, refs, paths });
+  const edges = sortedUnique(parsed.edges);
+  const root = parsed.root === null ? null : (refs.get(parsed.root) ?? null);
+  const holdings = sortedUnique([...parsed.holdings, ...parentHoldings(all, refs)]);
+  const paths = findDependencyPaths({ root, tops: parsed.tops.toSorted(), edges, holdings });
+  const normalized = (component: ParsedComponent) => normalizeComponent({ component, refs, paths });
   const described = new Set(refs.values());
   const content = {
-    format: draft.format,
-    specVersion: draft.specVersion,
-    documentId: draft.documentId,
-    name: draft.name,
-    created: draft.created,
-    tools: unique(draft.tools),
-    root: draft.root === null ? null : finish(draft.root),
-    components: draft.components.map(finish).toSorted((one, other) => byCodeUnits(one.ref, other.ref)),
+    format: parsed.format,
+    specVersion: parsed.specVersion,
+    documentId: parsed.documentId,
+    name: parsed.name,
+    created: parsed.created,
+    tools: unique(parsed.tools),
+    root: parsed.root === null ? null : normalized(parsed.root),
+    components: parsed.components.map(normalized).toSorted((one, other) => byCodeUnits(one.ref, other.ref)),
     edges,
-    missingRefs: missingRefs([...edges, ...draft.holdings], new Set([...described, ...draft.otherRefs])),
+    missingRefs: missingRefs([...edges, ...parsed.holdings], new Set([...described, ...parsed.otherRefs])),
     otherSteps: otherSteps(paths, described),
   };
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return { ...content, encoding: draft.encoding, sha256, digest: digestOf(content) };
+  return { ...content, encoding: parsed.encoding, sha256, digest: digestOf(content) };
 }
 
-function bound(what: string, count: number, max: number): void {
+function requireAtMost(what: string, count: number, max: number): void {
   if (count > max) throw new SbomRefusal("too_large", `The document has ${count} ${what}; at most ${max} are read`);
 }
 
-interface ComponentToFinish {
+interface ComponentContext {
   component: ParsedComponent;
   refs: ReadonlyMap<ParsedComponent, string>;
   paths: ReadonlyMap<string, DependencyPath>;
 }
 
-function finished({ component, refs, paths }: ComponentToFinish): SbomComponent {
+function normalizeComponent({ component, refs, paths }: ComponentContext): SbomComponent {
   const ref = refs.get(component) ?? "";
   const path: DependencyPath = paths.get(ref) ?? { relation: "unknown", distance: null, via: null };
   const { type, group, name, version, versionRange, hashes, scope, external } = component;
@@ -60,21 +60,21 @@ function finished({ component, refs, paths }: ComponentToFinish): SbomComponent 
 
 /** A component without a ref gets one derived from its content, so that its position does not matter. */
 function referencesOf(components: readonly ParsedComponent[]): Map<ParsedComponent, string> {
-  const taken = new Set(components.flatMap(({ ref }) => ref ?? []));
+  const used = new Set(components.flatMap(({ ref }) => ref ?? []));
   const counts = new Map<string, number>();
-  const made = components.map((component): [ParsedComponent, string] => {
+  const entries = components.map((component): [ParsedComponent, string] => {
     if (component.ref !== null) return [component, component.ref];
     const named = `${component.group === null ? "" : `${component.group}/`}${component.name}`;
     const base = component.purl ?? (component.version === null ? named : `${named}@${component.version}`);
     let count = counts.get(base) ?? 0;
     let ref = base;
     do ref = count++ === 0 ? base : `${base}#${count}`;
-    while (taken.has(ref));
+    while (used.has(ref));
     counts.set(base, count);
-    taken.add(ref);
+    used.add(ref);
     return [component, ref];
   });
-  return new Map(made);
+  return new Map(entries);
 }
 
 function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMap<ParsedComponent, string>): SbomEdge[] {
@@ -85,8 +85,8 @@ function parentHoldings(components: readonly ParsedComponent[], refs: ReadonlyMa
   });
 }
 
-/** Removes duplicate edges. */
-function inOrder(edges: readonly SbomEdge[]): SbomEdge[] {
+/** Sorts the edges and removes duplicates. */
+function sortedUnique(edges: readonly SbomEdge[]): SbomEdge[] {
   const sorted = edges.toSorted((one, other) => byCodeUnits(one.from, other.from) || byCodeUnits(one.to, other.to));
   return sorted.filter(({ from, to }, index) => from !== sorted[index - 1]?.from || to !== sorted[index - 1]?.to);
 }

@@ -1,7 +1,7 @@
 /**
- * The three servers for tests: started once per test process, when the first test asks, and gone when it ends.
- * Where DATABASE_URL, NATS_URL and REDIS_URL are set, those are used. They are shared then with other processes, so every
- * test makes what it stores its own: a database by `freshDatabase`, streams and workspaces by new ids.
+ * The three servers for tests, started once per test process at first use and stopped at its end. If DATABASE_URL, NATS_URL and
+ * REDIS_URL are set, their servers are used. Other processes then share them, so every test creates its own data: a database by
+ * `freshDatabase`, streams and workspaces by new ids.
  */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { randomUUID } from "node:crypto";
@@ -12,7 +12,7 @@ import { createDatabase } from "../../../scripts/services/postgres.ts";
 import { startServices, type ServiceUrls } from "../../../scripts/services.ts";
 import { atEnd } from "../processes/at-end.ts";
 
-/** For tests that kill no server: other tests use the same ones. */
+/** For tests that kill no server, because other tests use the same ones. */
 export interface TestServices {
   urls: ServiceUrls;
 }
@@ -20,13 +20,13 @@ export interface TestServices {
 let servers: ReturnType<typeof findServers> | null = null;
 let services: Promise<TestServices | null> | null = null;
 
-/** null when this machine has none; the reason is printed. @throws Error then where CI is set: there nothing is left out */
+/** null if this machine has none; the reason is printed. @throws Error in that case if CI is set, because CI skips nothing */
 export function testServices(): Promise<TestServices | null> {
   services ??= openServices();
   return services;
 }
 
-/** The programs, for a test that starts servers of its own; null as above. */
+/** The programs, for a test that starts its own servers; null as above. */
 export async function testServers(): Promise<Servers | null> {
   servers ??= findServers();
   const found = await servers;
@@ -45,7 +45,7 @@ export async function freshDatabase(url: string): Promise<string> {
   return fresh.href;
 }
 
-/** A temporary folder that is gone when this process has ended. */
+/** A temporary folder that is removed when this process ends. */
 export async function temporaryFolder(name: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), `weir-${name}-`));
   await chmod(folder, 0o711); // PostgreSQL may run as another user.

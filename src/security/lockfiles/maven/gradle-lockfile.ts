@@ -20,7 +20,7 @@ export function readGradleLockfile(text: string): LockGraph {
   return graph.finish();
 }
 
-/** Whether all configurations are for tests, by Gradle's own names: `testRuntimeClasspath`, `integrationTestCompileClasspath`. */
+/** `excluded` if all configurations are for tests, by Gradle's own names: `testRuntimeClasspath`, `integrationTestCompileClasspath`. */
 function scopeOf(configurations: string[]): LockScope {
   return configurations.every((configuration) => /^test[A-Z]|Test[A-Z]/.test(configuration)) ? "excluded" : "required";
 }
