@@ -25,5 +25,5 @@ function sentence(project: ProjectDetailsView): string {
   const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, since a project has at most ${projectFindingsMax}`;
   if (status === "completed") return made + cut;
   const line = before === null || before === 0 ? "" : ` behind ${before} others`;
-  return `${made}${cut}; its scan is ${status === "never" ? "not asked for yet" : `${status}${line}`}`;
+  return `${made}${cut}; its scan is ${status === "never" ? "not requested yet" : `${status}${line}`}`;
 }

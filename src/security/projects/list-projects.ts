@@ -16,10 +16,10 @@ export const listProjects = operation({
   annotations: reading,
   input: Type.Object({ name: nameFilter("Projects of exactly this name"), ...pageFields({ normal: projectRowsDefault }) }),
   data: listData("projects", ProjectView),
-  async handle({ input: { name, limit: asked, offset }, caller: { workspace, scope }, parts }) {
+  async handle({ input: { name, limit: requested, offset }, caller: { workspace, scope }, parts }) {
     const { sql } = parts;
     const filter = { workspace, scope, name: name ?? null };
-    const limit = Math.min(asked, listRowsMax);
+    const limit = Math.min(requested, listRowsMax);
     const total = await countProjects(filter, sql);
     const rows = await selectProjects({ ...filter, limit, offset }, sql);
     const hint = total === 0 && name !== undefined ? ". A name must match exactly" : "";

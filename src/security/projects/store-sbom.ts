@@ -40,18 +40,17 @@ export interface SbomStoreParts {
 }
 
 /**
- * The same bytes once more change nothing and give the same id; bytes that the project had before become its present document
- * again. A scan is asked for in the same transaction.
- * @throws DomainError not_found for an id of a project or product that the workspace does not have; forbidden for auditors;
- *   conflict where the workspace has as much as it can have
- * @throws LimitReachedError where it has stored as many documents within the hour as it can
+ * The same bytes again change nothing and return the same id; bytes of a former SBOM make it the current one again. The same transaction
+ * requests a scan.
+ * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict for a full quota
+ * @throws LimitReachedError when the workspace has stored too many SBOMs within the hour
  */
-export async function storeSbom(asked: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
-  authorize(asked.actor, { roles: writers, action: "store an SBOM" });
-  await requireProject(asked, sql);
-  await requireRoomForSbom({ workspace: asked.workspace, now: clock.now(), sha256: asked.sbom.sha256 }, sql);
-  await addPackages(asked.sbom, sql);
-  const { changed, ...stored } = await change(asked.actor, { sql, clock }, (tx) => storeIn(tx, asked, new Date(clock.now())));
+export async function storeSbom(request: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
+  authorize(request.actor, { roles: writers, action: "store an SBOM" });
+  await requireProject(request, sql);
+  await requireRoomForSbom({ workspace: request.workspace, now: clock.now(), sha256: request.sbom.sha256 }, sql);
+  await addPackages(request.sbom, sql);
+  const { changed, ...stored } = await change(request.actor, { sql, clock }, (tx) => storeIn(tx, request, new Date(clock.now())));
   if (changed) notify("scan-waits");
   return stored;
 }
@@ -69,20 +68,20 @@ async function addPackages({ packages }: SbomRows, sql: Database): Promise<void>
   }
 }
 
-async function storeIn(tx: Transaction, asked: SbomToStore, at: Date): Promise<Change<StoredSbom & { changed: boolean }>> {
-  const { workspace, sbom } = asked;
-  const product = asked.product === null ? null : await findOrCreateProduct({ workspace, product: asked.product, at }, tx);
-  const found = await findOrCreateProject({ workspace, project: asked.project, at }, tx);
+async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise<Change<StoredSbom & { changed: boolean }>> {
+  const { workspace, sbom } = request;
+  const product = request.product === null ? null : await findOrCreateProduct({ workspace, product: request.product, at }, tx);
+  const found = await findOrCreateProject({ workspace, project: request.project, at }, tx);
   const { project } = found;
   const events = [
     ...(product?.events ?? []),
     ...found.events,
-    ...(await follow({ asked, project, product: product?.id ?? null }, tx)),
+    ...(await updateOriginAndProduct({ request, project, product: product?.id ?? null }, tx)),
   ];
   const known = await selectSbomId({ project: project.id, sha256: sbom.sha256 }, tx);
   const id = known ?? newToolsId("sbom", at.getTime());
   const changed = id !== project.sbom;
-  if (known === undefined) await insertWhole({ asked, project: project.id, id, at }, tx);
+  if (known === undefined) await insertWhole({ request, project: project.id, id, at }, tx);
   if (changed) {
     await updateDocument({ id: project.id, sbom: id }, tx);
     await requestScan({ project: project.id, at }, tx);
@@ -99,14 +98,17 @@ async function storeIn(tx: Transaction, asked: SbomToStore, at: Date): Promise<C
   return { result: { ...viewOf(sbom, { project, id, changed }), changed }, event: events };
 }
 
-interface Following {
-  asked: SbomToStore;
+interface ProjectUpdate {
+  request: SbomToStore;
   project: ProjectRow;
   product: string | null;
 }
 
 /** Updates the origin and the product of the project. */
-async function follow({ asked: { workspace, origin }, project, product }: Following, tx: Transaction): Promise<AuditEvent[]> {
+async function updateOriginAndProduct(
+  { request: { workspace, origin }, project, product }: ProjectUpdate,
+  tx: Transaction,
+): Promise<AuditEvent[]> {
   const before = { product_id: project.product, provider: project.provider, repository: project.repository };
   const after = { ...before, ...(product !== null && { product_id: product }), ...origin };
   if (origin !== null) await updateOrigin({ id: project.id, ...origin }, tx);
@@ -115,16 +117,16 @@ async function follow({ asked: { workspace, origin }, project, product }: Follow
   return Object.keys(changes).length === 0 ? [] : [{ event: "project.updated", workspace, target: project.id, changes }];
 }
 
-interface WholeSbom {
-  asked: SbomToStore;
+interface SbomInsert {
+  request: SbomToStore;
   project: string;
   id: string;
   at: Date;
 }
 
-async function insertWhole({ asked, project, id, at }: WholeSbom, tx: Transaction): Promise<void> {
-  const { workspace, filename, sbom: rows } = asked;
-  await insertSbom({ id, workspace, project, filename, createdBy: signatureOf(asked.actor).actor, rows, at }, tx);
+async function insertWhole({ request, project, id, at }: SbomInsert, tx: Transaction): Promise<void> {
+  const { workspace, filename, sbom: rows } = request;
+  await insertSbom({ id, workspace, project, filename, createdBy: signatureOf(request.actor).actor, rows, at }, tx);
   for (const batch of rows.componentRows) await insertComponents({ sbom: id, rows: batch }, tx);
   for (const batch of rows.edgeRows) await insertEdges({ sbom: id, rows: batch }, tx);
 }

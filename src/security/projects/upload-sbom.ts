@@ -39,8 +39,8 @@ export const uploadSbom = operation({
     if (sbom === null)
       throw new DomainError("invalid_field", 'The field "sbom" cannot be read: an SBOM as a JSON object, or as a text is needed');
     if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);
-    const asked = { actor: caller.actor, workspace: caller.workspace, project, product, origin: null, filename };
-    const stored = await storeSbom({ ...asked, sbom: sbom.rows }, parts);
+    const request = { actor: caller.actor, workspace: caller.workspace, project, product, origin: null, filename };
+    const stored = await storeSbom({ ...request, sbom: sbom.rows }, parts);
     return { data: stored, message: `${stored.components} components are stored; the scan is ${stored.scan_status}` };
   },
 });

@@ -82,7 +82,7 @@ export interface ScanStateRow {
   progress: ScanProgress | null;
 }
 
-/** Older versions of this service did not store the begin of a scan: then the newest `last_seen` of the findings stands in for it. */
+/** Older versions of this service did not store the begin of a scan: then the newest `last_seen` of the findings replaces it. */
 export async function selectScanState({ project, until }: LeaseKey, sql: Queries): Promise<ScanStateRow | undefined> {
   const [row] = await sql<ScanStateRow[]>`
     SELECT workspace_id AS workspace, sbom_id AS sbom, scan_asked AS asked, scan_pass AS progress,
@@ -104,7 +104,7 @@ export async function updateToBegun(
 /**
  * Extends the lease and locks the project. Progress resets the count of attempts.
  * @param pass how far the scan is when the transaction is committed; null: as far as before
- * @returns its product; undefined where the lease is not held any longer
+ * @returns its product; undefined when the lease is lost
  */
 export async function moveLease(
   { project, until, next, progress }: LeaseKey & { next: Date; progress: ScanProgress | null },

@@ -41,10 +41,10 @@ export class AttachmentFolder {
     await Promise.all(forgotten.map((id) => rm(this.#path(id), { force: true })));
     requireFileQuota(await selectStoredFiles(place, sql), { more: 1, now });
     const id = newToolsId("att", now);
-    const kept = await this.#write(id, pieces);
+    const written = await this.#write(id, pieces);
     try {
       await sql.begin(async (tx) => {
-        await insertAttachment({ ...place, ...kept, id, name, ticket: null, at: new Date(now) }, tx);
+        await insertAttachment({ ...place, ...written, id, name, ticket: null, at: new Date(now) }, tx);
         await lockQuota({ workspace: place.workspace, counted: "attachments" }, tx);
         requireFileQuota(await selectStoredFiles(place, tx), { more: 0, now });
       });
@@ -52,7 +52,7 @@ export class AttachmentFolder {
       await rm(this.#path(id), { force: true });
       throw error;
     }
-    return { id, sizeBytes: kept.sizeBytes };
+    return { id, sizeBytes: written.sizeBytes };
   }
 
   /** Writes to a partial file first, so that a file with the final name is complete. */

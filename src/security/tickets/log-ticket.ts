@@ -35,7 +35,7 @@ interface Logged {
 
 /**
  * Agents retry: the same ticket of the same person within ten minutes is logged once.
- * @throws DomainError for an attachment that cannot be taken; LimitReachedError where the workspace has logged too many
+ * @throws DomainError for an unknown attachment; LimitReachedError when the workspace has logged too many tickets
  */
 export async function logTicket(draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
   const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
@@ -77,7 +77,7 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
   return { ticket: { ...ticket, status: "open" }, attachment, repeated: false };
 }
 
-/** One that a ticket has already is given too: the same call once more is that ticket. @throws DomainError where there is none */
+/** Returns a used attachment too, since a repeated call gives the same ticket. @throws DomainError when it does not exist */
 async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
   if (id === null) return null;
   const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.actor.email }, tx);

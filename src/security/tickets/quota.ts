@@ -35,19 +35,19 @@ export async function requireTicketQuota(
 
 /**
  * Checks whether there is room for `more` files.
- * @throws LimitReachedError where files wait for tickets that may come or not; DomainError conflict where tickets have them
+ * @throws LimitReachedError when too many files have no ticket; DomainError conflict when the files of tickets are too large
  */
-export function requireFileQuota(kept: StoredFiles, { more, now }: { more: number; now: number }): void {
-  const wait = { status: 429 as const, retryAfterMs: (kept.oldestUnused?.getTime() ?? now) + attachmentUnusedMs - now };
-  if (kept.own + more > attachmentsUnusedMax) {
+export function requireFileQuota(stored: StoredFiles, { more, now }: { more: number; now: number }): void {
+  const wait = { status: 429 as const, retryAfterMs: (stored.oldestUnused?.getTime() ?? now) + attachmentUnusedMs - now };
+  if (stored.own + more > attachmentsUnusedMax) {
     const many = `${attachmentsUnusedMax} files without a ticket`;
     throw new LimitReachedError(`Cannot store more than ${many} (attachmentsUnusedMax): try again later`, wait);
   }
-  if (kept.unusedBytes > attachmentUnusedBytesMax) {
+  if (stored.unusedBytes > attachmentUnusedBytesMax) {
     const many = `${attachmentUnusedBytesMax} bytes of a workspace's files without a ticket`;
     throw new LimitReachedError(`Cannot store more than ${many} (attachmentUnusedBytesMax): try again later`, wait);
   }
-  if (kept.bytes > attachmentStoredBytesMax) {
+  if (stored.bytes > attachmentStoredBytesMax) {
     throw quotaFull({ what: "bytes of attachments", max: attachmentStoredBytesMax, limit: "attachmentStoredBytesMax" });
   }
 }

@@ -120,8 +120,8 @@ describe.each(databases)("importing advisories on $name", ({ open }) => {
       expect((await importing(path)).body).toEqual({ read: 983, imported: 983, unchanged: 0, failed: 0, failures: [] });
       const readings = await readAll({ source: { path } });
       const groups = groupAliases(readings.flatMap((reading) => ("advisory" in reading ? [reading.advisory] : [])));
-      const told = groups.map(({ ids, shared }) => [...ids, ...shared.map((name) => `(${name})`)].join(" "));
-      expect((await store.groups()).toSorted()).toEqual(told.toSorted());
+      const expected = groups.map(({ ids, shared }) => [...ids, ...shared.map((name) => `(${name})`)].join(" "));
+      expect((await store.groups()).toSorted()).toEqual(expected.toSorted());
       expect((await importing(path)).body).toMatchObject({ imported: 0, unchanged: 983 });
     },
     30_000,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { assert, asyncProperty, integer } from "fast-check";
 import { CursorError, readAdvisories, type Progress } from "../../../src/security/advisories/read-advisories.ts";
 import { advisoryBytesMax } from "../../../src/security/limits.ts";
-import { osvRecord, readAll, readStream, told } from "../../support/security/advisories.ts";
+import { osvRecord, readAll, readStream, idsAndFailures } from "../../support/security/advisories.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
@@ -19,12 +19,12 @@ describe("advisories are read from", () => {
     ["records one after another", `${json("X-1")}\n${json("X-2")}${json("X-3")}`, ["X-1", "X-2", "X-3"]],
     ["YAML", "id: X-1\nmodified: 2026-01-01T00:00:00Z\naliases:\n- CVE-2026-0001\n", ["X-1"]],
   ])("%s", async (_, content, ids) => {
-    expect(told(await readStream(content))).toEqual(ids);
+    expect(idsAndFailures(await readStream(content))).toEqual(ids);
   });
 
   test("NDJSON, whose broken lines do not affect the others", async () => {
     const content = `${json("X-1")}\n{"id": "X-2", "aliases": [\n\n"X-3"\n${json("X-4")}`;
-    const readings = told(await readStream(content, { name: "all.ndjson" }));
+    const readings = idsAndFailures(await readStream(content, { name: "all.ndjson" }));
     expect(readings[0]).toBe("X-1");
     expect(readings[1]).toStartWith("all.ndjson:2 The record is not valid JSON");
     expect(readings[2]).toBe('all.ndjson:4 The record must be an object, and is "X-3"');
@@ -43,7 +43,7 @@ describe("advisories are read from", () => {
     await writeFile(join(folder.path, ".git/x.json"), json("X-4"));
     await symlink(join(folder.path, "a.json"), join(folder.path, "b/link.json"));
     await symlink(folder.path, join(folder.path, "b/loop"));
-    expect(told(await readAll({ source: { path: folder.path } }))).toEqual(["X-1", "X-2", "X-3"]);
+    expect(idsAndFailures(await readAll({ source: { path: folder.path } }))).toEqual(["X-1", "X-2", "X-3"]);
   });
 });
 
@@ -61,18 +61,18 @@ describe("an invalid record is reported by its name, and the others are read", (
   });
 
   test("a document that ends too early has the records before", async () => {
-    const readings = told(await readStream(`[${json("X-1")},${json("X-2").slice(0, -5)}`));
+    const readings = idsAndFailures(await readStream(`[${json("X-1")},${json("X-2").slice(0, -5)}`));
     expect(readings).toEqual(["X-1", "stream[1] The record is cut off: the document ends in the middle of it"]);
-    expect(told(await readStream(`[${json("X-1")}`))[1]).toContain("before the end of its array");
-    expect(told(await readStream(""))).toEqual([
+    expect(idsAndFailures(await readStream(`[${json("X-1")}`))[1]).toContain("before the end of its array");
+    expect(idsAndFailures(await readStream(""))).toEqual([
       "stream The record cannot be read as YAML: expected a document, but the input is empty",
     ]);
   });
 
   test("a file that is not UTF-8, and one that is not text", async () => {
     const readings = await readStream(new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]));
-    expect(told(readings)).toEqual(["stream The record is not text in UTF-8"]);
-    expect(told(await readStream(new Uint8Array(2000)))[0]).toStartWith("stream The record cannot be read as YAML");
+    expect(idsAndFailures(readings)).toEqual(["stream The record is not text in UTF-8"]);
+    expect(idsAndFailures(await readStream(new Uint8Array(2000)))[0]).toStartWith("stream The record cannot be read as YAML");
   });
 });
 
@@ -92,7 +92,7 @@ describe("YAML", () => {
     ["endless nesting", `${record}a: ${"[".repeat(100_000)}`, "nesting exceeded"],
     ["more text than a record may have", `${record}details: "${"x".repeat(2_200_000)}"`, "larger than 2097152 bytes"],
   ])("with %s is refused with its name", async (_, content, reason) => {
-    const [reading, ...more] = told(await readStream(content, { name: "X-1.yaml" }));
+    const [reading, ...more] = idsAndFailures(await readStream(content, { name: "X-1.yaml" }));
     expect(reading).toStartWith("X-1.yaml The record ");
     expect(reading).toContain(reason);
     expect(more).toEqual([]);
@@ -105,7 +105,7 @@ describe("an interrupted import", () => {
   test("resumes after the last processed record", async () => {
     const all = await readStream(content);
     for (const [index, { cursor }] of all.entries()) {
-      expect(told(await readStream(content, { after: cursor }))).toEqual(told(all.slice(index + 1)));
+      expect(idsAndFailures(await readStream(content, { after: cursor }))).toEqual(idsAndFailures(all.slice(index + 1)));
     }
   });
 
@@ -115,7 +115,7 @@ describe("an interrupted import", () => {
     const seen: Progress[] = [];
     const after = { document: "X-2.json", record: 0 };
     const readings = await readAll({ source: { path: folder.path }, after, onProgress: (progress) => seen.push(progress) });
-    expect(told(readings)).toEqual(["X-3"]);
+    expect(idsAndFailures(readings)).toEqual(["X-3"]);
     expect(seen.at(-1)?.bytesRead).toBe(json("X-2").length + json("X-3").length);
   });
 

@@ -50,7 +50,7 @@ describe("update_finding", () => {
       },
       message: "CVE-2026-0001 in lodash@4.17.19: status is ignored, was open, the note is set; 1 of other versions followed",
     });
-    expect(await world.told(project)).toEqual(["CVE-2026-0001 4.17.19 ignored", "CVE-2026-0001 4.17.20 ignored"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-2026-0001 4.17.19 ignored", "CVE-2026-0001 4.17.20 ignored"]);
   });
 
   test("update_finding writes history and audit trail once, and a repeated call changes nothing", async () => {
@@ -77,7 +77,7 @@ describe("update_finding", () => {
       await world.upload(project, ["pkg:npm/lodash@4.17.18"]);
       await world.scan();
     }
-    expect(await world.told(project)).toEqual([
+    expect(await world.findingLines(project)).toEqual([
       "CVE-2026-0001 4.17.18 ignored false positive",
       "CVE-2026-0001 4.17.19 resolved false positive gone",
       "CVE-2026-0001 4.17.20 resolved false positive gone",
@@ -105,7 +105,7 @@ describe("update_finding", () => {
     await world.scan();
     await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
     await world.scan();
-    expect((await world.told(project))[0]).toBe("CVE-2026-0001 4.17.19 ignored");
+    expect((await world.findingLines(project))[0]).toBe("CVE-2026-0001 4.17.19 ignored");
     await world.upload(project, []);
     await world.scan();
     expect(await update({ status: "resolved" })).toMatchObject({
@@ -114,7 +114,7 @@ describe("update_finding", () => {
     });
     await world.upload(project, ["pkg:npm/lodash@4.17.19"]);
     await world.scan();
-    expect((await world.told(project))[0]).toBe("CVE-2026-0001 4.17.19 open");
+    expect((await world.findingLines(project))[0]).toBe("CVE-2026-0001 4.17.19 open");
   });
 
   test("an auditor cannot triage", async () => {

@@ -14,6 +14,6 @@ describe.each(databases.slice(-1))("a first scan on $name", ({ open }) => {
     await world.upload(project, ["pkg:npm/lodash@4.17.20", ...others]);
     await world.scan();
     expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
-    expect(await world.told(project)).toEqual(["CVE-1 4.17.20 open"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.20 open"]);
   }, 15_000);
 });

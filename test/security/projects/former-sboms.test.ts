@@ -43,7 +43,7 @@ describe.each(databases)("former SBOMs on $name", ({ open }) => {
     for (const table of ["sbom_components", "finding_sboms"]) {
       expect(await database.sql`SELECT FROM ${database.sql(table)} WHERE sbom_id = ${first}`).toHaveLength(0);
     }
-    expect(await world.told(project)).toEqual(["CVE-1 4.0.0 resolved gone", "CVE-1 4.0.3 open"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-1 4.0.0 resolved gone", "CVE-1 4.0.3 open"]);
     const audits = await database.sql`SELECT target, changes FROM audit_events WHERE event = 'project.sbom.removed'`;
     expect(audits.map((row) => ({ ...row }))).toEqual([{ target: project, changes: { sbom_id: { from: first, to: null } } }]);
   });

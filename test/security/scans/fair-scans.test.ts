@@ -115,9 +115,9 @@ describe.each(databases)("scans on $name", ({ open }) => {
       seen = now;
     }
     expect(slices).toBeGreaterThan(1);
-    const [told] = await database.sql`
+    const [totals] = await database.sql`
       SELECT count(DISTINCT first_seen)::integer AS scans, count(*)::integer AS findings, max(last_seen) = min(first_seen) AS once FROM findings`;
-    expect({ ...told }).toEqual({ scans: 1, findings: 350, once: true });
+    expect({ ...totals }).toEqual({ scans: 1, findings: 350, once: true });
     const [events] = await database.sql`SELECT count(*)::integer AS count FROM finding_events`;
     expect(events?.["count"]).toBe(350);
     expect(await world.unknowns(project)).toHaveLength(1);
@@ -149,7 +149,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
     await scanNext({ sql: database.sql, clock, log: silentLog }, new AbortController().signal);
     await world.publish(lodash("CVE-0", {}, fixedIn("1.0.1")));
     while (await scanNext({ sql: database.sql, clock, log: silentLog }, new AbortController().signal));
-    expect(await world.told(project)).toContain("CVE-0 1.0.0 open");
+    expect(await world.findingLines(project)).toContain("CVE-0 1.0.0 open");
     expect(await statusOf(project)).toBe("completed");
   }, 60_000);
 
@@ -189,7 +189,7 @@ describe.each(databases)("scans on $name", ({ open }) => {
         scan_pass = ${database.sql.json({ ...pass, unknown: 0, unknownLeftOut: 0 })} WHERE id = ${project}`;
     await world.scan();
     expect(await count(project)).toBe(5);
-    expect((await world.told(project)).every((told) => told.endsWith(" open"))).toBe(true);
+    expect((await world.findingLines(project)).every((line) => line.endsWith(" open"))).toBe(true);
     const [shown] = await database.sql`SELECT findings_left_out FROM projects WHERE id = ${project}`;
     expect(shown?.["findings_left_out"]).toBe(5);
   });

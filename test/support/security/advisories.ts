@@ -29,7 +29,7 @@ async function* inPieces(bytes: Uint8Array, pieceBytes: number): AsyncGenerator<
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
 
-/** Ids of records and, behind the name of what is none, the failure. */
-export function told(readings: Reading[]): string[] {
+/** The id of each record, or the name and the failure of an invalid one. */
+export function idsAndFailures(readings: Reading[]): string[] {
   return readings.map((reading) => ("advisory" in reading ? reading.advisory.id : `${reading.name} ${reading.failure}`));
 }

@@ -73,7 +73,7 @@ function zipFile({ name, text, stored, streamed, encrypted, method, checksum }: 
     [2, method ?? (stored ? 0 : 8)],
     [4, 0],
   ];
-  const told: Field[] = streamed
+  const sizes: Field[] = streamed
     ? [
         [4, 0],
         [4, 0],
@@ -84,7 +84,7 @@ function zipFile({ name, text, stored, streamed, encrypted, method, checksum }: 
     [2, Buffer.byteLength(name)],
     [2, 0],
   ];
-  const header = numbers([4, 0x04034b50], ...start, ...told, ...names);
+  const header = numbers([4, 0x04034b50], ...start, ...sizes, ...names);
   const descriptor = streamed ? numbers([4, 0x08074b50], ...sums) : Buffer.alloc(0);
   const rest: Field[] = [
     [2, 0],

@@ -179,8 +179,8 @@ export class SecurityWorld {
       WHERE project_id = ${project} ORDER BY vulnerabilities.name, version`;
   }
 
-  /** `name version status`, with what else is true of it. */
-  async told(project: string): Promise<string[]> {
+  /** `name version status`, and `false positive` or `gone`. */
+  async findingLines(project: string): Promise<string[]> {
     return (await this.findings(project)).map(({ name, version, status, falsePositive, present }) =>
       [name, version, status, ...(falsePositive ? ["false positive"] : []), ...(present ? [] : ["gone"])].join(" "),
     );

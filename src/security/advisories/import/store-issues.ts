@@ -16,12 +16,12 @@ interface Change {
 }
 
 export async function storeIssues({ regrouping, facts, at }: Change, tx: Transaction): Promise<void> {
-  const { kept, begun, ended } = regrouping;
+  const { continued, added, ended } = regrouping;
   const fresh = new Map(facts.map((one) => [one.id, one]));
-  const changed = kept.filter(({ group, renamed }) => renamed || namesOf(group).some((name) => fresh.has(name)));
+  const changed = continued.filter(({ group, renamed }) => renamed || namesOf(group).some((name) => fresh.has(name)));
   const byId = await withStored(
     fresh,
-    [...changed, ...begun].map(({ group }) => group),
+    [...changed, ...added].map(({ group }) => group),
     tx,
   );
   const issueOf = (group: AliasGroup) => issueFrom(group, recordsOf(group, byId));
@@ -33,11 +33,11 @@ export async function storeIssues({ regrouping, facts, at }: Change, tx: Transac
     tx,
   );
   const ids = await insertIssues(
-    begun.map(({ group }) => issueOf(group)),
+    added.map(({ group }) => issueOf(group)),
     tx,
   );
-  for (const { issue, group } of kept) ids.set(group.id, issue);
-  const renamed = [...kept.filter((one) => one.renamed), ...begun].map(({ group }) => group);
+  for (const { issue, group } of continued) ids.set(group.id, issue);
+  const renamed = [...continued.filter((one) => one.renamed), ...added].map(({ group }) => group);
   await replaceNames(
     renamed.map((group) => ({ id: idOf(group, ids), group })),
     tx,
@@ -53,10 +53,10 @@ export async function storeIssues({ regrouping, facts, at }: Change, tx: Transac
 
 /** @param ids of the current issues, by the ids of their groups */
 async function follow(
-  { regrouping: { begun, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
+  { regrouping: { added, ended }, ids, at }: { regrouping: Regrouping; ids: ReadonlyMap<string, bigint>; at: Date },
   tx: Transaction,
 ): Promise<void> {
-  const splits = begun.flatMap(({ group, from }) => from.map((issue): IssueMove => ({ from: issue, to: idOf(group, ids) })));
+  const splits = added.flatMap(({ group, from }) => from.map((issue): IssueMove => ({ from: issue, to: idOf(group, ids) })));
   const joins = ended.map(({ issue, into }) => into.map((group): IssueMove => ({ from: issue, to: idOf(group, ids) })));
   await copyTriages([...splits, ...joins.flat()], tx);
   // A finding moves to the first issue only; the next scan finds the others.

@@ -60,10 +60,10 @@ async function regroupWith(
 }
 
 /** Names of changed issues: their records count for another issue now. */
-function namesOfChangedIssues({ kept, begun, ended }: Regrouping, before: readonly StoredIssue[]): string[] {
-  const renamed = kept.filter((one) => one.renamed);
+function namesOfChangedIssues({ continued, added, ended }: Regrouping, before: readonly StoredIssue[]): string[] {
+  const renamed = continued.filter((one) => one.renamed);
   const issues = new Set([...renamed, ...ended].map(({ issue }) => issue));
-  const groups = [...before.filter(({ id }) => issues.has(id)), ...renamed, ...begun].map(({ group }) => group);
+  const groups = [...before.filter(({ id }) => issues.has(id)), ...renamed, ...added].map(({ group }) => group);
   return groups.flatMap(({ ids, shared }) => [...ids, ...shared]);
 }
 

@@ -3,14 +3,14 @@ import type { AliasGroup } from "./alias-groups.ts";
 
 export interface AliasChanges {
   /** New groups: none of the former groups continues in them. */
-  begun: Begun[];
+  added: Added[];
   /** The same issue under other names. */
   continued: { before: AliasGroup; after: AliasGroup }[];
   /** Former groups that do not continue, and the groups that got their names; none when no record is about the issue any longer. */
   ended: Ended[];
 }
 
-interface Begun {
+interface Added {
   group: AliasGroup;
   /** Ids of the former groups of its names, which it was split off from. */
   from: string[];
@@ -36,7 +36,7 @@ export function aliasChanges(states: { before: readonly AliasGroup[]; after: rea
   const from = Map.groupBy(links, (link) => link.after);
   const into = Map.groupBy(links, (link) => link.before);
   return {
-    begun: after
+    added: after
       .filter((group) => !paired.has(group))
       .map((group) => ({ group, from: (from.get(group) ?? []).map((link) => link.before.id) })),
     continued,

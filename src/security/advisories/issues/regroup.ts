@@ -9,9 +9,9 @@ export interface StoredIssue {
 
 export interface Regrouping {
   /** Issues that continue, with the same or other names. */
-  kept: { issue: bigint; group: AliasGroup; renamed: boolean }[];
+  continued: { issue: bigint; group: AliasGroup; renamed: boolean }[];
   /** New groups, and the issues that they were split off from. */
-  begun: { group: AliasGroup; from: bigint[] }[];
+  added: { group: AliasGroup; from: bigint[] }[];
   /** Issues that end, and the groups that they were merged into. */
   ended: { issue: bigint; into: AliasGroup[] }[];
 }
@@ -21,16 +21,16 @@ export function regroup(states: { before: readonly StoredIssue[]; after: readonl
   const issues = new Map(states.before.map(({ id, group }) => [group.id, id]));
   const groups = new Map(states.after.map((group) => [group.id, group]));
   const issueOf = (group: string): bigint[] => [issues.get(group) ?? []].flat();
-  const begun = new Set(changes.begun.map(({ group }) => group));
+  const added = new Set(changes.added.map(({ group }) => group));
   const continued = new Map(changes.continued.map(({ before, after }) => [after, before.id]));
   return {
-    kept: states.after
-      .filter((group) => !begun.has(group))
+    continued: states.after
+      .filter((group) => !added.has(group))
       .flatMap((group) => {
         const before = continued.get(group);
         return issueOf(before ?? group.id).map((issue) => ({ issue, group, renamed: before !== undefined }));
       }),
-    begun: changes.begun.map(({ group, from }) => ({ group, from: from.flatMap(issueOf) })),
+    added: changes.added.map(({ group, from }) => ({ group, from: from.flatMap(issueOf) })),
     ended: changes.ended.flatMap(({ group, into }) =>
       issueOf(group.id).map((issue) => ({ issue, into: into.flatMap((id) => groups.get(id) ?? []) })),
     ),

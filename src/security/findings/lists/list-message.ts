@@ -23,10 +23,10 @@ export function listMessage({
 }: ListSummary): string {
   return [
     `${rows} of ${total} ${plural}`,
-    rows === 0 && total > 0 && `The offset ${offset} is beyond the last of them`,
+    rows === 0 && total > 0 && `The offset ${offset} is beyond the last row`,
     total === 0 && emptyAdvice,
     more,
-    isShort && `No more fit into one answer: the next begin at the offset ${offset + rows}`,
+    isShort && `No more rows fit into one response: the next page begins at the offset ${offset + rows}`,
     cut && "Long texts are cut: they end with …",
   ]
     .filter((sentence) => typeof sentence === "string")

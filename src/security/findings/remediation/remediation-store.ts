@@ -41,11 +41,11 @@ export async function selectFindingsToFix(
   { project, finding, page }: RemediationQuery,
   sql: Queries,
 ): Promise<Listed<FindingToFixRow>> {
-  const asked = { scope: { kind: "project", id: project }, shown: "live", ranks: ranksOf("all"), page } as const;
+  const filter = { scope: { kind: "project", id: project }, shown: "live", ranks: ranksOf("all"), page } as const;
   const rows = await sql<(({ total: number } & FindingToFixRow) | { total: number; id: null })[]>`
     WITH ${
       finding === null
-        ? pageOfScope(asked, sql)
+        ? pageOfScope(filter, sql)
         : sql`page AS (SELECT id, rank FROM findings WHERE id = ${finding} OFFSET ${page.offset} LIMIT ${page.limit})`
     }
     SELECT ${finding === null ? sql`${totalOfScope(sql)}::integer` : sql`1`} AS total, row.*

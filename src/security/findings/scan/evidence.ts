@@ -31,10 +31,10 @@ export interface SourceMatch {
   customRanges: unknown;
 }
 
-/** @param said at least one, in an order that does not change; those that tell a range go before those that list */
-export function evidenceOf(sources: readonly SourceMatch[]): Evidence {
+/** @param matches at least one, in a stable order. Those with a range come before those that only list the version */
+export function evidenceOf(matches: readonly SourceMatch[]): Evidence {
   const bySource = new Map<string, SourceMatch>();
-  for (const one of sources) {
+  for (const one of matches) {
     const known = bySource.get(one.source);
     if (known === undefined || (known.evidence.range === null && one.evidence.range !== null)) bySource.set(one.source, one);
   }

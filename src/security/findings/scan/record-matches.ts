@@ -36,12 +36,12 @@ export async function recordMatches(
     const known = await selectFindings({ project, keys: matches }, tx);
     const decisions = await selectDecisions({ project, pairs: matches }, tx);
     const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - progress.findings });
-    await insertFindings(plan.begun, { workspace, product, project, at }, tx);
+    await insertFindings(plan.added, { workspace, product, project, at }, tx);
     await updateFindings(plan.changed, at, tx);
     await updateLastSeen(plan.same, at, tx);
     await reopenDecisions({ project, pairs: plan.reopened }, tx);
     await insertEvents(plan.events, { actor: scannerName, at }, tx);
-    const there = [...plan.begun.map(({ id }) => id), ...plan.changed.map(({ id }) => id), ...plan.same];
+    const there = [...plan.added.map(({ id }) => id), ...plan.changed.map(({ id }) => id), ...plan.same];
     await reopenSeen({ project, pairs: plan.reopened, at, actor: scannerName }, tx);
     await insertOccurrences({ sbom, findings: there }, tx);
     progress.findings += there.length;
@@ -52,7 +52,7 @@ export async function recordMatches(
 export const scannerName = "scanner";
 
 interface Plan {
-  begun: StoredFinding[];
+  added: StoredFinding[];
   changed: StoredFinding[];
   /** Ids. */
   same: string[];
@@ -76,7 +76,7 @@ interface Facts {
 function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
   const findings = new Map(known.map((row) => [`${pairOf(row)} ${row.version}`, row]));
   const matches = withinRoom(all, { isThere: (match) => findings.has(`${pairOf(match)} ${match.version}`), room });
-  const plan: Plan = { begun: [], changed: [], same: [], events: [], reopened: [], leftOut: all.length - matches.length };
+  const plan: Plan = { added: [], changed: [], same: [], events: [], reopened: [], leftOut: all.length - matches.length };
   const decided = new Map<string, Decision>(decisions.map((row) => [pairOf(row), row]));
   for (const [pair, group] of Map.groupBy(matches, pairOf)) {
     const standing = (match: Match) => findings.get(`${pair} ${match.version}`) ?? null;
@@ -91,7 +91,7 @@ function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
       const id = finding?.id ?? newToolsId("fnd", nowMs);
       const isSame = finding !== null && Object.keys(changes).length === 0 && sameFacts(finding, match);
       if (isSame) plan.same.push(id);
-      else (finding === null ? plan.begun : plan.changed).push({ ...match, ...decision, id });
+      else (finding === null ? plan.added : plan.changed).push({ ...match, ...decision, id });
       if (Object.keys(changes).length > 0) plan.events.push({ finding: id, cause, changes });
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { archiveBudget } from "../../../../src/security/archives/budget.ts";
-import { osvRecord, readStream, told } from "../../../support/security/advisories.ts";
+import { osvRecord, readStream, idsAndFailures } from "../../../support/security/advisories.ts";
 import { tarOf, zipOf, type ArchivedFile, type ZipOptions } from "../../../support/security/archives.ts";
 
 const file = (id: string): ArchivedFile => ({ name: `vulns/${id}.json`, text: JSON.stringify(osvRecord(id)) });
@@ -21,14 +21,14 @@ describe.each(Object.keys(kinds))("%s", (kind) => {
 
   test("has the same records with any name and from any source", async () => {
     for (const pieceBytes of [1, 7, 511, 512, 100_000]) {
-      expect(told(await readStream(archive, { name: "all", pieceBytes }))).toEqual(["X-1", "X-2", "X-3"]);
+      expect(idsAndFailures(await readStream(archive, { name: "all", pieceBytes }))).toEqual(["X-1", "X-2", "X-3"]);
     }
   });
 
   test("that is truncated anywhere gives the records before, and then a failure with its name", async () => {
     // A shorter part of a tar archive cannot be recognized.
     for (let length = 262; length < archive.length; length += 7) {
-      const readings = told(await readStream(archive.subarray(0, length), { name: "all" }));
+      const readings = idsAndFailures(await readStream(archive.subarray(0, length), { name: "all" }));
       const ids = readings.filter((text) => /^X-\d$/.test(text));
       expect(["X-1", "X-2", "X-3"].slice(0, ids.length)).toEqual(ids);
       expect(readings.slice(0, ids.length)).toEqual(ids);
@@ -39,25 +39,25 @@ describe.each(Object.keys(kinds))("%s", (kind) => {
   test("is resumed after the last processed record", async () => {
     const all = await readStream(archive, { name: "all" });
     expect(all.map(({ cursor }) => cursor.document)).toEqual(["all/vulns/X-1.json", "all/vulns/X-2.json", "all/vulns/X-3.json"]);
-    expect(told(await readStream(archive, { name: "all", after: all[1]?.cursor }))).toEqual(["X-3"]);
+    expect(idsAndFailures(await readStream(archive, { name: "all", after: all[1]?.cursor }))).toEqual(["X-3"]);
   });
 
   test.each(["../../etc/x.json", "/etc/x.json", "a/../../x.json", "C:\\x.json", "a\\..\\x.json"])(
     "refuses the entry %s by its name and takes the others",
     async (name) => {
       const slipping = kinds[kind]?.([file("X-1"), { ...file("X-2"), name }, file("X-3")]) ?? Buffer.alloc(0);
-      const readings = told(await readStream(slipping, { name: "all" }));
+      const readings = idsAndFailures(await readStream(slipping, { name: "all" }));
       expect(readings).toEqual(["X-1", expect.stringMatching(/^all\/.* has a name that/), "X-3"]);
     },
   );
 
   test("is refused when it has too many entries, after the allowed ones", async () => {
-    const readings = told(await readStream(archive, { name: "all", budget: { ...archiveBudget, entriesMax: 3 } }));
+    const readings = idsAndFailures(await readStream(archive, { name: "all", budget: { ...archiveBudget, entriesMax: 3 } }));
     expect(readings).toEqual(["X-1", "X-2", "all has more than 3 entries, the most that are taken"]);
   });
 
   test("is refused when it is too large, after the records before the limit", async () => {
-    const readings = told(await readStream(archive, { name: "all", budget: { ...archiveBudget, bytesMax: 100 } }));
+    const readings = idsAndFailures(await readStream(archive, { name: "all", budget: { ...archiveBudget, bytesMax: 100 } }));
     expect(readings.at(-1)).toBe(kind === "a tar archive" ? "X-3" : "all holds more than 100 bytes, the most that are taken");
   });
 });
@@ -71,14 +71,14 @@ describe("a decompression bomb", () => {
     ["zip that was written to a stream", zipOf([file("X-1"), { ...zeros, streamed: true }, file("X-2")])],
     ["JSON file", gzipSync(zeros.text)],
   ])("in a %s is refused long before it is unpacked", async (_, bomb) => {
-    const readings = told(await readStream(bomb, { name: "all" }));
+    const readings = idsAndFailures(await readStream(bomb, { name: "all" }));
     expect(readings.at(-1)).toBe("all grows to more than 200 times its size when it is unpacked");
     expect(readings).not.toContain("X-2");
   });
 
   test("of headers in a tar archive is refused", async () => {
     const archive = tarOf([file("X-1"), { name: "x", text: "0".repeat(100_000), type: "x" }]);
-    expect(told(await readStream(archive, { name: "all" }))).toEqual([
+    expect(idsAndFailures(await readStream(archive, { name: "all" }))).toEqual([
       "X-1",
       "all holds a tar header of 100000 bytes; at most 65536 are taken",
     ]);
@@ -88,7 +88,7 @@ describe("a decompression bomb", () => {
 describe("a damaged archive", () => {
   test("names the entry with the wrong checksum, and the others are read", async () => {
     const archive = zipOf([file("X-1"), { ...file("X-2"), text: "{}", checksum: 1 }, file("X-3")]);
-    const readings = told(await readStream(archive, { name: "all" }));
+    const readings = idsAndFailures(await readStream(archive, { name: "all" }));
     expect(readings).toContain("all/vulns/X-2.json is damaged: its checksum is wrong");
     expect(readings).toContain("X-3");
   });
@@ -98,17 +98,20 @@ describe("a damaged archive", () => {
     ["is compressed by method 93; known are 0 (stored) and 8 (deflate)", { method: 93 }],
   ])("names the entry that %s, and the others are read", async (reason, options) => {
     const archive = zipOf([{ ...file("X-1"), ...options }, file("X-2")]);
-    expect(told(await readStream(archive, { name: "all" }))).toEqual([`all/vulns/X-1.json ${reason}`, "X-2"]);
+    expect(idsAndFailures(await readStream(archive, { name: "all" }))).toEqual([`all/vulns/X-1.json ${reason}`, "X-2"]);
   });
 
   test("ends where its headers or its compressed data are invalid", async () => {
     const tar = tarOf(files);
     tar.write("garbage", 1024 + 100);
-    expect(told(await readStream(tar, { name: "all" }))).toEqual(["X-1", "all holds a damaged tar header, or is no tar archive"]);
+    expect(idsAndFailures(await readStream(tar, { name: "all" }))).toEqual([
+      "X-1",
+      "all holds a damaged tar header, or is no tar archive",
+    ]);
     const packed = gzipSync(tarOf(files));
     // The block type 3 of deflate is invalid.
     packed[10] = 0x07;
-    expect(told(await readStream(packed, { name: "all" }))).toEqual(["all holds damaged compressed data"]);
+    expect(idsAndFailures(await readStream(packed, { name: "all" }))).toEqual(["all holds damaged compressed data"]);
   });
 });
 

@@ -131,12 +131,12 @@ describe.each(databases)("an import on $name", ({ open }) => {
       about("OSV-9", { aliases: ["GHSA-aaaa-bbbb-cccc", "CVE-2026-0002"], summary: "Of two" }),
       about("CVE-2026-0001", scored("CVSS_V3", mediumVector)),
     ];
-    const told = async () => (await store.issues()).map(({ id: _id, ...issue }) => issue);
+    const storedIssues = async () => (await store.issues()).map(({ id: _id, ...issue }) => issue);
     await store.take(...records);
-    const atOnce = await told();
+    const atOnce = await storedIssues();
     await database.sql.unsafe(`TRUNCATE ${emptied} CASCADE`);
     for (const record of records.toReversed()) await store.take(record);
-    expect(await told()).toEqual(atOnce);
+    expect(await storedIssues()).toEqual(atOnce);
     expect(atOnce).toHaveLength(2);
   });
 

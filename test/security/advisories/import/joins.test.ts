@@ -40,10 +40,10 @@ describe.each(databases)("aliases on $name", ({ open }) => {
   };
   const decisions = async () =>
     (
-      await database.sql<{ told: string }[]>`
-        SELECT concat_ws(' ', vulnerabilities.name, status, note) AS told FROM triages
-        JOIN vulnerabilities ON vulnerabilities.id = vulnerability_id WHERE NOT ended ORDER BY told`
-    ).map(({ told }) => told);
+      await database.sql<{ line: string }[]>`
+        SELECT concat_ws(' ', vulnerabilities.name, status, note) AS line FROM triages
+        JOIN vulnerabilities ON vulnerabilities.id = vulnerability_id WHERE NOT ended ORDER BY line`
+    ).map(({ line }) => line);
 
   test("removing, changing and restoring an alias splits and merges issues in the same import", async () => {
     const pysec = (aliases: string[]) => about("PYSEC-1", { aliases });
@@ -57,7 +57,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     await publish(pysec([cve]));
     expect(await store.groups()).toEqual([`${cve} ${ghsa} PYSEC-1`]);
     expect(await store.idOf(cve)).toBe(id);
-    expect(await world.told(project)).toContain(`${cve} 1.0.0 open`);
+    expect(await world.findingLines(project)).toContain(`${cve} 1.0.0 open`);
   });
 
   test("a finding moves with its merged issue and keeps its id", async () => {
@@ -74,9 +74,9 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     await publish(about("PYSEC-1"), about(ghsa, { aliases: [cve] }));
     await decide("PYSEC-1", { status: "ignored", day: 2 });
     await decide(cve, { status: "in_progress", day: 1 });
-    expect(await world.told(project)).toEqual([`${cve} 1.0.0 in_progress`, "PYSEC-1 1.0.0 ignored"]);
+    expect(await world.findingLines(project)).toEqual([`${cve} 1.0.0 in_progress`, "PYSEC-1 1.0.0 ignored"]);
     await publish(about("PYSEC-1", { aliases: [cve] }));
-    expect(await world.told(project)).toEqual([`${cve} 1.0.0 ignored`, "PYSEC-1 1.0.0 resolved gone"]);
+    expect(await world.findingLines(project)).toEqual([`${cve} 1.0.0 ignored`, "PYSEC-1 1.0.0 resolved gone"]);
     expect(await decisions()).toEqual([`${cve} ignored decided of PYSEC-1`]);
     const events = await Promise.all((await world.findings(project)).map(({ id }) => world.events(id)));
     expect(events[0]?.at(-1)).toBe("scanner decision_followed status in_progress ignored");
@@ -88,7 +88,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     await decide("PYSEC-1", { status: "ignored", day: 1 });
     await decide(cve, { status: "in_progress", day: 2 });
     await publish(about("PYSEC-1", { aliases: [cve] }));
-    expect(await world.told(project)).toContain(`${cve} 1.0.0 in_progress`);
+    expect(await world.findingLines(project)).toContain(`${cve} 1.0.0 in_progress`);
     expect(await decisions()).toEqual([`${cve} in_progress decided of ${cve}`]);
   });
 
@@ -106,7 +106,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     await publish(about("PYSEC-1", { aliases: [cve] }), about(ghsa, { aliases: [cve] }));
     await decide(cve, { status: "ignored", day: 1 });
     await publish(about("PYSEC-1", { aliases: [] }));
-    expect(await world.told(project)).toEqual([`${cve} 1.0.0 ignored`, "PYSEC-1 1.0.0 ignored"]);
+    expect(await world.findingLines(project)).toEqual([`${cve} 1.0.0 ignored`, "PYSEC-1 1.0.0 ignored"]);
     expect(await decisions()).toEqual([`${cve} ignored decided of ${cve}`, `PYSEC-1 ignored decided of ${cve}`]);
   });
 
@@ -115,7 +115,7 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     await publish(about("PYSEC-1", { aliases: [cve] }));
     await publish(about("PYSEC-1", { aliases: [] }));
     expect(await store.groups()).toEqual([`${cve} ${ghsa}`, "PYSEC-1"]);
-    expect((await world.told(project)).filter((told) => !told.endsWith("gone"))).toEqual([
+    expect((await world.findingLines(project)).filter((line) => !line.endsWith("gone"))).toEqual([
       `${cve} 1.0.0 open`,
       "PYSEC-1 1.0.0 open",
     ]);
@@ -123,10 +123,10 @@ describe.each(databases)("aliases on $name", ({ open }) => {
 
   test("an issue without records ends, and its findings stay and are resolved", async () => {
     await publish(about("GO-1", { aliases: [cve, "CVE-2026-0002"] }));
-    expect(await world.told(project)).toEqual([`${cve} 1.0.0 open`, "CVE-2026-0002 1.0.0 open"]);
+    expect(await world.findingLines(project)).toEqual([`${cve} 1.0.0 open`, "CVE-2026-0002 1.0.0 open"]);
     await publish(about("GO-1", { aliases: [cve] }));
     expect(await store.groups()).toEqual([`${cve} GO-1`]);
-    expect(await world.told(project)).toEqual([`${cve} 1.0.0 open`, "CVE-2026-0002 1.0.0 resolved gone"]);
+    expect(await world.findingLines(project)).toEqual([`${cve} 1.0.0 open`, "CVE-2026-0002 1.0.0 resolved gone"]);
   });
 
   test("ended issues without findings and decisions are deleted", async () => {
@@ -144,9 +144,9 @@ describe.each(databases)("aliases on $name", ({ open }) => {
   test("a record about another package that merges and splits issues changes the findings of this package", async () => {
     const bridge = (aliases: string[]) => about(cve, { name: "left-pad", aliases });
     await publish(about("OSV-1"), about("OSV-2", { aliases: [cve] }), bridge([]));
-    expect(await world.told(project)).toEqual([`${cve} 1.0.0 open`, "OSV-1 1.0.0 open"]);
+    expect(await world.findingLines(project)).toEqual([`${cve} 1.0.0 open`, "OSV-1 1.0.0 open"]);
     await publish(bridge(["OSV-1"]));
-    expect(await world.told(project)).toEqual([`${cve} 1.0.0 open`, "OSV-1 1.0.0 resolved gone"]);
+    expect(await world.findingLines(project)).toEqual([`${cve} 1.0.0 open`, "OSV-1 1.0.0 resolved gone"]);
     await publish(bridge([]));
     const present = (await world.findings(project)).filter((finding) => finding.present);
     expect(present.map(({ name }) => name)).toEqual([cve, "OSV-1"]);
@@ -156,9 +156,9 @@ describe.each(databases)("aliases on $name", ({ open }) => {
     await world.upload(await world.project("other"), ["pkg:npm/left-pad@1.0.0"]);
     await world.scan();
     expect(await publish(about("OSV-1"))).toBe(1);
-    expect(await world.told(project)).toEqual(["OSV-1 1.0.0 open"]);
+    expect(await world.findingLines(project)).toEqual(["OSV-1 1.0.0 open"]);
     expect(await publish(about("OSV-1", { name: "left-pad" }))).toBe(2);
-    expect(await world.told(project)).toEqual(["OSV-1 1.0.0 resolved gone"]);
+    expect(await world.findingLines(project)).toEqual(["OSV-1 1.0.0 resolved gone"]);
     expect(await publish(about("OSV-2", { name: "chalk" }))).toBe(0);
   });
 });

@@ -114,7 +114,7 @@ describe.each(databases)("lists on $name", ({ open }) => {
     expect(await message("list_findings", { status: "fixed" })).toBe(
       '0 of 0 findings. None has the status "fixed": ask again with the status "all"',
     );
-    expect(await message("list_findings", { offset: 7 })).toBe("0 of 3 findings. The offset 7 is beyond the last of them");
+    expect(await message("list_findings", { offset: 7 })).toBe("0 of 3 findings. The offset 7 is beyond the last row");
     expect(await message("list_findings", { severity: "low" })).toBe("0 of 0 findings");
   });
 
@@ -244,11 +244,13 @@ describe.each(databases)("lists on $name", ({ open }) => {
       for (const operation of ["list_findings", "list_vulnerabilities"] as const) {
         const seen = new Set<unknown>();
         for (let offset = 0; offset < issueCount;) {
-          const { data, rows, message: told } = await ask(operation, offset);
+          const { data, rows, message: text } = await ask(operation, offset);
           const isLast = offset + rows.length === issueCount;
           expect(data).toMatchObject({ total: 200, offset, has_more: !isLast, limit: isLast ? 200 : rows.length });
           if (!isLast)
-            expect(told).toContain(`No more fit into one answer: the next begin at the offset ${offset + rows.length}`);
+            expect(text).toContain(
+              `No more rows fit into one response: the next page begins at the offset ${offset + rows.length}`,
+            );
           if (operation === "list_findings") expect(wholeNames(rows, name)).toBe(true);
           else expect(rows.every(({ affected_component: one }) => String(one).includes(`${name}@v0.3.5`))).toBe(true);
           for (const row of rows) seen.add(row["id"] ?? row["cve_id"]);

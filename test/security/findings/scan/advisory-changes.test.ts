@@ -42,7 +42,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     await world.publish(lodash("GHSA-aaaa-bbbb-cccc", { aliases: ["CVE-2026-0001", "CVE-2026-0002"] }));
     await world.upload(project, [old]);
     await scan();
-    expect(await world.told(project)).toEqual(["CVE-2026-0001 4.17.20 open", "CVE-2026-0002 4.17.20 open"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-2026-0001 4.17.20 open", "CVE-2026-0002 4.17.20 open"]);
   });
 
   test("a withdrawn advisory resolves its findings, and publishing it again opens them", async () => {
@@ -52,7 +52,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     await world.publish(lodash("CVE-1", { withdrawn: true }));
     expect(await world.scanState(project)).toMatchObject({ scan_status: "pending" });
     await scan();
-    expect(await world.told(project)).toEqual(["CVE-1 4.17.20 resolved gone"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.20 resolved gone"]);
     await world.publish(lodash("CVE-1"));
     await scan();
     const [finding] = await world.findings(project);
@@ -94,10 +94,10 @@ describe.each(databases)("a scan on $name", ({ open }) => {
   test("a later advisory is matched against stored SBOMs", async () => {
     await world.upload(project, [old]);
     await scan();
-    expect(await world.told(project)).toEqual([]);
+    expect(await world.findingLines(project)).toEqual([]);
     await world.publish(lodash("CVE-1"));
     await scan();
-    expect(await world.told(project)).toEqual(["CVE-1 4.17.20 open"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.20 open"]);
   });
 
   test("unreadable, missing and endless versions give only unknown matches", async () => {
@@ -109,7 +109,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
       { purl: "pkg:npm/lodash", version: endless },
     ]);
     await scan();
-    expect(await world.told(project)).toEqual([]);
+    expect(await world.findingLines(project)).toEqual([]);
     const unknowns = await world.unknowns(project);
     expect(unknowns).toHaveLength(6);
     expect(unknowns.map(({ reason }) => reason)).toEqual(

@@ -76,10 +76,10 @@ describe.each(databases)("Go modules on $name", ({ open }) => {
     await world.publish(about("GO-2021-0001", "github.com/Masterminds/goutils"));
     expect(await world.scanState(project)).toMatchObject({ scan_status: "pending" });
     await world.scan();
-    expect(await world.told(project)).toEqual(["GO-2021-0001 v1.1.0 open"]);
+    expect(await world.findingLines(project)).toEqual(["GO-2021-0001 v1.1.0 open"]);
     await world.publish(about("GO-2021-0001", "github.com/Masterminds/goutils", "1.0.9"));
     await world.scan();
-    expect(await world.told(project)).toEqual(["GO-2021-0001 v1.1.0 resolved gone"]);
+    expect(await world.findingLines(project)).toEqual(["GO-2021-0001 v1.1.0 resolved gone"]);
   });
 
   test("the component name identifies one of two modules with the same canonical package URL", async () => {

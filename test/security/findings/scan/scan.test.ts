@@ -65,10 +65,10 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     const [before] = await world.findings(project);
     await world.upload(project, ["pkg:npm/lodash@4.17.21"]);
     await scan();
-    expect(await world.told(project)).toEqual(["CVE-1 4.17.20 resolved gone"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.20 resolved gone"]);
     const third = await world.upload(project, [old]);
     await scan();
-    expect(await world.told(project)).toEqual(["CVE-1 4.17.20 open"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.20 open"]);
     expect((await world.findings(project))[0]?.id).toBe(before?.id ?? "");
     expect(await world.events(before?.id ?? "")).toEqual([
       "scanner found status null open",
@@ -93,10 +93,10 @@ describe.each(databases)("a scan on $name", ({ open }) => {
       await decide(status, wrong);
       await world.upload(project, []);
       await scan();
-      expect((await world.told(project))[0]).toStartWith("CVE-1 4.17.20 resolved");
+      expect((await world.findingLines(project))[0]).toStartWith("CVE-1 4.17.20 resolved");
       await world.upload(project, [old]);
       await scan();
-      expect(await world.told(project)).toEqual([back]);
+      expect(await world.findingLines(project)).toEqual([back]);
     },
   );
 
@@ -112,7 +112,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     await decide(status, wrong);
     await world.upload(project, [old]);
     await scan();
-    const [gone, there] = await world.told(project);
+    const [gone, there] = await world.findingLines(project);
     expect(gone).toStartWith("CVE-1 4.17.19 resolved");
     expect(there).toBe(`CVE-1 4.17.20 ${taken}`);
   });
@@ -125,7 +125,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     for (let round = 0; round < 3; round++) {
       await world.upload(project, [old]);
       await scan();
-      expect(await world.told(project)).toEqual(["CVE-1 4.17.20 resolved"]);
+      expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.20 resolved"]);
     }
   });
 
@@ -133,7 +133,7 @@ describe.each(databases)("a scan on $name", ({ open }) => {
     await world.publish(lodash("CVE-1"));
     await world.upload(project, [{ purl: old, relation: "root" }, old, "pkg:npm/lodash@4.17.19", old]);
     await scan();
-    expect(await world.told(project)).toEqual(["CVE-1 4.17.19 open", "CVE-1 4.17.20 open"]);
+    expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.19 open", "CVE-1 4.17.20 open"]);
   });
 
   test("findings get the new product of their project and the new rank of their issue", async () => {
