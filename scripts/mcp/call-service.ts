@@ -7,7 +7,7 @@ import { checkInput } from "../../src/security/api/operations/check-input.ts";
 import { DomainError } from "../../src/accounts/errors.ts";
 import type { Operation } from "../../src/security/api/operations/operation.ts";
 import { attachmentHeader, attachmentNameHeader, attachmentsPath, toolsPrefix } from "../../src/security/api/calls/paths.ts";
-import { failure, Failure, successOf, type Answer } from "../../src/security/api/calls/envelope.ts";
+import { failure, Failure, successOf, type CallAnswer } from "../../src/security/api/calls/envelope.ts";
 import { fullName } from "../../src/security/api/calls/operations.ts";
 import { readAttachment } from "./read-attachment.ts";
 
@@ -27,7 +27,7 @@ const arrivalMsMax = toolsBodyMs + longCallWaitMs + sbomReaderWaitMs + sbomReadM
 export async function callService(
   { operation, input }: { operation: Operation; input: Record<string, unknown> },
   service: Service,
-): Promise<Answer> {
+): Promise<CallAnswer> {
   try {
     const attachment = await uploadAttachment(operation, input, service);
     return await post({
@@ -67,7 +67,7 @@ interface Sent {
   service: Service;
 }
 
-async function post({ path, headers, body, waitMs, service: { url, key } }: Sent): Promise<Answer> {
+async function post({ path, headers, body, waitMs, service: { url, key } }: Sent): Promise<CallAnswer> {
   const authorization = `Bearer ${key.reveal()}`;
   const signal = AbortSignal.timeout(waitMs + arrivalMsMax);
   const response = await fetch(`${url}${path}`, { method: "POST", headers: { ...headers, authorization }, body, signal });

@@ -1,4 +1,7 @@
-/** Reads the words of a command line into the verb that they name and the fields that it sends. */
+/**
+ * Parses a command line into its verb and the fields that it sends. Written on top of Node's `parseArgs`, because verbs are data here:
+ * the help, the request to the control API and the suggestions for typing errors come from the same rows.
+ */
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/nearest.ts";
 import { UsageError } from "./usage-error.ts";

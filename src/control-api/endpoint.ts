@@ -8,7 +8,7 @@ import type { ControlParts } from "./parts.ts";
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
 /** A request with checked fields. */
-export interface Call<Input> {
+export interface EndpointCall<Input> {
   input: Input;
   /** The path's `:id`; empty if it has none. */
   id: string;
@@ -49,7 +49,7 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   file?: string;
   /** Reads the fields of a large body in a subprocess. */
   readInSubprocess?: SubprocessReading;
-  handle(call: Call<Static<Fields>>): Promise<Static<View> | Response>;
+  handle(call: EndpointCall<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
 /** An endpoint as the routes, the documents and the OpenAPI description read it. */
@@ -66,7 +66,7 @@ export interface Endpoint {
   file: string | null;
   readInSubprocess: SubprocessReading | null;
   /** Checks the fields, then calls the handler. */
-  run(call: Call<Record<string, unknown>>): Promise<unknown>;
+  run(call: EndpointCall<Record<string, unknown>>): Promise<unknown>;
 }
 
 export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {

@@ -7,7 +7,14 @@ import { ConnectorRow } from "../connectors/catalog/row.ts";
 import { methods } from "../connectors/catalog/files/schema.ts";
 import { schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import { listRowsMax } from "../http/limits.ts";
-import { jsonContent, type Answer, type MediaType, type Operation, type Parameter, type Paths } from "./operation.ts";
+import {
+  jsonContent,
+  type ResponseDescription,
+  type MediaType,
+  type Operation,
+  type Parameter,
+  type Paths,
+} from "./operation.ts";
 
 /** A path with GET; HEAD is the same without a body. */
 interface Described {
@@ -123,13 +130,16 @@ const setUpPage = {
 
 function operation(described: Described, refusal: Record<string, MediaType>): Operation {
   const { content, refusals, ranges, ...words } = described;
-  const found: Record<string, Answer> = {
+  const found: Record<string, ResponseDescription> = {
     "200": { description: `The document, with a strong ETag; the header ${versionHeader} names its version`, content },
     "304": { description: "The client has the document: `If-None-Match` has its ETag" },
   };
   if (ranges) found["206"] = { description: "The part that `Range` requested", content };
   const refused = Object.entries({ ...refusals, ...(ranges && { "416": "`Range` asks for bytes after the last" }) });
-  const answers = refused.map(([status, description]): [string, Answer] => [status, { description, content: refusal }]);
+  const answers = refused.map(([status, description]): [string, ResponseDescription] => [
+    status,
+    { description, content: refusal },
+  ]);
   return {
     ...words,
     tags: ["connectors"],
@@ -141,7 +151,7 @@ function operation(described: Described, refusal: Record<string, MediaType>): Op
 
 function headOf({ operationId, summary, responses, ...rest }: Operation): Operation {
   const bare = Object.entries(responses).filter(([status]) => status !== "206" && status !== "416");
-  const bodiless = bare.map(([status, response]): [string, Answer] => [
+  const bodiless = bare.map(([status, response]): [string, ResponseDescription] => [
     status,
     { description: "description" in response ? response.description : "" },
   ]);

@@ -4,7 +4,15 @@ import type { Endpoint } from "../control-api/endpoint.ts";
 import { endpoints } from "../control-api/endpoints.ts";
 import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
-import { byStatus, jsonContent, type Answer, type Operation, type Parameter, type Paths, type Reference } from "./operation.ts";
+import {
+  byStatus,
+  jsonContent,
+  type ResponseDescription,
+  type Operation,
+  type Parameter,
+  type Paths,
+  type Reference,
+} from "./operation.ts";
 
 /** The meaning of `:id` in a path, by the noun before it. */
 const idWords: Record<string, string> = {
@@ -31,7 +39,7 @@ const readingStatuses = ["400", "401", "403", "404", "429", "500", "503"];
 const changingStatuses = [...readingStatuses, "409", "413"];
 
 /** Error answers by status. */
-export function controlRefusals(): Record<string, Answer> {
+export function controlRefusals(): Record<string, ResponseDescription> {
   // The keys of the table are its codes.
   const codes = Object.keys(errorStatuses) as ErrorCode[];
   const groups = byStatus(codes, (code) => errorStatuses[code]);

@@ -2,7 +2,7 @@
 import { errorBody, errorTable, GatewayError, type ErrorCode, type ErrorType } from "../kernel/errors.ts";
 import { generationNames, headerReferences, retryNames, windowNames } from "./headers.ts";
 import type { JsonSchema } from "../http/json-schema.ts";
-import { byStatus, type Answer } from "./operation.ts";
+import { byStatus, type ResponseDescription } from "./operation.ts";
 
 /** Codes of the checks before the count of requests per minute. */
 const early = new Set<ErrorCode>([
@@ -28,12 +28,12 @@ const late = new Set<ErrorCode>([
 export function errorAnswers(
   codes: readonly ErrorCode[],
   { keyPrefix, counted }: { keyPrefix: string; counted: boolean },
-): Record<string, Answer> {
+): Record<string, ResponseDescription> {
   const groups = byStatus(codes, (code) => errorTable[code].status);
   return Object.fromEntries(groups.map(([status, group]) => [status, errorAnswer(group, { keyPrefix, counted })]));
 }
 
-function errorAnswer(codes: ErrorCode[], { keyPrefix, counted }: { keyPrefix: string; counted: boolean }): Answer {
+function errorAnswer(codes: ErrorCode[], { keyPrefix, counted }: { keyPrefix: string; counted: boolean }): ResponseDescription {
   const messages = codes.map((code) => [code, errorTable[code].message.replace("{prefix}", keyPrefix)] as const);
   const examples = messages.map(([code, message]) => [code, { value: errorBody(new GatewayError(code, { message })) }] as const);
   return {

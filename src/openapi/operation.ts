@@ -10,7 +10,7 @@ export interface MediaType {
   examples?: Record<string, { value: unknown }>;
 }
 
-export interface Answer {
+export interface ResponseDescription {
   description: string;
   headers?: Record<string, Reference>;
   content?: Record<string, MediaType>;
@@ -34,7 +34,7 @@ export interface Operation {
   security: Record<string, string[]>[];
   parameters?: (Parameter | Reference)[];
   requestBody?: { required: boolean; content: Record<string, MediaType> };
-  responses: Record<string, Answer | Reference>;
+  responses: Record<string, ResponseDescription | Reference>;
   /** Not in the specification. */
   "x-addition"?: true;
 }

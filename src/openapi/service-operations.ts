@@ -1,9 +1,12 @@
 /** The paths for monitoring. */
 import { Readiness } from "../process/health.ts";
 import { jsonSchema } from "../http/json-schema.ts";
-import { jsonContent, type Answer, type Paths } from "./operation.ts";
+import { jsonContent, type ResponseDescription, type Paths } from "./operation.ts";
 
-const plainText = (description: string): Answer => ({ description, content: { "text/plain": { schema: { type: "string" } } } });
+const plainText = (description: string): ResponseDescription => ({
+  description,
+  content: { "text/plain": { schema: { type: "string" } } },
+});
 
 export function servicePaths(): Paths {
   const readiness = jsonContent(jsonSchema(Readiness, new Map()));

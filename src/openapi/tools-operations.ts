@@ -5,7 +5,7 @@ import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, tools
 import { successOf } from "../security/api/calls/envelope.ts";
 import { fullName, operations } from "../security/api/calls/operations.ts";
 import { headerReferences } from "./headers.ts";
-import { jsonContent, type Answer, type Operation, type Parameter, type Paths } from "./operation.ts";
+import { jsonContent, type ResponseDescription, type Operation, type Parameter, type Paths } from "./operation.ts";
 
 const shared = { tags: ["tools"], security: [{ ApiKeyAuth: [] }] };
 
@@ -39,7 +39,7 @@ const attachmentParameter: Parameter = {
   schema: { type: "string" },
 };
 
-function answers(success: JsonSchema): Record<string, Answer> {
+function answers(success: JsonSchema): Record<string, ResponseDescription> {
   const failure = jsonContent({ $ref: "#/components/schemas/ToolsFailure" });
   const headers = headerReferences(["x-request-id"]);
   return {

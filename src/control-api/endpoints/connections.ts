@@ -17,7 +17,7 @@ import { findConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import { connectionTestMs } from "../limits.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
@@ -27,7 +27,7 @@ async function connectionAndActor({
   input,
   actors,
   parts,
-}: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
+}: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
   const found = await findConnection(id, parts.sql);
   const { actor, workspace } = await actors.forResource({
     named: input.workspace,
@@ -90,7 +90,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/connections/:id/test",
-    summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
+    summary: "EndpointCall the vendor with the connection's credentials, in a way that changes nothing there",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionTest,
     deadlineMs: connectionTestMs,

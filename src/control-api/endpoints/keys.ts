@@ -11,7 +11,7 @@ import { viewKey } from "../../accounts/keys/view.ts";
 import { memberActor } from "../../accounts/members/principal.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
 import type { ControlParts } from "../parts.ts";
 
@@ -28,7 +28,12 @@ async function keyOwner(
 }
 
 /** The path's key and the actor; a key of another workspace than the named one counts as unknown. */
-async function keyAndActor({ id, input, actors, parts }: Call<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
+async function keyAndActor({
+  id,
+  input,
+  actors,
+  parts,
+}: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
   const row = await findKey(id, parts);
   const { actor, workspace } = await actors.forResource({ named: input.workspace, workspace: row.workspace, unknown: noKey(id) });
   return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };

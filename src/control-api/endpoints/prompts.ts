@@ -4,10 +4,10 @@ import { PromptDeletion, PromptsDeleted, PromptView } from "../../gateway/prompt
 import { findPromptWorkspace, promptNotFound, showPrompt } from "../../gateway/prompts/show.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { ActorResolver } from "../actor-resolver.ts";
-import { endpoint, type Call, type Endpoint } from "../endpoint.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
 import { NoFields, withOptionalWorkspace } from "../fields.ts";
 
-type Entering = Pick<Call<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
+type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
 /** The actor on a stored prompt, and its workspace. */
 async function promptAndActor({ id, named, actors, parts }: Entering): ReturnType<ActorResolver["forResource"]> {

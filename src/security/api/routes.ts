@@ -7,7 +7,7 @@ import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { authenticate } from "./authenticate.ts";
 import type { AuthenticatedCall } from "./calls/authenticated-call.ts";
-import { failure, type Answer, type Written } from "./calls/envelope.ts";
+import { failure, type CallAnswer, type Written } from "./calls/envelope.ts";
 import { errorAnswer } from "./calls/error-answer.ts";
 import { fullName, operations } from "./calls/operations.ts";
 import type { ToolsParts } from "./calls/parts.ts";
@@ -18,7 +18,7 @@ import { takeAttachment } from "./calls/take-attachment.ts";
 import { mcpErrorAnswer, mcpHandler } from "./mcp/mcp-handler.ts";
 import type { Operation } from "./operations/operation.ts";
 
-type Handler = (call: AuthenticatedCall) => Promise<Answer | Response>;
+type Handler = (call: AuthenticatedCall) => Promise<CallAnswer | Response>;
 type ErrorAnswer = (error: unknown, log: Logger) => Written;
 
 /** Methods and paths are public, so a wrong one is answered before the key is checked; the body is read after it. */

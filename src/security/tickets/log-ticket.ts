@@ -5,7 +5,7 @@ import { newToolsId } from "../../kernel/ids.ts";
 import { ticketRepeatMs } from "../limits.ts";
 import { insertMail } from "../mails/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import type { Call, Outcome } from "../api/operations/operation.ts";
+import type { OperationCall, Outcome } from "../api/operations/operation.ts";
 import { acknowledgementOf } from "./acknowledgement.ts";
 import { requireTicketQuota } from "./quota.ts";
 import { newReference } from "./reference.ts";
@@ -37,7 +37,7 @@ interface Logged {
  * Agents retry: the same ticket of the same person within ten minutes is logged once.
  * @throws DomainError for an unknown attachment; LimitReachedError when the workspace has logged too many tickets
  */
-export async function logTicket(draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
+export async function logTicket(draft: Draft, call: OperationCall<{ attachment_path?: string }>): Promise<Outcome<Confirmation>> {
   const logged = await call.parts.sql.begin((tx) => logIn(tx, draft, call));
   const mailed = draft.type !== "support";
   if (mailed && !logged.repeated) call.parts.notify("mail-waits");
@@ -55,7 +55,7 @@ export async function logTicket(draft: Draft, call: Call<{ attachment_path?: str
   };
 }
 
-async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path?: string }>): Promise<Logged> {
+async function logIn(tx: Transaction, draft: Draft, call: OperationCall<{ attachment_path?: string }>): Promise<Logged> {
   const { caller, parts } = call;
   const { attachment_path: _path, ...details } = call.input;
   const attachment = await attachmentOf(call, tx);
@@ -78,7 +78,7 @@ async function logIn(tx: Transaction, draft: Draft, call: Call<{ attachment_path
 }
 
 /** Returns a used attachment too, since a repeated call gives the same ticket. @throws DomainError when it does not exist */
-async function attachmentOf({ attachment: id, caller }: Call<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
+async function attachmentOf({ attachment: id, caller }: OperationCall<unknown>, tx: Transaction): Promise<AttachmentRow | null> {
   if (id === null) return null;
   const row = await lockAttachment({ id, workspace: caller.workspace, owner: caller.actor.email }, tx);
   if (!row) throw attachmentNotFound();
@@ -89,7 +89,11 @@ function attachmentNotFound(): DomainError {
   return new DomainError("not_found", "The attachment no longer exists: send the file again");
 }
 
-function sentences({ ticket, attachment, repeated }: Logged, call: Call<{ attachment_path?: string }>, mailed: boolean): string {
+function sentences(
+  { ticket, attachment, repeated }: Logged,
+  call: OperationCall<{ attachment_path?: string }>,
+  mailed: boolean,
+): string {
   const { input, caller, parts } = call;
   const ignored = input.attachment_path !== undefined && attachment === null;
   return [

@@ -1,5 +1,6 @@
 /**
  * Package URLs: `pkg:type/namespace/name@version?qualifiers#subpath`, read strictly and written canonically.
+ * Written by hand, because the packages for this also accept invalid URLs and do not say what is wrong with one.
  * Source: https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
  */
 import { trimmedEnd } from "../../kernel/trim-end.ts";

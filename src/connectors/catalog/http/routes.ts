@@ -23,17 +23,17 @@ export interface ConnectorParts {
   log: Logger;
 }
 
-interface Call {
+interface CatalogCall {
   request: Request;
   query: URLSearchParams;
   /** From the path; empty if it has none. */
   word: string;
 }
 
-type Endpoint = (call: Call) => Promise<Response>;
+type Endpoint = (call: CatalogCall) => Promise<Response>;
 
 /** How a path writes a refusal. */
-type Refuse = (refusal: CatalogRefusal, call: Call) => Response | Promise<Response>;
+type Refuse = (refusal: CatalogRefusal, call: CatalogCall) => Response | Promise<Response>;
 
 type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
 
@@ -120,6 +120,6 @@ function present({ published }: CatalogCache): Published {
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
-function callOf({ request, params }: RouteContext): Call {
+function callOf({ request, params }: RouteContext): CatalogCall {
   return { request, query: requestTarget(request).query, word: Object.values(params ?? {})[0] ?? "" };
 }

@@ -22,7 +22,7 @@ interface Piece {
   text: string;
 }
 
-interface Call {
+interface StreamedCall {
   /** Our index; null while the client has not received the call because its name is unknown. */
   index: number | null;
   place: number | null;
@@ -53,10 +53,10 @@ export function wholeToolCalls(values: readonly unknown[], answerId: unknown): J
 /** Normalizes the pieces of a stream, call by call. */
 export class ToolCallPieces {
   /** By the provider's index: the call to which its next piece belongs. */
-  readonly #byPlace = new Map<number, Call>();
-  readonly #byId = new Map<string, Call>();
-  readonly #unnamed = new Set<Call>();
-  #last: Call | null = null;
+  readonly #byPlace = new Map<number, StreamedCall>();
+  readonly #byId = new Map<string, StreamedCall>();
+  readonly #unnamed = new Set<StreamedCall>();
+  #last: StreamedCall | null = null;
   #announced = 0;
   #heldCharacters = 0;
 
@@ -95,7 +95,7 @@ export class ToolCallPieces {
   }
 
   /** Returns null if the piece begins a new call. */
-  #callOf({ place, id, name, text }: Piece): Call | null {
+  #callOf({ place, id, name, text }: Piece): StreamedCall | null {
     const here = place === null ? this.#last : (this.#byPlace.get(place) ?? null);
     // A name on a call that already has one either repeats it, or names a new call if the arguments are complete.
     const another = here !== null && name !== "" && here.name !== "" && here.argued.closed && text !== "";
@@ -109,13 +109,13 @@ export class ToolCallPieces {
     return here?.id === "" && !another ? here : null;
   }
 
-  #begin({ place, id, kind }: Piece): Call {
-    const call: Call = { index: null, place, id, kind, name: "", held: "", argued: new WholeObject() };
+  #begin({ place, id, kind }: Piece): StreamedCall {
+    const call: StreamedCall = { index: null, place, id, kind, name: "", held: "", argued: new WholeObject() };
     if (id !== "") this.#byId.set(id, call);
     return call;
   }
 
-  #hold(call: Call, { kind, text }: Piece): null {
+  #hold(call: StreamedCall, { kind, text }: Piece): null {
     this.#unnamed.add(call);
     call.kind = kind;
     call.held += text;
@@ -123,7 +123,7 @@ export class ToolCallPieces {
     return null;
   }
 
-  #announce(call: Call, { kind, name, text }: Piece, answerId: unknown): JsonObject {
+  #announce(call: StreamedCall, { kind, name, text }: Piece, answerId: unknown): JsonObject {
     this.#unnamed.delete(call);
     const index = this.#announced++;
     const named = calling(kind, { name, text: call.held + text });

@@ -32,15 +32,15 @@ export interface Written {
 }
 
 /** The outcome of an operation, however it was called. */
-export interface Answer extends Written {
+export interface CallAnswer extends Written {
   body: Success | Failure;
 }
 
-export function failure(status: number, error: string): Answer {
+export function failure(status: number, error: string): CallAnswer {
   return { status, body: { success: false, error } };
 }
 
 /** The answer for a reached limit: 429 for the caller's own, 503 for one that all callers share. */
-export function limitReached(error: LimitReachedError): Answer {
+export function limitReached(error: LimitReachedError): CallAnswer {
   return { ...failure(error.status, error.message), headers: retryAfter(error) };
 }

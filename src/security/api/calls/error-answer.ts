@@ -5,9 +5,9 @@ import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import { MethodNotAllowedError } from "../../../http/router.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
-import { failure, limitReached, type Answer } from "./envelope.ts";
+import { failure, limitReached, type CallAnswer } from "./envelope.ts";
 
-export function errorAnswer(error: unknown, log: Logger): Answer {
+export function errorAnswer(error: unknown, log: Logger): CallAnswer {
   if (error instanceof MethodNotAllowedError) {
     const { method, path, allowed, headers } = error;
     return { ...failure(405, `Cannot ${method} ${path}: it takes ${allowed.join(" and ")}`), headers };

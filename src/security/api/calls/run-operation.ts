@@ -4,7 +4,7 @@ import type { Caller } from "../operations/caller.ts";
 import type { Operation } from "../operations/operation.ts";
 import type { ReleaseSlot } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { SbomResult } from "../../sboms/reader/parse-sbom-field.ts";
-import type { Answer } from "./envelope.ts";
+import type { CallAnswer } from "./envelope.ts";
 import { errorAnswer } from "./error-answer.ts";
 import type { ToolsParts } from "./parts.ts";
 
@@ -28,7 +28,7 @@ async function begin(
 }
 
 /** Never rejects. */
-export async function runOperation(request: OperationRequest, parts: ToolsParts): Promise<Answer> {
+export async function runOperation(request: OperationRequest, parts: ToolsParts): Promise<CallAnswer> {
   try {
     const { ended } = await begin(request, parts);
     const { data, message } = await withDeadline(parts.clock, request.operation.deadlineMs, "The operation", ended);

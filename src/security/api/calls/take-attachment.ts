@@ -6,7 +6,7 @@ import { callBody } from "./call-body.ts";
 import { holderOf } from "./call-limits.ts";
 import type { AuthenticatedCall } from "./authenticated-call.ts";
 import { attachmentNameHeader } from "./paths.ts";
-import type { Answer } from "./envelope.ts";
+import type { CallAnswer } from "./envelope.ts";
 import type { ToolsParts } from "./parts.ts";
 import { throttled } from "./read-input.ts";
 
@@ -16,7 +16,7 @@ const nameCharactersMax = 255;
 export async function takeAttachment(
   { request, caller }: AuthenticatedCall,
   { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },
-): Promise<Answer> {
+): Promise<CallAnswer> {
   const name = fileName(request.headers.get(attachmentNameHeader));
   await parts.disk.require();
   const { workspace, actor } = caller;

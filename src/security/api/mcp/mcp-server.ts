@@ -7,11 +7,11 @@ import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type Too
 import { Type } from "@sinclair/typebox";
 import { jsonSchema } from "../../../http/json-schema.ts";
 import type { Operation } from "../operations/operation.ts";
-import { Failure, successOf, type Answer } from "../calls/envelope.ts";
+import { Failure, successOf, type CallAnswer } from "../calls/envelope.ts";
 import { fullName, operations } from "../calls/operations.ts";
 
 /** Calls an operation with unchecked input. */
-export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<Answer>;
+export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<CallAnswer>;
 
 const instructions =
   "Security findings of the workspace that the key belongs to. Lists work on the active scope and page by limit and offset: " +
@@ -55,7 +55,7 @@ function rooted(schema: Record<string, unknown>): Tool["inputSchema"] & NonNulla
 }
 
 /** The text is for clients without structured content. */
-function resultOf({ status, body }: Answer): CallToolResult {
+function resultOf({ status, body }: CallAnswer): CallToolResult {
   return {
     content: [{ type: "text", text: JSON.stringify(body) }],
     structuredContent: { ...body },

@@ -31,7 +31,7 @@ export interface OperationParts {
 }
 
 /** One call, with checked fields and their defaults. */
-export interface Call<Input> {
+export interface OperationCall<Input> {
   input: Input;
   caller: Caller;
   /** Id of a file that the caller sent before; null: none. */
@@ -69,7 +69,7 @@ interface Definition<Input extends TObject, Data extends TObject> {
   input: Input;
   /** `data` of the answer. */
   data: Data;
-  handle(call: Call<Static<Input>>): Promise<Outcome<Static<Data>>>;
+  handle(call: OperationCall<Static<Input>>): Promise<Outcome<Static<Data>>>;
 }
 
 /** An operation without the name that the list of operations gives it. */
@@ -78,7 +78,7 @@ export interface UnnamedOperation extends Omit<Definition<TObject, TObject>, "ha
   takesSbom: boolean;
   deadlineMs: number;
   /** @throws DomainError if the caller must change the call */
-  run(call: Call<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
+  run(call: OperationCall<Record<string, unknown>>): Promise<Outcome<Record<string, unknown>>>;
 }
 
 /** An operation as the routes, the MCP server and the documents read it. */
