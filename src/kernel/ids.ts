@@ -102,7 +102,7 @@ export interface MintedKey {
   lastFour: string;
 }
 
-/** The part of a key's prefix after the service's name; it tells the two kinds apart. */
+/** The part of a key's prefix after the service's name; it distinguishes the two kinds. */
 const kindWords = { inference: "api", tools: "mcp" } as const;
 
 export function keyPrefix(slug: string, kind: keyof typeof kindWords = "inference"): string {

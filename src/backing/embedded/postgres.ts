@@ -61,7 +61,7 @@ let thread: Worker | null = null;
 
 /**
  * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
- * An error that nobody catches in it ends the process: what was acknowledged is on disk.
+ * An uncaught error in it ends the process: what was acknowledged is on disk.
  */
 function databaseThread(): Worker {
   if (thread === null) {
@@ -73,7 +73,7 @@ function databaseThread(): Worker {
 
 async function openInThread(folder: string, clock: Clock): Promise<MessagePort> {
   const { port1: port, port2: remote } = new MessageChannel();
-  const opened = told(port, "opened");
+  const opened = messageOf(port, "opened");
   const request: OpenInThread = { folder, port: remote };
   databaseThread().postMessage(request, [remote]);
   try {
@@ -86,7 +86,7 @@ async function openInThread(folder: string, clock: Clock): Promise<MessagePort> 
 }
 
 async function closeInThread(port: MessagePort, clock: Clock): Promise<void> {
-  const closed = told(port, "closed");
+  const closed = messageOf(port, "closed");
   port.postMessage(null);
   await withDeadline(clock, databaseOpenMs, "Closing the database", closed);
   port.close();
@@ -97,7 +97,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Resolves when the thread says `kind`; rejects when it says that it failed. */
-function told(port: MessagePort, kind: FromThread["kind"]): Promise<void> {
+function messageOf(port: MessagePort, kind: FromThread["kind"]): Promise<void> {
   return new Promise((resolve, reject) => {
     const listener = (message: FromThread): void => {
       if (message.kind !== kind && message.kind !== "failed") return;

@@ -79,7 +79,7 @@ export class BunTransport implements Transport {
     this.#end();
   }
 
-  /** As `disconnect`, but nobody is told, and what was received and not read yet is forgotten: another transport follows. */
+  /** Like `disconnect`, but silent: it drops received bytes, because another transport follows. */
   discard(): void {
     this.#chunks.forget();
     this.#connected = false;

@@ -28,9 +28,9 @@ export function ecosystemOfPackageUrlType(type: string): Ecosystem | null {
 }
 
 /**
- * The ecosystem that an OSV record names, whose suffix after a colon tells a release or a registry: `Maven:https://…`.
+ * The ecosystem that an OSV record names, without the suffix for a release or a registry: `Maven:https://…`.
  * Source: https://ossf.github.io/osv-schema/#affectedpackage-field
- * @returns null for one of none of the seven
+ * @returns null for any other ecosystem
  */
 export function ecosystemOfOsvName(name: string): Ecosystem | null {
   const [beforeColon = ""] = name.split(":", 1);

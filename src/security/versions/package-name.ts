@@ -26,8 +26,8 @@ export function packageIdentity(name: PackageName): string {
 }
 
 /**
- * @param shown the component's name beside the package URL: it tells how a Go module is spelled whose package URL is all lower case
- * @returns null where the type is of none of the seven ecosystems
+ * @param shown the component's name, which has a Go module's own spelling if the package URL is all lower case
+ * @returns null for a type outside of the seven ecosystems
  */
 export function packageNameOf({ type, namespace, name }: PackageUrl, shown: string | null = null): PackageName | null {
   const ecosystem = ecosystemOfPackageUrlType(type);

@@ -68,7 +68,7 @@ export const Connector = strict({
   vendor: Line,
   category: Line,
   methods: Type.Array(Method, { minItems: 1, description: `a list of ${methods.join(", ")}` }),
-  /** Whether the vendor offers OAuth. Stored for whoever creates an app there; not shown. */
+  /** Whether the vendor offers OAuth. Stored for the operator who creates an app there; not shown. */
   vendor_oauth: Type.Optional(Type.Literal(true, { description: "true, or the field left out" })),
   form: oneOf(forms),
   /** The first set is the default, the others are alternatives. Absent if the form is not specific. */
