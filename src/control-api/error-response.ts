@@ -1,6 +1,6 @@
 /** Any error as the control API's error body. */
 import type { Logger } from "../kernel/log.ts";
-import { LimitReachedError, retryAfter } from "../accounts/quotas/limit-reached.ts";
+import { LimitReachedError, retryAfterHeader } from "../accounts/quotas/limit-reached.ts";
 import { jsonResponse } from "../kernel/json-response.ts";
 import { DomainError, errorStatuses } from "../accounts/errors.ts";
 import { unexpectedError } from "../accounts/unexpected-error.ts";
@@ -12,7 +12,7 @@ export function errorResponse(error: unknown, log: Logger): Response {
     const message = `Cannot ${error.method} this: it takes ${error.allowed.join(" and ")}`;
     return written(new DomainError("method_not_allowed", message), error.headers);
   }
-  if (error instanceof LimitReachedError) return written(limitError(error), retryAfter(error));
+  if (error instanceof LimitReachedError) return written(limitError(error), retryAfterHeader(error));
   const known = error instanceof DomainError ? error : unexpectedError(error, { log, event: "control.failed" });
   return written(known, known.code === "rate_limited" ? { "retry-after": "1" } : {});
 }

@@ -1,4 +1,4 @@
-/** Compares values by a digest of their canonical form, which ignores the order of fields. */
+/** Digests JSON values: the order of fields does not matter. The canonical form is that of RFC 8785. */
 import { createHash } from "node:crypto";
 import { byCodeUnits } from "./by-code-units.ts";
 

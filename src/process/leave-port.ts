@@ -4,13 +4,13 @@
  * filter in the kernel first drops the packet that opens a connection (SYN); its sender repeats it after a second and then reaches
  * another listener. Pending handshakes end, the server accepts their connections, and the listener closes with an empty queue.
  *
- * Works on Linux, where the C library can be called; elsewhere it does nothing, and the port closes at once. Filters of sockets:
+ * Works on Linux, where the C library can be called; elsewhere it does nothing, and the port closes at once. Socket filters:
  * https://www.kernel.org/doc/Documentation/networking/filter.rst.
  */
 import { dlopen, ptr } from "bun:ffi";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { sleep, type Clock } from "../kernel/clock.ts";
-import { handshakeMsMax } from "./limits.ts";
+import { acceptQueueMsMax, handshakeMsMax } from "./limits.ts";
 import { pendingHandshakes } from "./pending-handshakes.ts";
 
 const solSocket = 1;
@@ -24,10 +24,10 @@ const addressBytes = 28;
 const infoBytes = 32;
 /** The offset of the number of queued connections in the information about a listener. */
 const queuedAt = 24;
-const lookMs = 10;
+const pollMs = 10;
 const openFiles = "/proc/self/fd";
 
-/** Loads the flags of the TCP header, and masks SYN and ACK. Drops a packet with SYN only (keeps none of its bytes), and passes all others. */
+/** Classic BPF: LD B ABS 13 (the flags of the TCP header); AND SYN|ACK; JEQ SYN; RET 0 (drop); RET all (pass). */
 const noNewConnections = [
   { code: 0x30, jumpTrue: 0, jumpFalse: 0, value: 13 },
   { code: 0x54, jumpTrue: 0, jumpFalse: 0, value: 0x12 },
@@ -52,29 +52,30 @@ type Calls = ReturnType<typeof dlopen<typeof functions>>["symbols"];
 /**
  * Resolves when this process's listeners of the port are closed; accepted connections continue. The server later closes its
  * descriptor, which by then is an unused socket. Never rejects.
- * @returns false if nothing could be changed
+ * @returns true if all listeners of this process were closed; false if some remain or there was none
  */
 export async function leavePort(port: number, clock: Clock): Promise<boolean> {
   const calls = process.platform === "linux" ? openLibrary() : null;
   if (calls === null) return false;
   const listeners = descriptors().filter((descriptor) => listensOn(calls, descriptor, port));
-  const quiet = listeners.filter((listener) => refuseNew(calls, listener));
+  const filtered = listeners.filter((listener) => dropNewConnections(calls, listener));
+  if (filtered.length === 0) return false;
   await untilHandshakesEnd(port, clock);
-  const endsAt = clock.monotonic() + handshakeMsMax;
-  while (quiet.some((listener) => hasQueued(calls, listener)) && clock.monotonic() < endsAt) await sleep(clock, lookMs);
-  const closed = quiet.filter((listener) => replace(calls, listener));
+  const endsAt = clock.monotonic() + acceptQueueMsMax;
+  while (filtered.some((listener) => hasQueued(calls, listener)) && clock.monotonic() < endsAt) await sleep(clock, pollMs);
+  const closed = filtered.filter((listener) => replace(calls, listener));
   return closed.length === listeners.length && closed.length > 0;
 }
 
-/** Waits until the handshakes pending now have ended. Those of other listeners look the same, and end as soon. */
+/** Waits until the handshakes pending now have ended. The table also lists handshakes of other listeners; this waits for them too. */
 async function untilHandshakesEnd(port: number, clock: Clock): Promise<void> {
   const endsAt = clock.monotonic() + handshakeMsMax;
-  await sleep(clock, lookMs);
-  let underWay = await pendingHandshakes(port);
-  while (underWay?.length !== 0 && clock.monotonic() < endsAt) {
-    await sleep(clock, lookMs);
-    const now = new Set(await pendingHandshakes(port));
-    underWay = underWay?.filter((other) => now.has(other)) ?? null;
+  await sleep(clock, pollMs);
+  let pending = await pendingHandshakes(port);
+  while (pending?.length !== 0 && clock.monotonic() < endsAt) {
+    await sleep(clock, pollMs);
+    const now = await pendingHandshakes(port);
+    if (now !== null) pending = pending?.filter((other) => now.includes(other)) ?? now;
   }
 }
 
@@ -89,9 +90,13 @@ function openLibrary(): Calls | null {
   return null;
 }
 
-/** Empty if the system does not list them. */
+/** Empty if the system does not list them, or this process has no descriptor left to read the list. */
 function descriptors(): number[] {
-  return existsSync(openFiles) ? readdirSync(openFiles).map(Number) : [];
+  try {
+    return readdirSync(openFiles).map(Number);
+  } catch {
+    return [];
+  }
 }
 
 function listensOn(calls: Calls, descriptor: number, port: number): boolean {
@@ -101,7 +106,7 @@ function listensOn(calls: Calls, descriptor: number, port: number): boolean {
   return calls.getsockname(descriptor, ptr(address), ptr(size)) === 0 && address.getUint16(2) === port;
 }
 
-function refuseNew(calls: Calls, listener: number): boolean {
+function dropNewConnections(calls: Calls, listener: number): boolean {
   const program = new DataView(new ArrayBuffer(8 * noNewConnections.length));
   for (const [index, { code, jumpTrue, jumpFalse, value }] of noNewConnections.entries()) {
     program.setUint16(8 * index, code, true);

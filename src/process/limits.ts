@@ -10,8 +10,9 @@ export const operatorTokenCharactersMin = 32;
 // Metering and shutdown
 /** How long a stopping gateway of a fleet continues to serve, while balancers and clients move to others. */
 export const shutdownLeaveMsDefault = 2_000;
-/** How long it then waits for pending handshakes: less than the second after which a client repeats its SYN. */
+/** How long it then waits for pending handshakes, and after them for the queue of connections: together less than the second after which a client repeats its SYN. */
 export const handshakeMsMax = 500;
+export const acceptQueueMsMax = 400;
 
 // Quotas: requests without a key
 /** How long an answer of /metrics or /ready is reused. */

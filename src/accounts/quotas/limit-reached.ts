@@ -1,7 +1,7 @@
 /** The caller, its workspace or the whole process has reached a limit; the same request may succeed after a wait. */
 export class LimitReachedError extends Error {
   override name = "LimitReachedError";
-  /** 429: the caller's own limit; 503: one that all callers share. */
+  /** 429: a limit of the caller or its workspace; 503: one that all callers share. */
   readonly status: 429 | 503;
   /** Milliseconds; at least 1. */
   readonly retryAfterMs: number;
@@ -15,6 +15,6 @@ export class LimitReachedError extends Error {
 }
 
 /** The header `Retry-After`: whole seconds, rounded up. */
-export function retryAfter({ retryAfterMs }: LimitReachedError): Record<string, string> {
+export function retryAfterHeader({ retryAfterMs }: LimitReachedError): Record<string, string> {
   return { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
 }

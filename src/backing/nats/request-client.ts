@@ -12,10 +12,10 @@ import type { NatsLink } from "./nats-link.ts";
 import { requestHeartbeatSubject, requestSubject } from "./subjects.ts";
 import { everyTick, ticksOf } from "./ticker.ts";
 
-interface Sending {
+interface Attempt {
   server: string;
   ticks: number;
-  /** Without a reply for 100 ms: no longer counted as in flight. */
+  /** No longer counted as in flight: no reply for 100 ms, its server left, or the link was down. */
   late: boolean;
 }
 
@@ -25,7 +25,7 @@ interface PendingRequest {
   /** Of the monotonic clock. */
   deadline: number;
   /** At most two. */
-  sendings: Sending[];
+  attempts: Attempt[];
   resolve(reply: Reply): void;
   reject(error: Error): void;
 }
@@ -61,9 +61,9 @@ export class RequestClient implements AsyncDisposable {
     return this.#pool.width;
   }
 
-  /** @throws BusUnavailableError, BusTimeoutError */
+  /** @throws BusUnavailableError, BusTimeoutError; RangeError if the payload is too large */
   request(payload: Uint8Array): Promise<Reply> {
-    if (!this.#link.up) return Promise.reject(new BusUnavailableError("The bus is not connected"));
+    if (this.#stack.disposed || !this.#link.up) return Promise.reject(new BusUnavailableError("The bus is not connected"));
     if (this.#waiting.length >= busRequestsWaitingMax) {
       return Promise.reject(new BusUnavailableError(`${busRequestsWaitingMax} requests wait for a server already`));
     }
@@ -73,7 +73,7 @@ export class RequestClient implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const token = (this.#count++).toString(36);
       const deadline = this.#clock.monotonic() + admissionDeadlineMs;
-      this.#waiting.push({ token, payload, deadline, sendings: [], resolve, reject });
+      this.#waiting.push({ token, payload, deadline, attempts: [], resolve, reject });
       this.#sendWaiting();
     });
   }
@@ -95,24 +95,24 @@ export class RequestClient implements AsyncDisposable {
   #replied(message: Msg): void {
     const [number, token] = message.subject.split(".").toReversed();
     const request = this.#inFlight.get(token ?? "");
-    const sending = request?.sendings[Number(number)];
-    if (!request || !sending) return;
-    if (message.headers?.code === noResponders) return this.#notReceived(request, sending);
+    const attempt = request?.attempts[Number(number)];
+    if (!request || !attempt) return;
+    if (message.headers?.code === noResponders) return this.#notReceived(request, attempt);
     this.#inFlight.delete(request.token);
-    for (const { server, late } of request.sendings) if (!late) this.#pool.replied(server);
-    request.resolve({ payload: message.data, resent: request.sendings.length > 1 });
+    for (const { server, late } of request.attempts) if (!late) this.#pool.replied(server);
+    request.resolve({ payload: message.data, resent: request.attempts.length > 1 });
     this.#sendWaiting();
   }
 
   /** That server is gone. Where no second server has the request, it was certainly not received and waits again. */
-  #notReceived(request: PendingRequest, sending: Sending): void {
-    this.#pool.left(sending.server);
-    if (request.sendings.length > 1) {
-      sending.late = true;
+  #notReceived(request: PendingRequest, attempt: Attempt): void {
+    this.#pool.left(attempt.server);
+    if (request.attempts.length > 1) {
+      attempt.late = true;
       return;
     }
     this.#inFlight.delete(request.token);
-    this.#waiting.unshift({ ...request, token: (this.#count++).toString(36), sendings: [] });
+    this.#waiting.unshift({ ...request, token: (this.#count++).toString(36), attempts: [] });
     this.#sendWaiting();
   }
 
@@ -121,26 +121,28 @@ export class RequestClient implements AsyncDisposable {
     this.#pool.tick();
     const now = this.#clock.monotonic();
     for (const request of this.#inFlight.values()) this.#review(request, now);
-    this.#sendWaiting();
-    while (this.#waiting[0] && this.#waiting[0].deadline <= now) {
-      this.#waiting.shift()?.reject(new BusUnavailableError(`No server of "${this.#service}" had room in time`));
+    // A request that was put back is at the front, whatever its deadline.
+    for (const request of this.#waiting.splice(0)) {
+      if (request.deadline > now) this.#waiting.push(request);
+      else request.reject(new BusUnavailableError(`No server of "${this.#service}" had room in time`));
     }
+    this.#sendWaiting();
   }
 
   /** After 100 ms the same bytes go to a second server, once. After the deadline the outcome is unknown. */
   #review(request: PendingRequest, now: number): void {
     if (request.deadline <= now) {
       this.#inFlight.delete(request.token);
-      for (const { server, late } of request.sendings) if (!late) this.#pool.late(server);
+      for (const { server, late } of request.attempts) if (!late) this.#pool.late(server);
       request.reject(new BusTimeoutError(`No reply of "${this.#service}" within ${admissionDeadlineMs} ms`));
       return;
     }
-    for (const sending of request.sendings) {
-      if (sending.late || ++sending.ticks < lateTicks) continue;
-      sending.late = true;
-      this.#pool.late(sending.server);
+    for (const attempt of request.attempts) {
+      if (attempt.late || ++attempt.ticks < lateTicks) continue;
+      attempt.late = true;
+      this.#pool.late(attempt.server);
     }
-    const [first, second] = request.sendings;
+    const [first, second] = request.attempts;
     if (first?.late && !second && this.#link.up) this.#send(request, this.#pool.take(first.server));
   }
 
@@ -158,8 +160,8 @@ export class RequestClient implements AsyncDisposable {
 
   #send(request: PendingRequest, server: string | null): void {
     if (server === null) return;
-    const reply = `${this.#inbox}.${request.token}.${request.sendings.length}`;
-    request.sendings.push({ server, ticks: 0, late: false });
+    const reply = `${this.#inbox}.${request.token}.${request.attempts.length}`;
+    request.attempts.push({ server, ticks: 0, late: false });
     this.#inFlight.set(request.token, request);
     this.#link.publish(requestSubject(this.#service, server), request.payload, reply);
   }
@@ -173,11 +175,11 @@ export class RequestClient implements AsyncDisposable {
     this.#sendWaiting();
   }
 
-  /** The request or its reply may be lost: each goes once more, to the first server that is heard. */
+  /** Requests and replies may be lost. Each request that was sent once is sent again, to the first server that is heard. */
   #linkUp(): void {
     this.#ticksUp = 0;
-    for (const { sendings } of this.#inFlight.values()) {
-      for (const sending of sendings) Object.assign(sending, { server: "", late: true });
+    for (const { attempts } of this.#inFlight.values()) {
+      for (const attempt of attempts) Object.assign(attempt, { server: "", late: true });
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. */
 import { Type } from "@sinclair/typebox";
 import { DomainError, errorStatuses, type ErrorCode } from "../../accounts/errors.ts";
-import { LimitReachedError, retryAfter } from "../../accounts/quotas/limit-reached.ts";
+import { LimitReachedError, retryAfterHeader } from "../../accounts/quotas/limit-reached.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -29,7 +29,7 @@ const headersOf: Record<CatalogCode, Record<string, string>> = {
 export function refusalOf(error: unknown, log: Logger): CatalogRefusal {
   if (error instanceof MethodNotAllowedError)
     return { status: 405, message: "Method Not Allowed", headers: { ...error.headers } };
-  if (error instanceof LimitReachedError) return { status: 503, message: error.message, headers: retryAfter(error) };
+  if (error instanceof LimitReachedError) return { status: 503, message: error.message, headers: retryAfterHeader(error) };
   if (error instanceof DomainError && isCatalogCode(error.code)) {
     return { status: errorStatuses[error.code], message: error.message, headers: headersOf[error.code] };
   }

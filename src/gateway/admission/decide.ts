@@ -3,6 +3,7 @@ import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counter
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
+import { unavailableMessages } from "../models/unavailable-message.ts";
 import { maximumCost } from "../models/price.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus } from "./message.ts";
@@ -27,7 +28,7 @@ export interface Prepared {
 
 const modelNotFound = "model_not_found";
 
-/** Check 1 and the model's half of check 4. The counters do all checks that count. */
+/** Checks the key and prices the request; the counters check limits and credit. @throws RangeError when a route has no price */
 export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models: ModelsView): Prepared | Refused {
   if (record === null) return { kind: "refused", code: "invalid_api_key" };
   if (!record.enabled) return { kind: "refused", code: "gateway_disabled" };
@@ -138,26 +139,9 @@ function modelRefused(admit: AdmitGeneration, reason: string, window: WindowOnBu
   return { kind: "refused", code: "model_unavailable", param: "model", reason: unavailableReason(reason), window };
 }
 
-const unavailableMessages: Record<UnavailableReason, string> = {
-  request_access: "access to it must be requested",
-  coming_soon: "it is coming soon",
-  no_price: "it has no price yet",
-  provider_not_configured: "its provider is not configured",
-  terms_not_checked: "its provider's terms have not been checked",
-  launch_check_missing: "its launch check has not run yet",
-  launch_check_failed: "it failed its launch check",
-  zero_data_retention_required: "the workspace requires zero data retention and no provider of it offers that",
-  catalog_unreadable: "the catalog cannot be read",
-};
-
 /** The counters return the text that they received: one of the reasons above. */
 function unavailableReason(text: string): UnavailableReason {
-  return text in unavailableMessages ? (text as UnavailableReason) : "catalog_unreadable";
-}
-
-/** The message of a `model_unavailable` error. */
-export function unavailableMessage(model: string, reason: UnavailableReason): string {
-  return `The model ${model} cannot be called at present: ${unavailableMessages[reason]}`;
+  return Object.hasOwn(unavailableMessages, text) ? (text as UnavailableReason) : "catalog_unreadable";
 }
 
 function creditMessage(prepared: Prepared, available: NanoUsd): string {
@@ -177,7 +161,7 @@ function limitMessage(
   return text + affordable(prepared, headroom);
 }
 
-/** Costs rise with the output bound, so a binary search finds the largest bound that fits. */
+/** Costs never fall with the output bound, so a binary search finds the largest bound that fits. */
 function affordable(prepared: Prepared, available: NanoUsd): string {
   const { costOf } = prepared;
   if (costOf === null || available <= 0n || costOf(1) > available) return "";

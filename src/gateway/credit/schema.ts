@@ -1,12 +1,13 @@
 import { Type, type Static } from "@sinclair/typebox";
+import { nameCharactersMax } from "../../accounts/limits.ts";
 import { line, usd } from "../../accounts/workspaces/fields.ts";
 import { WorkspaceView } from "../../accounts/workspaces/schema.ts";
 
 export const CreditForm = Type.Object({
   usd: usd("The amount added"),
-  ref: line("a reference of at most 200 characters", {
+  ref: line(`a reference of at most ${nameCharactersMax} characters`, {
     minLength: 1,
-    title: "The payment's reference; the same reference adds once",
+    title: "The payment's reference; it adds once, and is refused with another amount",
   }),
 });
 export type CreditForm = Static<typeof CreditForm>;

@@ -7,7 +7,7 @@ import type { Catalog, Model, ProviderRecord } from "./model.ts";
 import { sandboxModel, sandboxProvider } from "./sandbox.ts";
 import { ModelsFile, ProvidersFile } from "./schema.ts";
 
-/** Names the file, the entry's id and the field. */
+/** The message names the file and, if one entry is at fault, its id and field. */
 export class CatalogError extends Error {
   override name = "CatalogError";
 }
@@ -37,7 +37,7 @@ export function parseCatalog(files: CatalogFiles, options: CatalogOptions): Cata
 function readProviders(file: CatalogFile): Map<string, ProviderRecord> {
   const providers = new Map<string, ProviderRecord>();
   for (const entry of parseFile(file, ProvidersFile)) {
-    if (providers.has(entry.id)) throw problem(file.name, entry.id, "id", "occurs twice in this file");
+    if (providers.has(entry.id)) throw catalogError(file.name, entry.id, "id", "occurs twice in this file");
     providers.set(
       entry.id,
       withEntryPath(file.name, entry.id, () => providerFrom(entry)),
@@ -53,7 +53,7 @@ function readModels(files: CatalogFile[], providers: ReadonlyMap<string, Provide
     const fileProvider = file.name.replace(/^models\/|\.json$/g, "");
     for (const entry of parseFile(file, ModelsFile)) {
       const origin = origins.get(entry.id);
-      if (origin !== undefined) throw problem(file.name, entry.id, "id", `is already taken in ${origin}`);
+      if (origin !== undefined) throw catalogError(file.name, entry.id, "id", `is already taken in ${origin}`);
       origins.set(entry.id, file.name);
       models.set(
         entry.id,
@@ -75,7 +75,7 @@ function parseFile<Schema extends TSchema>(file: CatalogFile, schema: Schema): S
   if (Value.Check(schema, value)) return value;
   const error = Value.Errors(schema, value).First();
   const [index = "", ...field] = (error?.path ?? "").split("/").slice(1);
-  throw problem(file.name, idOf(value, index), field.join("."), error?.message ?? "is invalid");
+  throw catalogError(file.name, idOf(value, index), field.join("."), error?.message ?? "is invalid");
 }
 
 function parseJson(file: CatalogFile): unknown {
@@ -97,12 +97,12 @@ function withEntryPath<Result>(file: string, id: string, read: () => Result): Re
   try {
     return read();
   } catch (error) {
-    if (error instanceof EntryError) throw problem(file, id, error.field, error.message);
+    if (error instanceof EntryError) throw catalogError(file, id, error.field, error.message);
     throw error;
   }
 }
 
-function problem(file: string, id: string, field: string, message: string): CatalogError {
+function catalogError(file: string, id: string, field: string, message: string): CatalogError {
   const place = [file, id, field].filter((part) => part !== "").join(": ");
   return new CatalogError(`Cannot read catalog file ${place}: ${message}`);
 }

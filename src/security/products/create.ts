@@ -4,10 +4,12 @@ import { isToolsId, newToolsId, type WorkspaceId } from "../../kernel/ids.ts";
 import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { requireResourceQuota, resourceCreated } from "../resources/resource.ts";
-import { insertProduct, selectProductIdByName } from "./store.ts";
+import { requireProduct } from "./require.ts";
+import { insertProduct } from "./store.ts";
 
 /**
- * @returns its id
+ * Creates a product.
+ * @returns the product's id
  * @throws DomainError conflict for an existing name or a full quota; invalid_field for a name of the form of an id; forbidden for auditors
  */
 export async function createProduct(
@@ -25,7 +27,7 @@ export async function createProduct(
       await requireResourceQuota("product", workspace, tx);
       return { result: id, event: resourceCreated("product", { workspace, id, name }) };
     }
-    const known = await selectProductIdByName({ workspace, name }, tx);
+    const known = await requireProduct({ workspace, product: name }, tx);
     throw new DomainError("conflict", `There is a product "${name}" already, with the id "${known}"`, { field: "name" });
   });
 }

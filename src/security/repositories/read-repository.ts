@@ -1,12 +1,12 @@
-/** Converts a repository's lock files to its document and the report of the import. The result depends only on the files. */
+/** Converts a repository's lock files to its document and the report of the import. The result depends only on the name and the files. */
 import type { Static } from "@sinclair/typebox";
 import { byCodeUnits } from "../../kernel/by-code-units.ts";
 import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
 import { readLockFiles, type ParsedLockFile } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";
+import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
 import { toSbomRows, type SbomRows } from "../sboms/sbom-rows.ts";
-import { packageUrlTypeOf } from "../versions/ecosystem.ts";
 import type { RepositoryFiles } from "./collected-files.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { LockFileView, SkippedFile } from "./schema.ts";
@@ -18,7 +18,7 @@ export interface ReadRepository {
   notPinned: Static<typeof SkippedFile>[];
 }
 
-/** @param name of the repository, which its document also gets @throws DomainError if no lock file can be read */
+/** @param name of the repository, which its document also gets @throws DomainError if no lock file can be read, or the document is too large */
 export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
   const { read, failed } = readLockFiles(files);
   const notRead = [...refused, ...failed]
@@ -26,10 +26,10 @@ export function readRepository(name: string, { files, refused }: RepositoryFiles
     .slice(0, repositorySkippedMax);
   if (read.length === 0) throw nothingRead(name, notRead);
   return {
-    sbom: storable(name, read),
+    sbom: sbomRowsOf(name, read),
     lockFiles: read.map((file) => ({
       path: file.path,
-      ecosystem: ecosystemWord(file),
+      ecosystem: ecosystemNameOf(file.ecosystem),
       packages: file.packages.length,
       not_pinned: file.skipped.length,
     })),
@@ -40,7 +40,7 @@ export function readRepository(name: string, { files, refused }: RepositoryFiles
   };
 }
 
-function storable(name: string, read: readonly ParsedLockFile[]): SbomRows {
+function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
   try {
     return toSbomRows(repositoryBom(name, read).document);
   } catch (error) {
@@ -57,15 +57,12 @@ function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): Domai
   if (first === undefined) {
     return new DomainError(
       "invalid_field",
-      `There is no lock file in ${name} that is read: package-lock.json, poetry.lock, pom.xml, go.mod, Cargo.lock, Gemfile.lock, packages.lock.json and others are`,
+      `Cannot find a supported lock file in ${name}: package-lock.json, poetry.lock, pom.xml, go.mod, Cargo.lock, Gemfile.lock, packages.lock.json and others are supported`,
     );
   }
-  const others = notRead.length > 1 ? ` (and ${notRead.length - 1} more could not be read)` : "";
+  const others =
+    notRead.length > 1
+      ? ` (and ${notRead.length < repositorySkippedMax ? "" : "at least "}${notRead.length - 1} more could not be read)`
+      : "";
   return new DomainError("invalid_field", `No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
-}
-
-/** As the tools API names ecosystems: the types of package URLs, except for two. */
-function ecosystemWord({ ecosystem }: ParsedLockFile): string {
-  if (ecosystem === "Go") return "go";
-  return ecosystem === "RubyGems" ? "rubygems" : packageUrlTypeOf(ecosystem);
 }

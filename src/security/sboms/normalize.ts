@@ -35,7 +35,7 @@ export function normalizeSbom(parsed: ParsedSbom, bytes: Uint8Array): SbomDocume
     otherSteps: otherSteps(paths, described),
   };
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return { ...content, encoding: parsed.encoding, sha256, digest: digestOf(content) };
+  return { ...content, encoding: parsed.encoding, sha256, digest: documentDigest(content) };
 }
 
 function requireAtMost(what: string, count: number, max: number): void {
@@ -100,7 +100,7 @@ function otherSteps(paths: ReadonlyMap<string, DependencyPath>, described: Reado
   return steps.toSorted((one, other) => byCodeUnits(one.ref, other.ref));
 }
 
-function digestOf({ root, components, edges, ...rest }: Omit<SbomDocument, "encoding" | "sha256" | "digest">): string {
+function documentDigest({ root, components, edges, ...rest }: Omit<SbomDocument, "encoding" | "sha256" | "digest">): string {
   const hash = createHash("sha256").update(JSON.stringify(rest));
   for (const component of root === null ? components : [root, ...components]) {
     const { written, parsed } = component.purl;

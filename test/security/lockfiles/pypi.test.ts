@@ -243,10 +243,10 @@ test("Pipfile.lock lists packages for running and for development; in both is fo
 });
 
 test("lock files in TOML and JSON are refused with the fault and its location", () => {
-  expect(refusal("poetry.lock", '[[package]]\nname = "a\n')).toMatch(/^is not taken as TOML: .*, in line 2$/);
+  expect(refusal("poetry.lock", '[[package]]\nname = "a\n')).toMatch(/^cannot be read as TOML: .*, in line 2$/);
   expect(refusal("uv.lock", 'package = "a"\n')).toBe("package: is no list of tables");
   expect(refusal("pdm.lock", '[[package]]\nversion = "1"\n')).toBe("package[0].name: is missing");
-  expect(refusal("poetry.lock", `a = ${"[".repeat(5_000)}`)).toContain("is not taken as TOML");
+  expect(refusal("poetry.lock", `a = ${"[".repeat(5_000)}`)).toContain("cannot be read as TOML");
   expect(refusal("uv.lock", '[[package]]\nname = "a/b"\nversion = "1.0"\n')).toContain("that is none of PyPI");
   expect(refusal("uv.lock", '[[package]]\nname = "a"\nversion = " "\n')).toBe('has a package whose version of "a" is missing');
   expect(refusal("Pipfile.lock", '{"default": []}')).toBe('"default": is no object');

@@ -58,7 +58,7 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
         { path: "api/go.mod", ecosystem: "go", packages: 1, not_pinned: 1 },
         { path: "web/package-lock.json", ecosystem: "npm", packages: 2, not_pinned: 0 },
       ],
-      not_read: [{ path: "broken/Cargo.lock", reason: expect.stringContaining("is not taken as TOML") }],
+      not_read: [{ path: "broken/Cargo.lock", reason: expect.stringContaining("cannot be read as TOML") }],
       not_pinned: [{ path: "api/go.mod: example.com/loose", reason: "it is replaced by a folder" }],
     });
     expect<unknown>(await components(data["sbom_id"])).toEqual([
@@ -135,12 +135,12 @@ describe.each(databases)("importing a repository on $name", ({ open }) => {
     await using stub = startGithub({ "README.md": "#" }, { name: "acme/empty" });
     stage.control.platforms.hostUrls.github = stub.url;
     expect(await stage.api.refusal("import_repository", { url: "https://github.com/acme/empty" })).toContain(
-      "There is no lock file in acme/empty",
+      "Cannot find a supported lock file in acme/empty",
     );
     await using broken = startGithub({ "Cargo.lock": "[[" }, { name: "acme/broken" });
     stage.control.platforms.hostUrls.github = broken.url;
     expect(await stage.api.refusal("import_repository", { url: "https://github.com/acme/broken" })).toContain(
-      "No lock file of acme/broken can be read: Cargo.lock is not taken as TOML",
+      "No lock file of acme/broken can be read: Cargo.lock cannot be read as TOML",
     );
     await using good = startGithub(content);
     stage.control.platforms.hostUrls.github = good.url;

@@ -52,7 +52,7 @@ describe("repository import", () => {
       code: 0,
       out: expect.stringMatching(/^Project app \(prj_\w+\), scan pending\nGemfile\.lock: 1 packages\n?$/),
     });
-    expect(error).toStartWith("Not read: Cargo.lock is not taken as TOML");
+    expect(error).toStartWith("Not read: Cargo.lock cannot be read as TOML");
   });
 
   test("imports an address through the service", async () => {

@@ -11,7 +11,7 @@ import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../
 import type { Logger } from "../../../kernel/log.ts";
 import { admissionDeadlineMs } from "../../../backing/limits.ts";
 import { admissionRetryMs, rebuildWaitMs } from "../../limits.ts";
-import { unavailableMessage } from "../decide.ts";
+import { unavailableMessage } from "../../models/unavailable-message.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import { GatewayKeyCache } from "./gateway-key-cache.ts";
 import type { AdmitGeneration, AdmissionReply, AdmissionRequest, RecordOnBus, Refused, WindowOnBus } from "../message.ts";

@@ -1,5 +1,5 @@
 /** The two bodies of the tools API. They have no other keys; the header `X-Request-Id` has the request's id. */
-import { retryAfter, type LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
+import { retryAfterHeader, type LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 
 export interface Success {
@@ -42,5 +42,5 @@ export function failure(status: number, error: string): CallAnswer {
 
 /** The answer for a reached limit: 429 for the caller's own, 503 for one that all callers share. */
 export function limitReached(error: LimitReachedError): CallAnswer {
-  return { ...failure(error.status, error.message), headers: retryAfter(error) };
+  return { ...failure(error.status, error.message), headers: retryAfterHeader(error) };
 }

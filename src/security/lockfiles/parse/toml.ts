@@ -10,7 +10,7 @@ export function parseLockToml(text: string): JsonObject {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const [reason = ""] = error.message.split("\n", 1);
-    throw new LockFileError(`is not taken as TOML: ${reason.replace(/^Invalid TOML document: /, "")}, in line ${error.line}`);
+    throw new LockFileError(`cannot be read as TOML: ${reason.replace(/^Invalid TOML document: /, "")}, in line ${error.line}`);
   }
 }
 
