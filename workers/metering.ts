@@ -1,10 +1,11 @@
-/** The worker that settles: the only one that writes charges, the ledger, month totals and the request log. One is enough; more are safe. */
+/** The worker that settles: the only one that writes generations, charges of the ledger and month totals. One is enough; more are safe. */
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { startReconciliation } from "../src/gateway/metering/reconcile.ts";
 import { settlementStore } from "../src/gateway/metering/store.ts";
+import { startMove } from "../src/gateway/metering/move.ts";
 import { startSweeps } from "../src/gateway/metering/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
@@ -14,9 +15,17 @@ export interface MeteringWorkerParts {
   counters: Counters;
   clock: Clock;
   log: Logger;
+  /** No other process uses the database, so that no older version needs the tables that were moved. */
+  isAlone?: boolean;
 }
 
-export async function startMetering({ backing, counters, clock, log }: MeteringWorkerParts): Promise<AsyncDisposable> {
+export async function startMetering({
+  backing,
+  counters,
+  clock,
+  log,
+  isAlone = false,
+}: MeteringWorkerParts): Promise<AsyncDisposable> {
   const parts = {
     ...backing,
     counters,
@@ -28,6 +37,7 @@ export async function startMetering({ backing, counters, clock, log }: MeteringW
   await using stack = new AsyncDisposableStack();
   stack.use(startSweeps(parts));
   stack.use(startReconciliation(parts));
+  stack.use(startMove({ ...parts, finish: isAlone }));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

@@ -17,7 +17,7 @@ export function help(verbs: readonly Verb[]): string {
 }
 
 function helpOfVerbs(verbs: readonly Verb[]): string {
-  const rows = verbs.map(({ noun, verb, summary }): [string, string] => [`${noun} ${verb}`, summary]);
+  const rows = verbs.map(({ noun, verb, summary }): [string, string] => [`${noun} ${verb}`.trim(), summary]);
   const usage = "weir <noun> <verb> [--flag value] [--json]";
   return [usage, "", columns(rows), "", columns(common), "", environment].join("\n");
 }
@@ -28,7 +28,7 @@ function helpOfVerb(verb: Verb): string {
   const rows = [...operand, ...verb.flags.map((flag): [string, string] => [usageOf(flag), flag.help]), ...yes, ...common];
   const required = verb.flags.filter((flag) => flag.required).map((flag) => ` ${usageOf(flag)}`);
   const named = verb.operand ? ` ${verb.operand.placeholder}` : "";
-  const usage = `weir ${verb.noun} ${verb.verb}${named}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
+  const usage = `weir ${`${verb.noun} ${verb.verb}`.trim()}${named}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
   return [usage, "", verb.summary, "", columns(rows), "", environment].join("\n");
 }
 

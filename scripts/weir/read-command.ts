@@ -33,8 +33,10 @@ export function readCommand(words: string[]): Command {
   const rest = words.slice(names.length);
   const matching = verbsNamed(names, rest);
   const [verb] = matching;
-  if (!verb || names.length < 2) return helpFor(matching, rest);
-  const { values, operands } = readFlags(verb, [...names.slice(2), ...rest]);
+  // A noun that does one thing has no verb.
+  const isNamed = names.length > 1 || (names.length === 1 && verb?.verb === "");
+  if (!verb || !isNamed) return helpFor(matching, rest);
+  const { values, operands } = readFlags(verb, [...names.slice(verb.verb === "" ? 1 : 2), ...rest]);
   if (values["help"] === true) return { kind: "help", verbs: [verb] };
   if (verb.confirm !== undefined && values["yes"] !== true) throw new UsageError(`${verb.confirm}: add --yes to do it`);
   const { as } = values;

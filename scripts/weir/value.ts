@@ -41,7 +41,10 @@ export const listOrNone: Value = {
   read: (given) => (given === "none" ? [] : given.split(",").map((item) => item.trim())),
 };
 
-/** A flag without a value. */
+/** A flag without a value, for a field of a body. */
+export const yes: Value = { placeholder: "", read: () => true };
+
+/** A flag without a value, for a query. */
 export const present: Value = { placeholder: "", read: () => "true" };
 
 export function oneOf(...choices: string[]): Value {
@@ -54,8 +57,8 @@ export function oneOf(...choices: string[]): Value {
   };
 }
 
-/** The index of one of several, from 0. */
-export const index: Value = { placeholder: "N", read: (given) => wholeNumber(given) };
+/** A whole number. */
+export const number: Value = { placeholder: "N", read: (given) => wholeNumber(given) };
 
 /** A JSON object in a file, which keeps secrets out of the list of processes and the shell's history. */
 export const objectFile: Value = {

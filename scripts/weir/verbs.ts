@@ -9,6 +9,7 @@ import { keyVerbs } from "./verbs/key.ts";
 import { ledgerVerbs } from "./verbs/ledger.ts";
 import { logVerbs } from "./verbs/log.ts";
 import { memberVerbs } from "./verbs/member.ts";
+import { migrateVerbs } from "./verbs/migrate.ts";
 import { modelVerbs } from "./verbs/model.ts";
 import { promptVerbs } from "./verbs/prompt.ts";
 import { secretsVerbs } from "./verbs/secrets.ts";
@@ -30,6 +31,7 @@ export const verbs: readonly Verb[] = [
   ...promptVerbs,
   ...auditVerbs,
   ...ledgerVerbs,
+  ...migrateVerbs,
   ...secretsVerbs,
   ...connectionVerbs,
   ...sbomVerbs,

@@ -9,6 +9,7 @@ import { keyEndpoints } from "./endpoints/keys.ts";
 import { ledgerEndpoints } from "./endpoints/ledger.ts";
 import { logEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
+import { migrateEndpoints } from "./endpoints/migrate.ts";
 import { modelEndpoints } from "./endpoints/models.ts";
 import { productEndpoints } from "./endpoints/products.ts";
 import { projectEndpoints } from "./endpoints/projects.ts";
@@ -29,6 +30,7 @@ export const endpoints: readonly Endpoint[] = [
   ...auditEndpoints,
   ...modelEndpoints,
   ...ledgerEndpoints,
+  ...migrateEndpoints,
   ...secretEndpoints,
   ...connectionEndpoints,
   ...advisoryEndpoints,

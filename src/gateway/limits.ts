@@ -22,9 +22,9 @@ export const settlementBatchMax = 400;
 /** Pause between a gateway's publications of settlements, unless a batch is full. Settlements of that time are sent together. */
 export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
-export const settlementTransactionMax = 2_000;
-/** Pause between metering's deliveries, unless one had the maximum number of events. It makes transactions large under load. */
-export const settlementPaceMs = 100;
+export const settlementTransactionMax = 4_000;
+/** Between the starts of metering's deliveries, unless one had the maximum number of events. It makes transactions large under load. */
+export const settlementPaceMs = 250;
 export const settlementEventsMax = 64;
 /** A gateway with so many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
@@ -81,6 +81,26 @@ export const confirmationMsMax = 300_000;
 export const orphanScanMs = 10_000;
 export const adoptionFlushMs = 30_000;
 export const pruneMs = 15_000;
+
+// The move of generations from the tables of the version before
+/** Charges in one transaction. Each looks through the ledger once. */
+export const moveBatchMax = 250_000;
+export const movePauseMs = 100;
+export const moveRetryMs = 1_000;
+export const moveStatementMsMax = 600_000;
+export const moveLockMs = 2_000;
+export const moveFinishAttemptsMax = 10;
+
+// Retention of the log
+/** The current month and the one before may still get late charges. */
+export const retainMonthsMin = 2;
+export const retainMonthsMax = 1_200;
+export const retainStatementMsMax = 600_000;
+export const retainLockMs = 500;
+export const retainRetryMs = 1_000;
+export const retainAttemptsMax = 10;
+/** A settlement whose id is further from its admission is not booked: the id decides in which month its row lies. */
+export const idSkewMsMax = 400 * 86_400_000;
 
 // Metering and shutdown
 export const sweepMs = 10_000;

@@ -81,8 +81,15 @@ export function monthOf(ms: number): Month {
 
 /** First millisecond of the month and of the next one. */
 export function monthBounds(month: Month): { startMs: number; endMs: number } {
-  if (month !== lastMonth.month) lastMonth = boundsOf(month);
-  return lastMonth;
+  return month === lastMonth.month ? lastMonth : boundsOf(month);
+}
+
+/** Cached like the month itself. */
+let lastPrevious: { of: Month; month: Month } = { of: "", month: "" };
+
+export function previousMonth(month: Month): Month {
+  if (month !== lastPrevious.of) lastPrevious = { of: month, month: isoTime(boundsOf(month).startMs - 1).slice(0, 7) };
+  return lastPrevious.month;
 }
 
 function boundsOf(month: Month): { month: Month; startMs: number; endMs: number } {

@@ -53,6 +53,14 @@ function timeSortedText(nowMs: number): string {
   return timeText(nowMs) + chance.slice(0, randomDigits);
 }
 
+/** The time at which an id was created, in milliseconds. @param id its prefix, a hyphen and 26 characters */
+export function timeOfId(id: string): number {
+  const start = id.indexOf("-") + 1;
+  let ms = 0;
+  for (let digit = 0; digit < timeDigits; digit++) ms = ms * 32 + alphabet.indexOf(id[start + digit] ?? "");
+  return ms;
+}
+
 /** Cached: many ids are created in one millisecond. */
 let lastTime = { ms: -1, text: "" };
 

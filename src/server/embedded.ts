@@ -43,7 +43,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const backing = { sql, bus };
   const first = await firstStart({ sql, clock, slug });
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
-  stack.use(await startMetering({ backing, counters, clock, log }));
+  stack.use(await startMetering({ backing, counters, clock, log, isAlone: true }));
   const call = providerCalls({ clock, clocks: launchCheckClocks(clocks), providerKey });
   const noLock = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(startProber({ sql, bus, models, call, lock: noLock, clock, log }));

@@ -68,6 +68,31 @@ for (const { name, open, skipped } of kinds) {
       expect(await failureOf(opened.sql`TRUNCATE ledger_entries`)).toContain("append-only");
     });
 
+    test("keeps charges final, even for a superuser", async () => {
+      const row = (id: string, fields: string) =>
+        opened.sql.unsafe(`
+        INSERT INTO generations (generation_id, entry, outcome, reserved_nano, cost_nano, cost_pico, admitted_at, prompt_tokens,
+          cached_tokens, completion_tokens, duration_ms, status, late, streamed, usage_estimated, request_id, workspace_id, key_id,
+          model, provider)
+        SELECT first_generation_id(now()) || '${id}', ${fields}, 5, 5000, now(), 1, 0, 1, 1, 200, false, false, false, 'req-1', 'ws-1',
+          'key-1', 'model', 'provider'`);
+      await row("settled", "2, 'settled', 5");
+      expect(await failureOf(row("outside", "NULL, 'unknown', 5"))).toContain("generations_check");
+      for (const change of [
+        "cost_nano = 6",
+        "entry = 3",
+        "workspace_id = 'ws-2'",
+        "key_id = 'key-2'",
+        "excess_nano = 1",
+        "late = true",
+      ]) {
+        expect(await failureOf(opened.sql.unsafe(`UPDATE generations SET ${change}`))).toContain("final: UPDATE refused");
+      }
+      expect(await failureOf(opened.sql`DELETE FROM generations`)).toContain("final: DELETE refused");
+      expect(await failureOf(opened.sql`TRUNCATE generations`)).toContain("final: TRUNCATE refused");
+      await opened.sql`UPDATE generations SET model = 'renamed'`;
+    });
+
     test("refuses a migration that was changed after it had been applied", async () => {
       await opened.sql`DROP TABLE migrations`;
       const migrations = [migration("1.sql", "CREATE TABLE first ()")];

@@ -51,7 +51,7 @@ describe("docs/control-api.md", () => {
   });
 
   test("the document lists every verb of the command line with its flags and its call, and no other", () => {
-    const listed = [...text.matchAll(/^\| `([a-z]+ [a-z]+)` *\|([^|]*)\| (`[A-Z]+ \S+`|nothing) *\|$/gm)].map(
+    const listed = [...text.matchAll(/^\| `([a-z]+(?: [a-z]+)?)` *\|([^|]*)\| (`[A-Z]+ \S+`|nothing) *\|$/gm)].map(
       ([, verb, flags, call]) => ({
         verb,
         flags: [...(flags ?? "").matchAll(/`--([a-z-]+)`(\?)?/g)].map(([, flag, optional]) => `${flag}${optional ?? ""}`),
@@ -59,7 +59,7 @@ describe("docs/control-api.md", () => {
       }),
     );
     const known = verbs.map((verb) => ({
-      verb: `${verb.noun} ${verb.verb}`,
+      verb: `${verb.noun} ${verb.verb}`.trim(),
       flags: verb.flags.map(({ name, required }) => (required ? name : `${name}?`)),
       call: callOf(verb),
     }));

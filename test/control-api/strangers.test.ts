@@ -6,6 +6,7 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { PromptQueue } from "../../src/gateway/prompts/prompt-queue.ts";
 import { publishVendors } from "../connectors/connections/vendors.ts";
 import { Control } from "../support/control.ts";
+import { book, settlement } from "../support/gateway/settlements.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 let database: TestDatabase;
@@ -31,8 +32,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 /** A log row and a prompt. */
 async function storeGeneration(workspace: string): Promise<void> {
   const { generation, key } = theirs;
-  await database.sql`
-    INSERT INTO request_log VALUES (${generation}, now(), 'req-1', ${workspace}, ${key}, 'm', 'p', 200, NULL, false, 1, 0, 1, 1, 1, false, 1, 1)`;
+  await book(database.sql, settlement({ generation, workspace, key, admittedAt: systemClock.now() }));
   const queue = new PromptQueue({ sql: database.sql, keyring: control.keyring, clock: systemClock, log: silentLog });
   queue.add({ generation, workspace, at: systemClock.now(), messages: [], answer: { content: "" }, answerCut: false }, 100);
   await queue.flushed(10_000);

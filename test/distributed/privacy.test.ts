@@ -74,7 +74,7 @@ describe.skipIf(!available)("a fleet", () => {
 
   test("the search covers tables, Redis, messages, streams, spools, logs and metrics, and finds what is stored on purpose", () => {
     expect(traces.whereIs(`findable-${off.workspace}`)).toEqual(expect.arrayContaining(["table.api_keys", "nats"]));
-    expect(traces.whereIs(off.workspace)).toEqual(expect.arrayContaining(["redis", "nats", "table.request_log"]));
+    expect(traces.whereIs(off.workspace)).toEqual(expect.arrayContaining(["redis", "nats", "table.generations"]));
     for (const kind of [
       /servers\/nats\/streams\/.*\.blk$/,
       /servers\/redis\/.*aof/,

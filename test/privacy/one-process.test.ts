@@ -53,7 +53,7 @@ afterAll(() => stack.disposeAsync(), 30_000);
 test("the search covers tables, the spool, the database's files, logs and metrics, and finds what is stored on purpose", () => {
   expect(traces.whereIs(`findable-${off.workspace}`)).toContain("table.api_keys");
   expect(traces.whereIs(on.sent.answered[0]?.generation ?? "none")).toContain("table.stored_prompts");
-  for (const kind of ["table.request_log", "table.audit_events", "output", "metrics"]) expect(traces.names).toContain(kind);
+  for (const kind of ["table.generations", "table.audit_events", "output", "metrics"]) expect(traces.names).toContain(kind);
   expect(traces.names.some((name) => /spool/.test(name))).toBe(true);
   expect(traces.names.some((name) => /pg_wal/.test(name))).toBe(true);
 });

@@ -1,5 +1,6 @@
 /** A gateway without HTTP. From the checked request to the last line of the answer it runs the real code. */
 import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { adoptOrphanedSpoolsUntilStopped } from "../../src/gateway/journal/orphaned-spools.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
@@ -65,11 +66,15 @@ export class SimGateway {
     return this.#gateway.journal.unsettled;
   }
 
-  /** Whether an answer that ended here, or at its predecessor, is not among `charges` yet. */
-  owes(charges: ReadonlyMap<string, unknown>): boolean {
+  /**
+   * Whether an answer that ended here, or at its predecessor, is not among `charges` yet. One whose hold expired meanwhile is: its
+   * settlement comes late.
+   */
+  owes(charges: ReadonlyMap<string, { settlement: Pick<Settlement, "outcome"> }>): boolean {
     const open = new Set(this.open.values());
     if (this.unsettled > open.size) return true;
-    return [...this.#admitted].some((generation) => !open.has(generation) && !charges.has(generation));
+    const isBooked = (generation: string) => (charges.get(generation)?.settlement.outcome ?? "expired") !== "expired";
+    return [...this.#admitted].some((generation) => !open.has(generation) && !isBooked(generation));
   }
 
   get unknownAdmissions(): number {

@@ -170,13 +170,18 @@ test("the log, stored prompts and the audit log match the document", async () =>
   await ask("get /api/console/audit", 200, { query });
 });
 
-test("models, the ledger and secrets match the document, including progress streams", async () => {
+test("models, the ledger, its migration and secrets match the document, including progress streams", async () => {
   await ask("get /api/console/models", 200);
   const accept = "application/x-ndjson";
   await ask("post /api/console/models/check", 200, { body: { id: "openai/model" } });
   await ask("post /api/console/models/check", 200, { body: { id: "openai/model" }, accept });
   expect(await ask("get /api/console/ledger/verify", 200)).toMatchObject({ ok: true });
   expect(await ask("get /api/console/ledger/verify", 200, { accept })).toMatchObject({ result: { ok: true } });
+  await ask("post /api/console/log/retain", 200, { body: { months: 1200 } });
+  await ask("post /api/console/log/retain", 200, { body: { months: 1200 }, accept });
+  await ask("post /api/console/log/retain", 400, { body: { months: 1 } });
+  expect(await ask("post /api/console/migrate", 200, { body: {} })).toEqual({ moved: 0, total: 0, finished: true });
+  await ask("post /api/console/migrate", 200, { body: { finish: true }, accept });
   await ask("post /api/console/secrets/rotate", 200, { body: {} });
 });
 

@@ -1,5 +1,5 @@
 import { ofWorkspace, withId, workspace } from "../flags.ts";
-import { index, objectFile, oneOf, text } from "../value.ts";
+import { number, objectFile, oneOf, text } from "../value.ts";
 import type { Flag, Verb } from "../verb.ts";
 
 const theConnection = withId("id of the connection");
@@ -7,7 +7,7 @@ const theConnection = withId("id of the connection");
 const credentialSet: Flag = {
   name: "credential-set",
   field: "credential_set",
-  value: index,
+  value: number,
   help: "which alternative of the form the credentials fill in, from 0",
 };
 

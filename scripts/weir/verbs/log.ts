@@ -1,5 +1,5 @@
 import { withId, workspace } from "../flags.ts";
-import { id, rows } from "../value.ts";
+import { email, id, number, rows, text } from "../value.ts";
 import type { Verb } from "../verb.ts";
 
 export const logVerbs: readonly Verb[] = [
@@ -12,10 +12,30 @@ export const logVerbs: readonly Verb[] = [
     flags: [
       workspace,
       { name: "key", field: "key", value: id, help: "only those of this key" },
+      { name: "member", field: "member", value: email, help: "only those with keys of this member, by email" },
+      { name: "model", field: "model", value: text, help: "only those of this model, in the workspace or of the key" },
       { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; default 100" },
       { name: "before", field: "before", value: id, help: "only those older than this generation" },
     ],
     columns: ["at", "generation_id", "model", "status", "code", "prompt_tokens", "completion_tokens", "cost_usd", "duration_ms"],
+  },
+  {
+    noun: "log",
+    verb: "retain",
+    summary: "Delete older months of the log and keep their sums",
+    method: "POST",
+    path: "/log/retain",
+    flags: [
+      {
+        name: "months",
+        field: "months",
+        value: number,
+        required: true,
+        help: "how many months before the current one are kept, at least 2",
+      },
+    ],
+    confirm: "Deleted rows cannot be restored",
+    progress: ({ month, generations, bytes }) => `${String(month)}: ${String(generations)} generations, ${String(bytes)} bytes`,
   },
   {
     noun: "log",

@@ -1,7 +1,7 @@
 /** The arguments of resolve.lua: releases and pushes. */
 import type { ResolveBatch } from "../counters.ts";
 import { countableBalance } from "../credit-bound.ts";
-import { monthBounds, monthOf } from "../../kernel/clock.ts";
+import { previousMonth } from "../../kernel/clock.ts";
 import { rateWindowMs, tombstoneMs } from "../limits.ts";
 import { baseName, callsFor } from "./calls.ts";
 import { headField, keyMonthField, monthField } from "./fields.ts";
@@ -49,5 +49,5 @@ function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMo
     texts.push(keyMonthField(push));
     numbers.push(Number(push.spent), Number(push.version), Number(push.sequence));
   }
-  for (const month of months) texts.push(monthOf(monthBounds(month).startMs - 1));
+  for (const month of months) texts.push(previousMonth(month));
 }

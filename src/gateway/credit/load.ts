@@ -10,7 +10,7 @@ const monthsMax = 2;
 
 export interface LoadedAccount {
   account: AccountPush;
-  /** Those of the requested generations that have ended, with a row in `charges`. */
+  /** Those of the requested generations that have ended, with a row in `generations`. */
   ended: Set<GenerationId>;
 }
 

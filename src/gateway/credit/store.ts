@@ -61,7 +61,7 @@ export async function selectAccount(
       (SELECT json_agg(json_build_object('month', newest.month, 'spent', newest.spent_nano::text)) FROM (
         SELECT month, spent_nano FROM workspace_months WHERE workspace_id = ${workspace} ORDER BY month DESC LIMIT ${monthsMax}
       ) AS newest) AS months,
-      (SELECT json_agg(generation_id) FROM charges WHERE generation_id = ANY(${generations}::text[])) AS ended
+      (SELECT json_agg(generation) FROM outcomes_of(${generations}::text[])) AS ended
     FROM credit_accounts WHERE workspace_id = ${workspace}`;
   return row;
 }

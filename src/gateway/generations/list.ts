@@ -7,15 +7,23 @@ import type { GenerationView } from "./schema.ts";
 import { selectLog, selectLogOfKeys, selectWholeLog, type GenerationRow, type LogPage } from "./store.ts";
 import { viewGeneration } from "./view.ts";
 
-/**
- * The request log, newest first: members see their own requests, overseers all requests.
- * @param key a key that the actor may see; null: any key
- */
+export interface LogFilter {
+  /** null: all workspaces that the actor may see. */
+  workspace: WorkspaceId | null;
+  /** A key that the actor may see; null: any key. */
+  key: KeyId | null;
+  /** The email of a member, for the requests of all keys of theirs; null: any member. */
+  member: string | null;
+}
+
+/** The request log, newest first: members see their own requests, overseers all requests. */
 export async function listGenerations(
-  { actor, workspace, key, page }: { actor: Actor; workspace: WorkspaceId | null; key: KeyId | null; page: LogPage },
+  { actor, filter: { workspace, key, member }, page }: { actor: Actor; filter: LogFilter; page: LogPage },
   sql: Queries,
 ): Promise<GenerationView[]> {
-  const owner = ownerSeenBy(actor);
+  const seen = ownerSeenBy(actor);
+  if (seen !== null && member !== null && member !== seen) return [];
+  const owner = seen ?? member;
   const keys = key !== null ? [key] : owner !== null ? await selectKeyIds({ workspace, owner }, sql) : null;
   const select = (): Promise<GenerationRow[]> => {
     if (keys) return selectLogOfKeys({ keys, ...page }, sql);

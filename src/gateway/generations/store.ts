@@ -1,3 +1,7 @@
+/**
+ * Reads ended generations, newest first. Their indexes have hashes of ids in place of ids, so each condition names both: the hash
+ * finds the rows, the id is what is meant.
+ */
 import type { Queries } from "../../backing/backing.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -13,9 +17,9 @@ export interface GenerationRow {
   status: number;
   code: string | null;
   streamed: boolean;
-  promptTokens: bigint;
-  cachedTokens: bigint;
-  completionTokens: bigint;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
   reserved: NanoUsd;
   cost: NanoUsd;
   usageEstimated: boolean;
@@ -26,58 +30,80 @@ export interface GenerationRow {
 export interface LogPage {
   /** Only generations before this one; null: from the newest. */
   before: GenerationId | null;
+  /** Only generations of this model; null: of all. */
+  model: string | null;
   limit: number;
 }
 
 function columns(sql: Queries) {
-  return sql`generation_id AS generation, at, request_id AS request, workspace_id AS workspace, key_id AS key, model, provider,
-    status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
+  return sql`generation_id AS generation, admitted_at AS at, request_id AS request, workspace_id AS workspace, key_id AS key, model,
+    provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
     completion_tokens AS "completionTokens", reserved_nano AS reserved, cost_nano AS cost,
     usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"`;
 }
 
-function older(before: GenerationId | null, sql: Queries) {
+function older({ before }: LogPage, sql: Queries) {
   return before === null ? sql`` : sql`AND generation_id < ${before}`;
 }
 
-/** Newest first, by the index of the workspace. */
-export async function selectLog(
-  { workspace, before, limit }: LogPage & { workspace: WorkspaceId },
+function ofWorkspace(workspace: WorkspaceId, sql: Queries) {
+  return sql`hashtext(workspace_id) = hashtext(${workspace}) AND workspace_id = ${workspace}`;
+}
+
+/** The newest of one model. */
+async function selectLogOfModel(
+  { workspace, model, ...page }: LogPage & { workspace: WorkspaceId; model: string },
   sql: Queries,
 ): Promise<GenerationRow[]> {
   return sql<GenerationRow[]>`
-    SELECT ${columns(sql)} FROM request_log
-    WHERE workspace_id = ${workspace} ${older(before, sql)}
-    ORDER BY generation_id DESC LIMIT ${limit}`;
+    SELECT ${columns(sql)} FROM generations
+    WHERE ${ofWorkspace(workspace, sql)} AND hashtext(model) = hashtext(${model}) AND model = ${model}
+      ${older({ ...page, model }, sql)}
+    ORDER BY generation_id DESC LIMIT ${page.limit}`;
 }
 
-/** Newest first over all workspaces, by the order of charges, each joined with its row. */
-export async function selectWholeLog({ before, limit }: LogPage, sql: Queries): Promise<GenerationRow[]> {
+/** The newest of each of the workspace's models, which the index is searched for one after the other, then the newest of these. */
+export async function selectLog(page: LogPage & { workspace: WorkspaceId }, sql: Queries): Promise<GenerationRow[]> {
+  const { workspace, model, limit } = page;
+  if (model !== null) return selectLogOfModel({ ...page, model }, sql);
+  const nextModel = (after: ReturnType<typeof older>) => sql`
+    SELECT hashtext(model) FROM generations WHERE hashtext(workspace_id) = hashtext(${workspace}) ${after}
+    ORDER BY hashtext(model) LIMIT 1`;
   return sql<GenerationRow[]>`
-    SELECT ${columns(sql)} FROM (
-      SELECT workspace_id, generation_id FROM charges WHERE true ${older(before, sql)} ORDER BY generation_id DESC LIMIT ${limit}
-    ) AS newest JOIN request_log USING (workspace_id, generation_id)
-    ORDER BY generation_id DESC`;
+    WITH RECURSIVE used (model_hash) AS (
+      (${nextModel(sql``)})
+      UNION ALL
+      SELECT (${nextModel(sql`AND hashtext(model) > used.model_hash`)}) FROM used WHERE used.model_hash IS NOT NULL
+    )
+    SELECT newest.* FROM used CROSS JOIN LATERAL (
+      SELECT ${columns(sql)} FROM generations
+      WHERE ${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${older(page, sql)}
+      ORDER BY generation_id DESC LIMIT ${limit}
+    ) AS newest
+    ORDER BY generation DESC LIMIT ${limit}`;
 }
 
-/** Newest first over several keys: the newest rows of each key by its index, then the newest of these. */
-export async function selectLogOfKeys(
-  { keys, before, limit }: LogPage & { keys: KeyId[] },
-  sql: Queries,
-): Promise<GenerationRow[]> {
+/** Over all workspaces, by the primary key. */
+export async function selectWholeLog(page: LogPage, sql: Queries): Promise<GenerationRow[]> {
+  return sql<GenerationRow[]>`
+    SELECT ${columns(sql)} FROM generations WHERE true ${older(page, sql)} ORDER BY generation_id DESC LIMIT ${page.limit}`;
+}
+
+/** The newest of each key, then the newest of these. */
+export async function selectLogOfKeys(page: LogPage & { keys: KeyId[] }, sql: Queries): Promise<GenerationRow[]> {
+  const { keys, model, limit } = page;
   return sql<GenerationRow[]>`
     SELECT newest.* FROM unnest(${keys}::text[]) AS asked (key_id)
     CROSS JOIN LATERAL (
-      SELECT ${columns(sql)} FROM request_log
-      WHERE request_log.key_id = asked.key_id COLLATE "C" ${older(before, sql)}
+      SELECT ${columns(sql)} FROM generations
+      WHERE hashtext(generations.key_id) = hashtext(asked.key_id) AND generations.key_id = asked.key_id COLLATE "C"
+        ${model === null ? sql`` : sql`AND model = ${model}`} ${older(page, sql)}
       ORDER BY generation_id DESC LIMIT ${limit}
     ) AS newest
     ORDER BY generation DESC LIMIT ${limit}`;
 }
 
 export async function selectGeneration(generation: GenerationId, sql: Queries): Promise<GenerationRow | undefined> {
-  const [row] = await sql<GenerationRow[]>`
-    SELECT ${columns(sql)} FROM (SELECT workspace_id, generation_id FROM charges WHERE generation_id = ${generation}) AS charged
-    JOIN request_log USING (workspace_id, generation_id)`;
+  const [row] = await sql<GenerationRow[]>`SELECT ${columns(sql)} FROM generations WHERE generation_id = ${generation}`;
   return row;
 }

@@ -16,12 +16,22 @@ export interface Books {
   outcomes: Map<GenerationId, Settlement["outcome"]>;
 }
 
-/** A charge with its place in the chain. */
+/** A charge with its place in the books. */
 export interface Row extends Charge {
   /** Charged after its hold had been released. */
   late: boolean;
-  /** null: it costs nothing and has no entry. */
-  sequence: bigint | null;
+  /** The sequence of its workspace's entry; null: its end is unknown, and no entry counts it. */
+  entry: bigint | null;
+}
+
+/** The entry of all charges of one workspace. */
+export interface Entry {
+  workspace: WorkspaceId;
+  sequence: bigint;
+  /** How many charges it sums, at least one. */
+  charges: number;
+  /** Zero or less. */
+  amount: NanoUsd;
   balanceAfter: NanoUsd;
 }
 
@@ -40,9 +50,11 @@ export interface KeyMonthSum extends MonthSum {
 export interface Booking {
   /** The rows to write, in the order of the charges. */
   rows: Row[];
+  /** At most one for each workspace. */
+  entries: Entry[];
   /** Generations of unknown workspaces. */
   refused: Set<GenerationId>;
-  /** The heads after the rows. */
+  /** The heads after the entries. */
   heads: AccountHead[];
   /** The sums that the rows add, for all named months: zero if the charge existed already. */
   months: MonthSum[];
@@ -52,8 +64,9 @@ export interface Booking {
 /** @param charges at most one for each generation */
 export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books): Booking {
   const heads = new Map(before.map((head) => [head.workspace, { ...head }]));
+  const entries = new Map<WorkspaceId, Entry>();
   const sums = new Sums();
-  const booking: Booking = { rows: [], refused: new Set(), heads: [...heads.values()], months: [], keyMonths: [] };
+  const booking: Booking = { rows: [], entries: [], refused: new Set(), heads: [...heads.values()], months: [], keyMonths: [] };
   for (const charge of charges) {
     const { generation, workspace, outcome } = charge.settlement;
     const head = heads.get(workspace);
@@ -62,10 +75,14 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
     if (!head) booking.refused.add(generation);
     if (!head) continue;
     const taken = isFresh ? limitedToBalance(charge, head) : { ...charge, cost: 0n };
-    if (isFresh) booking.rows.push({ ...taken, late: present !== undefined, ...appended(head, taken.cost) });
+    if (isFresh) {
+      const entry = outcome === "settled" ? entered(taken.cost, { head, entries }) : null;
+      booking.rows.push({ ...taken, late: present !== undefined, entry });
+    }
     sums.add(taken, taken.cost);
   }
-  return { ...booking, months: [...sums.months.values()], keyMonths: [...sums.keyMonths.values()] };
+  const { months, keyMonths } = sums;
+  return { ...booking, entries: [...entries.values()], months: [...months.values()], keyMonths: [...keyMonths.values()] };
 }
 
 /** Limits a charge to the balance, which may be less than the reservation after late charges, whose reservation had been released. */
@@ -74,12 +91,19 @@ function limitedToBalance(charge: Charge, { balance }: AccountHead): Charge {
   return { ...charge, cost, excess: charge.excess + charge.cost - cost };
 }
 
-/** Moves the head. */
-function appended(head: AccountHead, cost: NanoUsd): Pick<Row, "sequence" | "balanceAfter"> {
-  if (cost === 0n) return { sequence: null, balanceAfter: head.balance };
-  head.sequence += 1n;
+/** Adds a charge to its workspace's entry, which the first one opens, and moves the head. @returns the entry's sequence */
+function entered(cost: NanoUsd, { head, entries }: { head: AccountHead; entries: Map<WorkspaceId, Entry> }): bigint {
+  let entry = entries.get(head.workspace);
+  if (!entry) {
+    head.sequence += 1n;
+    entry = { workspace: head.workspace, sequence: head.sequence, charges: 0, amount: 0n, balanceAfter: head.balance };
+    entries.set(head.workspace, entry);
+  }
   head.balance -= cost;
-  return { sequence: head.sequence, balanceAfter: head.balance };
+  entry.charges++;
+  entry.amount -= cost;
+  entry.balanceAfter = head.balance;
+  return entry.sequence;
 }
 
 class Sums {

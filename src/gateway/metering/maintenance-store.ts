@@ -1,8 +1,9 @@
 /** SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile. */
 import type { Database } from "../../backing/backing.ts";
 import type { AccountPush } from "../../backing/counters.ts";
-import { monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
+import type { Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import { makeMonthsAhead } from "./months-store.ts";
 
 export interface DeadLetter {
   stream: string;
@@ -14,8 +15,8 @@ export interface DeadLetter {
 /** The part of the ledger that maintenance needs. The simulation has its own. */
 export interface MaintenanceStore {
   storeDeadLetters(letters: DeadLetter[]): Promise<void>;
-  /** Creates the request log's partitions of this month and the next. */
-  createLogPartitions(nowMs: number): Promise<void>;
+  /** Makes the partitions of this month and the next. */
+  makeMonthsAhead(nowMs: number): Promise<void>;
   listWorkspaces(after: WorkspaceId, limit: number): Promise<WorkspaceId[]>;
   /** Heads and totals of one month, each row from one snapshot. */
   readAccounts(workspaces: WorkspaceId[], month: Month): Promise<AccountPush[]>;
@@ -24,7 +25,7 @@ export interface MaintenanceStore {
 export function maintenanceStore(sql: Database): MaintenanceStore {
   return {
     storeDeadLetters: (letters) => storeDeadLetters(letters, sql),
-    createLogPartitions: (nowMs) => createLogPartitions(nowMs, sql),
+    makeMonthsAhead: (nowMs) => makeMonthsAhead(nowMs, sql),
     listWorkspaces: (after, limit) => listWorkspaces(after, limit, sql),
     readAccounts: (workspaces, month) => readAccounts(workspaces, month, sql),
   };
@@ -38,31 +39,6 @@ async function storeDeadLetters(letters: DeadLetter[], sql: Database): Promise<v
     reason,
   }));
   await sql`INSERT INTO dead_letters ${sql(rows)}`;
-}
-
-/** Creates the request log's partitions of this month and the next, if they are missing. */
-export async function createLogPartitions(nowMs: number, sql: Database): Promise<void> {
-  const thisMonth = monthOf(nowMs);
-  const nextMonth = monthOf(monthBounds(thisMonth).endMs);
-  for (const month of [thisMonth, nextMonth]) await createLogPartition(month, sql);
-}
-
-/** Moves rows of this month from the default partition into the new one. */
-async function createLogPartition(month: string, sql: Database): Promise<void> {
-  const name = `request_log_${month.replace("-", "_")}`;
-  const { startMs, endMs } = monthBounds(month);
-  const [from, to] = [startMs, endMs].map((ms) => new Date(ms).toISOString()) as [string, string];
-  await sql.begin(async (tx) => {
-    await tx`SELECT pg_advisory_xact_lock(hashtext('request_log partitions'))`;
-    const [present] = await tx`SELECT 1 FROM pg_class WHERE relname = ${name}`;
-    if (present) return;
-    // Writers wait: a row that came into the default partition after the move would fail the attachment, for ever under load.
-    await tx`LOCK TABLE ONLY request_log IN SHARE ROW EXCLUSIVE MODE`;
-    await tx`CREATE TABLE ${tx(name)} (LIKE request_log INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`;
-    await tx`WITH moved AS (DELETE FROM request_log_default WHERE at >= ${from} AND at < ${to} RETURNING *)
-      INSERT INTO ${tx(name)} SELECT * FROM moved`;
-    await tx.unsafe(`ALTER TABLE request_log ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
-  });
 }
 
 async function listWorkspaces(after: WorkspaceId, limit: number, sql: Database): Promise<WorkspaceId[]> {

@@ -8,23 +8,23 @@ import type { MaintenanceStore } from "./maintenance-store.ts";
 
 export interface ReconcileParts {
   counters: Counters;
-  maintenance: Pick<MaintenanceStore, "listWorkspaces" | "readAccounts" | "createLogPartitions">;
+  maintenance: Pick<MaintenanceStore, "listWorkspaces" | "readAccounts" | "makeMonthsAhead">;
   clock: Clock;
   log: Logger;
 }
 
-/** Every minute until disposed, creates the log's partitions ahead and pushes the heads. A failure of one does not stop the other. */
+/** Every minute until disposed, makes the partitions of generations ahead and pushes the heads. A failure of one does not stop the other. */
 export function startReconciliation(parts: ReconcileParts): AsyncDisposable {
   const { clock, maintenance, log } = parts;
   return repeatUntilStopped({
     clock,
     async round() {
       await maintenance
-        .createLogPartitions(clock.now())
+        .makeMonthsAhead(clock.now())
         .catch((error: unknown) =>
           log.warn(
             { event: "partitions.failed", reason: String(error) },
-            "The request log's partitions could not be created ahead",
+            "The partitions of generations could not be made ahead",
           ),
         );
       await reconcile(parts);

@@ -1,5 +1,5 @@
 /**
- * Settles once: charges, ledger, month totals and request log in one transaction, then a push of absolute values to the counters and the
+ * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the
  * release of holds. A repetition after a crash finds its charge and only pushes again.
  */
 import type { AccountPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";

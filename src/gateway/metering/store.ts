@@ -2,26 +2,35 @@
  * All SQL of settlement. The accounts are locked first, in the order of their ids, so that no other transaction changes their
  * workspaces' rows. Statements that do not need each other's results are sent together.
  */
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText, recordsText } from "../../backing/array-text.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
-import { bookingOf, type Books, type AccountHead, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
+import { monthOf } from "../../kernel/clock.ts";
+import { bookingOf, type AccountHead, type Books, type Entry, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
 import type { Charge } from "./charge.ts";
+import { GenerationsMonths } from "./months-store.ts";
 import type { Booked, SettlementStore } from "./settle.ts";
 
 export function settlementStore(sql: Database): SettlementStore {
-  return { settle: (charges) => sql.begin((tx) => settleIn(tx, charges)) as Promise<Booked> };
+  const months = new GenerationsMonths(sql);
+  return {
+    async settle(charges) {
+      await months.make(charges.map(({ settlement }) => settlement));
+      return sql.begin((tx) => settleIn(tx, charges)) as Promise<Booked>;
+    },
+  };
 }
 
 async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
-  const { rows, refused, heads, ...sums } = bookingOf(charges, await readBooks(tx, charges));
+  const { rows, entries, refused, heads, ...sums } = bookingOf(charges, await readBooks(tx, charges));
   const late = rows.filter((row) => row.late);
   if (late.length > 0) await removeUncharged(tx, late);
   const [months, keyMonths] = await Promise.all([
     addToMonths(tx, sums.months),
     addToKeyMonths(tx, sums.keyMonths),
     writeRows(tx, rows),
-    moveHeads(tx, heads),
+    writeEntries(tx, entries),
+    moveHeads(tx, entries),
   ]);
   const sequences = new Map(heads.map(({ workspace, sequence }) => [workspace, sequence]));
   return {
@@ -44,10 +53,10 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
     tx<AccountHead[]>`
       SELECT workspace_id AS workspace, balance_nano AS balance, sequence
       FROM unnest(${arrayText(workspaces, (id) => id)}::text[]) AS named (id) JOIN credit_accounts ON workspace_id = named.id
-      ORDER BY workspace_id FOR UPDATE OF credit_accounts`,
+      ORDER BY workspace_id FOR NO KEY UPDATE OF credit_accounts`,
     tx<{ generation: string; outcome: Row["settlement"]["outcome"] }[]>`
-      SELECT generation_id AS generation, outcome FROM charges
-      WHERE generation_id = ANY(${arrayText(charges, ({ settlement }) => settlement.generation)}::text[])`,
+      SELECT generation, outcome
+      FROM outcomes_of(${arrayText(charges, ({ settlement }) => settlement.generation)}::text[])`,
   ]);
   return { heads, outcomes: new Map(booked.map(({ generation, outcome }) => [generation, outcome])) };
 }
@@ -55,72 +64,107 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
 /** Removes rows that were booked without a charge, as unknown or expired: the true rows replace them. */
 async function removeUncharged(tx: Transaction, rows: Row[]): Promise<void> {
   await tx`
-    WITH given_up AS (
-      DELETE FROM charges WHERE generation_id = ANY(${arrayText(rows, ({ settlement }) => settlement.generation)}::text[])
-      RETURNING workspace_id, generation_id
-    )
-    DELETE FROM request_log USING given_up
-    WHERE request_log.workspace_id = given_up.workspace_id AND request_log.generation_id = given_up.generation_id`;
+    DELETE FROM generations
+    WHERE generation_id = ANY(${arrayText(rows, ({ settlement }) => settlement.generation)}::text[]) AND outcome <> 'settled'`;
 }
 
-/** Writes charge, entry and log row of each settlement from one set of parameters. */
 async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
   if (rows.length === 0) return;
-  const facts = (read: (settlement: Row["settlement"]) => string | number | boolean | null) =>
-    arrayText(rows, ({ settlement }) => read(settlement));
   await tx`
-    WITH row AS MATERIALIZED (
-      SELECT *, to_timestamp(admitted_ms / 1000.0::float8) AS admitted_at FROM unnest(
-        ${facts((event) => event.generation)}::text[], ${facts((event) => event.request)}::text[],
-        ${facts((event) => event.workspace)}::text[], ${facts((event) => event.key)}::text[], ${facts((event) => event.month)}::text[],
-        ${facts((event) => event.outcome)}::text[], ${facts((event) => event.reserved)}::bigint[],
-        ${arrayText(rows, ({ cost }) => cost)}::bigint[], ${arrayText(rows, ({ costPico }) => costPico)}::numeric[],
-        ${arrayText(rows, ({ excess }) => excess)}::bigint[], ${arrayText(rows, ({ late }) => late)}::boolean[], ${arrayText(rows, ({ sequence }) => sequence)}::bigint[],
-        ${arrayText(rows, ({ balanceAfter }) => balanceAfter)}::bigint[], ${facts((event) => event.admittedAt)}::bigint[],
-        ${facts((event) => event.model)}::text[], ${facts((event) => event.provider)}::text[],
-        ${facts((event) => event.status)}::smallint[], ${facts((event) => event.code)}::text[],
-        ${facts((event) => event.streamed)}::boolean[], ${facts((event) => event.usage.promptTokens)}::bigint[],
-        ${facts((event) => event.usage.cachedTokens)}::bigint[], ${facts((event) => event.usage.completionTokens)}::bigint[],
-        ${facts((event) => event.usageEstimated)}::boolean[], ${facts((event) => event.firstTokenMs)}::integer[],
-        ${facts((event) => event.durationMs)}::integer[]
-      ) AS row (generation, request, workspace, key, month, outcome, reserved, cost, cost_pico, excess, late, sequence,
-        balance_after, admitted_ms, model, provider, status, code, streamed, prompt_tokens, cached_tokens, completion_tokens, usage_estimated,
-        first_token_ms, duration_ms)
-    ), charged AS (
-      INSERT INTO charges (generation_id, workspace_id, key_id, month, outcome, reserved_nano, cost_nano, cost_pico,
-        excess_nano, late)
-      SELECT generation, workspace, key, month, outcome, reserved, cost, cost_pico, excess, late FROM row
-    ), entered AS (
-      INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
-      SELECT workspace, sequence, 'charge', -cost, balance_after, generation FROM row WHERE sequence IS NOT NULL
-    )
-    INSERT INTO request_log (generation_id, at, request_id, workspace_id, key_id, model, provider, status, code, streamed,
-      prompt_tokens, cached_tokens, completion_tokens, reserved_nano, cost_nano, usage_estimated, first_token_ms, duration_ms)
-    SELECT generation, admitted_at, request, workspace, key, model, provider, status, code, streamed,
-      prompt_tokens, cached_tokens, completion_tokens, reserved, cost, usage_estimated, first_token_ms, duration_ms
-    FROM row`;
+    INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
+      completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
+      workspace_id, key_id, model, provider, code, booked_at, month)
+    SELECT generation, entry, reserved, cost, excess, to_timestamp(admitted_ms / 1000.0::float8), prompt_tokens, cached_tokens,
+      completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request,
+      workspace, key, model, provider, code, CASE WHEN entry IS NULL THEN now() END, month
+    FROM unnest(${recordsText(rows, fieldsOf)}::text::booked_generation[])`;
 }
 
-async function moveHeads(tx: Transaction, heads: AccountHead[]): Promise<void> {
-  if (heads.length === 0) return;
+/** In the order of the type `booked_generation`. */
+function fieldsOf({ settlement, entry, cost, excess, late, costPico }: Row) {
+  const { usage } = settlement;
+  return [
+    settlement.generation,
+    entry,
+    settlement.reserved,
+    cost,
+    excess,
+    settlement.admittedAt,
+    storable(usage.promptTokens),
+    storable(usage.cachedTokens),
+    storable(usage.completionTokens),
+    settlement.firstTokenMs,
+    settlement.durationMs,
+    settlement.status,
+    late,
+    settlement.streamed,
+    settlement.usageEstimated,
+    costPico,
+    settlement.outcome,
+    settlement.request,
+    settlement.workspace,
+    settlement.key,
+    settlement.model,
+    settlement.provider,
+    settlement.code,
+    otherMonth(settlement),
+  ];
+}
+
+/** No real count is above what the column holds. */
+function storable(tokens: number): number {
+  return Math.min(tokens, 2 ** 31 - 1);
+}
+
+/** The month of the totals where it is not that of the admission; null: it is. */
+function otherMonth({ month, admittedAt }: Row["settlement"]): string | null {
+  return month === monthOf(admittedAt) ? null : month;
+}
+
+async function writeEntries(tx: Transaction, entries: Entry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await tx`
+    INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, charges)
+    SELECT workspace, sequence, 'charge', amount, balance_after, charges FROM unnest(
+      ${arrayText(entries, ({ workspace }) => workspace)}::text[], ${arrayText(entries, ({ sequence }) => sequence)}::bigint[],
+      ${arrayText(entries, ({ amount }) => amount)}::bigint[], ${arrayText(entries, ({ balanceAfter }) => balanceAfter)}::bigint[],
+      ${arrayText(entries, ({ charges }) => charges)}::integer[]
+    ) AS entry (workspace, sequence, amount, balance_after, charges)`;
+}
+
+async function moveHeads(tx: Transaction, entries: Entry[]): Promise<void> {
+  if (entries.length === 0) return;
   await tx`
     UPDATE credit_accounts SET balance_nano = head.balance, sequence = head.sequence FROM unnest(
-      ${arrayText(heads, ({ workspace }) => workspace)}::text[], ${arrayText(heads, ({ balance }) => balance)}::bigint[],
-      ${arrayText(heads, ({ sequence }) => sequence)}::bigint[]) AS head (workspace, balance, sequence)
-    WHERE credit_accounts.workspace_id = head.workspace AND credit_accounts.sequence <> head.sequence`;
+      ${arrayText(entries, ({ workspace }) => workspace)}::text[], ${arrayText(entries, ({ balanceAfter }) => balanceAfter)}::bigint[],
+      ${arrayText(entries, ({ sequence }) => sequence)}::bigint[]) AS head (workspace, balance, sequence)
+    WHERE credit_accounts.workspace_id = head.workspace`;
 }
+
+/*
+ * Totals are updated where they are, which is nearly always, and inserted where they are not: an upsert would lock each row before
+ * it updates it, at twice the cost.
+ */
 
 /** @returns the totals after the update, by workspace */
 async function addToMonths(tx: Transaction, sums: MonthSum[]): Promise<Map<string, AccountPush["months"]>> {
   const totals = new Map<string, AccountPush["months"]>();
   if (sums.length === 0) return totals;
   const rows = await tx<MonthSum[]>`
-    INSERT INTO workspace_months (workspace_id, month, spent_nano)
-    SELECT * FROM unnest(
-      ${arrayText(sums, ({ workspace }) => workspace)}::text[], ${arrayText(sums, ({ month }) => month)}::text[],
-      ${arrayText(sums, ({ spent }) => spent)}::bigint[])
-    ON CONFLICT (workspace_id, month) DO UPDATE SET spent_nano = workspace_months.spent_nano + excluded.spent_nano
-    RETURNING workspace_id AS workspace, month, spent_nano AS spent`;
+    WITH sum AS MATERIALIZED (
+      SELECT * FROM unnest(
+        ${arrayText(sums, ({ workspace }) => workspace)}::text[], ${arrayText(sums, ({ month }) => month)}::text[],
+        ${arrayText(sums, ({ spent }) => spent)}::bigint[]) AS sum (workspace, month, spent)
+    ), updated AS (
+      UPDATE workspace_months AS total SET spent_nano = spent_nano + sum.spent FROM sum
+      WHERE total.workspace_id = sum.workspace AND total.month = sum.month
+      RETURNING total.workspace_id AS workspace, total.month, spent_nano AS spent
+    ), inserted AS (
+      INSERT INTO workspace_months AS total (workspace_id, month, spent_nano)
+      SELECT * FROM sum WHERE NOT EXISTS (SELECT FROM updated WHERE updated.workspace = sum.workspace AND updated.month = sum.month)
+      RETURNING workspace_id AS workspace, month, spent_nano AS spent
+    )
+    SELECT * FROM updated UNION ALL SELECT * FROM inserted`;
   for (const { workspace, month, spent } of rows) {
     const months = totals.get(workspace) ?? [];
     months.push({ month, spent });
@@ -133,15 +177,23 @@ async function addToMonths(tx: Transaction, sums: MonthSum[]): Promise<Map<strin
 async function addToKeyMonths(tx: Transaction, sums: KeyMonthSum[]): Promise<Omit<KeyMonthPush, "sequence">[]> {
   if (sums.length === 0) return [];
   const rows = await tx<Omit<KeyMonthPush, "sequence" | "workspace">[]>`
-    INSERT INTO key_months (key_id, month, spent_nano, version, last_used_at)
-    SELECT key, month, spent, (spent > 0)::integer, to_timestamp(used_ms / 1000.0::float8) FROM unnest(
-      ${arrayText(sums, ({ key }) => key)}::text[], ${arrayText(sums, ({ month }) => month)}::text[],
-      ${arrayText(sums, ({ spent }) => spent)}::bigint[], ${arrayText(sums, ({ usedAt }) => usedAt)}::bigint[]
-    ) AS sum (key, month, spent, used_ms)
-    ON CONFLICT (key_id, month) DO UPDATE SET
-      spent_nano = key_months.spent_nano + excluded.spent_nano, version = key_months.version + excluded.version,
-      last_used_at = greatest(key_months.last_used_at, excluded.last_used_at)
-    RETURNING key_id AS key, month, spent_nano AS spent, version`;
+    WITH sum AS MATERIALIZED (
+      SELECT key, month, spent, to_timestamp(used_ms / 1000.0::float8) AS used_at FROM unnest(
+        ${arrayText(sums, ({ key }) => key)}::text[], ${arrayText(sums, ({ month }) => month)}::text[],
+        ${arrayText(sums, ({ spent }) => spent)}::bigint[], ${arrayText(sums, ({ usedAt }) => usedAt)}::bigint[]
+      ) AS sum (key, month, spent, used_ms)
+    ), updated AS (
+      UPDATE key_months AS total SET spent_nano = spent_nano + sum.spent, version = version + (sum.spent > 0)::integer,
+        last_used_at = greatest(last_used_at, sum.used_at)
+      FROM sum WHERE total.key_id = sum.key AND total.month = sum.month
+      RETURNING total.key_id AS key, total.month, spent_nano AS spent, version
+    ), inserted AS (
+      INSERT INTO key_months AS total (key_id, month, spent_nano, version, last_used_at)
+      SELECT key, month, spent, (spent > 0)::integer, used_at FROM sum
+      WHERE NOT EXISTS (SELECT FROM updated WHERE updated.key = sum.key AND updated.month = sum.month)
+      RETURNING key_id AS key, month, spent_nano AS spent, version
+    )
+    SELECT * FROM updated UNION ALL SELECT * FROM inserted`;
   const workspaces = new Map(sums.map(({ workspace, key }) => [key, workspace]));
   return rows.map((row) => ({ workspace: workspaces.get(row.key) ?? "", ...row }));
 }

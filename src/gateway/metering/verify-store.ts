@@ -27,7 +27,7 @@ function chainIsGapless(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** Each entry's balance is the previous balance plus its amount. Credit is positive, charges are negative. */
+/** Each entry's balance is the previous balance plus its amount. Credit is positive, charges are zero or negative. */
 function balanceRuns(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
@@ -64,43 +64,64 @@ function accountIsHead(sql: Queries): Promise<Finding> {
  */
 function overdraftIsExplained(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
-    WITH overdrawn AS (SELECT DISTINCT workspace_id FROM ledger_entries WHERE balance_after_nano < 0)
+    WITH overdrawn AS (SELECT DISTINCT workspace_id FROM ledger_entries WHERE balance_after_nano < 0),
+    outside AS (
+      SELECT workspace_id, entry AS sequence,
+        sum(CASE WHEN late THEN cost_nano ELSE greatest(cost_nano - reserved_nano, 0) END) AS amount
+      FROM generations JOIN overdrawn USING (workspace_id) WHERE late OR cost_nano > reserved_nano GROUP BY workspace_id, entry
+    )
     SELECT (SELECT count(*) FROM ledger_entries) AS rows,
       min(format('workspace %s, entry %s: a balance of %s where late charges and charges above their reservation explain %s',
         workspace_id, sequence, balance_after_nano, -explained)) FILTER (WHERE balance_after_nano + explained < 0) AS broken
     FROM (
-      SELECT entry.workspace_id, entry.sequence, entry.balance_after_nano,
-        sum(CASE WHEN charge.late THEN charge.cost_nano ELSE greatest(coalesce(charge.cost_nano - charge.reserved_nano, 0), 0) END)
-          OVER (PARTITION BY entry.workspace_id ORDER BY entry.sequence) AS explained
-      FROM ledger_entries AS entry
-      JOIN overdrawn ON overdrawn.workspace_id = entry.workspace_id
-      LEFT JOIN charges AS charge ON charge.generation_id = entry.reference AND entry.kind = 'charge'
+      SELECT workspace_id, entry.sequence, balance_after_nano, coalesce(outside_nano, 0)
+        + sum(coalesce(outside.amount, 0)) OVER (PARTITION BY workspace_id ORDER BY entry.sequence) AS explained
+      FROM ledger_entries AS entry JOIN overdrawn USING (workspace_id) LEFT JOIN outside USING (workspace_id, sequence)
+      LEFT JOIN retained_entries AS retained USING (workspace_id)
     ) AS entry`);
 }
 
-/** Every charge above zero has an entry of the same amount, and every charge entry has a charge. */
-function chargesAreEntered(sql: Queries): Promise<Finding> {
+/**
+ * The charges of every entry add up to it in count and amount, every charge has an entry in its workspace, and none stands outside of
+ * one. Where retention has deleted rows, those that are left add up to no more.
+ */
+function entriesAddUp(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
-    SELECT count(*) AS rows,
-      min(format('generation %s: charged %s in workspace %s, entered %s in workspace %s', coalesce(generation_id, reference),
-        coalesce(cost_nano::text, 'nothing'), charge.workspace_id, coalesce(amount_nano::text, 'nothing'), entry.workspace_id))
-        FILTER (WHERE cost_nano IS NULL OR cost_nano <> -coalesce(amount_nano, 0)
-          OR charge.workspace_id <> coalesce(entry.workspace_id, charge.workspace_id))
-        AS broken
-    FROM charges AS charge
-    FULL JOIN (SELECT workspace_id, reference, amount_nano FROM ledger_entries WHERE kind = 'charge') AS entry
-      ON entry.reference = charge.generation_id`);
+    SELECT coalesce(sum(charge.charges), 0)::bigint AS rows,
+      min(format('workspace %s, entry %s: %s charges of %s entered, %s charges of %s stored', workspace_id, coalesce(sequence::text, 'none'),
+        coalesce(entry.charges, 0), coalesce(entry.amount, 0), coalesce(charge.charges, 0), coalesce(charge.amount, 0)))
+        FILTER (WHERE CASE
+          WHEN entry.charges IS NULL THEN charge.amount > 0 OR sequence IS NOT NULL
+          WHEN sequence <= retained.sequence_max THEN charge.charges > entry.charges OR charge.amount > entry.amount
+          ELSE (charge.charges, charge.amount) IS DISTINCT FROM (entry.charges, entry.amount) END) AS broken
+    FROM (
+      SELECT workspace_id, entry AS sequence, count(*) AS charges, sum(cost_nano) AS amount FROM generations GROUP BY workspace_id, entry
+    ) AS charge
+    FULL JOIN (
+      SELECT workspace_id, sequence, coalesce(charges, 1)::bigint AS charges, -amount_nano::numeric AS amount
+      FROM ledger_entries WHERE kind = 'charge'
+    ) AS entry USING (workspace_id, sequence)
+    LEFT JOIN (SELECT workspace_id, sequence AS sequence_max FROM retained_entries) AS retained USING (workspace_id)`);
 }
 
-/** In each workspace the sum of charges equals the sum of charge entries: nothing was entered twice. */
+/** In each workspace, charges and what retention keeps of deleted ones equal the entries of charges, in count and amount. */
 function sumsAgree(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
-    SELECT coalesce(sum(charges), 0)::bigint AS rows,
-      min(format('workspace %s: charges of %s, entries of %s', workspace_id, coalesce(charged, 0), coalesce(entered, 0)))
-        FILTER (WHERE coalesce(charged, 0) <> coalesce(entered, 0)) AS broken
-    FROM (SELECT workspace_id, sum(cost_nano) AS charged, count(*) AS charges FROM charges GROUP BY workspace_id) AS charge
-    FULL JOIN (SELECT workspace_id, -sum(amount_nano) AS entered FROM ledger_entries WHERE kind = 'charge' GROUP BY workspace_id)
-      AS entry USING (workspace_id)`);
+    WITH charge AS (
+      SELECT workspace_id, sum(charges) AS charges, sum(amount) AS amount FROM (
+        SELECT workspace_id, count(entry) AS charges, sum(cost_nano) AS amount FROM generations GROUP BY workspace_id
+        UNION ALL SELECT workspace_id, sum(charges), sum(cost_nano) FROM generation_days GROUP BY workspace_id
+      ) AS part GROUP BY workspace_id
+    )
+    SELECT coalesce(sum(charge.charges), 0)::bigint AS rows,
+      min(format('workspace %s: %s charges of %s, entries of %s charges and %s', workspace_id, coalesce(charge.charges, 0),
+        coalesce(charge.amount, 0), coalesce(entry.charges, 0), coalesce(entry.amount, 0)))
+        FILTER (WHERE coalesce(charge.charges, 0) <> coalesce(entry.charges, 0) OR coalesce(charge.amount, 0) <> coalesce(entry.amount, 0))
+        AS broken
+    FROM charge FULL JOIN (
+      SELECT workspace_id, sum(coalesce(charges, 1)) AS charges, -sum(amount_nano) AS amount
+      FROM ledger_entries WHERE kind = 'charge' GROUP BY workspace_id
+    ) AS entry USING (workspace_id)`);
 }
 
 /** A workspace's total of a month is the sum of that month's charges. */
@@ -109,7 +130,7 @@ function workspaceMonthsAgree(sql: Queries): Promise<Finding> {
     SELECT count(*) AS rows,
       min(format('workspace %s, %s: charges of %s, a total of %s', workspace_id, month, coalesce(charged, 0), coalesce(spent_nano, 0)))
         FILTER (WHERE coalesce(charged, 0) <> coalesce(spent_nano, 0)) AS broken
-    FROM (SELECT workspace_id, month, sum(cost_nano) AS charged FROM charges GROUP BY workspace_id, month) AS charge
+    FROM (SELECT workspace_id, month, sum(amount) AS charged FROM (${chargedByMonth(sql)}) AS part GROUP BY workspace_id, month) AS charge
     FULL JOIN workspace_months USING (workspace_id, month)`);
 }
 
@@ -119,24 +140,16 @@ function keyMonthsAgree(sql: Queries): Promise<Finding> {
     SELECT count(*) AS rows,
       min(format('key %s, %s: charges of %s, a total of %s', key_id, month, coalesce(charged, 0), coalesce(spent_nano, 0)))
         FILTER (WHERE coalesce(charged, 0) <> coalesce(spent_nano, 0)) AS broken
-    FROM (SELECT key_id, month, sum(cost_nano) AS charged FROM charges GROUP BY key_id, month) AS charge
+    FROM (SELECT key_id, month, sum(amount) AS charged FROM (${chargedByMonth(sql)}) AS part GROUP BY key_id, month) AS charge
     FULL JOIN key_months USING (key_id, month)`);
 }
 
-/** Every charge has one row in the request log with the same workspace, key and cost, and every row has a charge. */
-function logAgrees(sql: Queries): Promise<Finding> {
-  return only(sql<Finding[]>`
-    SELECT count(*) AS rows,
-      min(format('generation %s: charged %s, logged %s in %s rows', generation_id, coalesce(charge.cost_nano::text, 'nothing'),
-        coalesce(logged.cost_nano::text, 'nothing'), coalesce(logged.rows, 0)))
-        FILTER (WHERE charge.cost_nano IS NULL OR logged.rows IS DISTINCT FROM 1 OR charge.cost_nano <> logged.cost_nano
-          OR charge.workspace_id <> logged.workspace_id OR charge.key_id <> logged.key_id)
-        AS broken
-    FROM charges AS charge
-    FULL JOIN (
-      SELECT generation_id, count(*) AS rows, sum(cost_nano) AS cost_nano, min(workspace_id) AS workspace_id, min(key_id) AS key_id
-      FROM request_log GROUP BY generation_id
-    ) AS logged USING (generation_id)`);
+/** Sums by workspace, key and month, of rows and of what retention keeps. */
+function chargedByMonth(sql: Queries) {
+  return sql`
+    SELECT workspace_id, key_id, coalesce(month, to_char(admitted_at AT TIME ZONE 'UTC', 'YYYY-MM')) AS month, sum(cost_nano) AS amount
+    FROM generations GROUP BY 1, 2, 3
+    UNION ALL SELECT workspace_id, key_id, to_char(day, 'YYYY-MM'), sum(cost_nano) FROM generation_days GROUP BY 1, 2, 3`;
 }
 
 /** A charge plus its excess is the exact cost in pico-USD, rounded half up once. */
@@ -145,7 +158,7 @@ function costsAreRounded(sql: Queries): Promise<Finding> {
     SELECT count(*) AS rows,
       min(format('generation %s: %s pico-USD charged as %s nano-USD and an excess of %s', generation_id, cost_pico, cost_nano, excess_nano))
         FILTER (WHERE cost_nano::numeric + coalesce(excess_nano, 0) <> least(div(cost_pico + 500, 1000), 9223372036854775807)) AS broken
-    FROM charges`);
+    FROM generations`);
 }
 
 /** No charge exceeds its reservation, and a cost is charged in full unless the reservation or the balance was used up. */
@@ -155,9 +168,9 @@ function chargesAreWithin(sql: Queries): Promise<Finding> {
       min(format('generation %s: %s of a reservation of %s charged, with an excess of %s', generation_id, cost_nano, reserved_nano, excess_nano))
         FILTER (WHERE cost_nano > reserved_nano
           OR (excess_nano > 0 AND cost_nano > 0 AND cost_nano < reserved_nano AND entry.balance_after_nano <> 0)) AS broken
-    FROM charges AS charge
-    LEFT JOIN (SELECT reference, balance_after_nano FROM ledger_entries WHERE kind = 'charge') AS entry
-      ON excess_nano > 0 AND entry.reference = charge.generation_id
+    FROM generations AS charge
+    LEFT JOIN ledger_entries AS entry
+      ON excess_nano > 0 AND entry.workspace_id = charge.workspace_id AND entry.sequence = charge.entry
     WHERE excess_nano IS NOT NULL`);
 }
 
@@ -165,11 +178,13 @@ function chargesAreWithin(sql: Queries): Promise<Finding> {
 function chargesLeaveNoDebt(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     WITH overdrawn AS (
-      SELECT workspace_id, sequence, balance_after_nano, reference FROM ledger_entries WHERE kind = 'charge' AND balance_after_nano < 0
+      SELECT workspace_id, sequence, balance_after_nano FROM ledger_entries
+      WHERE kind = 'charge' AND amount_nano < 0 AND balance_after_nano < 0
     )
     SELECT (SELECT count(*) FROM ledger_entries WHERE kind = 'charge') AS rows,
       min(format('workspace %s, entry %s: a charge left a balance of %s', overdrawn.workspace_id, sequence, balance_after_nano)) AS broken
-    FROM overdrawn JOIN charges ON generation_id = reference AND excess_nano IS NOT NULL`);
+    FROM overdrawn
+    JOIN generations AS charge ON charge.workspace_id = overdrawn.workspace_id AND entry = sequence AND excess_nano IS NOT NULL`);
 }
 
 /** A client that disconnected after the first token is charged for the prompt and the produced tokens. */
@@ -179,7 +194,7 @@ function disconnectIsCharged(sql: Queries): Promise<Finding> {
       min(format('generation %s: its client left after its first token, and is charged for %s and %s tokens', generation_id,
         prompt_tokens, completion_tokens)) FILTER (WHERE usage_estimated AND (prompt_tokens = 0 OR completion_tokens = 0)
           OR prompt_tokens + completion_tokens = 0) AS broken
-    FROM request_log JOIN charges USING (generation_id)
+    FROM generations
     WHERE status = 499 AND first_token_ms IS NOT NULL AND excess_nano IS NOT NULL`);
 }
 
@@ -189,11 +204,10 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   running_balance: balanceRuns,
   account_is_chain_head: accountIsHead,
   overdraft_explained: overdraftIsExplained,
-  charge_has_entry: chargesAreEntered,
+  entries_add_up: entriesAddUp,
   charges_sum_to_entries: sumsAgree,
   workspace_month_totals: workspaceMonthsAgree,
   key_month_totals: keyMonthsAgree,
-  charge_has_log_row: logAgrees,
   cost_rounded_half_up: costsAreRounded,
   charge_within_reservation: chargesAreWithin,
   charge_leaves_no_debt: chargesLeaveNoDebt,

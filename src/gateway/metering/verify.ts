@@ -3,6 +3,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import type { Database } from "../../backing/backing.ts";
 import { allowStatements } from "../../backing/statement-time.ts";
 import { ledgerStatementMsMax } from "../limits.ts";
+import { requireMoved } from "./move.ts";
 import { invariants } from "./verify-store.ts";
 
 const invariant = Type.String({ description: "Its name, as in the documentation's table" });
@@ -20,7 +21,7 @@ export type Verification = Static<typeof Verification>;
 
 /**
  * @param onChecked called with each invariant after its check
- * @throws when the database fails; a broken invariant is a result, not an error
+ * @throws DomainError conflict while older rows are being moved; errors of the database. A broken invariant is a result, not an error
  */
 export async function verifyLedger({
   sql,
@@ -29,6 +30,7 @@ export async function verifyLedger({
   sql: Database;
   onChecked?: (checked: Checked) => void;
 }): Promise<Verification> {
+  await requireMoved(sql);
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await allowStatements(ledgerStatementMsMax, tx);
     const result: Verification = { ok: true, checked: [], broken: null };

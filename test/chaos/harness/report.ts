@@ -91,8 +91,7 @@ function historyOf(generation: string, { notes, stored }: RunResult): unknown {
   const charges = stored.charges.filter((charge) => charge.generation === generation);
   const times = [...provider.map(({ startedAt }) => startedAt), ...charges.map(({ admittedAt }) => admittedAt)];
   const episodes = notes.episodes.filter((episode) => times.some((at) => isNear(at, episode)));
-  const entries = stored.entries.filter(({ reference }) => reference === generation);
-  return { generation, provider, clients, charges, entries, episodes };
+  return { generation, provider, clients, charges, episodes };
 }
 
 const nearMs = 10_000;

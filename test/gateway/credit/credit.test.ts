@@ -99,7 +99,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
         account: {
           workspace,
           balance: 999_400_000n,
-          sequence: 4n,
+          sequence: 2n,
           months: [
             { month: "2026-11", spent: 200_000n },
             { month: "2026-10", spent: 200_000n },
@@ -108,9 +108,9 @@ describe.each(databases)("credit on $name", ({ open }) => {
         ended: new Set(generations.slice(0, 3)),
       });
       const november = { workspace, key, month: "2026-11" };
-      expect(await loadKeyMonth(november, database.sql)).toEqual({ ...november, spent: 200_000n, version: 1n, sequence: 4n });
+      expect(await loadKeyMonth(november, database.sql)).toEqual({ ...november, spent: 200_000n, version: 1n, sequence: 2n });
       const december = { workspace, key, month: "2026-12" };
-      expect(await loadKeyMonth(december, database.sql)).toEqual({ ...december, spent: 0n, version: 0n, sequence: 4n });
+      expect(await loadKeyMonth(december, database.sql)).toEqual({ ...december, spent: 0n, version: 0n, sequence: 2n });
     });
 
     test("the account is empty for a new workspace and null for an unknown one", async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { GenerationView } from "../../../src/gateway/generations/schema.ts";
-import { createLogPartitions } from "../../../src/gateway/metering/maintenance-store.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
@@ -19,7 +18,6 @@ describe.each(databases)("the request log on $name", ({ open }) => {
   beforeAll(async () => {
     database = await open();
     control = new Control(database.sql);
-    await createLogPartitions(noon, database.sql);
     workspace = await control.workspace("w", "1");
     mine = (await control.key("w")).id;
     theirs = (await control.key("w", { owner: "admin@w" })).id;

@@ -111,22 +111,23 @@ function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
 /** All rows of charges, entries and totals, as text. */
 async function storedRows(sql: Database): Promise<unknown[]> {
   const charges = await sql`
-    SELECT generation_id, workspace_id, key_id, month, outcome, cost_nano, cost_pico, excess_nano, late FROM charges`;
+    SELECT generation_id, workspace_id, key_id, coalesce(month, '2026-11') AS month, outcome, entry, cost_nano, cost_pico, excess_nano, late
+    FROM generations`;
   const entries = await sql`
-    SELECT workspace_id, sequence, kind, amount_nano, balance_after_nano FROM ledger_entries`;
+    SELECT workspace_id, sequence, kind, amount_nano, balance_after_nano, charges FROM ledger_entries`;
   const months = await sql`SELECT workspace_id, month, spent_nano FROM workspace_months`;
   const keyMonths = await sql`SELECT key_id, month, spent_nano, version FROM key_months`;
   return [...charges, ...entries, ...months, ...keyMonths].map((row) => text(Object.values(row).map(String))).toSorted();
 }
 
 function expectedRows({ accounts, charges, workspaceMonths, keyMonths }: MemoryLedger): unknown[] {
-  const rows: unknown[][] = [...charges.values()].map(({ settlement, cost, costPico, excess, late }) => {
+  const rows: unknown[][] = [...charges.values()].map(({ settlement, cost, costPico, excess, late, entry }) => {
     const { generation, workspace, key, month, outcome } = settlement;
-    return [generation, workspace, key, month, outcome, cost, costPico, excess, late];
+    return [generation, workspace, key, month, outcome, entry, cost, costPico, excess, late];
   });
   for (const [workspace, { entries }] of accounts) {
-    for (const [index, { kind, amount, balanceAfter }] of entries.entries()) {
-      rows.push([workspace, index + 1, kind, amount, balanceAfter]);
+    for (const [index, { kind, amount, balanceAfter, charges: sum }] of entries.entries()) {
+      rows.push([workspace, index + 1, kind, amount, balanceAfter, sum]);
     }
   }
   for (const [name, spent] of workspaceMonths) rows.push([...name.split(" "), spent]);

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { CountersUnavailableError } from "../../../src/backing/counters.ts";
 import { reconcile, startReconciliation } from "../../../src/gateway/metering/reconcile.ts";
-import { createLogPartitions } from "../../../src/gateway/metering/maintenance-store.ts";
+import { makeMonthsAhead } from "../../../src/gateway/metering/months-store.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { TestMetering } from "../../support/gateway/metering.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 import { until } from "../../support/until.ts";
-
-const noon = Date.UTC(2026, 10, 20, 12);
 
 describe.each(databases)("maintenance of metering on $name", ({ open }) => {
   let database: TestDatabase;
@@ -19,12 +18,19 @@ describe.each(databases)("maintenance of metering on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
-  const partitions = async () =>
+  const months = async () =>
     (
-      await database.sql<{ name: string; rows: bigint }[]>`
-      SELECT child.relname AS name, (SELECT count(*) FROM request_log WHERE tableoid = child.oid) AS rows
-      FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'request_log'::regclass ORDER BY 1`
-    ).map(({ name, rows }) => [name, Number(rows)]);
+      await database.sql<{ name: string }[]>`
+      SELECT child.relname AS name
+      FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid WHERE inhparent = 'generations'::regclass ORDER BY 1`
+    ).map(({ name }) => name.replace("generations_", ""));
+
+  /** Where the row of a generation lies. */
+  const monthOfRow = async ({ generation }: Settlement) => {
+    const [row] = await database.sql<{ name: string }[]>`
+      SELECT tableoid::regclass::text AS name FROM generations WHERE generation_id = ${generation}`;
+    return row?.name.replace("generations_", "");
+  };
 
   test("reconciliation pushes the ledger's heads and the month's totals, which repairs lost pushes", async () => {
     const metering = new TestMetering(database.sql);
@@ -41,47 +47,43 @@ describe.each(databases)("maintenance of metering on $name", ({ open }) => {
     expect(await metering.counters.read(workspace, null)).toMatchObject({ account: { balance: 999_800_000n, sequence: 2n } });
   });
 
-  test("maintenance creates the log's partitions of this month and the next, and moves earlier rows into them", async () => {
-    const workspace = await control.workspace("logged", "1");
-    const { id: key } = await control.key("logged");
-    await book(
-      database.sql,
-      settlement({ workspace, key, admittedAt: noon }),
-      settlement({ workspace, key, admittedAt: Date.UTC(2026, 9, 1) }),
-    );
-    const before = await database.sql`SELECT * FROM request_log ORDER BY generation_id`;
-    await createLogPartitions(noon, database.sql);
-    await createLogPartitions(noon, database.sql);
-    const names = await partitions();
-    expect(names.map(([name]) => name)).toEqual(["request_log_2026_11", "request_log_2026_12", "request_log_default"]);
-    expect(Object.fromEntries(names)).toMatchObject({ request_log_2026_12: 0, request_log_default: 1 });
-    expect([...(await database.sql`SELECT * FROM request_log ORDER BY generation_id`)]).toEqual([...before]);
-    await book(database.sql, settlement({ workspace, key, admittedAt: Date.UTC(2026, 11, 31, 23, 59, 59, 999) }));
-    expect(Object.fromEntries(await partitions())).toMatchObject({ request_log_2026_12: 1, request_log_default: 1 });
+  test("maintenance makes the partitions of this month and the next", async () => {
+    await makeMonthsAhead(Date.UTC(2031, 11, 20), database.sql);
+    await makeMonthsAhead(Date.UTC(2031, 11, 20), database.sql);
+    expect((await months()).filter((month) => month >= "2031")).toEqual(["2031_12", "2032_01"]);
   });
 
-  test("maintenance creates a month's partition while rows of that month are written", async () => {
+  test("a row lies in the partition of its id's month, from the first millisecond to the last", async () => {
+    const workspace = await control.workspace("logged", "1");
+    const { id: key } = await control.key("logged");
+    const start = Date.UTC(2026, 11, 1);
+    const end = Date.UTC(2027, 0, 1);
+    const ended = [start - 1, start, end - 1, end].map((admittedAt) => settlement({ workspace, key, admittedAt }));
+    await book(database.sql, ...ended);
+    expect(await Promise.all(ended.map(monthOfRow))).toEqual(["2026_11", "2026_12", "2026_12", "2027_01"]);
+  });
+
+  test("a month's partition is made while rows of other months are written", async () => {
     const workspace = await control.workspace("busy", "1");
     const { id: key } = await control.key("busy");
-    const january = Date.UTC(2027, 0, 10);
     let isDone = false;
     let booked = 0;
     const writers = Array.from({ length: 4 }, async () => {
       while (!isDone) {
-        await book(database.sql, settlement({ workspace, key, admittedAt: january }));
+        await book(database.sql, settlement({ workspace, key }));
         booked++;
       }
     });
     try {
       await until(() => booked > 10);
-      await createLogPartitions(january, database.sql);
+      await Promise.all([0, 1].map(() => makeMonthsAhead(Date.UTC(2029, 4, 10), database.sql)));
       const before = booked;
       await until(() => booked > before + 10);
     } finally {
       isDone = true;
       await Promise.all(writers);
     }
-    expect(Object.fromEntries(await partitions())).toMatchObject({ request_log_2027_01: booked });
+    expect(await months()).toEqual(expect.arrayContaining(["2029_05", "2029_06"]));
   });
 
   test("maintenance runs every minute until the worker ends, despite failures", async () => {

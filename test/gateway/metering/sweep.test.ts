@@ -48,7 +48,7 @@ describe("the sweeper", () => {
   }
 
   const charge = async (generation: string) => [
-    ...(await database.sql`SELECT outcome, cost_nano, late FROM charges WHERE generation_id = ${generation}`),
+    ...(await database.sql`SELECT outcome, cost_nano, late FROM generations WHERE generation_id = ${generation}`),
   ];
 
   test("the sweeper expires an unreported hold at its deadline, not before, and it is charged nothing", async () => {

@@ -6,7 +6,7 @@ import type { Finding } from "../evidence.ts";
 export const storedInvariants = {
   "I-2": ["overdraft_explained"],
   "I-4": ["gapless_chain", "running_balance", "account_is_chain_head"],
-  "I-8": ["charge_has_entry", "charges_sum_to_entries", "charge_has_log_row", "cost_rounded_half_up"],
+  "I-8": ["entries_add_up", "charges_sum_to_entries", "cost_rounded_half_up"],
   "I-16": ["charge_within_reservation", "charge_leaves_no_debt"],
   "I-17": ["leaving_is_charged"],
   "I-11": ["workspace_month_totals", "key_month_totals"],

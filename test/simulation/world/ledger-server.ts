@@ -48,7 +48,7 @@ export class LedgerServer {
   maintenance(host: Host): MaintenanceStore {
     return {
       storeDeadLetters: (letters) => this.server.call(host, async () => void (this.deadLetters += letters.length)),
-      createLogPartitions: async () => {},
+      makeMonthsAhead: async () => {},
       listWorkspaces: (after, limit) => this.server.call(host, async () => this.#workspacesAfter(after).slice(0, limit)),
       readAccounts: (workspaces, month) =>
         this.server.call(host, async () => workspaces.map((workspace) => this.ledger.head(workspace, month))),

@@ -2,9 +2,10 @@
 import { join } from "node:path";
 import type { Database } from "../../../src/backing/backing.ts";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
-import { systemClock } from "../../../src/kernel/clock.ts";
+import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { verifyLedger, type Verification } from "../../../src/gateway/metering/verify.ts";
+import { GenerationsMonths } from "../../../src/gateway/metering/months-store.ts";
 import type { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
 import { copyEmbeddedDatabase } from "../../support/servers/prepared-databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -25,13 +26,17 @@ export class StoredLedgers implements AsyncDisposable {
     await copyEmbeddedDatabase(folder);
     const { sql } = stack.use(await openEmbeddedPostgres({ folder, clock: systemClock, log: silentLog }));
     await sql`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
+    await sql`ALTER TABLE generations DISABLE TRIGGER charges_are_kept`;
     return new StoredLedgers(sql, stack.move());
   }
 
   /** Verifies exactly these ledgers. Their workspaces must all have different names. */
   async verify(ledgers: readonly MemoryLedger[]): Promise<Verification> {
     const sql = this.#sql;
-    await sql`TRUNCATE workspaces, ledger_entries, charges, workspace_months, key_months, request_log CASCADE`;
+    await sql`TRUNCATE workspaces, ledger_entries, generations, workspace_months, key_months CASCADE`;
+    await new GenerationsMonths(sql).make(
+      ledgers.flatMap(({ charges }) => [...charges.values()].map(({ settlement }) => settlement)),
+    );
     await sql.begin(async (tx) => {
       for (const [table, rows] of Object.entries(rowsOf(ledgers))) {
         // Every row names all of its columns.
@@ -67,8 +72,7 @@ function rowsOf(ledgers: readonly MemoryLedger[]): Record<string, Row[]> {
       })),
     ),
     ledger_entries: ledgers.flatMap(entryRows),
-    charges: ledgers.flatMap(chargeRows),
-    request_log: ledgers.flatMap(logRows),
+    generations: ledgers.flatMap(generationRows),
     workspace_months: ledgers.flatMap(({ workspaceMonths }) =>
       [...workspaceMonths].map(([name, spent]) => {
         const [workspace_id = "", month = ""] = name.split(" ");
@@ -98,7 +102,7 @@ const switches = {
 
 function entryRows({ accounts }: MemoryLedger): Row[] {
   return [...accounts].flatMap(([workspace_id, { entries }]) =>
-    entries.map(({ kind, amount, balanceAfter, reference }, index) => {
+    entries.map(({ kind, amount, balanceAfter, reference, charges }, index) => {
       return {
         workspace_id,
         sequence: index + 1,
@@ -106,50 +110,44 @@ function entryRows({ accounts }: MemoryLedger): Row[] {
         amount_nano: text(amount),
         balance_after_nano: text(balanceAfter),
         reference,
+        charges,
         at,
       };
     }),
   );
 }
 
-function chargeRows({ charges }: MemoryLedger): Row[] {
-  return [...charges.values()].map(({ settlement, cost, costPico, excess, late }) => {
-    const { generation, workspace, key, month, outcome, reserved } = settlement;
-    const ids = { generation_id: generation, workspace_id: workspace, key_id: key, month, outcome };
-    return {
-      ...ids,
-      reserved_nano: reserved,
-      cost_nano: text(cost),
-      cost_pico: text(costPico),
-      excess_nano: text(excess),
-      late,
-      at,
-    };
-  });
-}
-
-function logRows({ charges }: MemoryLedger): Row[] {
-  return [...charges.values()].map(({ settlement, cost }) => {
-    const { generation, request, workspace, key, model, provider, status, code, streamed, usage, reserved } = settlement;
-    const ids = {
-      generation_id: generation,
-      request_id: request,
-      workspace_id: workspace,
-      key_id: key,
-      model,
-      provider,
-      status,
-      code,
-    };
+function generationRows({ charges }: MemoryLedger): Row[] {
+  return [...charges.values()].map(({ settlement, cost, costPico, excess, late, entry }) => {
+    const { generation, request, workspace, key, model, provider, status, code, streamed, usage, reserved, outcome } = settlement;
+    const ids = { generation_id: generation, request_id: request, workspace_id: workspace, key_id: key, model, provider };
     const { promptTokens, cachedTokens, completionTokens } = usage;
     const tokens = { prompt_tokens: promptTokens, cached_tokens: cachedTokens, completion_tokens: completionTokens };
-    const money = { reserved_nano: reserved, cost_nano: text(cost), usage_estimated: settlement.usageEstimated };
+    const money = {
+      entry: entry === null ? null : text(entry),
+      reserved_nano: reserved,
+      cost_nano: text(cost),
+      excess_nano: text(excess),
+      cost_pico: text(costPico),
+    };
     const times = {
-      at: new Date(settlement.admittedAt).toISOString(),
+      admitted_at: new Date(settlement.admittedAt).toISOString(),
+      month: settlement.month === monthOf(settlement.admittedAt) ? null : settlement.month,
       first_token_ms: settlement.firstTokenMs,
       duration_ms: settlement.durationMs,
     };
-    return { ...ids, streamed, ...tokens, ...money, ...times };
+    return {
+      ...ids,
+      ...tokens,
+      ...money,
+      ...times,
+      outcome,
+      late,
+      status,
+      code,
+      streamed,
+      usage_estimated: settlement.usageEstimated,
+    };
   });
 }
 

@@ -8,7 +8,23 @@ interface Account {
   balance: bigint;
   sequence: bigint;
   /** Its chain, from the first entry. */
-  entries: { kind: "credit" | "charge"; amount: bigint; balanceAfter: bigint; reference: string }[];
+  entries: MemoryEntry[];
+}
+
+interface MemoryEntry {
+  kind: "credit" | "charge";
+  amount: bigint;
+  balanceAfter: bigint;
+  /** Of a credit. */
+  reference: string | null;
+  /** How many charges it sums; null: it is a credit. */
+  charges: number | null;
+}
+
+interface MemoryCharge extends Charge {
+  late: boolean;
+  /** The sequence of its entry; null: its end is unknown. */
+  entry: bigint | null;
 }
 
 interface Total {
@@ -18,7 +34,7 @@ interface Total {
 
 export class MemoryLedger implements LoadStore, SettlementStore {
   readonly accounts = new Map<string, Account>();
-  readonly charges = new Map<string, Charge & { late: boolean }>();
+  readonly charges = new Map<string, MemoryCharge>();
   readonly workspaceMonths = new Map<string, bigint>();
   readonly keyMonths = new Map<string, Total>();
 
@@ -28,13 +44,13 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return this;
   }
 
-  /** @param reference of the generation that is charged; absent: credit is added */
-  append(workspace: string, amount: bigint, reference?: string): void {
+  /** Adds credit. */
+  append(workspace: string, amount: bigint): void {
     const account = this.#account(workspace);
     account.balance += amount;
     account.sequence++;
-    const kind = reference === undefined ? "credit" : "charge";
-    account.entries.push({ kind, amount, balanceAfter: account.balance, reference: reference ?? `credit ${account.sequence}` });
+    const reference = `credit ${account.sequence}`;
+    account.entries.push({ kind: "credit", amount, balanceAfter: account.balance, reference, charges: null });
   }
 
   async settle(charges: Charge[]): Promise<Booked> {
@@ -42,7 +58,8 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const refused = charges.filter(isHomeless);
     const bookable = charges.filter((charge) => !isHomeless(charge));
     for (const { settlement } of bookable) this.#spend(settlement, 0n);
-    const fresh = bookable.flatMap((charge) => this.#insert(charge) ?? []);
+    const opened = new Map<string, MemoryEntry>();
+    const fresh = bookable.flatMap((charge) => this.#insert(charge, opened) ?? []);
     const paid = fresh.filter(({ cost }) => cost > 0n);
     for (const name of new Set(paid.map(({ settlement: { key, month } }) => `${key} ${month}`))) {
       const total = this.keyMonths.get(name);
@@ -92,8 +109,9 @@ export class MemoryLedger implements LoadStore, SettlementStore {
   /**
    * The charge as booked, limited to the balance. A generation is booked once, and once more after an unknown end; null: it was booked
    * before.
+   * @param opened the entries of this transaction, by workspace
    */
-  #insert(charge: Charge): Charge | null {
+  #insert(charge: Charge, opened: Map<string, MemoryEntry>): Charge | null {
     const { generation, outcome, workspace } = charge.settlement;
     const present = this.charges.get(generation);
     if (present && (present.settlement.outcome === "settled" || outcome !== "settled")) return null;
@@ -101,14 +119,27 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const there = balance > 0n ? balance : 0n;
     const cost = charge.cost < there ? charge.cost : there;
     const booked = { ...charge, cost, excess: charge.excess + charge.cost - cost };
-    this.charges.set(generation, { ...booked, late: present !== undefined });
-    if (cost > 0n) this.#book(booked);
+    const entry = outcome === "settled" ? this.#enter(workspace, cost, opened) : null;
+    this.charges.set(generation, { ...booked, late: present !== undefined, entry });
+    this.#spend(charge.settlement, cost);
     return booked;
   }
 
-  #book({ settlement, cost }: Charge): void {
-    this.append(settlement.workspace, -cost, settlement.generation);
-    this.#spend(settlement, cost);
+  /** All charges of a workspace in one transaction share an entry. @returns its sequence */
+  #enter(workspace: string, cost: bigint, opened: Map<string, MemoryEntry>): bigint {
+    const account = this.#account(workspace);
+    account.balance -= cost;
+    let entry = opened.get(workspace);
+    if (!entry) {
+      account.sequence++;
+      entry = { kind: "charge", amount: 0n, balanceAfter: 0n, reference: null, charges: 0 };
+      account.entries.push(entry);
+      opened.set(workspace, entry);
+    }
+    entry.amount -= cost;
+    entry.balanceAfter = account.balance;
+    entry.charges = (entry.charges ?? 0) + 1;
+    return account.sequence;
   }
 
   /** A named month has its totals, even if they are zero. */

@@ -49,7 +49,7 @@ export class StoredMoney {
 
   async charges(workspace: string) {
     const rows = await this.sql<{ generation_id: string; outcome: string; cost_nano: bigint; late: boolean }[]>`
-      SELECT generation_id, outcome, cost_nano, late FROM charges WHERE workspace_id = ${workspace} ORDER BY generation_id`;
+      SELECT generation_id, outcome, cost_nano, late FROM generations WHERE workspace_id = ${workspace} ORDER BY generation_id`;
     return [...rows];
   }
 

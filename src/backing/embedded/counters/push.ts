@@ -1,7 +1,7 @@
 /** The ledger's absolute values, stored where they are newer than the known ones. */
 import type { AccountPush, KeyMonthPush } from "../../counters.ts";
 import { countableBalance } from "../../credit-bound.ts";
-import { monthBounds, monthOf, type Month } from "../../../kernel/clock.ts";
+import { previousMonth, type Month } from "../../../kernel/clock.ts";
 import { keyMonthTotals, monthTotals, type MonthTotals, type WorkspaceCounters } from "./workspace-counters.ts";
 
 export function pushAccount(space: WorkspaceCounters, { balance, sequence, months }: AccountPush): void {
@@ -12,7 +12,7 @@ export function pushAccount(space: WorkspaceCounters, { balance, sequence, month
   let keepFrom: Month = "";
   for (const { month, spent } of months) {
     const totals = monthTotals(space.months, month);
-    const oldest = monthOf(monthBounds(month).startMs - 1);
+    const oldest = previousMonth(month);
     const wasKnown = totals.spent !== null;
     pushSpent(totals, { spent, version: sequence, isOld: sequence < space.sequence });
     if (!wasKnown && totals.spent !== null && oldest > keepFrom) keepFrom = oldest;

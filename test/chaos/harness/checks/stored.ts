@@ -24,7 +24,8 @@ export interface StoredEntry {
   workspace: string;
   kind: "credit" | "charge";
   amount: bigint;
-  reference: string;
+  /** Of a credit. */
+  reference: string | null;
   at: number;
 }
 
@@ -38,11 +39,14 @@ export interface Stored {
 /** Reads the entries in the order of the ledger. */
 export async function readRows(sql: Database): Promise<Pick<Stored, "charges" | "entries">> {
   const charges = await sql<StoredCharge[]>`
-    SELECT generation_id AS generation, charges.workspace_id AS workspace, charges.key_id AS key, charges.month, outcome,
-      charges.reserved_nano AS reserved, charges.cost_nano AS cost, coalesce(excess_nano, 0) AS excess,
-      late, (status = 500 AND usage_estimated) AS cut, (extract(epoch FROM charges.at) * 1000)::float8 AS at,
-      (extract(epoch FROM request_log.at) * 1000)::float8 AS "admittedAt", status, code
-    FROM charges JOIN request_log USING (generation_id) ORDER BY generation_id`;
+    SELECT generation_id AS generation, charge.workspace_id AS workspace, key_id AS key,
+      coalesce(month, to_char(admitted_at AT TIME ZONE 'UTC', 'YYYY-MM')) AS month, outcome, reserved_nano AS reserved, cost_nano AS cost,
+      coalesce(excess_nano, 0) AS excess, late, (status = 500 AND usage_estimated) AS cut,
+      (extract(epoch FROM coalesce(entry.at, booked_at)) * 1000)::float8 AS at,
+      (extract(epoch FROM admitted_at) * 1000)::float8 AS "admittedAt", status, code
+    FROM generations AS charge
+    LEFT JOIN ledger_entries AS entry ON entry.workspace_id = charge.workspace_id AND sequence = charge.entry
+    ORDER BY generation_id`;
   const entries = await sql<StoredEntry[]>`
     SELECT workspace_id AS workspace, kind, amount_nano AS amount, reference, (extract(epoch FROM at) * 1000)::float8 AS at
     FROM ledger_entries ORDER BY workspace_id, sequence`;

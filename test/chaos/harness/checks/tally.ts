@@ -12,7 +12,7 @@ export interface Tally {
   unknown: number;
   /** Generations that a provider billed, or that a client got in full, without a charge. */
   lost: string[];
-  /** Generations with two entries in the ledger, and credit that was added twice. */
+  /** Workspaces whose ledger charges more than their generations cost, and credit that was added twice. */
   doubled: string[];
   /** Provider calls without a reservation in the counters, or without an end in the ledger. */
   unmetered: string[];
@@ -26,8 +26,8 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
   const wholes = notes.clients.flatMap(({ whole, generation }) => (whole && generation !== null ? [generation] : []));
   const unpaid = wholes.filter((generation) => (byGeneration.get(generation)?.cost ?? 0n) === 0n);
   const billed = calls.filter((call) => isLost(call, byGeneration.get(call.generation), notes.episodes));
-  const references = entries.map(({ kind, workspace, reference }) =>
-    kind === "charge" ? reference : `${workspace} ${reference}`,
+  const references = entries.flatMap(({ kind, workspace, reference }) =>
+    kind === "credit" ? [`${workspace} ${reference}`] : [],
   );
   const present = new Set(references);
   return {
@@ -35,7 +35,7 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
     charged: charges.filter(({ cost }) => cost > 0n).length,
     unknown: charges.filter(({ outcome }) => outcome !== "settled").length,
     lost: [...new Set([...unpaid, ...billed.map(({ generation }) => generation)])],
-    doubled: repeated(references),
+    doubled: [...repeated(references), ...chargedTwice({ charges, entries })],
     unmetered: calls
       .filter(
         (call) => !byGeneration.has(call.generation) || !(held.has(call.generation) || mayBeForgotten(call, notes.episodes)),
@@ -45,6 +45,15 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
       .map(({ workspace, reference }) => `${workspace} ${reference}`)
       .filter((name) => !present.has(name)),
   };
+}
+
+function chargedTwice({ charges, entries }: Pick<Stored, "charges" | "entries">): string[] {
+  const owed = new Map<string, bigint>();
+  for (const { workspace, cost } of charges) owed.set(workspace, (owed.get(workspace) ?? 0n) + cost);
+  for (const { kind, workspace, amount } of entries) {
+    if (kind === "charge") owed.set(workspace, (owed.get(workspace) ?? 0n) + amount);
+  }
+  return [...owed].flatMap(([workspace, rest]) => (rest < 0n ? [workspace] : []));
 }
 
 /** One line for each kind of problem. */

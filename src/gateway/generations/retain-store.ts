@@ -1,0 +1,51 @@
+/** All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. */
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Month } from "../../kernel/clock.ts";
+
+export interface RetainedMonth {
+  month: Month;
+  generations: number;
+  /** The size of the deleted rows and their indexes. */
+  bytes: number;
+}
+
+/** The months that have rows, oldest first. */
+export async function selectMonths(sql: Queries): Promise<Month[]> {
+  const rows = await sql<{ name: string }[]>`
+    SELECT child.relname AS name FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+    WHERE inhparent = 'generations'::regclass ORDER BY child.relname`;
+  return rows.map(({ name }) => name.replace(partitionPrefix, "").replace("_", "-"));
+}
+
+const partitionPrefix = "generations_";
+
+/** Writers of this month wait from the lock on, so that no row comes between its sums and its end. */
+export async function retainMonth(month: Month, tx: Transaction): Promise<RetainedMonth> {
+  const partition = tx(partitionPrefix + month.replace("-", "_"));
+  await tx`LOCK TABLE ${partition} IN SHARE ROW EXCLUSIVE MODE`;
+  await tx`
+    INSERT INTO generation_days AS kept (workspace_id, key_id, model, day, generations, charges, failed, prompt_tokens, cached_tokens,
+      completion_tokens, cost_nano, excess_nano)
+    SELECT workspace_id, key_id, model, coalesce((month || '-01')::date, (admitted_at AT TIME ZONE 'UTC')::date), count(*), count(entry),
+      count(*) FILTER (WHERE status >= 400), sum(prompt_tokens), sum(cached_tokens), sum(completion_tokens), sum(cost_nano),
+      coalesce(sum(excess_nano), 0)
+    FROM ${partition} GROUP BY 1, 2, 3, 4
+    ON CONFLICT (workspace_id, key_id, model, day) DO UPDATE SET
+      generations = kept.generations + excluded.generations, charges = kept.charges + excluded.charges,
+      failed = kept.failed + excluded.failed, prompt_tokens = kept.prompt_tokens + excluded.prompt_tokens,
+      cached_tokens = kept.cached_tokens + excluded.cached_tokens,
+      completion_tokens = kept.completion_tokens + excluded.completion_tokens,
+      cost_nano = kept.cost_nano + excluded.cost_nano, excess_nano = kept.excess_nano + excluded.excess_nano`;
+  await tx`
+    INSERT INTO retained_entries AS kept (workspace_id, sequence, outside_nano)
+    SELECT workspace_id, max(entry), sum(CASE WHEN late THEN cost_nano ELSE greatest(cost_nano - reserved_nano, 0) END)
+    FROM ${partition} WHERE entry IS NOT NULL GROUP BY workspace_id
+    ON CONFLICT (workspace_id) DO UPDATE SET
+      sequence = greatest(kept.sequence, excluded.sequence), outside_nano = kept.outside_nano + excluded.outside_nano`;
+  const [row] = await tx<{ generations: bigint; bytes: bigint }[]>`
+    WITH counted AS (SELECT count(*) AS generations FROM ${partition}),
+    noted AS (INSERT INTO retained_months (month, generations) SELECT ${month}, generations FROM counted)
+    SELECT generations, pg_total_relation_size(${partitionPrefix + month.replace("-", "_")}::regclass) AS bytes FROM counted`;
+  await tx`DROP TABLE ${partition}`;
+  return { month, generations: Number(row?.generations ?? 0), bytes: Number(row?.bytes ?? 0) };
+}

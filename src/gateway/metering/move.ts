@@ -1,0 +1,102 @@
+/** Moves the rows of the version before into `generations`, in the background or while an operator waits. */
+import { Type, type Static } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
+import type { Database } from "../../backing/backing.ts";
+import { sleep, type Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { observe } from "../../kernel/metrics.ts";
+import { moveFinishAttemptsMax, movePauseMs, moveRetryMs } from "../limits.ts";
+import { dropFormerTables, moveBatch, selectMove, type MoveState } from "./move-store.ts";
+
+export const MoveView = Type.Object({
+  moved: Type.Integer({ description: "Generations that are in the new table" }),
+  total: Type.Integer({ description: "Generations that the older tables had" }),
+  finished: Type.Boolean({ description: "Whether the older tables are gone; true also where there were none" }),
+});
+export type MoveView = Static<typeof MoveView>;
+
+interface MoveParts {
+  sql: Database;
+  clock: Clock;
+}
+
+/** Moves until everything is moved, then drops the older tables if `finish` is set. Repeating it continues. */
+export async function moveGenerations(
+  { sql, clock }: MoveParts,
+  { finish, onMoved, signal }: { finish: boolean; onMoved?: (state: MoveView) => void; signal?: AbortSignal },
+): Promise<MoveView> {
+  let state = await moveBatch(sql);
+  for (; state !== null && !state.isMoved && !signal?.aborted; state = await moveBatch(sql)) {
+    report(state, onMoved);
+    await sleep(clock, movePauseMs, signal);
+  }
+  if (state !== null) report(state, onMoved);
+  if (state?.isMoved && finish) await finishMove({ sql, clock });
+  return viewOf(await selectMove(sql));
+}
+
+let left = 0;
+observe(
+  { name: "weir_generations_to_move", help: "Generations of the version before that are not in the new table yet" },
+  () => left,
+);
+
+function report(state: MoveState, onMoved?: (state: MoveView) => void): void {
+  left = Math.max(0, (state.total ?? 0) - state.moved);
+  onMoved?.(viewOf(state));
+}
+
+function viewOf(state: MoveState | null): MoveView {
+  return { moved: state?.moved ?? 0, total: state?.total ?? 0, finished: state === null };
+}
+
+/** A settlement or a reader may hold the tables for a moment. */
+async function finishMove({ sql, clock }: MoveParts): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await dropFormerTables(sql);
+    } catch (error) {
+      if ((await selectMove(sql)) === null) return;
+      if (attempt === moveFinishAttemptsMax) throw error;
+      await sleep(clock, moveRetryMs);
+    }
+  }
+}
+
+/** @throws DomainError conflict while rows are being moved: what needs all of them has to wait */
+export async function requireMoved(sql: Database): Promise<void> {
+  const state = await selectMove(sql);
+  if (state === null || state.isMoved) return;
+  const share = state.total === null ? "" : `: ${state.moved} of ${state.total}`;
+  throw new DomainError("conflict", `The generations of the version before are still being moved to their new table${share}`);
+}
+
+/** Moves in the background until everything is moved, whatever fails meanwhile. @param finish drops the older tables then */
+export function startMove({ sql, clock, log, finish }: MoveParts & { log: Logger; finish: boolean }): AsyncDisposable {
+  const stop = new AbortController();
+  const ended = moveInBackground({ sql, clock, log, finish }, stop.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+async function moveInBackground(
+  { sql, clock, log, finish }: MoveParts & { log: Logger; finish: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const onMoved = (state: MoveView): void =>
+    log.info({ event: "generations.moving", ...state }, "Generations of the version before are being moved");
+  while (!signal.aborted) {
+    try {
+      const state = await moveGenerations({ sql, clock }, { finish, onMoved, signal });
+      if (state.total > 0) log.info({ event: "generations.moved", ...state }, "Generations of the version before are moved");
+      return;
+    } catch (error) {
+      log.warn({ event: "generations.move.failed", reason: String(error) }, "Generations could not be moved; the move goes on");
+      await sleep(clock, moveRetryMs, signal);
+    }
+  }
+}
