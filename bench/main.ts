@@ -11,6 +11,7 @@ import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
 import { runHotPath, sliceSeconds } from "./parts/hot-path.ts";
 import { runLists } from "./parts/lists.ts";
+import { runLog } from "./parts/log.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
 import { factsHere, serverVersions, type Facts } from "./report/facts.ts";
@@ -30,6 +31,7 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   stream             2,000 open streams; soak: a minute at 80 % of the ceiling
   catalog            the connector catalog's export and its 304, one in flight, without other servers
   lists              lists over a million findings, without other servers than PostgreSQL
+  log                first pages of the log among 20 million generations, without other servers than PostgreSQL
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
@@ -80,6 +82,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async lists(options, facts) {
     facts.lists = await runLists(options);
+  },
+  async log(options, facts) {
+    facts.log = await runLog(options);
   },
   async micro(options, facts) {
     facts.micro = await runMicro(options);

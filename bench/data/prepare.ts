@@ -8,7 +8,7 @@ import { migrate } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { mintKey, newKeyId, newWorkspaceId } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { createLogPartitions } from "../../src/gateway/metering/maintenance-store.ts";
+import { makeMonthsAhead } from "../../src/gateway/metering/months-store.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
 import { dataFolder, root } from "../paths.ts";
 import { planVersion, populations, type Population } from "./plan.ts";
@@ -103,7 +103,7 @@ async function prepare({ url, name, say }: { url: string; name: string; say: Say
 async function bringToSchema(url: string): Promise<void> {
   await using database = openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock });
   await migrate(database.sql);
-  await createLogPartitions(Date.now(), database.sql);
+  await makeMonthsAhead(Date.now(), database.sql);
 }
 
 async function load(population: Population, sql: postgres.Sql, say: Say): Promise<void> {
@@ -112,10 +112,9 @@ async function load(population: Population, sql: postgres.Sql, say: Say): Promis
     await store.insertCustomers({ name: population.name, keys }, tx);
     const steps = {
       generations: () => store.makeGenerations(population, keys, tx),
-      charges: () => store.insertCharges(tx),
+      rows: () => store.insertGenerations(tx),
       "ledger entries": () => store.insertEntries(tx),
       totals: () => store.insertTotals(tx),
-      "request log": () => store.insertLog(tx),
     };
     for (const [name, step] of Object.entries(steps)) {
       say(`loading ${population.name}: ${name}`);

@@ -96,7 +96,7 @@ export async function makeGenerations(population: Population, keys: PreparedKey[
     ), timed AS (
       SELECT *, floor(extract(epoch FROM at) * 1000)::bigint AS at_ms, md5(${population.name} || n) AS chance FROM numbered
     )
-    SELECT n, at, workspace_id, key_id, prompt_tokens, completion_tokens,
+    SELECT n, at, workspace_id, key_id, 2 + (row_number() OVER (PARTITION BY workspace_id ORDER BY n) - 1) / 100 AS entry, prompt_tokens, completion_tokens,
       to_char(at AT TIME ZONE 'UTC', 'YYYY-MM') AS month,
       prompt_tokens * ${inputNano}::bigint + completion_tokens * ${outputNano}::bigint AS cost_nano,
       (SELECT string_agg(substr('234567abcdefghijklmnopqrstuvwxyz', ((at_ms >> (5 * digit)) & 31)::integer + 1, 1), '' ORDER BY digit DESC)
@@ -104,10 +104,15 @@ export async function makeGenerations(population: Population, keys: PreparedKey[
     FROM timed JOIN key ON key.number = timed.n % ${keys.length} + 1`;
 }
 
-export async function insertCharges(sql: Queries): Promise<void> {
+/** One entry for each hundred charges of a workspace, as metering books them under load, after the credit. */
+export async function insertGenerations(sql: Queries): Promise<void> {
   await sql`
-    INSERT INTO charges (generation_id, workspace_id, key_id, month, outcome, reserved_nano, cost_nano, cost_pico, at)
-    SELECT 'gen-' || name, workspace_id, key_id, month, 'settled', cost_nano + 1000000, cost_nano, cost_nano * 1000::numeric, at
+    INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
+      completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
+      workspace_id, key_id, model, provider)
+    SELECT 'gen-' || name, entry, cost_nano + 1000000, cost_nano, 0, at, prompt_tokens, 0, completion_tokens, 200 + n % 300,
+      500 + n % 3000, 200, false, n % 2 = 0, false, cost_nano * 1000::numeric, 'settled', 'req-' || name, workspace_id, key_id,
+      'bench/instant-16', 'bench'
     FROM made ORDER BY n`;
 }
 
@@ -115,13 +120,13 @@ export async function insertCharges(sql: Queries): Promise<void> {
 export async function insertEntries(sql: Queries): Promise<void> {
   const credit = (creditUsd * nanoPerUsd).toString();
   await sql`
-    INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference, at)
-    SELECT workspace_id, 1 + row_number() OVER chain, 'charge', -cost_nano,
-      ${credit}::bigint - (sum(cost_nano) OVER chain)::bigint, 'gen-' || name, at
-    FROM made WINDOW chain AS (PARTITION BY workspace_id ORDER BY n ROWS UNBOUNDED PRECEDING)`;
+    INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, charges, at)
+    SELECT workspace_id, entry, 'charge', -sum(cost_nano),
+      ${credit}::bigint - (sum(sum(cost_nano)) OVER (PARTITION BY workspace_id ORDER BY entry))::bigint, count(*), max(at)
+    FROM made GROUP BY workspace_id, entry`;
   await sql`
-    UPDATE credit_accounts SET sequence = 1 + total.charges, balance_nano = ${credit}::bigint - total.cost
-    FROM (SELECT workspace_id, count(*) AS charges, sum(cost_nano)::bigint AS cost FROM made GROUP BY workspace_id) AS total
+    UPDATE credit_accounts SET sequence = total.entry, balance_nano = ${credit}::bigint - total.cost
+    FROM (SELECT workspace_id, max(entry) AS entry, sum(cost_nano)::bigint AS cost FROM made GROUP BY workspace_id) AS total
     WHERE credit_accounts.workspace_id = total.workspace_id`;
 }
 
@@ -132,15 +137,6 @@ export async function insertTotals(sql: Queries): Promise<void> {
   await sql`
     INSERT INTO key_months (key_id, month, spent_nano, version)
     SELECT key_id, month, sum(cost_nano)::bigint, count(*) FROM made GROUP BY key_id, month`;
-}
-
-export async function insertLog(sql: Queries): Promise<void> {
-  await sql`
-    INSERT INTO request_log (generation_id, at, request_id, workspace_id, key_id, model, provider, status, code, streamed,
-      prompt_tokens, cached_tokens, completion_tokens, reserved_nano, cost_nano, usage_estimated, first_token_ms, duration_ms)
-    SELECT 'gen-' || name, at, 'req-' || name, workspace_id, key_id, 'bench/instant-16', 'bench', 200, NULL, n % 2 = 0,
-      prompt_tokens, 0, completion_tokens, cost_nano + 1000000, cost_nano, false, 200 + n % 300, 500 + n % 3000
-    FROM made ORDER BY n`;
 }
 
 /** Brings the database into the state of one that has run for long. */

@@ -40,7 +40,10 @@ async function bringToSchema(url: string): Promise<boolean> {
   }
 }
 
-export function connect(url: string, options: postgres.Options<Record<string, never>> = {}): postgres.Sql & AsyncDisposable {
+export function connect<Types extends Record<string, unknown> = Record<string, never>>(
+  url: string,
+  options: postgres.Options<{ [name in keyof Types]: postgres.PostgresType }> = {},
+): postgres.Sql & AsyncDisposable {
   const sql = postgres(url, { max: 1, onnotice: () => {}, ...options });
   return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) });
 }

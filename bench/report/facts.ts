@@ -12,6 +12,7 @@ import type { Features } from "../parts/features.ts";
 import type { Fleet } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
 import type { Lists } from "../parts/lists.ts";
+import type { Log } from "../parts/log.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
 import { root } from "../paths.ts";
@@ -34,6 +35,7 @@ export interface Facts {
   soak?: Soak;
   catalog?: Catalog;
   lists?: Lists;
+  log?: Log;
   micro?: MicroResult[];
 }
 

@@ -13,7 +13,7 @@ export interface Row {
   values: number[];
 }
 
-export function rowsOf({ hotPath, streams, soak, catalog, lists }: Facts): Row[] {
+export function rowsOf({ hotPath, streams, soak, catalog, lists, log }: Facts): Row[] {
   const all = hotPath?.measurements ?? [];
   const sweeps = sweepsOf(all);
   const ratio = (over: string, under: string) => sweeps.map((sweep) => ceiling(sweep, over) / ceiling(sweep, under));
@@ -36,6 +36,13 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists }: Facts): Row[]
       "lower",
       [25, 10],
       lists ? [lists.databaseMs?.p99 ?? Number.NaN] : [],
+      "ms",
+    ),
+    row(
+      "first page of the log among 20 million generations: p99 in the database, of the slowest kind",
+      "lower",
+      [10, 5],
+      log ? [Math.max(...Object.values(log.databaseMs).map((summary) => summary?.p99 ?? Number.NaN))] : [],
       "ms",
     ),
     row("catalog at one in flight: p99 of the full NDJSON export", "lower", [20, 5], catalogP99("export"), "ms"),
