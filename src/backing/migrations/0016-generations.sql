@@ -37,15 +37,16 @@ CREATE TABLE generations (
   booked_at timestamptz,
   -- The month whose totals have the charge, such as 2026-11. NULL: that of the admission, in UTC.
   month char(7),
+  -- Parts of the prompt and of the completion. NULL: none.
+  cache_write_tokens integer,
+  reasoning_tokens integer,
   -- For what comes next, and NULL until then: the endpoint if it is not chat, the calls of providers, the workspace's own provider key,
-  -- the cost that such a call would have had, the price tier that applied, and the counts that prices may name.
+  -- the cost that such a call would have had, and the price tier that applied.
   endpoint text,
   attempts jsonb,
   own_key_id text COLLATE "C",
   list_cost_nano bigint,
   tier_above_tokens integer,
-  cache_write_tokens integer,
-  reasoning_tokens integer,
   CHECK (entry IS NOT NULL OR cost_nano = 0)
 ) PARTITION BY RANGE (generation_id);
 
@@ -54,7 +55,8 @@ CREATE TYPE booked_generation AS (
   generation text, entry bigint, reserved bigint, cost bigint, excess bigint, admitted_ms bigint, prompt_tokens integer,
   cached_tokens integer, completion_tokens integer, first_token_ms integer, duration_ms integer, status smallint, late boolean,
   streamed boolean, usage_estimated boolean, cost_pico numeric, outcome text, request text, workspace text, key text, model text,
-  provider text, code text, month text
+  provider text, code text, month text, cache_write_tokens integer, reasoning_tokens integer, endpoint text, attempts jsonb, own_key text,
+  list_cost bigint, tier_above_tokens integer
 );
 
 -- Four bytes of a hash instead of thirty of an id: a third of the bytes of both indexes. Readers name the id as well.

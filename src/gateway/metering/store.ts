@@ -73,10 +73,10 @@ async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
   await tx`
     INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
-      workspace_id, key_id, model, provider, code, booked_at, month)
+      workspace_id, key_id, model, provider, code, booked_at, month, cache_write_tokens, reasoning_tokens)
     SELECT generation, entry, reserved, cost, excess, to_timestamp(admitted_ms / 1000.0::float8), prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request,
-      workspace, key, model, provider, code, CASE WHEN entry IS NULL THEN now() END, month
+      workspace, key, model, provider, code, CASE WHEN entry IS NULL THEN now() END, month, cache_write_tokens, reasoning_tokens
     FROM unnest(${recordsText(rows, fieldsOf)}::text::booked_generation[])`;
 }
 
@@ -108,8 +108,14 @@ function fieldsOf({ settlement, entry, cost, excess, late, costPico }: Row) {
     settlement.provider,
     settlement.code,
     otherMonth(settlement),
+    storable(usage.cacheWriteTokens) || null,
+    storable(usage.reasoningTokens) || null,
+    ...notYet,
   ];
 }
+
+/** Endpoint, attempts, own key, its list cost, and price tier. */
+const notYet = [null, null, null, null, null];
 
 /** No real count is above what the column holds. */
 function storable(tokens: number): number {
