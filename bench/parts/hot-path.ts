@@ -39,10 +39,10 @@ export const openLoopRate = 200;
 /** An odd number, so that the median of three ignores a disturbed sweep. */
 const sweepsPerRound = 3;
 /**
- * Longer than the lag of the ledger (0.1 to 0.2 s). Weir then settles as much earlier work within the measured time as it defers
+ * Longer than the lag of the ledger (0.1 to 0.6 s). Weir then settles as much earlier work within the measured time as it defers
  * beyond it, so that each slice includes the full work.
  */
-const sliceWarmUpSeconds = 0.5;
+const sliceWarmUpSeconds = 0.8;
 /** Not sliced, since the tail of a distribution needs samples, and no ratio uses it. */
 const openLoop = ["--rate", String(openLoopRate), "--warm-up", "1", "--seconds", "3"];
 const restMs = 2_000;

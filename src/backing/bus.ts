@@ -8,6 +8,7 @@
  * - publish/consume: an event that is stored before `publish` resolves and delivered at least once.
  * - broadcast/listen and scatter/serveScatter: best effort, to every connected process.
  */
+import type { Pace } from "./pace.ts";
 
 /** A service that replies to requests. There is one so far: admission decides which key may spend how much. */
 export type Service = "admission";
@@ -87,16 +88,12 @@ export interface Bus extends AsyncDisposable {
    */
   publish(stream: Stream, id: string, payload: Uint8Array): Promise<void>;
   /**
-   * Delivers events in batches of at most `messagesMax`, one batch at a time. When the handler resolves, the whole batch is
-   * acknowledged; when it throws, all of it is delivered again after a pause. The starts of two batches are `everyMs` apart,
-   * unless the first was full; an event after an idle time is delivered at once. One process runs one consumer of a stream
+   * Delivers events in batches, one batch at a time. When the handler resolves, the whole batch is
+   * acknowledged; when it throws, all of it is delivered again after a pause. The pace says how far the starts of two batches
+   * are apart; an event after an idle time is delivered at once. One process runs one consumer of a stream
    * at a time; several processes may compete.
    */
-  consume(
-    stream: Stream,
-    options: { messagesMax: number; everyMs?: number },
-    handler: (events: Delivered[]) => Promise<void>,
-  ): Promise<AsyncDisposable>;
+  consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
 
   /** To every process that listens, this one included. Lost while the connection is down. */

@@ -23,8 +23,9 @@ export const settlementBatchMax = 400;
 export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
 export const settlementTransactionMax = 4_000;
-/** Between the starts of metering's deliveries, unless one had the maximum number of events. It makes transactions large under load. */
-export const settlementPaceMs = 250;
+/** Between the starts of two of metering's deliveries: the longer the first took, the longer, which makes transactions large under load. */
+export const settlementPaceMs = 100;
+export const settlementPaceMsMax = 500;
 export const settlementEventsMax = 64;
 /** A gateway with so many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;

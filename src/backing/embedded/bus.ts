@@ -18,6 +18,7 @@ import {
   type Topic,
 } from "../bus.ts";
 import type { Database } from "../backing.ts";
+import type { Pace } from "../pace.ts";
 import { Outbox } from "./outbox.ts";
 
 type RequestHandler = (payload: Uint8Array) => Promise<Uint8Array>;
@@ -73,12 +74,8 @@ export class EmbeddedBus implements Bus {
     return this.#outbox.publish(stream, id, payload);
   }
 
-  consume(
-    stream: Stream,
-    { messagesMax, everyMs = 0 }: { messagesMax: number; everyMs?: number },
-    handler: (events: Delivered[]) => Promise<void>,
-  ): Promise<AsyncDisposable> {
-    return Promise.resolve(this.#outbox.consume({ stream, messagesMax, everyMs, handler }));
+  consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable> {
+    return Promise.resolve(this.#outbox.consume({ stream, pace, handler }));
   }
 
   backlog(stream: Stream): Promise<Backlog> {

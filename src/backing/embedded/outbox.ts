@@ -4,6 +4,7 @@ import type { Logger } from "../../kernel/log.ts";
 import { eventRetryMs, eventRetryMsMax } from "../limits.ts";
 import type { Database } from "../backing.ts";
 import type { Backlog, Delivered, Stream } from "../bus.ts";
+import { intervalAfter, type Pace } from "../pace.ts";
 
 export interface OutboxParts {
   sql: Database;
@@ -13,9 +14,7 @@ export interface OutboxParts {
 
 export interface Consumer {
   stream: Stream;
-  messagesMax: number;
-  /** Between the starts of two batches, unless the first was full. */
-  everyMs: number;
+  pace: Pace;
   handler: (events: Delivered[]) => Promise<void>;
 }
 
@@ -108,10 +107,10 @@ class Consumption implements AsyncDisposable {
   /** @returns whether it delivered anything */
   async #deliver(): Promise<boolean> {
     const { sql, clock } = this.#parts;
-    const { stream, messagesMax, everyMs, handler } = this.#consumer;
+    const { stream, pace, handler } = this.#consumer;
     const startedAt = clock.monotonic();
     const rows = await sql<Row[]>`
-      SELECT id, message_id, payload, attempts FROM outbox WHERE stream = ${stream} ORDER BY id LIMIT ${messagesMax}`;
+      SELECT id, message_id, payload, attempts FROM outbox WHERE stream = ${stream} ORDER BY id LIMIT ${pace.messagesMax}`;
     if (rows.length === 0 || this.#stopping.signal.aborted) return false;
     const ids = rows.map(({ id }) => id);
     try {
@@ -121,7 +120,8 @@ class Consumption implements AsyncDisposable {
       throw error;
     }
     await sql`DELETE FROM outbox WHERE id = ANY(${ids.map(String)}::bigint[])`;
-    if (rows.length < messagesMax) await sleepUntil(clock, startedAt + everyMs, this.#stopping.signal);
+    const next = startedAt + intervalAfter(clock.monotonic() - startedAt, pace);
+    if (rows.length < pace.messagesMax) await sleepUntil(clock, next, this.#stopping.signal);
     return true;
   }
 }

@@ -4,6 +4,7 @@ import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busPayloadBytesMax } from "../limits.ts";
 import type { Backlog, Bus, Delivered, Reply, Service, Stream, ScatterService, Topic } from "../bus.ts";
+import type { Pace } from "../pace.ts";
 import { startRequestServer } from "./request-server.ts";
 import { RequestClient } from "./request-client.ts";
 import { EventConsumer } from "./event-consumer.ts";
@@ -59,14 +60,10 @@ export class DistributedBus implements Bus {
     return this.#stream(stream).publish(id, payload);
   }
 
-  consume(
-    stream: Stream,
-    { messagesMax, everyMs = 0 }: { messagesMax: number; everyMs?: number },
-    handler: (events: Delivered[]) => Promise<void>,
-  ): Promise<AsyncDisposable> {
+  consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable> {
     const resources = new AsyncDisposableStack();
     const link = resources.use(this.#openLink("deliveries"));
-    resources.use(new EventConsumer({ ...this.#parts, link, stream, messagesMax, everyMs, handler }));
+    resources.use(new EventConsumer({ ...this.#parts, link, stream, pace, handler }));
     return Promise.resolve(this.#stack.use(resources));
   }
 

@@ -4,6 +4,7 @@ import { sleep, sleepUntil, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { eventRetryMs, eventRetryMsMax, eventTrimMs } from "../limits.ts";
 import type { Delivered, Stream } from "../bus.ts";
+import { intervalAfter, type Pace } from "../pace.ts";
 import { EventPull } from "./event-pull.ts";
 import { consumerName, EventStream } from "./event-stream.ts";
 import type { NatsLink } from "./nats-link.ts";
@@ -14,9 +15,7 @@ export interface ConsumerParts {
   clock: Clock;
   log: Logger;
   stream: Stream;
-  messagesMax: number;
-  /** Between the starts of two batches, unless the first was full. */
-  everyMs: number;
+  pace: Pace;
   handler: (events: Delivered[]) => Promise<void>;
 }
 
@@ -67,16 +66,17 @@ export class EventConsumer implements AsyncDisposable {
   }
 
   async #step(): Promise<void> {
-    const { clock, messagesMax, everyMs } = this.#parts;
+    const { clock, pace } = this.#parts;
     if (!this.#ensured) await this.#events.ensure();
     this.#ensured = true;
     const askedAt = clock.monotonic();
-    const messages = await this.#pull.next(messagesMax);
+    const messages = await this.#pull.next(pace.messagesMax);
     const startedAt = clock.monotonic();
     if (messages.length > 0) await this.#deliver(messages);
     else if (!this.#stopping.signal.aborted) await this.#inspect(askedAt);
-    const isFull = messages.length === messagesMax;
-    if (messages.length > 0 && !isFull) await sleepUntil(clock, startedAt + everyMs, this.#stopping.signal);
+    const isFull = messages.length === pace.messagesMax;
+    const next = startedAt + intervalAfter(clock.monotonic() - startedAt, pace);
+    if (messages.length > 0 && !isFull) await sleepUntil(clock, next, this.#stopping.signal);
     if (clock.monotonic() - this.#trimmedAt < eventTrimMs) return;
     this.#trimmedAt = clock.monotonic();
     await this.#events.trim();

@@ -4,7 +4,7 @@ import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { chargedUsdTotal, excessUsdTotal } from "../../kernel/metrics.ts";
 import { usdAsJsonNumber, type NanoUsd } from "../../kernel/money.ts";
-import { settlementEventsMax, settlementPaceMs, settlementTransactionMax } from "../limits.ts";
+import { settlementEventsMax, settlementPaceMs, settlementPaceMsMax, settlementTransactionMax } from "../limits.ts";
 import { decodeSettlements, encodeSettled } from "../journal/settlement-codec.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import type { Charge } from "./charge.ts";
@@ -21,7 +21,7 @@ const stream = "settlements";
 
 /** Runs until disposed. */
 export function consumeSettlements(parts: MeteringParts): Promise<AsyncDisposable> {
-  const pace = { messagesMax: settlementEventsMax, everyMs: settlementPaceMs };
+  const pace = { messagesMax: settlementEventsMax, everyMs: settlementPaceMs, everyMsMax: settlementPaceMsMax };
   return parts.bus.consume(stream, pace, (events) => settleEvents(events, parts));
 }
 

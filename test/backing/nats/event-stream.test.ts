@@ -48,8 +48,7 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
       clock: systemClock,
       log: silentLog,
       stream: "settlements",
-      everyMs: 0,
-      messagesMax: 10,
+      pace: { messagesMax: 10 },
       handler: async (events) => {
         for (const { id } of events) missing.delete(id);
       },

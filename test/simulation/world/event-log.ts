@@ -1,6 +1,7 @@
 /** The event stream of the bus's server. It delivers each event at least once, to one of several competing consumers. */
 import type { Delivered } from "../../../src/backing/bus.ts";
 import { eventAckMs, eventRetryMs } from "../../../src/backing/limits.ts";
+import { intervalAfter, type Pace } from "../../../src/backing/pace.ts";
 import type { Chance } from "../chance.ts";
 import type { Host } from "./host.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -53,13 +54,16 @@ export class EventLog {
   }
 
   /** Delivers one batch at a time, as long as the host lives. */
-  consume(host: Host, { messagesMax, everyMs }: { messagesMax: number; everyMs: number }, handler: Handler): void {
+  consume(host: Host, pace: Pace, handler: Handler): void {
     const { scheduler, conditions } = this.#parts;
     const next = (): void => {
-      const batch = host.isConnected ? this.#take(messagesMax) : [];
+      const batch = host.isConnected ? this.#take(pace.messagesMax) : [];
       if (batch.length === 0) return this.#waitFor(host, next);
       const startedAt = scheduler.now;
-      const rest = (): void => void scheduler.plan(startedAt + everyMs - scheduler.now, host, next);
+      const rest = (): void => {
+        const restMs = startedAt + intervalAfter(scheduler.now - startedAt, pace) - scheduler.now;
+        scheduler.plan(Math.max(0, restMs), host, next);
+      };
       const done = (): void => {
         if (host.isConnected && !conditions.isLost()) scheduler.plan(conditions.delayMs(), null, () => this.#forget(batch));
         rest();

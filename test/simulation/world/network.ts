@@ -58,8 +58,8 @@ export class Network {
       width: () => Math.max(1, this.#reachableServers().length * messagesInFlightPerWorker),
       serve: async (_, handler) => this.#register(this.#servers, { host, handler }),
       publish: (_, id, payload) => this.#publish(host, id, payload),
-      consume: async (_, { messagesMax, everyMs = 0 }, handler: (events: Delivered[]) => Promise<void>) => {
-        this.events.consume(host, { messagesMax, everyMs }, handler);
+      consume: async (_, pace, handler: (events: Delivered[]) => Promise<void>) => {
+        this.events.consume(host, pace, handler);
         return { [Symbol.asyncDispose]: async () => {} };
       },
       backlog: () => this.#backlog(host),
