@@ -2,8 +2,8 @@
 import { parsePricePerMillion } from "../../kernel/money.ts";
 import { trimmedEnd } from "../../kernel/trim-end.ts";
 import { entryDigest } from "./entry-digest.ts";
-import type { Model, Prices, ProviderRecord, Route } from "./model.ts";
-import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry } from "./schema.ts";
+import type { Model, Prices, PriceTier, ProviderRecord, Route, TieredPrices } from "./model.ts";
+import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
 
 /** An entry that matches the schema and is still invalid. */
 export class EntryError extends Error {
@@ -40,9 +40,11 @@ export interface CatalogContext {
 
 /** @throws EntryError naming the field */
 export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Model {
-  const routes = routeEntries(entry, surroundings.fileProvider).map((route) =>
-    routeFrom(entry.id, route, surroundings.providers),
-  );
+  const path = (index: number): string => (entry.routes === undefined ? "" : `routes.${index}.`);
+  const routes = routeEntries(entry, surroundings.fileProvider).map((route, index) => ({
+    ...routeFrom(entry.id, route, surroundings.providers),
+    prices: tieredPrices(route, path(index)),
+  }));
   const model: Model = {
     id: entry.id,
     name: entry.name,
@@ -57,45 +59,71 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
     supports: new Set(entry.supports),
     reasons: entry.reasons ?? entry.supports.some((word) => word === "reasoning" || word === "reasoning_content"),
     defaultOnly: new Set(entry.default_only),
-    listPrices: pricesFrom(entry.prices_per_1m_usd) ?? routes[0]?.prices ?? null,
+    listPrices: tieredPrices(entry) ?? routes[0]?.prices ?? null,
   };
   requireCallable(model);
   return model;
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
-  const { upstream_model, prices_per_1m_usd, hidden_input_tokens, max_tokens_field } = entry;
+  const { upstream_model, prices_per_1m_usd, tiers, hidden_input_tokens, max_tokens_field } = entry;
   // Set on the model, they apply to every route without its own value.
   const shared = {
     ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
     ...(max_tokens_field !== undefined && { max_tokens_field }),
   };
   if (entry.routes !== undefined) {
-    if (upstream_model !== undefined || prices_per_1m_usd !== undefined) {
-      throw new EntryError("routes", "replaces upstream_model and prices_per_1m_usd, so an entry has one or the other");
+    if (upstream_model !== undefined || prices_per_1m_usd !== undefined || tiers !== undefined) {
+      throw new EntryError("routes", "replaces upstream_model, prices_per_1m_usd and tiers, so an entry has one or the other");
     }
     return entry.routes.map((route) => ({ ...shared, ...route }));
   }
   if (upstream_model === undefined) return [];
-  return [{ provider: fileProvider, upstream_model, ...shared, ...(prices_per_1m_usd && { prices_per_1m_usd }) }];
+  const priced = { ...(prices_per_1m_usd && { prices_per_1m_usd }), ...(tiers && { tiers }) };
+  return [{ provider: fileProvider, upstream_model, ...shared, ...priced }];
 }
 
-function routeFrom(model: string, entry: RouteEntry, providers: ReadonlyMap<string, ProviderRecord>): Route {
+function routeFrom(model: string, entry: RouteEntry, providers: ReadonlyMap<string, ProviderRecord>): Omit<Route, "prices"> {
   const provider = providers.get(entry.provider);
   if (!provider) throw new EntryError("provider", `there is no provider "${entry.provider}" in providers.json`);
   const maxTokensField = entry.max_tokens_field ?? "max_tokens";
   return {
     provider,
     upstreamModel: entry.upstream_model,
-    prices: pricesFrom(entry.prices_per_1m_usd),
     hiddenInputTokens: entry.hidden_input_tokens ?? null,
     maxTokensField,
     entry: entryDigest({ model, provider, upstreamModel: entry.upstream_model, maxTokensField }),
   };
 }
 
-function pricesFrom(entry: PricesEntry | undefined): Prices | null {
-  if (entry === undefined) return null;
+/**
+ * @param path leads to the fields in messages, such as `routes.1.`
+ * @returns null: not priced
+ */
+function tieredPrices(
+  { prices_per_1m_usd, tiers }: Pick<RouteEntry, "prices_per_1m_usd" | "tiers">,
+  path = "",
+): TieredPrices | null {
+  if (prices_per_1m_usd !== undefined) {
+    return { ...pricesFrom(prices_per_1m_usd), ...(tiers && { tiers: tiersFrom(tiers, `${path}tiers`) }) };
+  }
+  if (tiers === undefined) return null;
+  throw new EntryError(`${path}tiers`, "need prices_per_1m_usd, the prices of a prompt within the first bound");
+}
+
+function tiersFrom(entries: TierEntry[], path: string): PriceTier[] {
+  let before = 0;
+  return entries.map((entry, index) => {
+    const aboveInputTokens = entry.above_input_tokens;
+    if (aboveInputTokens <= before) {
+      throw new EntryError(`${path}.${index}.above_input_tokens`, `is not above ${before}, the bound of the tier before it`);
+    }
+    before = aboveInputTokens;
+    return { aboveInputTokens, ...pricesFrom(entry) };
+  });
+}
+
+function pricesFrom(entry: PricesEntry): Prices {
   const input = parsePricePerMillion(entry.input);
   return {
     input,

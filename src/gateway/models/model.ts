@@ -30,12 +30,22 @@ export interface Prices {
   cacheWrite: PicoUsdPerToken;
 }
 
+/** Prices of a whole request whose prompt has more tokens than the bound, as the provider counts them, cached tokens included. */
+export interface PriceTier extends Prices {
+  aboveInputTokens: number;
+}
+
+/** The prices of a request within the first tier's bound, and the tiers in ascending order. Absent: none. */
+export interface TieredPrices extends Prices {
+  tiers?: readonly PriceTier[];
+}
+
 /** A way to serve a model: a provider with its own model name and prices. */
 export interface Route {
   provider: ProviderRecord;
   upstreamModel: string;
   /** null: not priced, so not callable. */
-  prices: Prices | null;
+  prices: TieredPrices | null;
   /** Tokens of a prompt that the provider adds itself; null: the default of price.ts. */
   hiddenInputTokens: number | null;
   /** The provider's field name for the bound on output tokens. */
@@ -73,7 +83,7 @@ export interface Model {
   /** Request fields for which the model accepts only the default value. */
   defaultOnly: ReadonlySet<string>;
   /** Prices shown if no route has prices (Zero: 0). */
-  listPrices: Prices | null;
+  listPrices: TieredPrices | null;
 }
 
 export interface Catalog {

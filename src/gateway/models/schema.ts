@@ -22,11 +22,20 @@ export const PricesEntry = strict({
 });
 export type PricesEntry = Static<typeof PricesEntry>;
 
+/** Prices of the whole request once its prompt, cached tokens included, has more tokens than this. */
+export const TierEntry = strict({
+  above_input_tokens: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+  ...PricesEntry.properties,
+});
+export type TierEntry = Static<typeof TierEntry>;
+
 /** Fields of a single route, or of each entry of `routes`. */
 const routeFields = {
   upstream_model: Text,
   /** Absent: not priced, so not callable. */
   prices_per_1m_usd: Type.Optional(PricesEntry),
+  /** Ascending. Absent: one price, however long the prompt is. */
+  tiers: Type.Optional(Type.Array(TierEntry, { minItems: 1, maxItems: 8 })),
   /** Tokens of a prompt that the provider adds. Absent: 64, with tools 1,024. */
   hidden_input_tokens: Type.Optional(Count),
   /** The provider's field name for the bound on output tokens. Absent: max_tokens. */

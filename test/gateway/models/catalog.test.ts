@@ -46,6 +46,33 @@ describe("a catalog", () => {
     expect(model?.listPrices).toEqual({ input: 1_000_000n, output: 2_000_000n, cacheRead: 100_000n, cacheWrite: 1_000_000n });
   });
 
+  test("a route may have price tiers, whose absent cache prices are the tier's input price", async () => {
+    const tiers = [
+      { above_input_tokens: 200_000, input: "2.00", output: "3.00", cache_read: "0.20", cache_write: "2.50" },
+      { above_input_tokens: 500_000, input: "4.00", output: "5.00" },
+    ];
+    const prices_per_1m_usd = { input: "1.00", output: "2.00" };
+    const priced = { prices_per_1m_usd, tiers };
+    const routes = [{ provider: "stub", upstream_model: "m", ...priced }];
+    const models = { stub: [stubModel(priced), stubModel({ id: "stub/routed", routes })] };
+    const catalog = await read({ providers, models });
+    const expected = [
+      { aboveInputTokens: 200_000, input: 2_000_000n, output: 3_000_000n, cacheRead: 200_000n, cacheWrite: 2_500_000n },
+      { aboveInputTokens: 500_000, input: 4_000_000n, output: 5_000_000n, cacheRead: 4_000_000n, cacheWrite: 4_000_000n },
+    ];
+    for (const id of ["stub/model", "stub/routed"]) {
+      expect(catalog.models.get(id)?.routes[0]?.prices).toMatchObject({ input: 1_000_000n, tiers: expected });
+      expect(catalog.models.get(id)?.listPrices?.tiers).toEqual(expected);
+    }
+  });
+
+  test("a changed tier needs no new launch check", async () => {
+    const tiers = [{ above_input_tokens: 9, input: "2.00", output: "3.00" }];
+    const entryOf = async (fields: Parameters<typeof stubModel>[0]): Promise<string | undefined> =>
+      (await read({ providers, models: { stub: [stubModel(fields)] } })).models.get("stub/model")?.routes[0]?.entry;
+    expect(await entryOf({ tiers })).toBe((await entryOf({})) ?? "no entry");
+  });
+
   test("a model's fields apply to every route without its own value", async () => {
     const routes = [
       { provider: "stub", upstream_model: "m" },
@@ -102,6 +129,7 @@ describe("the sandbox", () => {
 
 describe("an invalid file is refused as a whole, with file, id and field in the error", () => {
   const available = { upstream_model: "m" };
+  const tier = (above_input_tokens: number) => ({ above_input_tokens, input: "1.00", output: "1.00" });
   const refusals: [string, CatalogContents, RegExp][] = [
     [
       "a mistyped field",
@@ -171,6 +199,26 @@ describe("an invalid file is refused as a whole, with file, id and field in the 
       "an available model without a context window",
       { providers, models: { stub: [stubModel({ context_length: null })] } },
       /context_length: is required/,
+    ],
+    [
+      "tiers whose bounds do not ascend",
+      { providers, models: { stub: [stubModel({ tiers: [tier(9), tier(9)] })] } },
+      /models\/stub\.json: stub\/model: tiers\.1\.above_input_tokens: is not above 9/,
+    ],
+    [
+      "tiers without the prices below them",
+      { providers, models: { stub: [stubModel({ routes: [{ provider: "stub", ...available, tiers: [tier(9)] }] })] } },
+      /stub\/model: routes\.0\.tiers: need prices_per_1m_usd/,
+    ],
+    [
+      "a tier above no token",
+      { providers, models: { stub: [stubModel({ tiers: [tier(0)] })] } },
+      /stub\/model: tiers\.0\.above_input_tokens/,
+    ],
+    [
+      "a tier without a price of output",
+      { providers, models: { stub: [stubModel({ tiers: [{ above_input_tokens: 1, input: "1" } as never] })] } },
+      /stub\/model: tiers\.0\.output/,
     ],
     ["an invalid base_url", { providers: [stubProvider({ base_url: "http://[" })] }, /providers\.json: stub: base_url/],
     ["an unknown format", { providers: [stubProvider({ format: "carrier-pigeon" as never })] }, /providers\.json: stub: format/],
