@@ -1,7 +1,7 @@
 /** A request's maximum cost and its actual cost. All values are integers: tokens × pico-USD. */
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
 import { hiddenInputTokensDefault, hiddenInputTokensWithTools } from "../limits.ts";
-import type { Model, Prices, Route, Usage } from "./model.ts";
+import type { Model, Prices, Route, TieredPrices, Usage } from "./model.ts";
 
 export interface PricedRequest {
   model: Pick<Model, "contextLength" | "maxOutputTokens">;
@@ -34,8 +34,7 @@ export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: Pr
   let largestInput = 0;
   for (const route of routes) {
     const bound = Math.min(inputTokens + hiddenInputTokens(route, tools), model.contextLength);
-    const prices = pricesOf(route);
-    const pico = picoCost(bound, dearestInputPrice(prices)) + picoCost(maxOutputTokens, prices.output);
+    const pico = dearestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
     if (pico > dearest) dearest = pico;
     largestInput = Math.max(largestInput, bound);
   }
@@ -43,9 +42,32 @@ export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: Pr
   return { amount: nanoRoundedUp(dearest), maxOutputTokens, inputTokens: largestInput };
 }
 
+/** The maximum over all tiers that a prompt within the bound can reach, each with its longest prompt: longer prompts may be cheaper. */
+function dearestTierCost(prices: TieredPrices, bounds: { promptTokens: number; completionTokens: number }): bigint {
+  const costAt = (tier: Prices, promptTokens: number): bigint =>
+    picoCost(promptTokens, dearestInputPrice(tier)) + picoCost(bounds.completionTokens, tier.output);
+  if (prices.tiers === undefined) return costAt(prices, bounds.promptTokens);
+  const reached = prices.tiers.filter(({ aboveInputTokens }) => aboveInputTokens < bounds.promptTokens);
+  const costs = [prices, ...reached].map((tier, index) => costAt(tier, reached[index]?.aboveInputTokens ?? bounds.promptTokens));
+  return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest));
+}
+
+/**
+ * The tier whose prices apply to a whole request, output included; null: those below every tier.
+ * @param tiers ascending
+ * @param promptTokens as the provider counted them, cached tokens included
+ */
+export function tierOf<Tier extends { aboveInputTokens: number }>(
+  tiers: readonly Tier[] | undefined,
+  promptTokens: number,
+): Tier | null {
+  return tiers?.findLast(({ aboveInputTokens }) => promptTokens > aboveInputTokens) ?? null;
+}
+
 /**
  * The exact cost in pico-USD. Every prompt token falls into one of three classes (read from the cache, written to it, neither), so none
  * is charged twice even if a provider's parts exceed their total.
+ * @param prices of the tier that the prompt reached
  */
 export function chargedCost(prices: Prices, usage: Usage): bigint {
   const cacheRead = Math.min(usage.cachedTokens, usage.promptTokens);
@@ -68,7 +90,7 @@ function dearestInputPrice({ input, cacheRead, cacheWrite }: Prices): PicoUsdPer
   return [input, cacheRead, cacheWrite].reduce((dearest, price) => (price > dearest ? price : dearest));
 }
 
-function pricesOf(route: Route): Prices {
+function pricesOf(route: Route): TieredPrices {
   if (route.prices === null) throw new RangeError(`Cannot bound a cost: provider "${route.provider.id}" has no price`);
   return route.prices;
 }

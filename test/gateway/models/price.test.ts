@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { nanoRoundedHalfUp } from "../../../src/kernel/money.ts";
-import type { Prices, Route, Usage } from "../../../src/gateway/models/model.ts";
-import { chargedCost, maximumCost } from "../../../src/gateway/models/price.ts";
+import type { Prices, PriceTier, Route, TieredPrices, Usage } from "../../../src/gateway/models/model.ts";
+import { chargedCost, maximumCost, tierOf } from "../../../src/gateway/models/price.ts";
 import { aModel, aRoute } from "../../support/providers/models.ts";
 
 const count = fc.integer({ min: 0, max: 2_000_000 });
@@ -16,9 +16,21 @@ const usage: fc.Arbitrary<Usage> = fc.record({
   reasoningTokens: count,
 });
 
+/** With up to four tiers, dearer or cheaper than the prices before them. */
+const tieredPrices: fc.Arbitrary<TieredPrices> = fc
+  .tuple(prices, fc.uniqueArray(fc.integer({ min: 1, max: 120_000 }), { maxLength: 4 }), fc.array(prices, { minLength: 4 }))
+  .map(([base, bounds, above]) => {
+    const ascending = bounds.toSorted((one, other) => one - other);
+    return { ...base, tiers: ascending.map((aboveInputTokens, index) => ({ ...noPrices, ...above[index], aboveInputTokens })) };
+  });
+
 const noPrices: Prices = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n };
 
-function routeWith(routePrices: Prices | null, hiddenInputTokens: number | null = 0): Route {
+function chargedAt(tiered: TieredPrices, reported: Usage): bigint {
+  return chargedCost(tierOf(tiered.tiers, reported.promptTokens) ?? tiered, reported);
+}
+
+function routeWith(routePrices: TieredPrices | null, hiddenInputTokens: number | null = 0): Route {
   return { ...aRoute(), prices: routePrices, hiddenInputTokens };
 }
 
@@ -72,7 +84,7 @@ describe("the maximum cost", () => {
 
   test("the maximum covers every charge within its bounds, by any of the routes", () => {
     const requests = fc.record({
-      all: fc.array(prices, { minLength: 1, maxLength: 4 }),
+      all: fc.array(fc.oneof(prices, tieredPrices), { minLength: 1, maxLength: 4 }),
       inputTokens: count,
       maxTokens: fc.option(fc.integer({ min: 1, max: 200_000 })),
       tools: fc.boolean(),
@@ -88,7 +100,7 @@ describe("the maximum cost", () => {
           promptTokens: Math.min(reported.promptTokens, bound.inputTokens),
           completionTokens: Math.min(reported.completionTokens, bound.maxOutputTokens),
         };
-        const charge = nanoRoundedHalfUp(chargedCost(all[served % all.length] ?? noPrices, within));
+        const charge = nanoRoundedHalfUp(chargedAt(all[served % all.length] ?? noPrices, within));
         expect(charge <= bound.amount).toBe(true);
       }),
       { numRuns: 2_000 },
@@ -97,13 +109,57 @@ describe("the maximum cost", () => {
 
   test("the maximum rises with the input and with the output bound", () => {
     fc.assert(
-      fc.property(prices, count, count, fc.integer({ min: 1, max: 900 }), (one, input, more, maxTokens) => {
+      fc.property(tieredPrices, count, count, fc.integer({ min: 1, max: 900 }), (one, input, more, maxTokens) => {
         const amount = (inputTokens: number, out: number) =>
           maximumCost({ model, routes: [routeWith(one)], inputTokens, tools: false, maxTokens: out }).amount;
         expect(amount(input + more, maxTokens) >= amount(input, maxTokens)).toBe(true);
         expect(amount(input, maxTokens + 1) >= amount(input, maxTokens)).toBe(true);
       }),
     );
+  });
+});
+
+describe("the maximum cost of a route with tiers", () => {
+  const model = { contextLength: 100_000, maxOutputTokens: 1_000 };
+  const flat = (price: bigint): Prices => ({ input: price, output: price, cacheRead: price, cacheWrite: price });
+  const tier = (aboveInputTokens: number, price: bigint): PriceTier => ({ ...flat(price), aboveInputTokens });
+  const amount = (tiers: PriceTier[], inputTokens: number): bigint =>
+    maximumCost({ model, routes: [routeWith({ ...flat(1_000n), tiers })], inputTokens, tools: false, maxTokens: 10 }).amount;
+
+  test("a tier counts only if the request can pass its bound", () => {
+    expect(amount([tier(200, 3_000n)], 200)).toBe(210n);
+    expect(amount([tier(200, 3_000n)], 201)).toBe(3n * 211n);
+  });
+
+  test("the hidden prompt of the provider can take a request beyond a bound", () => {
+    const routes = [routeWith({ ...flat(1_000n), tiers: [tier(200, 3_000n)] }, null)];
+    const bound = { model, routes, inputTokens: 190, tools: false, maxTokens: 10 };
+    expect(maximumCost(bound).amount).toBe(3n * (254n + 10n));
+  });
+
+  test("a shorter prompt in a dearer tier may cost more than the longest", () => {
+    expect(amount([tier(200, 100n)], 250)).toBe(210n);
+    expect(amount([tier(100, 3_000n), tier(200, 100n)], 250)).toBe(3n * 210n);
+  });
+
+  test("the output of a cheap prompt may be the dearest part", () => {
+    const tiers: PriceTier[] = [{ ...flat(1_000n), output: 90_000n, aboveInputTokens: 40 }, tier(50, 2_000n)];
+    expect(amount(tiers, 60)).toBe(50n + 900n);
+  });
+});
+
+describe("the tier of a prompt", () => {
+  test.each([
+    [0, null],
+    [200, null],
+    [201, 200],
+    [500, 200],
+    [501, 500],
+    [9_000_000, 500],
+  ])("a prompt of %d tokens is in the tier above %p", (promptTokens, bound) => {
+    const tiers = [{ aboveInputTokens: 200 }, { aboveInputTokens: 500 }];
+    expect(tierOf(tiers, promptTokens)?.aboveInputTokens ?? null).toBe(bound);
+    expect(tierOf(undefined, promptTokens)).toBeNull();
   });
 });
 
