@@ -38,8 +38,14 @@ interface Slot {
 /** No price is a whole number of nano-USD per token, so that a cost which is rounded too early, or twice, becomes visible. */
 const prices = { input: 1_037_500n, output: 2_000_300n, cacheRead: 250_700n, cacheWrite: 1_037_500n };
 const model = chatModel([], { routes: chatModel().routes.map((one) => ({ ...one, prices, hiddenInputTokens: 64 })) });
-/** The provider of this model bills reasoning that it does not deliver. */
-const thinker = { ...model, id: "acme/thinker", reasons: true };
+/** Within the bounds of the workload's prompts: the first tier is the dearest, and a long prompt is cheaper than a short one. */
+const tiers = [
+  { aboveInputTokens: 90, input: 1_300_900n, output: 2_300_100n, cacheRead: 300_700n, cacheWrite: 1_400_300n },
+  { aboveInputTokens: 210, input: 700_300n, output: 1_900_700n, cacheRead: 150_100n, cacheWrite: 700_300n },
+];
+const tiered = model.routes.map((one) => ({ ...one, prices: { ...prices, tiers } }));
+/** The provider of this model bills reasoning that it does not deliver, and its prices depend on the length of the prompt. */
+const thinker = { ...model, id: "acme/thinker", reasons: true, routes: tiered };
 const models: ModelsView = {
   readable: () => true,
   find: (id) => [model, thinker].find((one) => one.id === id) ?? null,

@@ -6,7 +6,7 @@ import { measureGeneration } from "../../kernel/metrics.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
 import type { Route, Usage } from "../models/model.ts";
 import { picoPerNano } from "../../kernel/money.ts";
-import { chargedCost } from "../models/price.ts";
+import { chargedCost, tierOf } from "../models/price.ts";
 import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { Gateway } from "./gateway.ts";
 import { owedRoute, settlementOf } from "./settle.ts";
@@ -123,8 +123,9 @@ export class GenerationLifecycle {
 
   /** When a provider counts more than was reserved, the service pays the rest: other routes are preferred for a while. */
   #coolDownExcess({ route, usage }: GenerationOutcome): void {
-    const isExcess = route?.prices && chargedCost(route.prices, usage) > this.#reservation.amount * picoPerNano;
-    if (isExcess) this.#gateway.coolDown.begin(route);
+    if (!route?.prices) return;
+    const prices = tierOf(route.prices.tiers, usage.promptTokens) ?? route.prices;
+    if (chargedCost(prices, usage) > this.#reservation.amount * picoPerNano) this.#gateway.coolDown.begin(route);
   }
 
   /** As `settle`, for callers that cannot wait until the event loop's turn ends. */

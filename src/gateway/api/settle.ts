@@ -1,8 +1,9 @@
 /** Makes the settlement of an ended answer. */
 import type { Reservation } from "../credit/reservation.ts";
+import { owedPrices } from "../journal/owed-prices.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import type { OwedRoute } from "../journal/spool-line.ts";
-import type { Route, Usage } from "../models/model.ts";
+import type { Prices, Route, Usage } from "../models/model.ts";
 
 export interface SettlementFacts {
   /** The route that served or was tried last; null: no route was tried. */
@@ -16,7 +17,8 @@ export interface SettlementFacts {
   durationMs: number;
 }
 
-const noRoute: OwedRoute = { provider: "none", prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" } };
+const free: Prices = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n };
+const noRoute: OwedRoute = { provider: "none", prices: formatPrices(free) };
 
 /** By route of the catalog. Every start and every end writes the route, and formatting its long prices is slow. */
 const formatted = new WeakMap<Route, OwedRoute>();
@@ -31,20 +33,22 @@ export function owedRoute(route: Route): OwedRoute {
 }
 
 function formatRoute({ provider, prices }: Route): OwedRoute {
+  const tiers = prices?.tiers?.map((tier) => ({ aboveInputTokens: tier.aboveInputTokens, ...formatPrices(tier) }));
+  return { provider: provider.id, prices: formatPrices(prices ?? free), ...(tiers && { tiers }) };
+}
+
+function formatPrices({ input, output, cacheRead, cacheWrite }: Prices): OwedRoute["prices"] {
   return {
-    provider: provider.id,
-    prices: {
-      input: (prices?.input ?? 0n).toString(),
-      output: (prices?.output ?? 0n).toString(),
-      cacheRead: (prices?.cacheRead ?? 0n).toString(),
-      cacheWrite: (prices?.cacheWrite ?? 0n).toString(),
-    },
+    input: input.toString(),
+    output: output.toString(),
+    cacheRead: cacheRead.toString(),
+    cacheWrite: cacheWrite.toString(),
   };
 }
 
-/** Charges the prices of the route that served. A failure that delivered nothing has no usage and costs nothing. */
+/** Charges the prices of the route that served, in the tier that the counted prompt reached. A failure that delivered nothing has no usage and costs nothing. */
 export function settlementOf(reservation: Reservation, model: string, ending: SettlementFacts): Settlement {
-  const { provider, prices } = ending.route === null ? noRoute : owedRoute(ending.route);
+  const owed = ending.route === null ? noRoute : owedRoute(ending.route);
   return {
     generation: reservation.generation,
     request: reservation.request,
@@ -55,8 +59,8 @@ export function settlementOf(reservation: Reservation, model: string, ending: Se
     reserved: reservation.amount.toString(),
     admittedAt: reservation.admittedAt,
     model,
-    provider,
-    prices,
+    provider: owed.provider,
+    ...owedPrices(owed, ending.usage.promptTokens),
     usage: ending.usage,
     usageEstimated: ending.usageEstimated,
     status: ending.status,

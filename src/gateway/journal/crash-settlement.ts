@@ -1,6 +1,7 @@
 /** Settlements of generations whose gateway died: charged for what was delivered, or nothing if the request was not sent. */
 import type { Hold } from "../../backing/counters.ts";
 import { holdMs } from "../../backing/limits.ts";
+import { owedPrices } from "./owed-prices.ts";
 import type { Settlement } from "./settlement.ts";
 import type { InterruptedGeneration } from "./recovered.ts";
 
@@ -25,9 +26,10 @@ export function interruptedSettlement({ intent, sent, owed, ...delivered }: Inte
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
   const facts = { generation, request, workspace, key, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
   if (!sent || !owed) return { ...uncharged("unknown"), ...facts };
-  const { provider, prices, promptTokens } = owed;
+  const { provider, promptTokens } = owed;
   const usage = { ...nothing, ...delivered, promptTokens };
-  return { ...facts, ...failed, outcome: "settled", provider, prices, usage, usageEstimated: true };
+  const priced = owedPrices(owed, promptTokens);
+  return { ...facts, ...failed, ...priced, outcome: "settled", provider, usage, usageEstimated: true };
 }
 
 /** For a hold that outlived every stream and that no gateway reports. */

@@ -77,6 +77,7 @@ function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<Ge
   }
   for (const [generation, route] of routed) {
     const interrupted = open.get(generation);
-    if (interrupted?.owed) interrupted.owed = { ...interrupted.owed, ...route };
+    // Replaced as a whole: this route may have no tiers.
+    if (interrupted?.owed) interrupted.owed = { ...route, promptTokens: interrupted.owed.promptTokens };
   }
 }

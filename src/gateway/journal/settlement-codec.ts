@@ -1,6 +1,7 @@
 /** Settlement batches and their confirmations as bytes. Settlements from the bus are checked, and only invalid ones are set aside. */
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { Type } from "@sinclair/typebox";
+import { isJsonObject, type JsonObject } from "../../http/json-object.ts";
 import { Settlement } from "./settlement.ts";
 
 const encoder = new TextEncoder();
@@ -9,7 +10,10 @@ const settlementCheck = TypeCompiler.Compile(Settlement);
 const envelopeCheck = TypeCompiler.Compile(Type.Object({ batch: Type.String(), settlements: Type.Array(Type.Unknown()) }));
 const settledCheck = TypeCompiler.Compile(Type.Array(Type.String()));
 
-/** An array of its values, which takes half the bytes of an object in the spool and on the bus. */
+/**
+ * An array of its values, which takes half the bytes of an object in the spool and on the bus. An object with what few settlements have
+ * follows; older versions ignore it.
+ */
 export function encodeSettlement(settlement: Settlement): string {
   const { prices, usage } = settlement;
   return JSON.stringify([
@@ -38,7 +42,12 @@ export function encodeSettlement(settlement: Settlement): string {
     settlement.streamed,
     settlement.firstTokenMs,
     settlement.durationMs,
+    ...rareFields(settlement),
   ]);
+}
+
+function rareFields({ tierAboveTokens }: Settlement): [] | [JsonObject] {
+  return tierAboveTokens === undefined ? [] : [{ tierAboveTokens }];
 }
 
 /** The values under their names, unchecked. Older spools hold an object already. */
@@ -70,6 +79,7 @@ function named(value: unknown): unknown {
     streamed,
     firstTokenMs,
     durationMs,
+    rare,
   ]: unknown[] = value;
   const prices = { input, output, cacheRead, cacheWrite };
   const usage = { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, reasoningTokens };
@@ -92,6 +102,7 @@ function named(value: unknown): unknown {
     streamed,
     firstTokenMs,
     durationMs,
+    ...(isJsonObject(rare) && rare),
   };
 }
 

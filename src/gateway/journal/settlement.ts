@@ -22,8 +22,10 @@ export const Settlement = Type.Object({
   admittedAt: Time,
   model: Type.String(),
   provider: Type.String(),
-  /** Pico-USD per token, from the route that served. */
+  /** Pico-USD per token, from the route that served and the tier that the prompt reached. */
   prices: Type.Object({ input: Amount, output: Amount, cacheRead: Amount, cacheWrite: Amount }),
+  /** The bound of that tier. Absent: no tier, or an older version wrote the settlement. */
+  tierAboveTokens: Type.Optional(Count),
   usage: Type.Object({
     promptTokens: Count,
     cachedTokens: Count,

@@ -4,8 +4,14 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { readSettlement } from "./settlement-codec.ts";
 import { Amount, Count, Settlement } from "./settlement.ts";
 
-/** The route that serves an answer, with the prices that determine its cost. */
-export const OwedRoute = Type.Object({ provider: Type.String(), prices: Settlement.properties.prices });
+const OwedTier = Type.Object({ aboveInputTokens: Count, ...Settlement.properties.prices.properties });
+
+/** The route that serves an answer, with the prices that determine its cost. Tiers are absent if it has none. */
+export const OwedRoute = Type.Object({
+  provider: Type.String(),
+  prices: Settlement.properties.prices,
+  tiers: Type.Optional(Type.Array(OwedTier)),
+});
 export type OwedRoute = Static<typeof OwedRoute>;
 
 /** Written before a provider is called. */

@@ -50,6 +50,47 @@ describe("the recovery of a dead gateway's generations", () => {
     );
   });
 
+  test("the successor charges the tier that the prompt reached, by the provider's count where a line has it", async () => {
+    const killed = journals.open();
+    const high = { input: "9", output: "8", cacheRead: "7", cacheWrite: "6" };
+    const tiers = [{ aboveInputTokens: 49_999, ...high }];
+    const [counted, estimated, within] = [reservation(), reservation(), reservation()];
+    killed.begin(counted, { ...facts, owed: { ...owed, tiers, promptTokens: 10 } });
+    killed.begin(estimated, { ...facts, owed: { ...owed, tiers } });
+    killed.begin(within, { ...facts, owed: { ...owed, tiers } });
+    await settled();
+    killed.track(counted.generation, () => soFar);
+    killed.track(within.generation, () => ({ ...soFar, promptTokens: 49_999 }));
+    journals.clock.advance(progressMs);
+    killed[Symbol.dispose]();
+    journals.bus.stored = [];
+
+    journals.open().recover();
+    const charges = await journals.published();
+    expect(charges.map(({ generation, tierAboveTokens }) => [generation, tierAboveTokens])).toEqual([
+      [counted.generation, 49_999],
+      [estimated.generation, 49_999],
+      [within.generation, undefined],
+    ]);
+    expect(charges.map((charge) => charge.prices)).toEqual([high, high, prices]);
+  });
+
+  test("a second route without tiers is charged without those of the first", async () => {
+    const killed = journals.open();
+    const begun = reservation();
+    killed.begin(begun, { ...facts, owed: { ...owed, tiers: [{ aboveInputTokens: 1, ...prices, output: "8" }] } });
+    await settled();
+    killed.track(begun.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
+    journals.clock.advance(progressMs);
+    killed[Symbol.dispose]();
+    journals.bus.stored = [];
+
+    journals.open().recover();
+    const [charge] = await journals.published();
+    expect(charge).toMatchObject({ generation: begun.generation, provider: "other", prices });
+    expect(charge).not.toHaveProperty("tierAboveTokens");
+  });
+
   test("the successor charges nothing for an unsent request, and the second route's prices if that route served", async () => {
     const killed = journals.open();
     const [unsent, elsewhere] = [reservation(), reservation()];

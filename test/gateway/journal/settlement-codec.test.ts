@@ -13,12 +13,16 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("the codec of settlements", () => {
   test("decoded settlements equal the encoded ones", () => {
-    const texts = [good, { ...good, model: 'a "quoted"\n漢' }].map(encodeSettlement);
-    expect(decodeSettlements(encodeSettlements("batch", texts))).toEqual({
-      batch: "batch",
-      settlements: [good, { ...good, model: 'a "quoted"\n漢' }],
-      invalid: [],
-    });
+    const settlements = [good, { ...good, model: 'a "quoted"\n漢' }, { ...good, tierAboveTokens: 200_000 }];
+    const decoded = decodeSettlements(encodeSettlements("batch", settlements.map(encodeSettlement)));
+    expect(decoded).toEqual({ batch: "batch", settlements, invalid: [] });
+  });
+
+  test("the version before price tiers reads the same 25 values", () => {
+    const valuesOf = (text: string): unknown[] => [JSON.parse(text)].flat();
+    const plain = valuesOf(encodeSettlement(good));
+    expect(plain).toHaveLength(25);
+    expect(valuesOf(encodeSettlement({ ...good, tierAboveTokens: 200_000 })).slice(0, 25)).toEqual(plain);
   });
 
   test.each([
@@ -29,6 +33,7 @@ describe("the codec of settlements", () => {
     ["a price below zero", { prices: { ...good.prices, output: "-1" } }],
     ["a time beyond the last Date", { admittedAt: 8_640_000_000_000_001 }],
     ["another id", { generation: "gen-1" }],
+    ["a tier that is not a count", { tierAboveTokens: -1 }],
     ["an unknown outcome", { outcome: "void" }],
     ["a missing field", { workspace: undefined }],
   ])("only a settlement with %s is set aside, with the reason", (_, fields) => {

@@ -4,15 +4,12 @@ import { selectKey } from "../../../src/accounts/keys/store.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
-/** Columns for early-access endpoints, routing, own provider keys and price tiers. */
+/** Columns for early-access endpoints, routing and own provider keys. */
 const notYetFilled = {
   endpoint: null,
   attempts: null,
   own_key_id: null,
   list_cost_nano: null,
-  tier_above_tokens: null,
-  cache_write_tokens: null,
-  reasoning_tokens: null,
 };
 
 describe.each(databases)("the rows of a charge on $name", ({ open }) => {
@@ -58,6 +55,7 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
     const usage = { promptTokens: 70, cachedTokens: 30, cacheWriteTokens: 5, completionTokens: 9, reasoningTokens: 4 };
     const charged = ended({
       usage,
+      tierAboveTokens: 60,
       usageEstimated: true,
       status: 504,
       code: "upstream_timeout",
@@ -93,6 +91,9 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
         code: "upstream_timeout",
         booked_at: null,
         month: null,
+        cache_write_tokens: 5,
+        reasoning_tokens: 4,
+        tier_above_tokens: 60,
         ...notYetFilled,
       },
     ]);

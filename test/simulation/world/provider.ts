@@ -1,6 +1,6 @@
 /** A provider that answers, fails or disconnects at random, and records each call and its counts. */
 import type { Reservation } from "../../../src/gateway/credit/reservation.ts";
-import type { Prices, Usage } from "../../../src/gateway/models/model.ts";
+import type { Prices, TieredPrices, Usage } from "../../../src/gateway/models/model.ts";
 import type { CallProvider } from "../../../src/gateway/providers/http.ts";
 import { drainMsMax } from "../../../src/gateway/limits.ts";
 import {
@@ -98,7 +98,8 @@ export class Provider {
     // A count of zero tokens is no count: no format accepts it.
     if (promptTokens + completionTokens === 0) return null;
     const cachedTokens = chance.happens(0.2) ? chance.between(0, promptTokens) : 0;
-    return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens: 0, reasoningTokens: 0 };
+    const cacheWriteTokens = cachedTokens > 0 ? Math.floor((promptTokens - cachedTokens) / 2) : 0;
+    return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens: 0 };
   }
 
   /** Sends its events one by one, and may disconnect before its count. */
@@ -154,12 +155,15 @@ export class Provider {
 const nothing: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
 /** Computes the cost independently of Weir's code: in pico-USD, with half a nano-USD rounded up. */
-function ownCost({ input, output, cacheRead }: Prices, { promptTokens, cachedTokens, completionTokens }: Usage): bigint {
-  const fresh = BigInt(promptTokens - cachedTokens) * input;
-  return (fresh + BigInt(cachedTokens) * cacheRead + BigInt(completionTokens) * output + 500n) / 1_000n;
+function ownCost(tiered: TieredPrices, usage: Usage): bigint {
+  let prices: Prices = tiered;
+  for (const tier of tiered.tiers ?? []) if (usage.promptTokens > tier.aboveInputTokens) prices = tier;
+  const fresh = BigInt(usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens) * prices.input;
+  const cached = BigInt(usage.cachedTokens) * prices.cacheRead + BigInt(usage.cacheWriteTokens) * prices.cacheWrite;
+  return (fresh + cached + BigInt(usage.completionTokens) * prices.output + 500n) / 1_000n;
 }
 
-function pricesOf(prices: Prices | null): Prices {
+function pricesOf(prices: TieredPrices | null): TieredPrices {
   if (prices === null) throw new Error("The simulation's model must have prices");
   return prices;
 }

@@ -121,8 +121,14 @@ function generationRows({ charges }: MemoryLedger): Row[] {
   return [...charges.values()].map(({ settlement, cost, costPico, excess, late, entry }) => {
     const { generation, request, workspace, key, model, provider, status, code, streamed, usage, reserved, outcome } = settlement;
     const ids = { generation_id: generation, request_id: request, workspace_id: workspace, key_id: key, model, provider };
-    const { promptTokens, cachedTokens, completionTokens } = usage;
-    const tokens = { prompt_tokens: promptTokens, cached_tokens: cachedTokens, completion_tokens: completionTokens };
+    const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = usage;
+    const tokens = {
+      prompt_tokens: promptTokens,
+      cached_tokens: cachedTokens,
+      completion_tokens: completionTokens,
+      cache_write_tokens: cacheWriteTokens || null,
+      tier_above_tokens: settlement.tierAboveTokens ?? null,
+    };
     const money = {
       entry: entry === null ? null : text(entry),
       reserved_nano: reserved,
