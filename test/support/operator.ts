@@ -102,6 +102,8 @@ export interface LogRow {
   streamed: boolean;
   prompt_tokens: number;
   completion_tokens: number;
+  cache_write_tokens: number;
+  tier_above_tokens: number | null;
   reserved_usd: string;
   cost_usd: string;
   usage_estimated: boolean;

@@ -15,7 +15,12 @@ export const GenerationView = Type.Object({
   streamed: Type.Boolean({ description: "Whether a stream was requested" }),
   prompt_tokens: tokens("Tokens of the request"),
   cached_tokens: tokens("The part of the request's tokens that was read from the provider's cache"),
+  cache_write_tokens: tokens("The part of the request's tokens that was written to the provider's cache"),
   completion_tokens: tokens("Tokens of the answer"),
+  reasoning_tokens: tokens("The part of the answer's tokens that the model thought with"),
+  tier_above_tokens: Type.Union([Type.Integer(), Type.Null()], {
+    description: "The bound of the price tier that the request's tokens passed; null: the base price",
+  }),
   reserved_usd: text("The amount reserved before the call, in USD with nine decimals"),
   cost_usd: text("The amount charged, in USD with nine decimals"),
   usage_estimated: Type.Boolean({

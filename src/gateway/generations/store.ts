@@ -20,6 +20,10 @@ export interface GenerationRow {
   promptTokens: number;
   cachedTokens: number;
   completionTokens: number;
+  /** null: none. */
+  cacheWriteTokens: number | null;
+  reasoningTokens: number | null;
+  tierAboveTokens: number | null;
   reserved: NanoUsd;
   cost: NanoUsd;
   usageEstimated: boolean;
@@ -38,7 +42,8 @@ export interface LogPage {
 function columns(sql: Queries) {
   return sql`generation_id AS generation, admitted_at AS at, request_id AS request, workspace_id AS workspace, key_id AS key, model,
     provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
-    completion_tokens AS "completionTokens", reserved_nano AS reserved, cost_nano AS cost,
+    completion_tokens AS "completionTokens", cache_write_tokens AS "cacheWriteTokens", reasoning_tokens AS "reasoningTokens",
+    tier_above_tokens AS "tierAboveTokens", reserved_nano AS reserved, cost_nano AS cost,
     usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"`;
 }
 

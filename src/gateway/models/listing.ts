@@ -2,7 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";
 import type { Availability } from "./availability.ts";
-import { unavailableReasons, type Model, type Prices, type Route } from "./model.ts";
+import { unavailableReasons, type Model, type Prices, type Route, type TieredPrices } from "./model.ts";
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -17,6 +17,22 @@ const prices = Type.Union([PricesShown, Type.Null()], {
   description: "The provider's list prices, in USD per 1M tokens; null: not priced",
 });
 
+/** Not in the specification. */
+const addition = { "x-addition": true };
+const TierShown = Type.Object({
+  above_input_tokens: Type.Integer({
+    description: "The bound: tokens of the request as the provider counts them, cached ones included",
+  }),
+  ...PricesShown.properties,
+});
+const tiers = Type.Optional(
+  Type.Array(TierShown, {
+    description:
+      "Prices of a whole request that has more tokens than a bound, ascending; absent: the prices above hold for every length",
+    ...addition,
+  }),
+);
+
 /** Measured on this service's real traffic of the last day; null without measurements. */
 const measured = {
   latency_ms: Nullable(Type.Number({ description: "Mean time to the first token in the last day, in milliseconds" })),
@@ -30,10 +46,9 @@ const measured = {
 const RouteShown = Type.Object({
   provider: Type.String({ description: "The provider of this route" }),
   prices_per_1m_usd: prices,
+  tiers,
   ...measured,
 });
-/** Not in the specification. */
-const addition = { "x-addition": true };
 const reasons = Type.Union(unavailableReasons.map((reason) => Type.Literal(reason)));
 
 export const ModelRecord = Type.Object({
@@ -46,6 +61,7 @@ export const ModelRecord = Type.Object({
   context_length: Nullable(Type.Integer({ description: "Maximum tokens of request and answer together; null: not announced" })),
   max_output_tokens: Nullable(Type.Integer({ description: "Maximum tokens of an answer; null: not announced", ...addition })),
   prices_per_1m_usd: prices,
+  tiers,
   availability: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")], {
     description: "The catalog's listing; `available` once a launch check has passed",
   }),
@@ -84,6 +100,7 @@ export function modelRecord(
     context_length: model.contextLength || null,
     max_output_tokens: model.maxOutputTokens || null,
     prices_per_1m_usd: pricesShown(model.listPrices),
+    ...tiersShown(model.listPrices),
     availability: availability.availability,
     runnable: availability.runnable,
     unavailable_reason: availability.reason,
@@ -98,13 +115,22 @@ function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof 
   return {
     provider: route.provider.id,
     prices_per_1m_usd: pricesShown(route.prices),
+    ...tiersShown(route.prices),
     latency_ms: measured?.latencyMs ?? null,
     uptime_percent: measured?.uptimePercent ?? null,
   };
 }
 
+function tiersShown(prices: TieredPrices | null): { tiers?: Static<typeof TierShown>[] } {
+  if (!prices?.tiers) return {};
+  return { tiers: prices.tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...formatPrices(tier) })) };
+}
+
 function pricesShown(prices: Prices | null): Static<typeof PricesShown> | null {
-  if (prices === null) return null;
+  return prices === null ? null : formatPrices(prices);
+}
+
+function formatPrices(prices: Prices): Static<typeof PricesShown> {
   return {
     input: formatPricePerMillion(prices.input),
     output: formatPricePerMillion(prices.output),

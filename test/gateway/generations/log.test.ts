@@ -83,7 +83,10 @@ describe.each(databases)("the request log on $name", ({ open }) => {
       streamed: false,
       prompt_tokens: 100,
       cached_tokens: 0,
+      cache_write_tokens: 0,
       completion_tokens: 50,
+      reasoning_tokens: 0,
+      tier_above_tokens: null,
       reserved_usd: "0.001000000",
       cost_usd: "0.000200000",
       usage_estimated: false,
@@ -91,6 +94,15 @@ describe.each(databases)("the request log on $name", ({ open }) => {
       first_token_ms: 12,
       duration_ms: 34,
     });
+  });
+
+  test("a row shows the parts of its tokens and the price tier", async () => {
+    const usage = { promptTokens: 300_000, cachedTokens: 1, cacheWriteTokens: 200, completionTokens: 50, reasoningTokens: 40 };
+    const tiered = settlement({ workspace, key: mine, admittedAt: Date.UTC(2026, 9, 1), usage, tierAboveTokens: 272_000 });
+    await book(database.sql, tiered);
+    const parts = { cache_write_tokens: 200, reasoning_tokens: 40, tier_above_tokens: 272_000 };
+    expect(await control.expect("GET", `/log/${tiered.generation}`)).toMatchObject(parts);
+    expect((await control.list("/log?workspace=w&limit=100")).at(-1)).toMatchObject(parts);
   });
 
   test.each(["limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "before=yesterday", "key=", "kye=1", "workspace=nowhere"])(

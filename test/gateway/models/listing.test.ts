@@ -52,6 +52,23 @@ test("measurements come from real traffic, and from the first of several routes"
   expect(Value.Check(ModelRecord, record)).toBe(true);
 });
 
+test("tiers are listed with the model's prices, and with each of several routes", () => {
+  const tiers = [{ above_input_tokens: 272_000, input: "5", output: "22.5", cache_read: "0.5" }];
+  const shown = [{ above_input_tokens: 272_000, input: "5.00", output: "22.50", cache_read: "0.50", cache_write: "5.00" }];
+  const single = aModel({ tiers });
+  const record = modelRecord(single, judged(single), () => null);
+  expect(record.tiers).toEqual(shown);
+  const prices_per_1m_usd = { input: "1", output: "2" };
+  const routes = [
+    { provider: "a", upstream_model: "m", prices_per_1m_usd },
+    { provider: "b", upstream_model: "m", prices_per_1m_usd, tiers },
+  ];
+  const routed = modelRecord(aModel({ routes }), judged(aModel({ routes })), () => null);
+  expect(routed.routes?.map((route) => route.tiers)).toEqual([undefined, shown]);
+  expect(routed).not.toHaveProperty("tiers");
+  for (const one of [record, routed]) expect(Value.Check(ModelRecord, one)).toBe(true);
+});
+
 test("a model that cannot be called has a reason", () => {
   const model = aModel({ listed_as: "request_access" });
   expect(modelRecord(model, judged(model), () => null)).toMatchObject({
