@@ -28,7 +28,7 @@ function supportTable(): string {
   const rows = words.map((word) => {
     const { opensWithin, impliedBy, without } = factsOf(word);
     const fields = chatFields.filter(({ needs }) => needs === word).map(({ name }) => name);
-    const opens = opensWithin === undefined ? fields : [...fields, opensWithin];
+    const opens = [...fields, ...[opensWithin ?? []].flat()];
     return [code(word), opens.map(code).join(", "), code(impliedBy), without];
   });
   return table(["word", "enables", "implied by", "without it"], rows);

@@ -17,7 +17,7 @@ export const GenerationView = Type.Object({
   cached_tokens: tokens("The part of the request's tokens that was read from the provider's cache"),
   cache_write_tokens: tokens("The part of the request's tokens that was written to the provider's cache"),
   completion_tokens: tokens("Tokens of the answer"),
-  reasoning_tokens: tokens("The part of the answer's tokens that the model thought with"),
+  reasoning_tokens: tokens("The part of the answer's tokens that was spent on reasoning"),
   tier_above_tokens: Type.Union([Type.Integer(), Type.Null()], {
     description: "The bound of the price tier that the request's tokens passed; null: the base price",
   }),

@@ -5,7 +5,16 @@
 import { inputTokensPerMessage } from "../limits.ts";
 
 /** Fields that control the call and are not part of the prompt. All others are counted, so that a new field is never missed. */
-const notPrompt = new Set(["model", "messages", "metadata", "stream_options", "user", "safety_identifier", "prompt_cache_key"]);
+const notPrompt = new Set([
+  "model",
+  "messages",
+  "metadata",
+  "stream_options",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "cache_control",
+]);
 
 export interface SentChat {
   messages: readonly { content?: unknown; [field: string]: unknown }[];

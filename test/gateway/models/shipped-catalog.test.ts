@@ -53,6 +53,16 @@ describe("the shipped catalog", () => {
     }
   });
 
+  test("every model behind Anthropic's format caches on request, and writing for 5 minutes costs 1.25 times the input price", () => {
+    const caching = real.filter((model) => model.supports.has("cache_control"));
+    const spoken = real.filter(({ routes }) => routes.every(({ provider }) => provider.format === "anthropic"));
+    expect(caching.map(({ id }) => id)).toEqual(spoken.map(({ id }) => id));
+    for (const { provider, upstreamModel, prices } of routesOf(caching)) {
+      const route = [provider.id, upstreamModel];
+      expect([...route, prices?.cacheWrite]).toEqual([...route, ((prices?.input ?? 0n) * 5n) / 4n]);
+    }
+  });
+
   test("no model of a provider appears twice", () => {
     const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);

@@ -1,16 +1,21 @@
 /** A message's content: text, or text in parts. */
 import { Type } from "@sinclair/typebox";
 import { isJsonObject } from "../../../http/json-object.ts";
+import { cacheControl } from "./cache-control.ts";
 import { anyString, listOf, objectOf, oneOf, reader, required, truncated, type Field, type Reader } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
 const partType = (word: string): Field => required(oneOf(word), "The kind of part");
-const textPart = objectOf({ type: partType("text"), text: required(anyString, "The text") });
+const textFields = { type: partType("text"), text: required(anyString, "The text") };
+const textPart = objectOf(textFields);
+const promptPart = objectOf({ ...textFields, cache_control: cacheControl("this part") });
 const refusalPart = objectOf({ type: partType("refusal"), refusal: required(anyString, "The text of the refusal") });
 
 export const textContent: Reader = contentOf({ text: textPart });
+/** Text of a prompt, which providers can cache. */
+export const promptContent: Reader = contentOf({ text: promptPart });
 /** The model's own refusal is text too. */
-export const assistantContent: Reader = contentOf({ text: textPart, refusal: refusalPart });
+export const assistantContent: Reader = contentOf({ text: promptPart, refusal: refusalPart });
 
 function contentOf(parts: Record<string, Reader>): Reader {
   const readers = new Map(Object.entries(parts));

@@ -1,9 +1,10 @@
 /**
  * The table of the request's fields: every field of the official schema but `model` and `messages`, in the schema's order
- * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest). The check of requests, the OpenAPI description and the
+ * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI description and the
  * table in docs/inference.md (scripts/inference-tables.ts) are made from it.
  */
 import { temperatureMax } from "../../limits.ts";
+import { cacheControl } from "./cache-control.ts";
 import {
   acceptOnly,
   checkOnly,
@@ -250,6 +251,12 @@ const rows: Record<string, ChatRow> = {
     ...optional(legacyFunctions, "Older form of `tools`"),
     needs: "functions",
     accepts: "1 to 128 functions",
+    effect: sentOn,
+  },
+  cache_control: {
+    ...cacheControl("the last part that can be cached"),
+    needs: "cache_control",
+    accepts: '`{type: "ephemeral"}`, also with `ttl: "5m"`',
     effect: sentOn,
   },
 };

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { messagesMax } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
-import { assistantContent, textContent } from "./chat-content.ts";
+import { assistantContent, promptContent, textContent } from "./chat-content.ts";
 import { checkOnly } from "./chat-options.ts";
 import { legacyFunctionCall, toolCallId, toolCalls } from "./chat-tools.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
@@ -28,7 +28,7 @@ const contentUse = "Text, or text in parts. Only text content is supported";
 const nameUse = "Distinguishes speakers of one role; in a function's message the name of the function, in a tool's a label";
 const anyRole = required(anyString, roleUse);
 const roleField = (...roles: string[]): Field => required(oneOf(...roles), roleUse);
-const content = required(textContent, contentUse);
+const content = required(promptContent, contentUse);
 const name = nullable(anyString, nameUse);
 
 const noAudio: Reader = reader(Type.Never(), (_, at) => {

@@ -1,5 +1,6 @@
 /** Tools, the choice among them, and a model's calls of them. */
 import { Type } from "@sinclair/typebox";
+import { cacheControl } from "./cache-control.ts";
 import { readToolCallId } from "../../providers/wire/tool-call-id.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
 import {
@@ -44,6 +45,7 @@ const toolType = (word: string): Field => required(oneOf(word), "The kind of too
 const functionTool = objectOf({
   type: toolType("function"),
   function: required(objectOf({ ...functionFields, strict }), "Your function, with arguments in JSON"),
+  cache_control: cacheControl("this tool"),
 });
 const customTool = objectOf({
   type: toolType("custom"),

@@ -5,8 +5,8 @@
 import type { Model } from "../../models/model.ts";
 
 interface SupportFacts {
-  /** The value or field that it opens within another field. */
-  opensWithin?: string;
+  /** The values or fields that it opens within other fields. */
+  opensWithin?: string | readonly string[];
   /** A stronger word that opens the same fields: a model that follows a schema writes JSON, and functions are the older form of tools. */
   impliedBy?: string;
   /** What happens without it. */
@@ -33,6 +33,7 @@ export const supportWords = {
   seed: { without: "refused" },
   logit_bias: { without: "refused" },
   logprobs: { without: "refused" },
+  cache_control: { opensWithin: ["messages[].content[].cache_control", "tools[].cache_control"], without: "refused" },
   prediction: { without: "refused; no model has it, because rejected predictions are billed extra" },
 } as const satisfies Record<string, SupportFacts>;
 

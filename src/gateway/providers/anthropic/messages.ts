@@ -5,9 +5,16 @@ import { namedTexts } from "../wire/participant.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
 
 export interface Conversation {
-  /** All system and developer messages in order; empty if there are none. */
-  system: string;
+  /** All system and developer messages in order, in one block unless cache breakpoints divide them; empty if there are none. */
+  system: TextBlock[];
   turns: Turn[];
+}
+
+interface TextBlock extends JsonObject {
+  type: "text";
+  text: string;
+  /** The provider caches the prompt to the end of this block. */
+  cache_control?: unknown;
 }
 
 export interface Turn {
@@ -20,23 +27,35 @@ export interface Turn {
  * so both are removed.
  */
 export function conversationOf(messages: readonly ChatMessage[]): Conversation {
-  const system: string[] = [];
+  const system: TextBlock[] = [];
   const turns: Turn[] = [];
   for (const message of messages) {
-    if (isInstruction(message)) system.push(...instructionOf(message));
+    if (isInstruction(message)) instruct(system, message);
     else append(turns, { role: message.role === "assistant" ? "assistant" : "user", content: blocksOf(message) });
   }
   endInText(turns.at(-1));
-  return { system: system.join("\n\n"), turns };
+  return { system, turns };
 }
 
 function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
 }
 
-/** Returns one text, or none if it is blank. */
-function instructionOf(message: ChatMessage): readonly string[] {
-  return namedTexts(message, [textsOf(message.content).join("")].filter(saysSomething));
+/** Adds the message as a paragraph. */
+function instruct(system: TextBlock[], message: ChatMessage): void {
+  const parts: TextBlock[] = [];
+  for (const part of textsOf(message.content)) extend(parts, part, "");
+  for (const [index, block] of named(message, parts).entries()) {
+    if (index === 0) extend(system, block, "\n\n");
+    else system.push(block);
+  }
+}
+
+/** Continues the last block, unless a breakpoint ends it. */
+function extend(blocks: TextBlock[], next: TextBlock, separator: string): void {
+  const last = blocks.at(-1);
+  if (last === undefined || last.cache_control !== undefined) blocks.push(next);
+  else blocks[blocks.length - 1] = { ...next, text: last.text + separator + next.text };
 }
 
 function append(turns: Turn[], turn: Turn): void {
@@ -48,16 +67,29 @@ function append(turns: Turn[], turn: Turn): void {
 
 function blocksOf(message: ChatMessage): JsonObject[] {
   if (message.role === "tool") return [toolResult(message)];
-  const said = [...textsOf(message.content), asText(message["refusal"]) ?? ""].filter(saysSomething);
-  const texts = namedTexts(message, said);
+  const refusal = asText(message["refusal"]) ?? "";
+  const texts = named(message, [...textsOf(message.content), { type: "text", text: refusal }]);
   const calls = asArray(message["tool_calls"]).map((call) => toolUse(asObject(call) ?? {}));
-  return [...texts.map((text) => ({ type: "text", text })), ...calls];
+  return [...texts, ...calls];
+}
+
+/** The blocks that are not blank, with the speaker's name before the first. */
+function named(message: ChatMessage, blocks: readonly TextBlock[]): TextBlock[] {
+  const said = blocks.filter(({ text }) => saysSomething(text));
+  const texts = namedTexts(
+    message,
+    said.map(({ text }) => text),
+  );
+  return said.map((block, index) => ({ ...block, text: texts[index] ?? block.text }));
 }
 
 /** The texts of a content, including the model's refusals. */
-function textsOf(content: unknown): string[] {
-  if (typeof content === "string") return [content];
-  return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
+function textsOf(content: unknown): TextBlock[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return asArray(content).map((part) => {
+    const { text, refusal, cache_control } = asObject(part) ?? {};
+    return { type: "text", text: asText(text) ?? asText(refusal) ?? "", ...(cache_control !== undefined && { cache_control }) };
+  });
 }
 
 function saysSomething(text: string): boolean {
@@ -70,9 +102,17 @@ function toolUse(call: JsonObject): JsonObject {
   return { type: "tool_use", id: wireId(call["id"]), name: called["name"], input };
 }
 
+/** A result is one block, which a breakpoint on any of its parts caches to its end. */
 function toolResult(message: ChatMessage): JsonObject {
-  const content = textsOf(message.content).join("");
-  return { type: "tool_result", tool_use_id: wireId(message["tool_call_id"]), ...(saysSomething(content) && { content }) };
+  const parts = textsOf(message.content);
+  const content = parts.map(({ text }) => text).join("");
+  const cached = parts.find(({ cache_control }) => cache_control !== undefined);
+  return {
+    type: "tool_result",
+    tool_use_id: wireId(message["tool_call_id"]),
+    ...(saysSomething(content) && { content }),
+    ...(cached && { cache_control: cached.cache_control }),
+  };
 }
 
 /** The API refuses some characters in ids of other providers. The same id always maps to the same replacement. */

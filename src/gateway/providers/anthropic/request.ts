@@ -1,7 +1,7 @@
 /** Encodes our request for the Messages API. Fields that it does not support were refused before (unsupported-fields.ts). */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
-import { conversationOf } from "./messages.ts";
+import { conversationOf, type Conversation } from "./messages.ts";
 import { samplingFields } from "./sampling.ts";
 import { toolFields } from "./tools.ts";
 
@@ -13,15 +13,26 @@ export function encodeAnthropicRequest({ route, chat, maxOutputTokens, streamed 
   const body = {
     model: route.upstreamModel,
     max_tokens: maxOutputTokens,
-    ...(system !== "" && { system }),
+    ...systemField(system),
     messages: turns,
     ...samplingFields(chat),
     ...stopFields(chat),
     ...toolFields(chat),
     ...outputFields(chat),
+    ...cacheField(chat),
     ...(streamed && { stream: true }),
   };
   return { path: "/messages", headers: { "anthropic-version": version }, body: JSON.stringify(body) };
+}
+
+function systemField([first, ...others]: Conversation["system"]): JsonObject {
+  if (first === undefined) return {};
+  const isOneText = others.length === 0 && first.cache_control === undefined;
+  return { system: isOneText ? first.text : [first, ...others] };
+}
+
+function cacheField({ cache_control }: ChatBody): JsonObject {
+  return cache_control === undefined ? {} : { cache_control };
 }
 
 function stopFields({ stop }: ChatBody): JsonObject {

@@ -3,7 +3,7 @@ import { asArray, asObject, type JsonObject } from "../wire/json.ts";
 import type { ChatBody } from "../provider.ts";
 
 export function toolFields(chat: ChatBody): JsonObject {
-  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(asObject(tool)?.["function"]) ?? {}));
+  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
   if (tools.length === 0) return {};
   const choice = choiceOf(chat["tool_choice"]);
   const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
@@ -12,12 +12,14 @@ export function toolFields(chat: ChatBody): JsonObject {
 }
 
 /** A function without parameters accepts none. */
-function toolOf({ name, description, parameters, strict }: JsonObject): JsonObject {
+function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
+  const { name, description, parameters, strict } = asObject(called) ?? {};
   return {
     name,
     ...(description !== undefined && { description }),
     input_schema: { type: "object", ...asObject(parameters) },
     ...(strict === true && { strict }),
+    ...(cache_control !== undefined && { cache_control }),
   };
 }
 

@@ -3,6 +3,7 @@ import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { conversationOf } from "./messages.ts";
 import { samplingFields } from "./sampling.ts";
+import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
 
 const fieldsCarried = new Set([
@@ -16,8 +17,11 @@ const fieldsCarried = new Set([
   "parallel_tool_calls",
   "reasoning_effort",
   "response_format",
+  "cache_control",
 ]);
 const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id"]);
+
+const cacheBreakpointsMax = 4;
 
 /** The API's scale ends at 1 and the official one at 2: a larger value cannot be expressed. */
 const temperatureMax = 1;
@@ -34,13 +38,26 @@ function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
   yield* inOptions(chat);
   yield* inTools(chat);
+  const [, , , , fifth] = cacheBreakpoints(chat);
+  if (fifth !== undefined) yield because(fifth, `more than ${cacheBreakpointsMax} in a request`);
 }
 
 function* inMessage(message: ChatMessage, at: string): Generator<UnsupportedField> {
   if (message.role === "function") yield because(`${at}.role`, "the role function; use tools");
   for (const field of Object.keys(message)) if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
+  if (message.role !== "tool") yield* inParts(message.content, `${at}.content`);
   for (const [index, call] of asArray(message["tool_calls"]).entries()) {
     yield* inToolCall(asObject(call) ?? {}, `${at}.tool_calls[${index}]`);
+  }
+}
+
+/** Blank texts are left out, and a breakpoint must not go with them. */
+function* inParts(content: unknown, at: string): Generator<UnsupportedField> {
+  for (const [index, part] of asArray(content).entries()) {
+    const { text, cache_control } = asObject(part) ?? {};
+    if (cache_control !== undefined && !/\S/.test(asText(text) ?? "")) {
+      yield because(`${at}[${index}].cache_control`, "a breakpoint at blank text");
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { isSpoken } from "./contents.ts";
 import { allowedNames } from "./tools.ts";
+import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
 
 const fieldsCarried = new Set([
@@ -38,6 +39,7 @@ function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   if (stops.length > stopsMax) yield because("stop", `more than ${stopsMax} sequences`);
   if (stops.includes("")) yield because("stop", "an empty sequence");
   yield* inTools(chat);
+  for (const breakpoint of cacheBreakpoints(chat)) yield because(breakpoint);
 }
 
 function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedField> {

@@ -84,6 +84,7 @@ describe("what the model supports", () => {
     logit_bias: { logit_bias: { "1": 2 } },
     logprobs: { logprobs: true },
     prediction: { prediction: { type: "content", content: "x" } },
+    cache_control: { cache_control: { type: "ephemeral" } },
   };
   const words = Object.keys(supportWords) as SupportWord[];
   const needed: Partial<Record<SupportWord, string>> = { custom_tools: "tools" };

@@ -101,8 +101,8 @@ describe("content that is not text", () => {
     const content = (...parts: Body[]) => ({ role: "user", content: parts });
     expect(says(content({ type: "text" }, { type: "image_url" }))).toBe("invalid_request messages[0].content[0].text");
     expect(says(content({ text: "no type" }))).toBe("invalid_request messages[0].content[0]");
-    expect(says(content({ type: "text", text: "x", cache_control: {} }))).toBe(
-      "unsupported_parameter messages[0].content[0].cache_control",
+    expect(says(content({ type: "text", text: "x", citations: {} }))).toBe(
+      "unsupported_parameter messages[0].content[0].citations",
     );
     expect(says(content({ type: "refusal", refusal: "x" }))).toBe("unsupported_parameter messages[0].content");
     expect(says({ role: "assistant", content: "x", audio: { id: "a" } })).toBe("unsupported_parameter messages[0].audio");

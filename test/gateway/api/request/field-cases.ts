@@ -13,6 +13,7 @@ export interface FieldCases {
 const nothing = undefined;
 const likely = { logprobs: true };
 const tools = { tools: [tool] };
+const ephemeral = { type: "ephemeral" };
 const schema = { name: "answer", description: "An answer", schema: { type: "object" }, strict: true };
 const custom = { type: "custom", custom: { name: "shell", description: "Runs", format: { type: "text" } } };
 const named = { type: "function", function: { name: "look_up" } };
@@ -150,7 +151,8 @@ export const fieldCases: Record<string, FieldCases> = {
       [[{ type: "function" }], "invalid_request", "tools[0].function"],
       [[{ type: "function", function: { name: "a b" } }], "invalid_request", "tools[0].function.name"],
       [[{ type: "function", function: { name: "f", parameters: [] } }], "invalid_request", "tools[0].function.parameters"],
-      [[{ ...tool, cache_control: {} }], "unsupported_parameter", "tools[0].cache_control"],
+      [[{ ...tool, defer_loading: true }], "unsupported_parameter", "tools[0].defer_loading"],
+      [[{ ...tool, cache_control: {} }], "invalid_request", "tools[0].cache_control.type"],
     ],
   },
   tool_choice: {
@@ -189,6 +191,21 @@ export const fieldCases: Record<string, FieldCases> = {
       ...invalid([], {}),
       [[{ name: "f g" }], "invalid_request", "functions[0].name"],
       [Array.from({ length: 129 }, () => ({ name: "f" })), "invalid_request", "functions"],
+    ],
+  },
+  cache_control: {
+    accepted: [
+      [ephemeral, ephemeral],
+      [{ ...ephemeral, ttl: "5m" }, ephemeral],
+      [{ ...ephemeral, ttl: null }, ephemeral],
+    ],
+    refused: [
+      ...invalid("ephemeral", true, []),
+      [{}, "invalid_request", "cache_control.type"],
+      [{ type: "permanent" }, "invalid_request", "cache_control.type"],
+      [{ ...ephemeral, ttl: "1h" }, "unsupported_parameter", "cache_control.ttl"],
+      [{ ...ephemeral, ttl: 300 }, "unsupported_parameter", "cache_control.ttl"],
+      [{ ...ephemeral, scope: "global" }, "unsupported_parameter", "cache_control.scope"],
     ],
   },
 };

@@ -32,6 +32,12 @@ function refusal(fields: object): string[] | null {
 describe("a field that generateContent does not support gets 400 unsupported_parameter with its name, before anything is sent", () => {
   test.each<[string, object]>([
     ["verbosity", { verbosity: "low" }],
+    ["cache_control", { cache_control: { type: "ephemeral" } }],
+    ["tools[0].cache_control", { tools: [{ ...tool, cache_control: { type: "ephemeral" } }] }],
+    [
+      "messages[0].content[0].cache_control",
+      { messages: [{ role: "user", content: [{ type: "text", text: "Hi", cache_control: { type: "ephemeral" } }] }] },
+    ],
     ["logit_bias", { logit_bias: { "5": 1 } }],
     ["logprobs", { logprobs: true }],
     ["prediction", { prediction: { type: "content", content: "x" } }],
