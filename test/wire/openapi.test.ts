@@ -1,7 +1,8 @@
 /** The service's answers match its OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
 import { tarOf } from "../support/security/archives.ts";
-import { followed, jsonOf, problems, valuesOf, type Json } from "../support/described.ts";
+import { jsonOf } from "../support/described.ts";
+import { DocumentedApi, type Asked } from "../support/documented-api.ts";
 import type { Customer } from "../support/operator.ts";
 import { bomJson } from "../support/security/sbom-documents.ts";
 import { until } from "../support/until.ts";
@@ -11,65 +12,18 @@ import { toolsInputs } from "../support/security/tools-inputs.ts";
 const chat = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] };
 
 let on: Stage;
-let document: Json;
+let api: DocumentedApi;
 let customer: Customer;
 let key = "";
-/** The operations that were called, such as `post /gpt/v1/chat/completions`. */
-const answered = new Set<string>();
+const ask: DocumentedApi["ask"] = (...asked) => api.ask(...asked);
 
 beforeAll(async () => {
   on = await stage("embedded");
-  document = jsonOf(await (await on.fleet.operator().send("/openapi.json")).json());
+  api = await DocumentedApi.of({ operator: on.fleet.operator(), url: on.fleet.url() });
   customer = await on.fleet.operator().customer({ credit: "5" });
   key = customer.keys[0]?.key ?? "";
   await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { prompt_storage: true });
 }, 90_000);
-
-interface Asked {
-  /** The value of the path's parameter, such as `{id}`. */
-  id?: string;
-  query?: string;
-  body?: unknown;
-  accept?: string;
-  /** An API key in place of the operator token. */
-  key?: string;
-  headers?: Record<string, string>;
-}
-
-/** Sends a request, checks the answer against the document for its status and type, and returns it. */
-async function ask(operation: string, expected: number, asked: Asked = {}): Promise<Json> {
-  const [method = "", path = ""] = operation.split(" ");
-  const response = await send(method.toUpperCase(), path.replace(/\{\w+\}/, encodeURIComponent(asked.id ?? "")), asked);
-  const text = await response.text();
-  expect([operation, response.status, response.status === expected ? "" : text]).toEqual([operation, expected, ""]);
-  if (response.ok) answered.add(operation);
-  const described = jsonOf(jsonOf(jsonOf(jsonOf(document["paths"])[path])[method])["responses"])[String(response.status)];
-  const answer = followed(document, described);
-  for (const name of ["x-generation-id", "x-request-id", "retry-after-ms", "x-ratelimit-limit-requests", "x-should-retry"]) {
-    if (response.headers.has(name))
-      expect([operation, Object.keys(jsonOf(answer["headers"]))]).toEqual([operation, expect.arrayContaining([name])]);
-  }
-  if (answer["content"] === undefined) {
-    expect([operation, text]).toEqual([operation, ""]);
-    return {};
-  }
-  const [type = ""] = (response.headers.get("content-type") ?? "").split(";");
-  const { schema } = jsonOf(jsonOf(answer["content"])[type]);
-  const values = valuesOf(type, text);
-  for (const value of values) expect(problems(document, schema, value)).toEqual([]);
-  const last = values.at(-1);
-  return typeof last === "object" ? jsonOf(last) : {};
-}
-
-function send(method: string, path: string, { query = "", body, accept, key: apiKey, headers = {} }: Asked): Promise<Response> {
-  if (apiKey === undefined) return on.fleet.operator().send(path + query, { method, body, ...(accept && { accept }) });
-  const content = body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body);
-  return fetch(on.fleet.url() + path + query, {
-    method,
-    headers: { ...headers, authorization: `Bearer ${apiKey}` },
-    body: content,
-  });
-}
 
 test("a chat completion matches the document, streamed or not, with its usage chunk and an error in the middle", async () => {
   const operation = "post /gpt/v1/chat/completions";
@@ -177,10 +131,11 @@ test("models, the ledger, its migration and secrets match the document, includin
   await ask("post /api/console/models/check", 200, { body: { id: "openai/model" }, accept });
   expect(await ask("get /api/console/ledger/verify", 200)).toMatchObject({ ok: true });
   expect(await ask("get /api/console/ledger/verify", 200, { accept })).toMatchObject({ result: { ok: true } });
-  await ask("post /api/console/log/retain", 200, { body: { months: 1200 } });
-  await ask("post /api/console/log/retain", 200, { body: { months: 1200 }, accept });
-  await ask("post /api/console/log/retain", 400, { body: { months: 1 } });
-  expect(await ask("post /api/console/migrate", 200, { body: {} })).toEqual({ moved: 0, total: 0, finished: true });
+  for (const [status, asked] of [
+    [200, { body: { months: 1200 }, accept }],
+    [400, { body: { months: 1 } }],
+  ] as const)
+    await ask("post /api/console/log/retain", status, asked);
   await ask("post /api/console/migrate", 200, { body: { finish: true }, accept });
   await ask("post /api/console/secrets/rotate", 200, { body: {} });
 });
@@ -282,7 +237,10 @@ test("the connector catalog, which needs no key, matches the document", async ()
   await ask("get /connectors", 400, { ...asked, query: "?page=0" });
   await ask("get /connectors", 404, { ...asked, query: "?page=99" });
   await ask("get /connectors/{slug}", 404, { ...asked, id: "no-such-vendor" });
-  const pages = Object.keys(jsonOf(document["paths"])).filter((path) => path.startsWith("/connectors"));
+  const pages = api
+    .paths()
+    .map(([path]) => path)
+    .filter((path) => path.startsWith("/connectors"));
   for (const path of pages) {
     await ask(`get ${path}`, 200, { ...asked, id: "okta" });
     await ask(`head ${path}`, 200, { ...asked, id: "okta" });
@@ -295,8 +253,6 @@ test("the connector catalog, which needs no key, matches the document", async ()
 });
 
 test("the document has no operation that was not called here", () => {
-  const paths = Object.entries(jsonOf(document["paths"]));
-  const described = paths.flatMap(([path, methods]) => Object.keys(jsonOf(methods)).map((method) => `${method} ${path}`));
   const early = ["post /gpt/v1/embeddings", "post /gpt/v1/completions"];
-  expect(described.filter((operation) => !answered.has(operation))).toEqual(early);
+  expect(api.operations().filter((operation) => !api.answered.has(operation))).toEqual(early);
 });
