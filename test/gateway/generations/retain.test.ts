@@ -3,9 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import fc from "fast-check";
 import { retainLog } from "../../../src/gateway/generations/retain.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { until } from "../../support/until.ts";
 import { event } from "../../support/gateway/metering.ts";
 import { alarmsRaised, cost, StoredMoney, usd, type Customer } from "../../support/gateway/stored-money.ts";
 
@@ -15,7 +17,7 @@ const dayMs = 86_400_000;
 /** Noon of the fifth of a month so many months before. */
 const before = (months: number): number => Date.UTC(2026, 10 - months, 5, 12);
 
-describe.each(databases)("retention on $name", ({ open }) => {
+describe.each(databases)("retention on $name", ({ name: databaseName, open }) => {
   let database: TestDatabase;
   let money: StoredMoney;
   let customer: Customer;
@@ -59,6 +61,28 @@ describe.each(databases)("retention on $name", ({ open }) => {
     await money.expectSound();
     const events = await money.sql`SELECT event, target FROM audit_events WHERE event = 'log.retained' ORDER BY id`;
     expect(events.slice(-2).map(({ target }) => String(target))).toEqual(["2026-07", "2026-08"]);
+  });
+
+  test("retention that comes between two checks of a verification waits for its end", async () => {
+    // The embedded database has one connection, which the verification occupies.
+    if (databaseName === "the embedded database") return;
+    const { metering, ended } = customer;
+    await metering.settle([ended({ admittedAt: before(4) })]);
+    const isAwaited = async (table: string) =>
+      (await money.sql`SELECT FROM pg_locks WHERE relation = ${table}::regclass AND NOT granted`).length > 0;
+    const holder = await money.sql.reserve();
+    await holder`BEGIN`;
+    await holder`LOCK TABLE credit_accounts IN ACCESS EXCLUSIVE MODE`;
+    const verified = verifyLedger({ sql: money.sql });
+    await until(() => isAwaited("credit_accounts"));
+    let isRetained = false;
+    const retained = retain(2).finally(() => (isRetained = true));
+    await until(async () => isRetained || (await isAwaited("generations")));
+    await holder`COMMIT`;
+    holder.release();
+    expect((await verified).broken).toBeNull();
+    expect((await retained).months.filter(({ generations }) => generations > 0)).toMatchObject([{ month: "2026-07" }]);
+    await money.expectSound();
   });
 
   test("the sums by workspace, key, model and day stay", async () => {
