@@ -82,9 +82,16 @@ async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): 
   if (settlements.length === 0 || (await trySettle(settlements, { outcome, parts })) === null) return outcome;
   for (const settlement of settlements) {
     const refusal = await trySettle([settlement], { outcome, parts });
-    if (refusal !== null) outcome.refused.push(deadSettlement(settlement, refusal));
+    if (refusal === null) continue;
+    outcome.refused.push(deadSettlement(settlement, refusal));
+    if (settlement.outcome !== "settled") await releaseHold(settlement, parts);
   }
   return outcome;
+}
+
+/** No later end would release the hold of an end that is refused itself: the sweeper would send it for ever. */
+async function releaseHold({ workspace, generation, outcome }: Settlement, { counters }: MeteringParts): Promise<void> {
+  await counters.resolveMany({ resolve: [{ workspace, generation, as: outcome }], accounts: [], keyMonths: [] });
 }
 
 /** @returns why the database refused a value; null: it accepted all settlements */

@@ -25,17 +25,24 @@ describe("the sweeper", () => {
   afterAll(() => database[Symbol.asyncDispose]());
 
   /** New workspaces with one open hold each, and a metering that consumes their settlements. */
-  async function open(workspaces = 1) {
+  async function open(workspaces = 1, admittedAt?: number) {
     const metering = new TestMetering(database.sql);
     await consumeSettlements(metering);
     const held: Settlement[] = [];
     for (let left = workspaces; left > 0; left--) {
       const name = `w${++number}`;
       const workspace = await control.workspace(name, "1");
-      const ended = settlement({ workspace, key: (await control.key(name)).id, reserved: reserved.toString() });
+      const key = (await control.key(name)).id;
+      const ended = settlement({
+        workspace,
+        key,
+        reserved: reserved.toString(),
+        ...(admittedAt !== undefined && { admittedAt }),
+      });
       held.push(ended);
-      const { generation, key, month, admittedAt } = ended;
-      const hold = { generation, fingerprint: "f0", amount: reserved, key, month, admittedAt, deadline: admittedAt + holdMs };
+      const { generation, month } = ended;
+      const deadline = ended.admittedAt + holdMs;
+      const hold = { generation, fingerprint: "f0", amount: reserved, key, month, admittedAt: ended.admittedAt, deadline };
       await metering.counters.load({
         account: { workspace, balance: usd, sequence: 1n, months: [] },
         holds: [hold],
@@ -62,6 +69,17 @@ describe("the sweeper", () => {
     expect(await charge(one.generation)).toEqual([{ outcome: "expired", cost_nano: 0n, late: false }]);
     expect(await sweep(metering)).toBe(0);
     expect(metering.bus.stored).toEqual([]);
+  });
+
+  test("a hold whose expiry cannot be booked is released, and the expiry is set aside once", async () => {
+    await database.sql`INSERT INTO retained_months (month, generations) VALUES ('2019-01', 0)`;
+    const { metering, one, left } = await open(1, Date.UTC(2019, 0, 15));
+    metering.clock.advance(holdMs);
+    expect(await sweep(metering)).toBe(1);
+    await metering.bus.deliver();
+    expect(await left()).toBe(0);
+    expect(await sweep(metering)).toBe(0);
+    expect(await database.sql`SELECT FROM dead_letters WHERE message_id = ${one.generation}`).toHaveLength(1);
   });
 
   test("the sweeper keeps a hold that a gateway reports", async () => {
