@@ -209,7 +209,9 @@ BEGIN
 END $$;
 CREATE FUNCTION copy_deletions() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  DELETE FROM generations USING deleted WHERE generations.generation_id = deleted.generation_id;
+  -- A charge of this version stays, and the row that is to replace it fails by the primary key.
+  DELETE FROM generations USING deleted
+  WHERE generations.generation_id = deleted.generation_id AND generations.outcome <> 'settled';
   RETURN NULL;
 END $$;
 

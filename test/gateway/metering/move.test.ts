@@ -131,6 +131,19 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     expect(await broken()).toBeNull();
   });
 
+  test("an older process refuses a charge that this version booked in place of an unknown end", async () => {
+    await migrate(sql);
+    const [older, newer] = [formerStore(sql), settlementStore(sql)];
+    const charged = ended(40);
+    await book(older, lost(charged));
+    await book(newer, charged);
+    // A violated constraint: metering sets the settlement aside and charges the others.
+    expect(await failureOf(book(older, charged))).toMatchObject({ code: "23505" });
+    await move(false);
+    expect(await rows()).toMatchObject([{ generation_id: charged.generation, outcome: "settled", late: true }]);
+    expect(await broken()).toBeNull();
+  });
+
   test("a move that is killed at any statement goes on where it was", async () => {
     await fill();
     const before = await formerRows();
