@@ -89,7 +89,8 @@ async function makeMonths(part: Condition, tx: Transaction): Promise<void> {
 
 /**
  * Copies a range of charges with their log rows and entries; what a later settlement wrote already stays. An entry has the time of its
- * charge's transaction, which bounds the entries to look at.
+ * charge's transaction, which bounds the entries to look at. Partitions of the log could be dropped: without its log row a charge is
+ * copied with a status of 0 and without tokens.
  * @returns how many charges the range has
  */
 async function copy(part: Condition, tx: Transaction): Promise<number> {
@@ -102,12 +103,15 @@ async function copy(part: Condition, tx: Transaction): Promise<number> {
       INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
         completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
         workspace_id, key_id, model, provider, code, booked_at, month)
-      SELECT generation_id, entry.sequence, charge.reserved_nano, charge.cost_nano, excess_nano, log.at, least(prompt_tokens, 2147483647),
-        least(cached_tokens, 2147483647), least(completion_tokens, 2147483647), first_token_ms, duration_ms, status, late, streamed,
-        usage_estimated, cost_pico, outcome, request_id, charge.workspace_id, charge.key_id, model, provider, code,
-        CASE WHEN entry.sequence IS NULL THEN charge.at END, nullif(charge.month, to_char(log.at AT TIME ZONE 'UTC', 'YYYY-MM'))
+      SELECT generation_id, entry.sequence, charge.reserved_nano, charge.cost_nano, excess_nano, admitted_at,
+        coalesce(least(prompt_tokens, 2147483647), 0), coalesce(least(cached_tokens, 2147483647), 0),
+        coalesce(least(completion_tokens, 2147483647), 0), first_token_ms, coalesce(duration_ms, 0), coalesce(status, 0), late,
+        coalesce(streamed, false), coalesce(usage_estimated, false), cost_pico, outcome, coalesce(request_id, 'unknown'),
+        charge.workspace_id, charge.key_id, coalesce(model, 'unknown'), coalesce(provider, 'unknown'), code,
+        CASE WHEN entry.sequence IS NULL THEN charge.at END, nullif(charge.month, to_char(admitted_at AT TIME ZONE 'UTC', 'YYYY-MM'))
       FROM charge
-      JOIN request_log AS log USING (workspace_id, generation_id)
+      LEFT JOIN request_log AS log USING (workspace_id, generation_id)
+      CROSS JOIN LATERAL (SELECT coalesce(log.at, generation_time(generation_id)) AS admitted_at) AS admission
       LEFT JOIN entry ON entry.reference = generation_id AND entry.workspace_id = charge.workspace_id
       ORDER BY generation_id
       ON CONFLICT DO NOTHING

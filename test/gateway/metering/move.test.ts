@@ -144,6 +144,17 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     expect(await broken()).toBeNull();
   });
 
+  test("a charge whose part of the log was dropped is moved with its money", async () => {
+    await fill();
+    await sql`DELETE FROM request_log WHERE at < '2026-10-01'`;
+    await migrate(sql);
+    const charges = await sql`SELECT generation_id, cost_nano, month FROM charges ORDER BY generation_id`;
+    await move(true);
+    expect(await rows()).toMatchObject([...charges]);
+    expect((await rows()).filter(({ status }) => status === 0)).toHaveLength(5);
+    expect(await broken()).toBeNull();
+  });
+
   test("a move that is killed at any statement goes on where it was", async () => {
     await fill();
     const before = await formerRows();
