@@ -1,8 +1,22 @@
 -- One row for each ended generation: its charge and its row in the log. A generation's id begins with its time, so that ranges of ids
 -- are ranges of time, and the primary key, which makes a charge happen once, can be the key of the partitions.
 
--- In the order in which a settlement of the version before takes them, so that neither waits for the other.
-LOCK TABLE charges, ledger_entries, request_log IN ACCESS EXCLUSIVE MODE;
+-- In the order in which a settlement of the version before takes them, so that neither waits for the other. In short waits, since all
+-- settlements queue behind a lock that waits: a backup or a verification may hold the tables for minutes.
+DO $$
+BEGIN
+  SET LOCAL lock_timeout = '900ms';
+  FOR attempt IN 1..120 LOOP
+    BEGIN
+      LOCK TABLE charges, ledger_entries, request_log IN ACCESS EXCLUSIVE MODE;
+      SET LOCAL lock_timeout = 0;
+      RETURN;
+    EXCEPTION WHEN lock_not_available THEN
+      PERFORM pg_sleep(2);
+    END;
+  END LOOP;
+  RAISE EXCEPTION 'The tables of charges are in use by a long transaction, such as a backup: start again after it' USING ERRCODE = '55P03';
+END $$;
 
 CREATE TABLE generations (
   generation_id text COLLATE "C" PRIMARY KEY,
@@ -85,7 +99,9 @@ CREATE TRIGGER charges_are_final BEFORE UPDATE OR DELETE ON generations FOR EACH
 CREATE TRIGGER charges_are_kept BEFORE TRUNCATE ON generations FOR EACH STATEMENT EXECUTE FUNCTION refuse_charge_change();
 
 -- An entry of charges holds all charges of one transaction and workspace. NULL: a credit, or a charge entry from before, of one charge.
-ALTER TABLE ledger_entries ADD COLUMN charges integer CHECK (charges > 0);
+ALTER TABLE ledger_entries ADD COLUMN charges integer;
+-- Older entries have NULL, which needs no proof: to look at all of them would hold the lock for as long.
+ALTER TABLE ledger_entries ADD CONSTRAINT ledger_entries_charges_check CHECK (charges > 0) NOT VALID;
 -- Charges name their entry, so an entry of charges has no reference.
 ALTER TABLE ledger_entries ALTER COLUMN reference DROP NOT NULL;
 

@@ -15,6 +15,7 @@ import { formerStore } from "../../support/gateway/former/store.ts";
 import { settlement } from "../../support/gateway/settlements.ts";
 import { failAt } from "../../support/servers/fail-at.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { until } from "../../support/until.ts";
 
 const expand = "0016-generations.sql";
 const nano = 1_000_000_000n;
@@ -152,6 +153,26 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     await move(true);
     expect(await rows()).toMatchObject([...charges]);
     expect((await rows()).filter(({ status }) => status === 0)).toHaveLength(5);
+    expect(await broken()).toBeNull();
+  });
+
+  test("settlement goes on while the migration waits for a long transaction", async () => {
+    if (name === "the embedded database") return;
+    await fill();
+    const reader = await sql.reserve();
+    await reader`BEGIN`;
+    await reader`SELECT count(*) FROM charges`;
+    const migrated = migrate(sql);
+    const isWaiting = async () =>
+      (await sql`SELECT FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'charges'::regclass AND NOT granted`)
+        .length > 0;
+    await until(isWaiting);
+    await book(formerStore(sql), ended(50));
+    await reader`COMMIT`;
+    reader.release();
+    expect(await migrated).toContain(expand);
+    await move(false);
+    expect(await rows()).toHaveLength(17);
     expect(await broken()).toBeNull();
   });
 
