@@ -171,9 +171,11 @@ END $$;
 SELECT make_generations_month(to_char(month, 'YYYY-MM'))
 FROM (VALUES (now() AT TIME ZONE 'UTC'), (date_trunc('month', now() AT TIME ZONE 'UTC') + interval '1 month')) AS made (month);
 
--- How these generations ended; absent: they have not.
+-- How these generations ended; absent: they have not. A plan for any ids does not tell from a list in which months to search: the bounds do.
 CREATE FUNCTION outcomes_of(ids text[]) RETURNS TABLE (generation text, outcome text) LANGUAGE sql STABLE AS $$
   SELECT generation_id, outcome FROM generations WHERE generation_id = ANY (ids)
+    AND generation_id >= (SELECT min(id COLLATE "C") FROM unnest(ids) AS id)
+    AND generation_id <= (SELECT max(id COLLATE "C") FROM unnest(ids) AS id)
 $$;
 
 -- Where the move of older rows is; no row: there is nothing to move.
@@ -244,6 +246,8 @@ BEGIN
     FOR EACH STATEMENT EXECUTE FUNCTION copy_deletions();
   CREATE OR REPLACE FUNCTION outcomes_of(ids text[]) RETURNS TABLE (generation text, outcome text) LANGUAGE sql STABLE AS $body$
     SELECT generation_id, outcome FROM generations WHERE generation_id = ANY (ids)
+      AND generation_id >= (SELECT min(id COLLATE "C") FROM unnest(ids) AS id)
+      AND generation_id <= (SELECT max(id COLLATE "C") FROM unnest(ids) AS id)
     UNION ALL
     SELECT generation_id, outcome FROM charges WHERE generation_id = ANY (ids)
       AND NOT EXISTS (SELECT FROM generations WHERE generations.generation_id = charges.generation_id)
