@@ -90,6 +90,8 @@ for (const { name, open, skipped } of kinds) {
       }
       expect(await failureOf(opened.sql`DELETE FROM generations`)).toContain("final: DELETE refused");
       expect(await failureOf(opened.sql`TRUNCATE generations`)).toContain("final: TRUNCATE refused");
+      const [month] = await opened.sql<{ name: string }[]>`SELECT DISTINCT tableoid::regclass::text AS name FROM generations`;
+      expect(await failureOf(opened.sql`TRUNCATE ${opened.sql(month?.name ?? "")}`)).toContain("final: TRUNCATE refused");
       await opened.sql`UPDATE generations SET model = 'renamed'`;
     });
 

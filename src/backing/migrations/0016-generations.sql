@@ -167,6 +167,8 @@ BEGIN
   EXECUTE format('CREATE TABLE %I (LIKE generations INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING INDEXES)', name);
   EXECUTE format('ALTER TABLE generations ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name,
     first_generation_id(first), first_generation_id(((first AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC'));
+  -- A partition inherits only triggers of rows.
+  EXECUTE format('CREATE TRIGGER charges_are_kept BEFORE TRUNCATE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_charge_change()', name);
 END $$;
 SELECT make_generations_month(to_char(month, 'YYYY-MM'))
 FROM (VALUES (now() AT TIME ZONE 'UTC'), (date_trunc('month', now() AT TIME ZONE 'UTC') + interval '1 month')) AS made (month);

@@ -7,7 +7,8 @@ const fingerprint = `
     SELECT relname || relkind::text FROM pg_class WHERE relnamespace = 'public'::regnamespace AND NOT relispartition
     UNION ALL SELECT conname || relname FROM pg_constraint JOIN pg_class ON pg_class.oid = conrelid
       WHERE connamespace = 'public'::regnamespace AND NOT relispartition
-    UNION ALL SELECT tgname || tgenabled::text FROM pg_trigger WHERE NOT tgisinternal AND tgparentid = 0
+    UNION ALL SELECT tgname || tgenabled::text FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+      WHERE NOT tgisinternal AND NOT relispartition
     UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
   ) AS parts (part)`;
 
