@@ -211,6 +211,16 @@ BEGIN
   )
   SELECT coalesce(array_agg(generation_id), '{}') INTO replaced FROM given_up;
   -- A second end of a generation that is settled already fails by the primary key, and with it all that the older version does.
+  -- The heads move after the entries are written, so that the entries of this transaction are those behind the head. The limit is above
+  -- any transaction: with it these are read by their key, and not found by reading the whole ledger.
+  WITH entry AS MATERIALIZED (
+    SELECT entered.* FROM (SELECT DISTINCT workspace_id FROM written) AS named JOIN credit_accounts AS account USING (workspace_id)
+    CROSS JOIN LATERAL (
+      SELECT workspace_id, sequence, reference FROM ledger_entries
+      WHERE ledger_entries.workspace_id = account.workspace_id AND ledger_entries.sequence > account.sequence
+      ORDER BY ledger_entries.sequence LIMIT 20000
+    ) AS entered
+  )
   INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
     completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id, workspace_id,
     key_id, model, provider, code, booked_at, month)
@@ -220,10 +230,7 @@ BEGIN
     CASE WHEN entry.sequence IS NULL THEN charge.at END, nullif(charge.month, to_char(log.at AT TIME ZONE 'UTC', 'YYYY-MM'))
   FROM written AS log
   JOIN charges AS charge USING (generation_id)
-  LEFT JOIN credit_accounts AS account ON account.workspace_id = log.workspace_id
-  -- The heads move after the entries are written, so that the entries of this transaction are those behind the head.
-  LEFT JOIN ledger_entries AS entry
-    ON entry.workspace_id = log.workspace_id AND entry.sequence > account.sequence AND entry.reference = generation_id
+  LEFT JOIN entry ON entry.workspace_id = log.workspace_id AND entry.reference = generation_id
   WHERE outcome = 'settled' OR NOT EXISTS (SELECT FROM generations AS booked WHERE booked.generation_id = log.generation_id);
   RETURN NULL;
 END $$;

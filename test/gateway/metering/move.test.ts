@@ -1,6 +1,6 @@
 /** The move from the tables of the version before, while processes of both versions settle. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import type { Database } from "../../../src/backing/backing.ts";
+import type { Database, Transaction } from "../../../src/backing/backing.ts";
 import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { chargeOf } from "../../../src/gateway/metering/charge.ts";
@@ -173,6 +173,29 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     expect(await migrated).toContain(expand);
     await move(false);
     expect(await rows()).toHaveLength(17);
+    expect(await broken()).toBeNull();
+  });
+
+  test("an older process settles without reading the whole ledger of a workspace", async () => {
+    const [workspace = ""] = workspaces;
+    await sql`INSERT INTO ledger_entries SELECT ${workspace}, n, 'credit', 1, ${nano} + n - 1, n FROM generate_series(2, 20000) AS n`;
+    await sql`UPDATE credit_accounts SET sequence = 20000, balance_nano = ${nano} + 19999 WHERE workspace_id = ${workspace}`;
+    await sql`ANALYZE`;
+    await migrate(sql);
+    let read = 0;
+    const counted = {
+      begin: (work: (tx: Transaction) => Promise<unknown>) =>
+        sql.begin(async (tx) => {
+          const booked = await work(tx);
+          const [row] = await tx<{ rows: bigint }[]>`
+            SELECT seq_tup_read + idx_tup_fetch AS rows FROM pg_stat_xact_user_tables WHERE relname = 'ledger_entries'`;
+          read = Number(row?.rows);
+          return booked;
+        }),
+    } as Database;
+    await book(formerStore(counted), ...Array.from({ length: 100 }, (_, n) => ended(2 * n)));
+    expect(read).toBe(100);
+    await move(false);
     expect(await broken()).toBeNull();
   });
 
