@@ -26,8 +26,11 @@ export async function moveGenerations(
   { finish, onMoved, signal }: { finish: boolean; onMoved?: (state: MoveView) => void; signal?: AbortSignal },
 ): Promise<MoveView> {
   let state = await moveBatch(sql);
+  let reported: number | null = null;
   for (; state !== null && !state.isMoved && !signal?.aborted; state = await moveBatch(sql)) {
-    report(state, onMoved);
+    // Another process may be moving: then this one only waits.
+    if (state.moved !== reported) report(state, onMoved);
+    reported = state.moved;
     await sleep(clock, movePauseMs, signal);
   }
   if (state !== null) report(state, onMoved);

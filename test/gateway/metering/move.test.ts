@@ -199,6 +199,23 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     expect(await broken()).toBeNull();
   });
 
+  test("a process that waits while another moves reports each state once", async () => {
+    if (name === "the embedded database") return;
+    await fill();
+    await migrate(sql);
+    const other = await sql.reserve();
+    await other`SELECT pg_advisory_lock(hashtext('generations move'))`;
+    let waits = 0;
+    const clock = { ...systemClock, after: (ms: number, callback: () => void) => (waits++, systemClock.after(ms, callback)) };
+    const states: number[] = [];
+    const moved = moveGenerations({ sql, clock }, { finish: false, onMoved: (state) => void states.push(state.moved) });
+    await until(() => waits > 3);
+    await other`SELECT pg_advisory_unlock(hashtext('generations move'))`;
+    other.release();
+    expect(await moved).toMatchObject({ moved: 16, total: 16 });
+    expect(states).toEqual([0, 16]);
+  });
+
   test("a move that is killed at any statement goes on where it was", async () => {
     await fill();
     const before = await formerRows();
