@@ -37,7 +37,7 @@ export async function startMetering({
   await using stack = new AsyncDisposableStack();
   stack.use(startSweeps(parts));
   stack.use(startReconciliation(parts));
-  stack.use(startMove({ ...parts, finish: isAlone }));
+  stack.use(startMove({ ...parts, isAlone }));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

@@ -86,6 +86,8 @@ export const pruneMs = 15_000;
 // The move of generations from the tables of the version before
 /** Charges in one transaction. Each looks through the ledger once. */
 export const moveBatchMax = 250_000;
+/** The embedded database does nothing else meanwhile. */
+export const embeddedMoveBatchMax = 20_000;
 export const movePauseMs = 100;
 export const moveRetryMs = 1_000;
 export const moveStatementMsMax = 600_000;

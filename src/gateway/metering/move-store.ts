@@ -4,7 +4,7 @@
  */
 import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
-import { moveBatchMax, moveLockMs, moveStatementMsMax } from "../limits.ts";
+import { moveLockMs, moveStatementMsMax } from "../limits.ts";
 
 export interface MoveState {
   moved: number;
@@ -39,19 +39,20 @@ function stateOf({ moved, total, isMoved }: MoveRow): MoveState {
 
 /**
  * Moves one batch, unless another process moves one at present.
+ * @param batchMax the number of charges in it
  * @returns the state after it; null: there is nothing to move
  */
-export function moveBatch(sql: Database): Promise<MoveState | null> {
+export function moveBatch(batchMax: number, sql: Database): Promise<MoveState | null> {
   return sql.begin(async (tx) => {
     await allowStatements(moveStatementMsMax, tx);
     const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('generations move')) AS taken`;
     const before = await selectRow(tx);
     if (before === null || before.isMoved || !lock?.taken) return before && stateOf(before);
-    return stateOf(await moveNext(before, tx));
+    return stateOf(await moveNext({ before, batchMax }, tx));
   }) as Promise<MoveState | null>;
 }
 
-async function moveNext(before: MoveRow, tx: Transaction): Promise<MoveRow> {
+async function moveNext({ before, batchMax }: { before: MoveRow; batchMax: number }, tx: Transaction): Promise<MoveRow> {
   if (before.total === null) {
     const [row] = await tx<
       { total: bigint }[]
@@ -60,7 +61,7 @@ async function moveNext(before: MoveRow, tx: Transaction): Promise<MoveRow> {
   }
   const upTo = before.movedTo === null ? tx`true` : tx`charges.generation_id < ${before.movedTo}`;
   const [last] = await tx<{ generation: string }[]>`
-    SELECT generation_id AS generation FROM charges WHERE ${upTo} ORDER BY generation_id DESC OFFSET ${moveBatchMax - 1} LIMIT 1`;
+    SELECT generation_id AS generation FROM charges WHERE ${upTo} ORDER BY generation_id DESC OFFSET ${batchMax - 1} LIMIT 1`;
   const part = last === undefined ? upTo : tx`${upTo} AND charges.generation_id >= ${last.generation}`;
   await makeMonths(part, tx);
   const moved = await copy(part, tx);
@@ -89,8 +90,8 @@ async function makeMonths(part: Condition, tx: Transaction): Promise<void> {
 
 /**
  * Copies a range of charges with their log rows and entries; what a later settlement wrote already stays. An entry has the time of its
- * charge's transaction, which bounds the entries to look at. Partitions of the log could be dropped: without its log row a charge is
- * copied with a status of 0 and without tokens.
+ * charge's transaction, which bounds the entries to look at. Each log row is found by its index, since a join reads the whole log for
+ * each batch. Partitions of the log could be dropped: without its log row a charge is copied with a status of 0 and without tokens.
  * @returns how many charges the range has
  */
 async function copy(part: Condition, tx: Transaction): Promise<number> {
@@ -103,17 +104,20 @@ async function copy(part: Condition, tx: Transaction): Promise<number> {
       INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
         completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
         workspace_id, key_id, model, provider, code, booked_at, month)
-      SELECT generation_id, entry.sequence, charge.reserved_nano, charge.cost_nano, excess_nano, admitted_at,
+      SELECT charge.generation_id, entry.sequence, charge.reserved_nano, charge.cost_nano, excess_nano, admitted_at,
         coalesce(least(prompt_tokens, 2147483647), 0), coalesce(least(cached_tokens, 2147483647), 0),
         coalesce(least(completion_tokens, 2147483647), 0), first_token_ms, coalesce(duration_ms, 0), coalesce(status, 0), late,
         coalesce(streamed, false), coalesce(usage_estimated, false), cost_pico, outcome, coalesce(request_id, 'unknown'),
         charge.workspace_id, charge.key_id, coalesce(model, 'unknown'), coalesce(provider, 'unknown'), code,
         CASE WHEN entry.sequence IS NULL THEN charge.at END, nullif(charge.month, to_char(admitted_at AT TIME ZONE 'UTC', 'YYYY-MM'))
       FROM charge
-      LEFT JOIN request_log AS log USING (workspace_id, generation_id)
-      CROSS JOIN LATERAL (SELECT coalesce(log.at, generation_time(generation_id)) AS admitted_at) AS admission
-      LEFT JOIN entry ON entry.reference = generation_id AND entry.workspace_id = charge.workspace_id
-      ORDER BY generation_id
+      LEFT JOIN LATERAL (
+        SELECT * FROM request_log AS of_charge
+        WHERE of_charge.workspace_id = charge.workspace_id AND of_charge.generation_id = charge.generation_id LIMIT 1
+      ) AS log ON true
+      CROSS JOIN LATERAL (SELECT coalesce(log.at, generation_time(charge.generation_id)) AS admitted_at) AS admission
+      LEFT JOIN entry ON entry.reference = charge.generation_id AND entry.workspace_id = charge.workspace_id
+      ORDER BY charge.generation_id
       ON CONFLICT DO NOTHING
     )
     SELECT count(*) AS moved FROM charge`;

@@ -5,7 +5,7 @@ import type { Database } from "../../backing/backing.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { observe } from "../../kernel/metrics.ts";
-import { moveFinishAttemptsMax, movePauseMs, moveRetryMs } from "../limits.ts";
+import { embeddedMoveBatchMax, moveBatchMax, moveFinishAttemptsMax, movePauseMs, moveRetryMs } from "../limits.ts";
 import { dropFormerTables, moveBatch, selectMove, type MoveState } from "./move-store.ts";
 
 export const MoveView = Type.Object({
@@ -18,16 +18,18 @@ export type MoveView = Static<typeof MoveView>;
 interface MoveParts {
   sql: Database;
   clock: Clock;
+  /** Charges in one transaction. */
+  batchMax?: number;
 }
 
 /** Moves until everything is moved, then drops the older tables if `finish` is set. Repeating it continues. */
 export async function moveGenerations(
-  { sql, clock }: MoveParts,
+  { sql, clock, batchMax = moveBatchMax }: MoveParts,
   { finish, onMoved, signal }: { finish: boolean; onMoved?: (state: MoveView) => void; signal?: AbortSignal },
 ): Promise<MoveView> {
-  let state = await moveBatch(sql);
+  let state = await moveBatch(batchMax, sql);
   let reported: number | null = null;
-  for (; state !== null && !state.isMoved && !signal?.aborted; state = await moveBatch(sql)) {
+  for (; state !== null && !state.isMoved && !signal?.aborted; state = await moveBatch(batchMax, sql)) {
     // Another process may be moving: then this one only waits.
     if (state.moved !== reported) report(state, onMoved);
     reported = state.moved;
@@ -74,10 +76,16 @@ export async function requireMoved(sql: Database): Promise<void> {
   throw new DomainError("conflict", `The generations of the version before are still being moved to their new table${share}`);
 }
 
-/** Moves in the background until everything is moved, whatever fails meanwhile. @param finish drops the older tables then */
-export function startMove({ sql, clock, log, finish }: MoveParts & { log: Logger; finish: boolean }): AsyncDisposable {
+interface BackgroundMoveParts extends Omit<MoveParts, "batchMax"> {
+  log: Logger;
+  /** No other process uses the database: it is moved in short steps, which all other statements wait for, and then finished. */
+  isAlone: boolean;
+}
+
+/** Moves in the background until everything is moved, whatever fails meanwhile. */
+export function startMove(parts: BackgroundMoveParts): AsyncDisposable {
   const stop = new AbortController();
-  const ended = moveInBackground({ sql, clock, log, finish }, stop.signal);
+  const ended = moveInBackground(parts, stop.signal);
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -86,15 +94,13 @@ export function startMove({ sql, clock, log, finish }: MoveParts & { log: Logger
   };
 }
 
-async function moveInBackground(
-  { sql, clock, log, finish }: MoveParts & { log: Logger; finish: boolean },
-  signal: AbortSignal,
-): Promise<void> {
+async function moveInBackground({ sql, clock, log, isAlone }: BackgroundMoveParts, signal: AbortSignal): Promise<void> {
+  const batchMax = isAlone ? embeddedMoveBatchMax : moveBatchMax;
   const onMoved = (state: MoveView): void =>
     log.info({ event: "generations.moving", ...state }, "Generations of the version before are being moved");
   while (!signal.aborted) {
     try {
-      const state = await moveGenerations({ sql, clock }, { finish, onMoved, signal });
+      const state = await moveGenerations({ sql, clock, batchMax }, { finish: isAlone, onMoved, signal });
       if (state.total > 0) log.info({ event: "generations.moved", ...state }, "Generations of the version before are moved");
       return;
     } catch (error) {

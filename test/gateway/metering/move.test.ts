@@ -216,14 +216,14 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     expect(states).toEqual([0, 16]);
   });
 
-  test("a move that is killed at any statement goes on where it was", async () => {
+  test("a move in many batches that is killed at any statement goes on where it was", async () => {
     await fill();
     const before = await formerRows();
     await migrate(sql);
     let kills = 0;
     for (let n = 1; ; n++) {
-      const failing = failAt(sql, n);
-      const failure = await moveGenerations({ sql: failing, clock: systemClock }, { finish: true }).then(() => null, String);
+      const failing = { sql: failAt(sql, n), clock: systemClock, batchMax: 5 };
+      const failure = await moveGenerations(failing, { finish: true }).then(() => null, String);
       if (failure === null) break;
       expect(failure).toContain("killed");
       kills++;
@@ -232,6 +232,18 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     expect(await rows()).toEqual(before);
     expect(await broken()).toBeNull();
     expect(await move(true)).toMatchObject({ finished: true });
+  });
+
+  test("batches of any size move each row once", async () => {
+    await fill();
+    const before = await formerRows();
+    await migrate(sql);
+    const states: number[] = [];
+    const parts = { sql, clock: systemClock, batchMax: 5 };
+    await moveGenerations(parts, { finish: false, onMoved: ({ moved }) => void states.push(moved) });
+    expect(states).toEqual([0, 5, 10, 15, 16]);
+    expect(await rows()).toEqual(before);
+    expect(await broken()).toBeNull();
   });
 
   test("both versions settle while rows are moved", async () => {
