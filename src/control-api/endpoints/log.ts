@@ -7,7 +7,7 @@ import { viewGeneration } from "../../gateway/generations/view.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
 import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../gateway/limits.ts";
-import { requireMoved } from "../../gateway/metering/move.ts";
+import { requireFinished } from "../../gateway/metering/move.ts";
 import { logRowsDefault, logRowsMax } from "../limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
@@ -65,7 +65,7 @@ export const logEndpoints: Endpoint[] = [
     progress: true,
     async handle({ input: { months }, actors, request, parts }) {
       const actor = actors.operator("delete months of the log");
-      await requireMoved(parts.sql);
+      await requireFinished(parts.sql);
       if (!wantsProgress(request)) return retainLog({ actor, months }, parts);
       return streamProgress((onRetained) => retainLog({ actor, months, onRetained }, parts), parts.log);
     },

@@ -76,6 +76,13 @@ export async function requireMoved(sql: Database): Promise<void> {
   throw new DomainError("conflict", `The generations of the version before are still being moved to their new table${share}`);
 }
 
+/** @throws DomainError conflict while the older tables are there: a process that still writes into them writes into all months */
+export async function requireFinished(sql: Database): Promise<void> {
+  await requireMoved(sql);
+  if ((await selectMove(sql)) === null) return;
+  throw new DomainError("conflict", "The tables of the version before are still there: drop them by `migrate --finish` first");
+}
+
 interface BackgroundMoveParts extends Omit<MoveParts, "batchMax"> {
   log: Logger;
   /** No other process uses the database: it is moved in short steps, which all other statements wait for, and then finished. */

@@ -10,6 +10,7 @@ import { settlementStore } from "../../../src/gateway/metering/store.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { newKeyId, newWorkspaceId } from "../../../src/kernel/ids.ts";
+import { Control } from "../../support/control.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { formerStore } from "../../support/gateway/former/store.ts";
 import { settlement } from "../../support/gateway/settlements.ts";
@@ -232,6 +233,18 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     expect(await rows()).toEqual(before);
     expect(await broken()).toBeNull();
     expect(await move(true)).toMatchObject({ finished: true });
+  });
+
+  test("no month is deleted before the older tables are dropped, since their processes write into all months", async () => {
+    await fill();
+    await migrate(sql);
+    const retain = () => new Control(sql).call("POST", "/log/retain", { body: { months: 2 } });
+    expect(await retain()).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
+    await move(false);
+    const { status, body } = await retain();
+    expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining("migrate --finish")]);
+    await move(true);
+    expect(await retain()).toMatchObject({ status: 200 });
   });
 
   test("batches of any size move each row once", async () => {
