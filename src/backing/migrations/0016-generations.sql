@@ -253,10 +253,9 @@ BEGIN
     FOR EACH STATEMENT EXECUTE FUNCTION copy_charges();
   CREATE TRIGGER copy_deletions AFTER DELETE ON charges REFERENCING OLD TABLE AS deleted
     FOR EACH STATEMENT EXECUTE FUNCTION copy_deletions();
-  CREATE OR REPLACE FUNCTION outcomes_of(ids text[]) RETURNS TABLE (generation text, outcome text) LANGUAGE sql STABLE AS $body$
-    SELECT generation_id, outcome FROM generations WHERE generation_id = ANY (ids)
-      AND generation_id >= (SELECT min(id COLLATE "C") FROM unnest(ids) AS id)
-      AND generation_id <= (SELECT max(id COLLATE "C") FROM unnest(ids) AS id)
+  ALTER FUNCTION outcomes_of(text[]) RENAME TO outcomes_of_moved;
+  CREATE FUNCTION outcomes_of(ids text[]) RETURNS TABLE (generation text, outcome text) LANGUAGE sql STABLE AS $body$
+    SELECT generation, outcome FROM outcomes_of_moved(ids)
     UNION ALL
     SELECT generation_id, outcome FROM charges WHERE generation_id = ANY (ids)
       AND NOT EXISTS (SELECT FROM generations WHERE generations.generation_id = charges.generation_id)

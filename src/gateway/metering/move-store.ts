@@ -129,10 +129,8 @@ export async function dropFormerTables(sql: Database): Promise<void> {
   await sql.begin(async (tx) => {
     await allowLocks(moveLockMs, tx);
     await tx`LOCK TABLE charges, request_log IN ACCESS EXCLUSIVE MODE`;
-    await tx`
-      CREATE OR REPLACE FUNCTION outcomes_of(ids text[]) RETURNS TABLE (generation text, outcome text) LANGUAGE sql STABLE AS $$
-        SELECT generation_id, outcome FROM generations WHERE generation_id = ANY (ids)
-      $$`;
+    await tx`DROP FUNCTION outcomes_of(text[])`;
+    await tx`ALTER FUNCTION outcomes_of_moved(text[]) RENAME TO outcomes_of`;
     await tx`DROP TABLE charges, request_log`;
     await tx`DROP FUNCTION copy_charges, copy_deletions`;
     await tx`DELETE FROM generations_move`;

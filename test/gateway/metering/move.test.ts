@@ -14,6 +14,7 @@ import { Control } from "../../support/control.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { formerStore } from "../../support/gateway/former/store.ts";
 import { settlement } from "../../support/gateway/settlements.ts";
+import { schemaDigest } from "../../support/servers/empty-database.ts";
 import { failAt } from "../../support/servers/fail-at.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { until } from "../../support/until.ts";
@@ -273,6 +274,19 @@ describe.each(databases)("the move of older rows on $name", ({ name, open }) => 
     await Promise.all([...writers, move(false)]);
     expect(await broken()).toBeNull();
     expect(await rows()).toHaveLength(16 + 2 * 3 * 15 * 2);
+  });
+
+  test("a database whose move is finished has the schema of a new one", async () => {
+    const functions = async () => [
+      ...(await sql`SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname, prosrc`),
+    ];
+    await fill();
+    await migrate(sql);
+    await move(true);
+    const finished = { digest: await schemaDigest(sql), functions: await functions() };
+    await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
+    await migrate(sql);
+    expect(finished).toEqual({ digest: await schemaDigest(sql), functions: await functions() });
   });
 
   test("a new database has nothing to move", async () => {

@@ -20,5 +20,5 @@ export function failAt(sql: Database, n: number): Database {
 /** Fragments of other statements begin with another word. */
 function isStatement(first: unknown): boolean {
   const [text = ""] = Array.isArray(first) ? (first as string[]) : [];
-  return /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|LOCK|DROP|CREATE)\b/.test(text);
+  return /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|LOCK|DROP|CREATE|ALTER)\b/.test(text);
 }
