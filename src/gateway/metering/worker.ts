@@ -76,17 +76,31 @@ interface Outcome {
   refused: DeadLetter[];
 }
 
-/** If the database refuses a value, each settlement is tried once more by itself, so that an invalid one delays no other. */
+/**
+ * If the database refuses a value, each half is tried by itself, and so on, so that an invalid settlement delays no other for long. One
+ * alone is tried once more, since another transaction may have been the cause.
+ */
 async function settleOrRefuse(settlements: Settlement[], parts: MeteringParts): Promise<Outcome> {
   const outcome: Outcome = { settled: [], refused: [] };
-  if (settlements.length === 0 || (await trySettle(settlements, { outcome, parts })) === null) return outcome;
-  for (const settlement of settlements) {
-    const refusal = await trySettle([settlement], { outcome, parts });
-    if (refusal === null) continue;
-    outcome.refused.push(deadSettlement(settlement, refusal));
-    if (settlement.outcome !== "settled") await releaseHold(settlement, parts);
+  const waiting = settlements.length === 0 ? [] : [settlements];
+  for (let some = waiting.pop(); some !== undefined; some = waiting.pop()) {
+    if ((await trySettle(some, { outcome, parts })) === null) continue;
+    const [only, second] = some;
+    const middle = Math.ceil(some.length / 2);
+    if (second) waiting.push(some.slice(middle), some.slice(0, middle));
+    else if (only) await settleAlone(only, { outcome, parts });
   }
   return outcome;
+}
+
+async function settleAlone(
+  settlement: Settlement,
+  { outcome, parts }: { outcome: Outcome; parts: MeteringParts },
+): Promise<void> {
+  const refusal = await trySettle([settlement], { outcome, parts });
+  if (refusal === null) return;
+  outcome.refused.push(deadSettlement(settlement, refusal));
+  if (settlement.outcome !== "settled") await releaseHold(settlement, parts);
 }
 
 /** No later end would release the hold of an end that is refused itself: the sweeper would send it for ever. */

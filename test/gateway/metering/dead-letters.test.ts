@@ -49,6 +49,23 @@ describe.each(databases)("a settlement that cannot be booked on $name", ({ open 
     await money.expectSound();
   });
 
+  test("an invalid settlement among a thousand costs some transactions, not a thousand", async () => {
+    const { workspace, metering, ended } = await money.customer();
+    let transactions = 0;
+    const { store } = metering;
+    metering.store = { settle: (charges) => (transactions++, store.settle(charges)) };
+    const invalid = ended({ durationMs: 2 ** 31 });
+    await metering.settle([
+      ...Array.from({ length: 500 }, () => ended()),
+      invalid,
+      ...Array.from({ length: 499 }, () => ended()),
+    ]);
+    expect(await money.balance(workspace)).toBe(usd - 999n * cost);
+    expect(await money.deadLetters(invalid.generation)).toHaveLength(1);
+    expect(transactions).toBeLessThan(25);
+    await money.expectSound();
+  });
+
   test("a payload that is not a settlement becomes a dead letter with its reason", async () => {
     const { workspace, metering, ended } = await money.customer();
     const good = event([ended()]);
