@@ -110,7 +110,7 @@ CREATE TABLE generation_days (
   workspace_id text COLLATE "C" NOT NULL,
   key_id text COLLATE "C" NOT NULL,
   model text COLLATE "C" NOT NULL,
-  -- Of the admission, in UTC.
+  -- Of the admission, in UTC; the first of the month whose totals have the charge where that is another month.
   day date NOT NULL,
   generations bigint NOT NULL,
   -- Those that an entry of the ledger counts.
