@@ -14,11 +14,11 @@ export interface Service {
 }
 
 const answerMsMax = 60_000;
-/** A verb that reports progress ends by itself after ten minutes. */
+/** Most verbs that report progress end by themselves after ten minutes. */
 const progressMsMax = 660_000;
 
 export interface Call {
-  verb: Pick<RemoteVerb, "method" | "path" | "file" | "progress">;
+  verb: Pick<RemoteVerb, "method" | "path" | "file" | "progress" | "msMax">;
   fields: Record<string, unknown>;
   /** The bytes of a file that was already read. The fields then go into the query. */
   body?: Uint8Array<ArrayBuffer>;
@@ -36,7 +36,7 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
     accept: verb.progress ? "application/x-ndjson" : "application/json",
     ...(as !== null && { "x-act-as": as }),
   };
-  const signal = AbortSignal.timeout(verb.progress || verb.file || read ? progressMsMax : answerMsMax);
+  const signal = AbortSignal.timeout(verb.msMax ?? (verb.progress || verb.file || read ? progressMsMax : answerMsMax));
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
     throw new CallError(`Cannot reach Weir at ${url}: ${reason(error)}; is it running? WEIR_URL names its address`, {
       cause: error,

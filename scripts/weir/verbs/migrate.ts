@@ -1,6 +1,9 @@
 import { yes } from "../value.ts";
 import type { Verb } from "../verb.ts";
 
+/** The move of twenty million rows takes a quarter of an hour. */
+const dayMs = 86_400_000;
+
 export const migrateVerbs: readonly Verb[] = [
   {
     noun: "migrate",
@@ -16,6 +19,7 @@ export const migrateVerbs: readonly Verb[] = [
         help: "then drop the older tables: no process of the version before may run",
       },
     ],
+    msMax: dayMs,
     progress: ({ moved, total }) => `${String(moved)} of ${String(total)} generations`,
   },
 ];
