@@ -3,6 +3,7 @@ import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counter
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
+import { modelNotFoundMessage } from "../models/nearest-model.ts";
 import { unavailableMessages } from "../models/unavailable-message.ts";
 import { maximumCost } from "../models/price.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
@@ -13,6 +14,8 @@ export interface ModelsView {
   /** False until a valid catalog has been read. */
   readable(): boolean;
   find(id: string): Model | null;
+  /** The published model that an unknown id probably means. Absent: refusals name none. */
+  nearest?(id: string): string | null;
   /** The routes that may serve this workspace, or the reason why there is none. */
   usableRoutes(model: Model, record: Pick<KeyRecord, "zeroDataRetention">): { routes: Route[]; reason: UnavailableReason | null };
 }
@@ -24,6 +27,8 @@ export interface Prepared {
   maxOutputTokens: number;
   /** The maximum cost of this request with so many output tokens; null: the model cannot be priced. */
   costOf: ((maxTokens: number) => NanoUsd) | null;
+  /** The id that an unknown model's refusal names; looked up only when that refusal is sent. */
+  nearestModel: () => string | null;
 }
 
 const modelNotFound = "model_not_found";
@@ -37,6 +42,7 @@ export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models
     record,
     maxOutputTokens: priced.maxOutputTokens,
     costOf: priced.costOf,
+    nearestModel: () => models.nearest?.(admit.model) ?? null,
     request: {
       generation: admit.generation,
       workspace: record.workspace,
@@ -95,7 +101,7 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
         window: windowOf(request, reply.window),
       };
     case "model_refused":
-      return modelRefused(admit, reply.reason, windowOf(request, reply.window));
+      return modelRefused(admit, reply.reason, { nearest: prepared.nearestModel, window: windowOf(request, reply.window) });
     case "insufficient_credit":
       return {
         kind: "refused",
@@ -126,13 +132,17 @@ function windowOf(request: AdmitRequest, window: RateWindow): WindowOnBus {
   return { limit: request.requestsPerMinute, remaining: window.remaining, resetMs: window.resetMs };
 }
 
-function modelRefused(admit: AdmitGeneration, reason: string, window: WindowOnBus): Refused {
+function modelRefused(
+  admit: AdmitGeneration,
+  reason: string,
+  { nearest, window }: { nearest: () => string | null; window: WindowOnBus },
+): Refused {
   if (reason === modelNotFound) {
     return {
       kind: "refused",
       code: "model_not_found",
       param: "model",
-      message: `There is no model with the id ${admit.model}`,
+      message: modelNotFoundMessage(admit.model, nearest()),
       window,
     };
   }

@@ -3,6 +3,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import { GatewayError } from "../../kernel/errors.ts";
 import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
 import type { Route } from "../models/model.ts";
+import { modelNotFoundMessage, nearestModel } from "../models/nearest-model.ts";
 import type { WorkspaceRequirements, Models } from "../models/models.ts";
 
 export interface Listing {
@@ -33,13 +34,12 @@ export function modelListBody({ models, demands, measure }: Listing, all: boolea
 export function modelBody({ models, demands, measure }: Listing, id: string): ModelRecord {
   requireCatalog(models);
   const model = models.find(id);
-  if (model === null) throw modelNotFound(id);
+  if (model === null) throw modelNotFound(id, nearestModel(id, models.list()));
   return modelRecord(model, models.availability(model, demands), measure);
 }
 
-/** The message ends with the requested id. */
-export function modelNotFound(id: string): GatewayError {
-  return new GatewayError("model_not_found", { message: `There is no model with the id ${id}`, param: "model" });
+function modelNotFound(id: string, nearest: string | null): GatewayError {
+  return new GatewayError("model_not_found", { message: modelNotFoundMessage(id, nearest), param: "model" });
 }
 
 function requireCatalog(models: Pick<Models, "readable">): void {

@@ -1,6 +1,7 @@
 /** The models of this process: the catalog's models, and which of them can be called now. */
 import { availabilityOf, type Availability } from "./availability.ts";
 import type { Catalog, Model, Route, UnavailableReason } from "./model.ts";
+import { nearestModel } from "./nearest-model.ts";
 import { watchCatalog, type WatchOptions } from "./watch-catalog.ts";
 import { watchLaunchChecks, type LaunchCheckSources } from "./watch-launch-checks.ts";
 
@@ -23,6 +24,8 @@ export interface Models extends Disposable {
   problem(): string | null;
   /** A published model. */
   find(id: string): Model | null;
+  /** The published model that an unknown id probably means; null: none is near enough. */
+  nearest(id: string): string | null;
   /** All published models, in the order of the files. */
   list(): Model[];
   availability(model: Model, demands: WorkspaceRequirements): Availability;
@@ -54,6 +57,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
     catalog: () => catalog.current(),
     problem: () => catalog.problem(),
     find: (id) => published(catalog.current()?.models.get(id)),
+    nearest: (id) => nearestModel(id, catalog.current()?.models.values() ?? []),
     list: () => [...(catalog.current()?.models.values() ?? [])].filter((model) => model.published),
     availability,
     checkable,

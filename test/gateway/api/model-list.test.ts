@@ -54,5 +54,5 @@ test("a model is shown by its id, callable or not; an unknown id is model_not_fo
     }
   })();
   expect(error).toMatchObject({ code: "model_not_found", status: 404, param: "model" });
-  expect(error).toHaveProperty("message", expect.stringMatching(/ acme\/none$/));
+  expect(error).toHaveProperty("message", "Did you mean acme/one? There is no model with the id acme/none");
 });

@@ -39,6 +39,13 @@ describe("a message of admissions", () => {
     ]);
   });
 
+  test("the refusal of an unknown model names the nearest one and ends with the requested id", async () => {
+    const worker = new AdmissionWorker();
+    worker.models.nearest = () => "stub/model";
+    const [reply] = await worker.replies(admitRequest({ model: "model" }));
+    expect(reply).toMatchObject({ message: "Did you mean stub/model? There is no model with the id model" });
+  });
+
   test("the worker admits exactly as many requests as the credit covers, in order", async () => {
     const worker = new AdmissionWorker();
     const outcomes = await worker.outcomes(...Array.from({ length: 12 }, () => admitRequest()));
