@@ -3,16 +3,23 @@ import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalo
 import { exportCatalog, exportFormats } from "../../../src/connectors/catalog/exports.ts";
 import { formatProblem } from "../../../src/connectors/catalog/files/problem.ts";
 import { tallyOf, type Tally } from "../../../src/connectors/catalog/files/tally.ts";
+import { supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
+import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
+import { formatModelProblem } from "../../../src/gateway/models/check/problem.ts";
+import { modelTallyOf, type ModelTally } from "../../../src/gateway/models/check/tally.ts";
 import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
 import { oneOf } from "../value.ts";
 import type { Files, LocalAnswer, Verb } from "../verb.ts";
 
+const knownWords = new Set(Object.keys(supportWords));
+
 export const catalogVerbs: readonly Verb[] = [
   {
     noun: "catalog",
     verb: "check",
-    summary: "Check the connector files in CATALOG_DIR and count them; exit code 1 when one is invalid",
+    summary: "Check the files of models, providers and connectors in CATALOG_DIR and count them; exit code 1 when one is invalid",
     flags: [],
     local: check,
   },
@@ -26,12 +33,15 @@ export const catalogVerbs: readonly Verb[] = [
 ];
 
 async function check(_fields: Record<string, unknown>, files: Files): Promise<LocalAnswer> {
-  const { catalog, problems } = await judge(files);
-  const tally = tallyOf(catalog);
+  const connectors = await judge(files);
+  const models = await reading(async () => judgeModels(await readCatalogFiles(files.catalogDir), knownWords));
+  const tally = tallyOf(connectors.catalog);
+  const modelTally = modelTallyOf(models);
+  const problems = [...models.problems, ...connectors.problems];
   return {
-    body: { ok: problems.length === 0, ...tally, problems },
-    text: tallyText(tally),
-    errors: problems.map(formatProblem),
+    body: { ok: problems.length === 0, ...tally, model_catalog: modelTally, problems },
+    text: [modelTallyText(modelTally), tallyText(tally)].join("\n\n"),
+    errors: [...models.problems.map(formatModelProblem), ...connectors.problems.map(formatProblem)],
   };
 }
 
@@ -43,12 +53,44 @@ async function print(fields: Record<string, unknown>, files: Files): Promise<Loc
   return { body: JSON.parse(exportCatalog(catalog, "json")), text: exportCatalog(catalog, format).trimEnd(), errors: [] };
 }
 
-async function judge({ catalogDir }: Files): Promise<Judgement> {
+function judge({ catalogDir }: Files): Promise<Judgement> {
+  return reading(async () => judgeConnectors(await readConnectorFiles(catalogDir)));
+}
+
+/** @throws CallError when the folder cannot be read */
+async function reading<Result>(read: () => Promise<Result>): Promise<Result> {
   try {
-    return judgeConnectors(await readConnectorFiles(catalogDir));
+    return await read();
   } catch (error) {
     throw new CallError(`Cannot read the catalog: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
+}
+
+function modelTallyText({ models, providers, prices, sources }: ModelTally): string {
+  return [
+    columns([
+      ["MODELS", "NUMBER"],
+      ["chat", String(models.chat)],
+      ["embeddings", String(models.embeddings)],
+      ["callable with a key and a launch check", String(models.callable)],
+      ["served by several providers", String(models.several_routes)],
+      ["with price tiers", String(models.tiers)],
+      ["all", String(models.total)],
+    ]),
+    columns([
+      ["PROVIDERS", "NUMBER"],
+      ["serving a model", String(providers.serving)],
+      ["all", String(providers.total)],
+    ]),
+    columns([
+      ["PRICES OF ROUTES", "NUMBER"],
+      ["with a second source", String(prices.checked)],
+      ["with a note why they stand", String(prices.noted)],
+      ["with one source", String(prices.one_source)],
+      ["without a source", String(prices.no_source)],
+    ]),
+    columns([["SOURCES OF PRICES", "NUMBER"], ...sources.map(({ place, sources: number }) => [place, String(number)])]),
+  ].join("\n\n");
 }
 
 function tallyText({ total, categories, evidence, sources }: Tally): string {

@@ -42,7 +42,16 @@ const routeFields = {
   max_tokens_field: Type.Optional(Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")])),
 };
 
-export const RouteEntry = strict({ provider: ProviderId, ...routeFields, source: Type.Optional(Source) });
+/** Where a price was read. */
+const citation = {
+  source: Type.Optional(Source),
+  /** A second source with the same price. Absent: there is none, and `note` tells why the price stands. */
+  checked_with: Type.Optional(Source),
+  /** Which source was taken, and why, where sources differ or where there is only one. */
+  note: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
+};
+
+export const RouteEntry = strict({ provider: ProviderId, ...routeFields, ...citation });
 export type RouteEntry = Static<typeof RouteEntry>;
 
 export const ModelEntry = strict({
@@ -74,8 +83,9 @@ export const ModelEntry = strict({
   released: Type.Optional(Day),
   /** Number of weights, only for the service's own models. */
   parameters: Type.Optional(Type.Integer({ minimum: 0 })),
-  /** The source of this entry's facts, and the day on which it was read. */
-  source: Type.Optional(Source),
+  /** The source of this entry's facts; the price of an entry with `routes` has its sources there. */
+  ...citation,
+  /** The day on which the sources were read. */
   seen: Type.Optional(Day),
 });
 export type ModelEntry = Static<typeof ModelEntry>;
@@ -99,6 +109,8 @@ export const ProviderEntry = strict({
   subprocessor_listed: Type.Boolean(),
   /** The address of the provider's terms. */
   terms: Type.Optional(Source),
+  /** Its name in models.dev, for `weir model import`. Absent: its id. */
+  models_dev: Type.Optional(ProviderId),
   source: Type.Optional(Source),
   seen: Type.Optional(Day),
 });
