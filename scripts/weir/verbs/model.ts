@@ -1,4 +1,5 @@
-import { id } from "../value.ts";
+import { importKinds, importModels } from "../model-import.ts";
+import { id, oneOf, text, yes } from "../value.ts";
 import type { Flag, Verb } from "../verb.ts";
 
 const oneModel: Flag = { name: "id", field: "id", value: id, help: "only this model" };
@@ -24,5 +25,22 @@ export const modelVerbs: readonly Verb[] = [
     columns,
     progress: ({ model, provider, code }) =>
       `${String(model)} by ${String(provider)}: ${code === null ? "passed" : String(code)}`,
+  },
+  {
+    noun: "model",
+    verb: "import",
+    summary: "Print how an api.json of models.dev differs from the files of CATALOG_DIR; --write changes the files",
+    operand: { field: "source", placeholder: "FILE", help: "a copy of https://models.dev/api.json" },
+    flags: [
+      { name: "provider", field: "provider", value: text, help: "only this provider of providers.json" },
+      { name: "changes", field: "changes", value: oneOf(...importKinds), help: "only these changes; default: all" },
+      {
+        name: "write",
+        field: "write",
+        value: yes,
+        help: "change the files, unless a check of them would fail; terms stay as they are",
+      },
+    ],
+    local: importModels,
   },
 ];
