@@ -26,8 +26,9 @@ export type ModelListBody = Static<typeof ModelListBody>;
  */
 export function modelListBody({ models, demands, measure }: Listing, all: boolean): ModelListBody {
   requireCatalog(models);
-  const records = models.list().map((model) => modelRecord(model, models.availability(model, demands), measure));
-  return { object: "list", data: all ? records : records.filter((record) => record.runnable) };
+  const judged = models.list().map((model) => ({ model, availability: models.availability(model, demands) }));
+  const listed = all ? judged : judged.filter(({ availability }) => availability.runnable);
+  return { object: "list", data: listed.map(({ model, availability }) => modelRecord(model, availability, measure)) };
 }
 
 /** @throws GatewayError model_not_found; model_unavailable while there is no catalog */
