@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
+import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
+import { modelTallyOf } from "../../../src/gateway/models/check/tally.ts";
 import { supportWords } from "../../../src/gateway/api/request/supports.ts";
 import { availabilityOf } from "../../../src/gateway/models/availability.ts";
 import { readCatalog } from "../../../src/gateway/models/catalog.ts";
@@ -23,14 +26,56 @@ const files = (await readdir(join(folder, "models"))).filter((name) => name !== 
 const entries = (await Promise.all(files.map((name) => entriesOf<ModelEntry>(`models/${name}`)))).flat();
 const providers = await entriesOf<ProviderEntry>("providers.json");
 
+const supported = new Set(Object.keys(supportWords));
+
 function routesOf(models: Model[]): Route[] {
   return models.flatMap((model) => model.routes);
 }
 
 describe("the shipped catalog", () => {
-  test("the catalog lists at least 60 chat models of at least 8 providers", () => {
-    expect(real.filter((model) => model.kind === "chat").length).toBeGreaterThanOrEqual(60);
-    expect(new Set(routesOf(real).map((route) => route.provider.id)).size).toBeGreaterThanOrEqual(8);
+  test("the catalog has at least 400 chat models of at least 30 providers that a key and a launch check make callable", async () => {
+    const { models: counts, providers: served } = modelTallyOf(judgeModels(await readCatalogFiles(folder), supported));
+    expect(counts.callable).toBeGreaterThanOrEqual(400);
+    expect(served.serving).toBeGreaterThanOrEqual(30);
+  });
+
+  test("the catalog check finds no problem", async () => {
+    expect(judgeModels(await readCatalogFiles(folder), supported).problems).toEqual([]);
+  });
+
+  test("every price has a second source, or a note why it stands", () => {
+    const routes = entries.flatMap((entry) => (entry.routes ?? [entry]).map((route) => ({ id: entry.id, ...route })));
+    expect(routes.filter(({ checked_with, note }) => checked_with === undefined && note === undefined)).toEqual([]);
+    for (const { id, source, checked_with } of routes)
+      if (checked_with === source) expect([id, source]).toEqual([id, "a second source"]);
+  });
+
+  test.each([
+    ["openai/gpt-6.1-sol", 272_000],
+    ["openai/gpt-5.5", 272_000],
+    ["google/gemini-3.1-pro-preview", 200_000],
+    ["x-ai/grok-4.7", 200_000],
+    ["anthropic/claude-haiku-5-5", 100_000],
+    ["qwen/qwen3-coder-plus", 32_000],
+  ])("the flagship %s has a dearer tier above %i tokens", (id, bound) => {
+    const prices = catalog.models.get(id)?.routes[0]?.prices;
+    const tier = prices?.tiers?.[0];
+    expect([id, tier?.aboveInputTokens]).toEqual([id, bound]);
+    expect(tier && prices && tier.input > prices.input && tier.output > prices.output).toBe(true);
+  });
+
+  test("every tier lies within the context of its model, and its cached tokens cost no more than its input", () => {
+    for (const { id, contextLength, routes } of real) {
+      for (const tier of routes.flatMap(({ prices }) => prices?.tiers ?? [])) {
+        const holds = tier.aboveInputTokens < contextLength && tier.cacheRead <= tier.input;
+        expect([id, tier.aboveInputTokens, holds]).toEqual([id, tier.aboveInputTokens, true]);
+      }
+    }
+  });
+
+  test("GET /models?all=true stays below 256 KiB", () => {
+    const data = models.map((model) => modelRecord(model, availabilityOf(model, noAccount), () => null));
+    expect(JSON.stringify({ object: "list", data }).length).toBeLessThan(256 * 1024);
   });
 
   test("every provider in the catalog serves a model", () => {
