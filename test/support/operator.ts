@@ -95,6 +95,7 @@ export interface LogRow {
   generation_id: string;
   request_id: string;
   key_id: string;
+  endpoint: string;
   model: string;
   provider: string;
   status: number;

@@ -8,6 +8,9 @@ export const GenerationView = Type.Object({
   request_id: text("The value of the answer's `X-Request-Id` header"),
   workspace_id: text("The workspace whose credit paid"),
   key_id: text("The key of the request"),
+  endpoint: Type.Union([Type.Literal("chat"), Type.Literal("completions"), Type.Literal("embeddings")], {
+    description: "The endpoint of the request; `chat` also if the gateway died and it is not known",
+  }),
   model: text("The requested model"),
   provider: text("The provider that was called last; `none`: no provider was called"),
   status: Type.Integer({ description: "The HTTP status of the answer; 499: the client disconnected" }),

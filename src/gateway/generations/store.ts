@@ -5,6 +5,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import type { Endpoint } from "../journal/settlement.ts";
 
 export interface GenerationRow {
   generation: GenerationId;
@@ -12,6 +13,8 @@ export interface GenerationRow {
   request: string;
   workspace: WorkspaceId;
   key: KeyId;
+  /** null: chat completions. */
+  endpoint: Endpoint | null;
   model: string;
   provider: string;
   status: number;
@@ -40,8 +43,8 @@ export interface LogPage {
 }
 
 function columns(sql: Queries) {
-  return sql`generation_id AS generation, admitted_at AS at, request_id AS request, workspace_id AS workspace, key_id AS key, model,
-    provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
+  return sql`generation_id AS generation, admitted_at AS at, request_id AS request, workspace_id AS workspace, key_id AS key, endpoint,
+    model, provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
     completion_tokens AS "completionTokens", cache_write_tokens AS "cacheWriteTokens", reasoning_tokens AS "reasoningTokens",
     tier_above_tokens AS "tierAboveTokens", reserved_nano AS reserved, cost_nano AS cost,
     usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"`;

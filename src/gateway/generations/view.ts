@@ -9,6 +9,7 @@ export function viewGeneration(row: GenerationRow): GenerationView {
     request_id: row.request,
     workspace_id: row.workspace,
     key_id: row.key,
+    endpoint: row.endpoint ?? "chat",
     model: row.model,
     provider: row.provider,
     status: row.status,

@@ -21,10 +21,11 @@ const failed = { usageEstimated: false, status: 500, code: "internal_error", fir
  * delivered by its last progress line.
  */
 export function interruptedSettlement({ intent, sent, owed, ...delivered }: InterruptedGeneration, nowMs: number): Settlement {
-  const { generation, request, workspace, key, month, admittedAt, model, streamed } = intent;
+  const { generation, request, workspace, key, month, admittedAt, model, streamed, endpoint } = intent;
   // A spool may be found after weeks; no generation lasts longer than its hold.
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
-  const facts = { generation, request, workspace, key, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
+  const ids = { generation, request, workspace, key, ...(endpoint && { endpoint }) };
+  const facts = { ...ids, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
   if (!sent || !owed) return { ...uncharged("unknown"), ...facts };
   const { provider, promptTokens } = owed;
   const usage = { ...nothing, ...delivered, promptTokens };

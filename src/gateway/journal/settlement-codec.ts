@@ -46,8 +46,10 @@ export function encodeSettlement(settlement: Settlement): string {
   ]);
 }
 
-function rareFields({ tierAboveTokens }: Settlement): [] | [JsonObject] {
-  return tierAboveTokens === undefined ? [] : [{ tierAboveTokens }];
+/** Fields that few settlements have. An older reader ignores them. */
+function rareFields({ tierAboveTokens, endpoint }: Settlement): [] | [JsonObject] {
+  const rare = { tierAboveTokens, endpoint };
+  return Object.values(rare).every((value) => value === undefined) ? [] : [rare];
 }
 
 /** The values under their names, unchecked. Older spools hold an object already. */

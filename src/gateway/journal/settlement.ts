@@ -6,6 +6,10 @@ export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER
 const Time = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 export const Amount = Type.String({ pattern: "^\\d{1,19}$" });
 
+/** An endpoint beside chat completions. */
+const Endpoint = Type.Union([Type.Literal("completions"), Type.Literal("embeddings")]);
+export type Endpoint = Static<typeof Endpoint>;
+
 export const Settlement = Type.Object({
   generation: Type.String({ pattern: "^gen-[a-z2-7]{26}$" }),
   request: Type.String(),
@@ -39,5 +43,7 @@ export const Settlement = Type.Object({
   streamed: Type.Boolean(),
   firstTokenMs: Type.Union([Count, Type.Null()]),
   durationMs: Count,
+  /** Absent: chat completions, or an older version wrote the settlement. */
+  endpoint: Type.Optional(Endpoint),
 });
 export type Settlement = Static<typeof Settlement>;

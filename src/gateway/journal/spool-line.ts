@@ -28,6 +28,7 @@ export const GenerationIntent = Type.Object({
   admittedAt: Type.Number(),
   model: Type.String(),
   streamed: Type.Boolean(),
+  endpoint: Settlement.properties.endpoint,
   /** The cost that is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote the line. */
   owed: Type.Optional(Type.Object({ ...OwedRoute.properties, promptTokens: Count })),
 });

@@ -76,6 +76,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
       request_id: expect.stringMatching(/^req-/),
       workspace_id: workspace,
       key_id: mine,
+      endpoint: "chat",
       model: "sandbox/echo",
       provider: "sandbox",
       status: 200,
@@ -103,6 +104,12 @@ describe.each(databases)("the request log on $name", ({ open }) => {
     const parts = { cache_write_tokens: 200, reasoning_tokens: 40, tier_above_tokens: 272_000 };
     expect(await control.expect("GET", `/log/${tiered.generation}`)).toMatchObject(parts);
     expect((await control.list("/log?workspace=w&limit=100")).at(-1)).toMatchObject(parts);
+  });
+
+  test("the log names the endpoint, if it is not chat", async () => {
+    const other = settlement({ workspace, key: mine, admittedAt: Date.UTC(2026, 9, 30), endpoint: "completions" });
+    await book(database.sql, other);
+    expect(await control.expect("GET", `/log/${other.generation}`)).toMatchObject({ endpoint: "completions" });
   });
 
   test.each(["limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "before=yesterday", "key=", "kye=1", "workspace=nowhere"])(

@@ -31,7 +31,8 @@ describe("the recovery of a dead gateway's generations", () => {
   test("the successor charges the prompt and the tokens delivered until the last second", async () => {
     const killed = journals.open();
     const [tracked, untracked] = [reservation(), reservation()];
-    for (const begun of [tracked, untracked]) killed.begin(begun, { ...facts, streamed: true, owed });
+    killed.begin(tracked, { ...facts, streamed: true, owed, endpoint: "completions" });
+    killed.begin(untracked, { ...facts, streamed: true, owed });
     await settled();
     killed.track(tracked.generation, () => soFar);
     journals.clock.advance(progressMs);
@@ -43,6 +44,7 @@ describe("the recovery of a dead gateway's generations", () => {
       [
         {
           generation: tracked.generation,
+          endpoint: "completions",
           usage: { promptTokens: 50_000, cachedTokens: 40_000, cacheWriteTokens: 5, completionTokens: 299 },
         },
         { generation: untracked.generation, usage: { promptTokens: 50_000, completionTokens: 0 } },

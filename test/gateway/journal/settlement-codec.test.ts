@@ -13,16 +13,18 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("the codec of settlements", () => {
   test("decoded settlements equal the encoded ones", () => {
-    const settlements = [good, { ...good, model: 'a "quoted"\n漢' }, { ...good, tierAboveTokens: 200_000 }];
+    const rare = { tierAboveTokens: 200_000, endpoint: "completions" as const };
+    const settlements = [good, { ...good, model: 'a "quoted"\n漢' }, { ...good, ...rare }];
     const decoded = decodeSettlements(encodeSettlements("batch", settlements.map(encodeSettlement)));
     expect(decoded).toEqual({ batch: "batch", settlements, invalid: [] });
   });
 
-  test("the version before price tiers reads the same 25 values", () => {
+  test("the version before price tiers and endpoints reads the same 25 values", () => {
     const valuesOf = (text: string): unknown[] => [JSON.parse(text)].flat();
     const plain = valuesOf(encodeSettlement(good));
     expect(plain).toHaveLength(25);
     expect(valuesOf(encodeSettlement({ ...good, tierAboveTokens: 200_000 })).slice(0, 25)).toEqual(plain);
+    expect(valuesOf(encodeSettlement({ ...good, endpoint: "completions" })).slice(0, 25)).toEqual(plain);
   });
 
   test.each([
@@ -35,6 +37,7 @@ describe("the codec of settlements", () => {
     ["another id", { generation: "gen-1" }],
     ["a tier that is not a count", { tierAboveTokens: -1 }],
     ["an unknown outcome", { outcome: "void" }],
+    ["an unknown endpoint", { endpoint: "images" }],
     ["a missing field", { workspace: undefined }],
   ])("only a settlement with %s is set aside, with the reason", (_, fields) => {
     const invalid = encodeSettlement({ ...good, ...(fields as object) });

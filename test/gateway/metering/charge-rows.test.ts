@@ -4,9 +4,8 @@ import { selectKey } from "../../../src/accounts/keys/store.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
-/** Columns for early-access endpoints, routing and own provider keys. */
+/** Columns for routing and own provider keys. */
 const notYetFilled = {
-  endpoint: null,
   attempts: null,
   own_key_id: null,
   list_cost_nano: null,
@@ -61,6 +60,7 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
       code: "upstream_timeout",
       streamed: true,
       firstTokenMs: null,
+      endpoint: "completions",
     });
     await metering.settle([charged], [charged]);
     const rows = await money.sql`SELECT * FROM generations WHERE generation_id = ${charged.generation}`;
@@ -94,6 +94,7 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
         cache_write_tokens: 5,
         reasoning_tokens: 4,
         tier_above_tokens: 60,
+        endpoint: "completions",
         ...notYetFilled,
       },
     ]);
