@@ -32,7 +32,9 @@ console.log(`listening ${server?.port}`);
 
 function isCallable(): boolean {
   const found = models.find(model);
-  return found !== null && models.usableRoutes(found, { zeroDataRetention: false }).routes.length > 0;
+  return (
+    found !== null && models.usableRoutes(found, { zeroDataRetention: false, earlyAccess: ["embeddings"] }).routes.length > 0
+  );
 }
 
 /** @returns the step, which must be a composed one */

@@ -10,6 +10,16 @@ export const upstreamRetryAfterSeconds = 5;
 // Bodies
 export const modelIdCharactersMax = 256;
 
+// Embeddings
+export const embeddingInputsMax = 2_048;
+export const embeddingTokensMax = 300_000;
+/** JSON values of a body, above those of other bodies: each token id of a full batch is one. */
+export const embeddingValuesMax = 310_000;
+/** 2,048 vectors of 3,072 numbers in base64 are 33.6 MB. */
+export const embeddingAnswerBytesMax = 40 * 1024 * 1024;
+/** An answer is written in pieces of about this size, each when the client has room for it. */
+export const embeddingPieceBytes = 256 * 1024;
+
 // Admission
 export const unknownKeyAgeMsMax = 5_000;
 export const admissionBatchMax = 128;

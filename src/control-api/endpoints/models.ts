@@ -20,7 +20,7 @@ function choose(id: string | undefined, { models }: ControlParts): Model[] {
 }
 
 function describe(chosen: Model[], { models }: ControlParts): { data: ModelRecord[] } {
-  const demands = { zeroDataRetention: false };
+  const demands = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
   return { data: chosen.map((model) => modelRecord(model, models.availability(model, demands), () => null)) };
 }
 

@@ -17,7 +17,10 @@ export interface ModelsView {
   /** The published model that an unknown id probably means. Absent: refusals name none. */
   nearest?(id: string): string | null;
   /** The routes that may serve this workspace, or the reason why there is none. */
-  usableRoutes(model: Model, record: Pick<KeyRecord, "zeroDataRetention">): { routes: Route[]; reason: UnavailableReason | null };
+  usableRoutes(
+    model: Model,
+    record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess">,
+  ): { routes: Route[]; reason: UnavailableReason | null };
 }
 
 /** A request that is ready for the counters. */
@@ -106,7 +109,7 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
       return {
         kind: "refused",
         code: "insufficient_credit",
-        message: `${creditMessage(prepared, reply.available)}; add credit or lower max_tokens`,
+        message: `${creditMessage(prepared, reply.available)}; add credit or ${prepared.maxOutputTokens === 0 ? "send less" : "lower max_tokens"}`,
         window: windowOf(request, reply.window),
       };
     case "key_spend_limit_exceeded":

@@ -25,7 +25,7 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
 }
 
 function listingFor({ record }: Caller, { models, health }: Gateway): Listing {
-  return { models, demands: { zeroDataRetention: record.zeroDataRetention }, measure: (route) => health.measure(route) };
+  return { models, demands: record, measure: (route) => health.measure(route) };
 }
 
 function unescaped(text: string): string {

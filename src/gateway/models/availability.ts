@@ -8,6 +8,8 @@ export interface AvailabilityFacts {
   checks: ReadonlyMap<string, { passed: boolean }>;
   /** Whether the workspace allows only providers with zero data retention. */
   zeroDataRetention: boolean;
+  /** The features in early access that the workspace has; embeddings models need `embeddings`. */
+  earlyAccess: readonly string[];
 }
 
 export interface Availability {
@@ -36,7 +38,7 @@ const obstacles: readonly Obstacle[] = [
  * retention) can make a model not runnable for that workspace, while it stays available.
  */
 export function availabilityOf(model: Model, facts: AvailabilityFacts): Availability {
-  const listed = listedAs(model);
+  const listed = listedAs(model, facts);
   if (listed !== "available") return unavailable(listed, listed);
   const routes = model.routes.filter((route) => obstacleOf(route, facts) === null);
   if (routes.length > 0) return { availability: "available", runnable: true, reason: null, routes };
@@ -45,11 +47,12 @@ export function availabilityOf(model: Model, facts: AvailabilityFacts): Availabi
   return unavailable(reason === "zero_data_retention_required" ? "available" : "coming_soon", reason);
 }
 
-/** Embeddings are early access, and no endpoint serves them yet. Kind `none` answers without a model and has no route. */
-function listedAs(model: Model): ListedAs {
+/** Embeddings are early access. Kind `none` answers without a model and has no route. */
+function listedAs(model: Model, { earlyAccess }: AvailabilityFacts): ListedAs {
   if (model.listedAs !== "available") return model.listedAs;
   if (model.kind === "chat") return "available";
-  return model.kind === "embeddings" ? "request_access" : "coming_soon";
+  if (model.kind === "none") return "coming_soon";
+  return earlyAccess.includes("embeddings") ? "available" : "request_access";
 }
 
 function unavailable(availability: ListedAs, reason: UnavailableReason): Availability {

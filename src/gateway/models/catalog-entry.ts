@@ -1,20 +1,11 @@
 /** Converts file entries into the catalog's types. */
 import { parsePricePerMillion } from "../../kernel/money.ts";
 import { trimmedEnd } from "../../kernel/trim-end.ts";
-import { entryDigest } from "./entry-digest.ts";
+import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
+import { EntryError } from "./entry-error.ts";
+import { entryDigest, type CalledEntry } from "./entry-digest.ts";
 import type { Model, Prices, PriceTier, ProviderRecord, Route, TieredPrices } from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
-
-/** An entry that matches the schema and is still invalid. */
-export class EntryError extends Error {
-  override name = "EntryError";
-  readonly field: string;
-
-  constructor(field: string, message: string) {
-    super(message);
-    this.field = field;
-  }
-}
 
 export function providerFrom(entry: ProviderEntry): ProviderRecord {
   if (!URL.canParse(entry.base_url)) throw new EntryError("base_url", `"${entry.base_url}" is not a URL`);
@@ -24,6 +15,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
     format: entry.format,
     baseUrl: trimmedEnd(entry.base_url, "/"),
     keyEnv: entry.key_env,
+    ...providerEmbeddings(entry),
     cancelStopsBilling: entry.cancel_stops_billing,
     streamOptions: entry.stream_options ?? true,
     zeroDataRetention: entry.zero_data_retention,
@@ -40,9 +32,10 @@ export interface CatalogContext {
 
 /** @throws EntryError naming the field */
 export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Model {
+  const embeddings = embeddingFacts(entry);
   const path = (index: number): string => (entry.routes === undefined ? "" : `routes.${index}.`);
   const routes = routeEntries(entry, surroundings.fileProvider).map((route, index) => ({
-    ...routeFrom(entry.id, route, surroundings.providers),
+    ...routeFrom({ model: entry.id, embeddings }, route, surroundings.providers),
     prices: tieredPrices(route, path(index)),
   }));
   const model: Model = {
@@ -59,6 +52,7 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
     supports: new Set(entry.supports),
     reasons: entry.reasons ?? entry.supports.some((word) => word === "reasoning" || word === "reasoning_content"),
     defaultOnly: new Set(entry.default_only),
+    ...(embeddings && { embeddings }),
     listPrices: tieredPrices(entry) ?? routes[0]?.prices ?? null,
   };
   requireCallable(model);
@@ -66,7 +60,9 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
-  const { upstream_model, prices_per_1m_usd, tiers, hidden_input_tokens, max_tokens_field } = entry;
+  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field } = entry;
+  // An embeddings model embeds the text as it is.
+  const hidden_input_tokens = entry.hidden_input_tokens ?? (entry.kind === "embeddings" ? 0 : undefined);
   // Set on the model, they apply to every route without its own value.
   const shared = {
     ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
@@ -83,16 +79,21 @@ function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
   return [{ provider: fileProvider, upstream_model, ...shared, ...priced }];
 }
 
-function routeFrom(model: string, entry: RouteEntry, providers: ReadonlyMap<string, ProviderRecord>): Omit<Route, "prices"> {
+function routeFrom(
+  { model, embeddings }: Pick<CalledEntry, "model" | "embeddings">,
+  entry: RouteEntry,
+  providers: ReadonlyMap<string, ProviderRecord>,
+): Omit<Route, "prices"> {
   const provider = providers.get(entry.provider);
   if (!provider) throw new EntryError("provider", `there is no provider "${entry.provider}" in providers.json`);
+  if (embeddings && !provider.embeddings) throw new EntryError("provider", `"${provider.id}" has no embeddings`);
   const maxTokensField = entry.max_tokens_field ?? "max_tokens";
   return {
     provider,
     upstreamModel: entry.upstream_model,
     hiddenInputTokens: entry.hidden_input_tokens ?? null,
     maxTokensField,
-    entry: entryDigest({ model, provider, upstreamModel: entry.upstream_model, maxTokensField }),
+    entry: entryDigest({ model, provider, upstreamModel: entry.upstream_model, maxTokensField, embeddings }),
   };
 }
 

@@ -1,10 +1,11 @@
 /** Reads a catalog folder into a Catalog. One invalid entry makes the whole folder invalid. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
-import { EntryError, modelFrom, providerFrom } from "./catalog-entry.ts";
+import { modelFrom, providerFrom } from "./catalog-entry.ts";
 import { readCatalogFiles, type CatalogFile, type CatalogFiles } from "./catalog-files.ts";
+import { EntryError } from "./entry-error.ts";
 import type { Catalog, Model, ProviderRecord } from "./model.ts";
-import { sandboxModel, sandboxProvider } from "./sandbox.ts";
+import { sandboxModels, sandboxProvider } from "./sandbox.ts";
 import { ModelsFile, ProvidersFile } from "./schema.ts";
 
 // Compiled, because hundreds of entries are checked on the event loop that serves streams.
@@ -31,8 +32,8 @@ export function parseCatalog(files: CatalogFiles, options: CatalogOptions): Cata
   const providers = readProviders(files.providers);
   if (options.sandbox && !providers.has(sandboxProvider.id)) providers.set(sandboxProvider.id, providerFrom(sandboxProvider));
   const models = readModels(files.models, providers);
-  if (options.sandbox && !models.has(sandboxModel.id)) {
-    models.set(sandboxModel.id, modelFrom(sandboxModel, { fileProvider: sandboxProvider.id, providers }));
+  for (const entry of options.sandbox ? sandboxModels : []) {
+    if (!models.has(entry.id)) models.set(entry.id, modelFrom(entry, { fileProvider: sandboxProvider.id, providers }));
   }
   if (!options.sandbox) removeSandboxModels(models);
   return { version: `${files.digest}${options.sandbox ? "+sandbox" : ""}`, models, providers };

@@ -49,6 +49,20 @@ const RouteShown = Type.Object({
   tiers,
   ...measured,
 });
+const DimensionsShown = Type.Object(
+  {
+    default: Type.Integer({ description: "Used if the request has no `dimensions`" }),
+    allowed: Type.Union(
+      [
+        Type.Array(Type.Integer()),
+        Type.Object({ min: Type.Integer({ description: "The least" }), max: Type.Integer({ description: "The most" }) }),
+        Type.Null(),
+      ],
+      { description: "What a request may ask for: one of these values, or one of a range; null: nothing" },
+    ),
+  },
+  { description: "The numbers of a vector", ...addition },
+);
 const reasons = Type.Union(unavailableReasons.map((reason) => Type.Literal(reason)));
 
 export const ModelRecord = Type.Object({
@@ -68,6 +82,9 @@ export const ModelRecord = Type.Object({
   runnable: Type.Boolean({ description: "Whether the calling key's workspace can call it now" }),
   unavailable_reason: Type.Union([reasons, Type.Null()], { description: "Why it cannot be called; null: it can be called" }),
   ...measured,
+  kind: Type.Optional(Type.Literal("embeddings", { description: "Only of embeddings models, like the next two", ...addition })),
+  dimensions: Type.Optional(DimensionsShown),
+  max_inputs: Type.Optional(Type.Integer({ description: "Most inputs of one request", ...addition })),
   parameters: Type.Optional(Type.Integer({ description: "Number of weights, shown only for the service's own models" })),
   routes: Type.Optional(Type.Array(RouteShown, { description: "Its routes, if there are several", ...addition })),
 });
@@ -106,9 +123,18 @@ export function modelRecord(
     unavailable_reason: availability.reason,
     latency_ms: shown[0]?.latency_ms ?? null,
     uptime_percent: shown[0]?.uptime_percent ?? null,
+    ...embeddingsShown(model),
     ...(model.parameters !== null && { parameters: model.parameters }),
     ...(shown.length > 1 && { routes: shown }),
   };
+}
+
+function embeddingsShown({ kind, embeddings }: Model): Partial<ModelRecord> {
+  if (kind !== "embeddings") return {};
+  if (embeddings === undefined) return { kind };
+  const { dimensions, allowedDimensions, inputsMax } = embeddings;
+  const allowed = allowedDimensions === null || "min" in allowedDimensions ? allowedDimensions : [...allowedDimensions];
+  return { kind, dimensions: { default: dimensions, allowed }, max_inputs: inputsMax };
 }
 
 function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {

@@ -5,6 +5,10 @@ import type { PicoUsdPerToken } from "../../kernel/money.ts";
 export const wireFormatNames = ["openai", "anthropic", "google", "sandbox"] as const;
 export type WireFormatName = (typeof wireFormatNames)[number];
 
+/** The wire formats of embeddings; providers/embedding-formats.ts implements them. */
+export const embeddingFormatNames = ["openai", "google", "cohere", "mistral", "voyage"] as const;
+export type EmbeddingFormatName = (typeof embeddingFormatNames)[number];
+
 export interface ProviderRecord {
   id: string;
   name: string;
@@ -13,6 +17,8 @@ export interface ProviderRecord {
   baseUrl: string;
   /** The environment variable with the service's key; null: no key is needed. */
   keyEnv: string | null;
+  /** How its embeddings are called. Absent: they are not supported. */
+  embeddings?: { format: EmbeddingFormatName; baseUrl: string };
   /** Whether cancelling a stream stops its billing. */
   cancelStopsBilling: boolean;
   /** false: the provider refuses `stream_options` and always reports usage in streams. */
@@ -56,6 +62,24 @@ export interface Route {
 
 export type MaxTokensField = "max_tokens" | "max_completion_tokens";
 
+/** What a vector of an embeddings model may be, and how many a call may ask for. */
+export interface EmbeddingFacts {
+  /** The numbers of a vector if the request does not say. */
+  dimensions: number;
+  /** The values that a request may ask for; null: none, since the length is fixed. */
+  allowedDimensions: readonly number[] | DimensionsRange | null;
+  /** Inputs of one request. */
+  inputsMax: number;
+  /** The provider does not scale shortened vectors to length 1, so the gateway does. */
+  normalize: boolean;
+}
+
+/** Both ends included. */
+export interface DimensionsRange {
+  min: number;
+  max: number;
+}
+
 export type ListedAs = "available" | "request_access" | "coming_soon";
 
 export interface Model {
@@ -82,6 +106,8 @@ export interface Model {
   reasons: boolean;
   /** Request fields for which the model accepts only the default value. */
   defaultOnly: ReadonlySet<string>;
+  /** Present for a kind `embeddings` whose facts the catalog has. */
+  embeddings?: EmbeddingFacts;
   /** Prices shown if no route has prices (Zero: 0). */
   listPrices: TieredPrices | null;
 }

@@ -13,6 +13,8 @@ export interface ModelsOptions extends WatchOptions, LaunchCheckSources {
 /** A workspace's requirements for its providers. */
 export interface WorkspaceRequirements {
   zeroDataRetention: boolean;
+  /** The features in early access that it has. */
+  earlyAccess: readonly string[];
 }
 
 export interface Models extends Disposable {
@@ -39,16 +41,19 @@ export interface Models extends Disposable {
   refreshChecks(): Promise<void>;
 }
 
+/** Launch checks precede every workspace's wishes. */
+const everyFeature: WorkspaceRequirements = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
+
 /** Reads catalog and launch checks, and refreshes them until disposed. Never rejects for invalid files or an unreachable database. */
 export async function openModels(options: ModelsOptions): Promise<Models> {
   const catalog = await watchCatalog(options);
   const checks = await watchLaunchChecks(options);
   const published = (model: Model | undefined): Model | null => (model?.published ? model : null);
-  const availability = (model: Model, { zeroDataRetention }: WorkspaceRequirements): Availability =>
-    availabilityOf(model, { providerKey: options.providerKey, checks: checks.current(), zeroDataRetention });
+  const availability = (model: Model, { zeroDataRetention, earlyAccess }: WorkspaceRequirements): Availability =>
+    availabilityOf(model, { providerKey: options.providerKey, checks: checks.current(), zeroDataRetention, earlyAccess });
   const checkable = (model: Model): Route[] => model.routes.filter((route) => isCheckable(model, route));
   const isCheckable = (model: Model, route: Route): boolean => {
-    const { runnable, reason } = availability({ ...model, routes: [route] }, { zeroDataRetention: false });
+    const { runnable, reason } = availability({ ...model, routes: [route] }, everyFeature);
     const decided = runnable || reason === "launch_check_failed" || reason === "launch_check_missing";
     return decided && route.provider.format !== "sandbox";
   };

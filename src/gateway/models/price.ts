@@ -4,7 +4,7 @@ import { hiddenInputTokensDefault, hiddenInputTokensWithTools } from "../limits.
 import type { Model, Prices, Route, TieredPrices, Usage } from "./model.ts";
 
 export interface PricedRequest {
-  model: Pick<Model, "contextLength" | "maxOutputTokens">;
+  model: Pick<Model, "contextLength" | "maxOutputTokens"> & Partial<Pick<Model, "kind">>;
   /** The routes that may serve; the most expensive one decides. */
   routes: readonly Route[];
   /** Upper bound of the provider's token count for the request (`inputTokensBound`). */
@@ -33,7 +33,7 @@ export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: Pr
   let dearest = 0n;
   let largestInput = 0;
   for (const route of routes) {
-    const bound = Math.min(inputTokens + hiddenInputTokens(route, tools), model.contextLength);
+    const bound = Math.min(inputTokens + hiddenInputTokens(route, tools), promptTokensMax(model));
     const pico = dearestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
     if (pico > dearest) dearest = pico;
     largestInput = Math.max(largestInput, bound);
@@ -79,6 +79,11 @@ export function chargedCost(prices: Prices, usage: Usage): bigint {
     picoCost(cacheWrite, prices.cacheWrite) +
     picoCost(usage.completionTokens, prices.output)
   );
+}
+
+/** Each input of an embeddings request is bounded by the context on its own, before they are added up (`embeddingTokensBound`). */
+function promptTokensMax({ kind, contextLength }: PricedRequest["model"]): number {
+  return kind === "embeddings" ? Infinity : contextLength;
 }
 
 /** The number of tokens that a provider may add to a prompt. */

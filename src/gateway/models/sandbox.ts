@@ -1,4 +1,4 @@
-/** `sandbox/echo`: the model of the in-process provider, as entries of the catalog files. */
+/** `sandbox/echo` and `sandbox/embed`: the models of the in-process provider, as entries of the catalog files. */
 import type { ModelEntry, ProviderEntry } from "./schema.ts";
 
 export const sandboxProvider: ProviderEntry = {
@@ -13,7 +13,7 @@ export const sandboxProvider: ProviderEntry = {
   subprocessor_listed: true,
 };
 
-export const sandboxModel: ModelEntry = {
+const echo: ModelEntry = {
   id: "sandbox/echo",
   name: "Sandbox echo",
   kind: "chat",
@@ -28,3 +28,22 @@ export const sandboxModel: ModelEntry = {
   reasons: false,
   released: "2026-11-20",
 };
+
+/** Its vectors are made from a hash of the text. */
+const embed: ModelEntry = {
+  id: "sandbox/embed",
+  name: "Sandbox embed",
+  kind: "embeddings",
+  upstream_model: "embed",
+  context_length: 8_192,
+  max_output_tokens: null,
+  prices_per_1m_usd: { input: "1.00", output: "0" },
+  listed_as: "available",
+  published: true,
+  supports: ["token_input", "input_type"],
+  dimensions: { default: 64, allowed: { min: 8, max: 64 } },
+  max_inputs: 2_048,
+  released: "2026-11-24",
+};
+
+export const sandboxModels: readonly ModelEntry[] = [echo, embed];

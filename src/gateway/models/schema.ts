@@ -2,8 +2,9 @@
  * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, since a mistyped price field
  * would otherwise be ignored. catalog-data/README.md explains each field.
  */
-import { wireFormatNames } from "./model.ts";
+import { embeddingFormatNames, wireFormatNames } from "./model.ts";
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
+import { embeddingInputsMax } from "../limits.ts";
 
 /** USD per 1M tokens: a decimal number with at most six decimals, as text. */
 const Price = Type.String({ pattern: "^\\d{1,9}(\\.\\d{1,6})?$" });
@@ -11,6 +12,7 @@ const Count = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 const Text = Type.String({ minLength: 1, maxLength: 200 });
 const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
 const Source = Type.String({ pattern: "^https://" });
+const BaseUrl = Type.String({ pattern: "^https?://[^\\s/]" });
 const ProviderId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" });
 
 export const PricesEntry = strict({
@@ -54,6 +56,17 @@ const citation = {
 export const RouteEntry = strict({ provider: ProviderId, ...routeFields, ...citation });
 export type RouteEntry = Static<typeof RouteEntry>;
 
+const Dimensions = Type.Integer({ minimum: 1, maximum: 65_536 });
+
+export const DimensionsEntry = strict({
+  /** The numbers of a vector if the request does not say. */
+  default: Dimensions,
+  /** What a request may ask for: these values, or all of a range. Absent: nothing, since the length is fixed. */
+  allowed: Type.Optional(
+    Type.Union([Type.Array(Dimensions, { minItems: 1, uniqueItems: true }), strict({ min: Dimensions, max: Dimensions })]),
+  ),
+});
+
 export const ModelEntry = strict({
   id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._:/-]*$", maxLength: 200 }),
   name: Text,
@@ -79,6 +92,12 @@ export const ModelEntry = strict({
   default_only: Type.Optional(
     Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),
   ),
+  /** Only for embeddings models, and required for an available one, like `max_inputs`. */
+  dimensions: Type.Optional(DimensionsEntry),
+  /** Inputs of one request. */
+  max_inputs: Type.Optional(Type.Integer({ minimum: 1, maximum: embeddingInputsMax })),
+  /** The provider does not scale shortened vectors to length 1: the gateway does. Absent: false. */
+  normalize: Type.Optional(Type.Boolean()),
   /** Day of release: the `created` of the API. */
   released: Type.Optional(Day),
   /** Number of weights, only for the service's own models. */
@@ -96,9 +115,16 @@ export const ProviderEntry = strict({
   id: ProviderId,
   name: Text,
   format: Type.Union(wireFormatNames.map((name) => Type.Literal(name))),
-  base_url: Type.String({ pattern: "^https?://[^\\s/]" }),
+  base_url: BaseUrl,
   /** The environment variable with the service's key; null: the provider needs none. */
   key_env: Type.Union([Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.Null()]),
+  /** How its embeddings are called. Absent: in its own format, at its own address. */
+  embeddings: Type.Optional(
+    strict({
+      format: Type.Union(embeddingFormatNames.map((name) => Type.Literal(name))),
+      base_url: Type.Optional(BaseUrl),
+    }),
+  ),
   cancel_stops_billing: Type.Boolean(),
   /** false: the provider refuses `stream_options` and always reports usage in streams. Absent: true. */
   stream_options: Type.Optional(Type.Boolean()),

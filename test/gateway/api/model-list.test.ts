@@ -20,7 +20,7 @@ function listing(readable = true): Listing {
       find: (id) => known.find((model) => model.id === id) ?? null,
       availability,
     },
-    demands: { zeroDataRetention: false },
+    demands: { zeroDataRetention: false, earlyAccess: [] },
     measure: () => ({ latencyMs: 120, uptimePercent: 99.5 }),
   };
 }

@@ -8,7 +8,7 @@ const zeroPrices = { input: "1.00", output: "2.00" };
 
 function passing(model: Model): AvailabilityFacts {
   const checks = new Map(model.routes.map((route) => [route.entry, { passed: true }]));
-  return { providerKey: () => "key", checks, zeroDataRetention: false };
+  return { providerKey: () => "key", checks, zeroDataRetention: false, earlyAccess: [] };
 }
 
 function judge(entry: Partial<ModelEntry>, provider: Partial<ProviderEntry>, facts: Partial<AvailabilityFacts> = {}) {
@@ -114,9 +114,24 @@ test("the sandbox needs no key, no terms and no launch check", () => {
   expect(judged.runnable).toBe(true);
 });
 
-test("embeddings models are early access: request_access, and never served as chat", () => {
-  expect(judge({ kind: "embeddings", max_output_tokens: null }, {})).toMatchObject({
-    availability: "request_access",
-    runnable: false,
+describe("an embeddings model is early access", () => {
+  const entry: Partial<ModelEntry> = {
+    kind: "embeddings",
+    max_output_tokens: null,
+    prices_per_1m_usd: { input: "0.02", output: "0" },
+    dimensions: { default: 8 },
+    max_inputs: 16,
+    supports: [],
+  };
+
+  test("without the feature it has the reason request_access", () => {
+    const judged = judge(entry, {}, { earlyAccess: ["completions"] });
+    expect(judged).toMatchObject({ availability: "request_access", runnable: false, reason: "request_access" });
+  });
+
+  test("with the feature it is available, and needs a key, terms and a launch check like every model", () => {
+    const earlyAccess = ["embeddings"];
+    expect(judge(entry, {}, { earlyAccess })).toMatchObject({ availability: "available", runnable: true, reason: null });
+    expect(judge(entry, {}, { earlyAccess, checks: new Map() }).reason).toBe("launch_check_missing");
   });
 });

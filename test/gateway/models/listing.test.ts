@@ -7,7 +7,7 @@ import { aModel } from "../../support/providers/models.ts";
 
 function judged(model: Model): Availability {
   const checks = new Map(model.routes.map((route) => [route.entry, { passed: true }]));
-  return availabilityOf(model, { providerKey: () => "key", checks, zeroDataRetention: false });
+  return availabilityOf(model, { providerKey: () => "key", checks, zeroDataRetention: false, earlyAccess: ["embeddings"] });
 }
 
 test("an entry has OpenAI's four fields and the service's own", () => {

@@ -26,7 +26,7 @@ class Topics {
   }
 }
 
-const requirements = { zeroDataRetention: false };
+const requirements = { zeroDataRetention: false, earlyAccess: [] };
 
 function reasonOf(models: Models): string | null {
   const model = models.find("stub/model");
@@ -107,7 +107,7 @@ describe("the models of a process", () => {
     );
     expect(models.find("stub/hidden")).toBeNull();
     expect(models.find("unknown/model")).toBeNull();
-    expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo"]);
+    expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo", "sandbox/embed"]);
   });
 
   test("without a database only models that need no launch check can be called", async () => {

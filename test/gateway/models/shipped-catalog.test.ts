@@ -15,8 +15,9 @@ import type { ModelEntry, ProviderEntry } from "../../../src/gateway/models/sche
 const folder = join(import.meta.dir, "../../../catalog-data");
 const catalog = await readCatalog(folder, { sandbox: false });
 const models = [...catalog.models.values()];
+const chatOnly = (all: Model[]): Model[] => all.filter((model) => model.kind === "chat");
 const real = models.filter((model) => !model.id.startsWith("weir/"));
-const noAccount = { providerKey: () => null, checks: new Map(), zeroDataRetention: false };
+const noAccount = { providerKey: () => null, checks: new Map(), zeroDataRetention: false, earlyAccess: ["embeddings"] };
 
 async function entriesOf<Entry>(file: string): Promise<Entry[]> {
   return JSON.parse(await readFile(join(folder, file), "utf8"));
@@ -93,7 +94,7 @@ describe("the shipped catalog", () => {
   test("every route has prices, and a cached token never costs more than an input token", () => {
     for (const { provider, upstreamModel, prices } of routesOf(real)) {
       const route = [provider.id, upstreamModel];
-      expect([...route, prices !== null && prices.input > 0n && prices.output > 0n]).toEqual([...route, true]);
+      expect([...route, prices !== null && prices.input > 0n]).toEqual([...route, true]);
       expect([...route, prices !== null && prices.cacheRead <= prices.input]).toEqual([...route, true]);
     }
   });
@@ -114,14 +115,28 @@ describe("the shipped catalog", () => {
   });
 
   test("every answer's bound is within the model's context", () => {
-    const wrong = real.filter((model) => model.maxOutputTokens === 0 || model.maxOutputTokens > model.contextLength);
+    for (const { provider, upstreamModel, prices } of routesOf(chatOnly(real)))
+      expect([provider.id, upstreamModel, (prices?.output ?? 0n) > 0n]).toEqual([provider.id, upstreamModel, true]);
+    const wrong = chatOnly(real).filter((model) => model.maxOutputTokens === 0 || model.maxOutputTokens > model.contextLength);
     expect(wrong.map((model) => model.id)).toEqual([]);
   });
 
-  test("every support word of a model allows a request field, and no model supports prediction", () => {
+  test("every support word of a chat model allows a request field, and no model supports prediction", () => {
     const known = new Set(Object.keys(supportWords).filter((word) => word !== "prediction"));
-    const unknown = models.flatMap((model) => [...model.supports].filter((word) => !known.has(word)));
+    const unknown = chatOnly(models).flatMap((model) => [...model.supports].filter((word) => !known.has(word)));
     expect(unknown).toEqual([]);
+  });
+
+  test("there are at least 12 embeddings models of five providers, each with its dimensions and at most 2,048 inputs", () => {
+    const embedding = real.filter((model) => model.kind === "embeddings");
+    expect(embedding.length).toBeGreaterThanOrEqual(12);
+    expect(new Set(routesOf(embedding).map((route) => route.provider.embeddings?.format))).toEqual(
+      new Set(["openai", "google", "mistral", "cohere", "voyage"]),
+    );
+    for (const { id, embeddings, routes } of embedding) {
+      expect([id, routes.length, embeddings?.dimensions]).toEqual([id, 1, expect.any(Number)]);
+      expect(embeddings?.inputsMax ?? Infinity).toBeLessThanOrEqual(2_048);
+    }
   });
 
   test("at least three models have several routes, and reservations cover the most expensive one", () => {

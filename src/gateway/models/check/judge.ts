@@ -1,5 +1,6 @@
 /** All problems of providers.json and the files of models. The service reads the same files and stops at the first (catalog.ts). */
-import { EntryError, modelFrom, providerFrom } from "../catalog-entry.ts";
+import { modelFrom, providerFrom } from "../catalog-entry.ts";
+import { EntryError } from "../entry-error.ts";
 import type { CatalogFiles } from "../catalog-files.ts";
 import type { Model, ProviderRecord } from "../model.ts";
 import { ModelEntry, ProviderEntry } from "../schema.ts";
