@@ -11,6 +11,7 @@ import { openLog, type Logger } from "../src/kernel/log.ts";
 import { restrictPermissions } from "../src/process/restrict-permissions.ts";
 import { serveMetrics } from "../src/process/metrics-port.ts";
 import { openModels, type Models } from "../src/gateway/models/models.ts";
+import { embeddingCalls } from "../src/gateway/providers/embed.ts";
 import { providerCalls } from "../src/gateway/providers/http.ts";
 import { launchCheckClocks } from "../src/gateway/providers/launch-check.ts";
 import { shutdownSignal } from "../src/process/shutdown-signal.ts";
@@ -41,8 +42,9 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   },
   async prober({ config, backing, clock, log }, stack) {
     const models = stack.use(await modelsOf({ config, backing, clock, log }));
-    const call = providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey });
-    return startProber({ ...backing, models, call, clock, log, lock: () => tryAdvisoryLock("weir prober", backing.sql) });
+    const settled = { clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey };
+    const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
+    return startProber({ ...backing, models, ...calls, clock, log, lock: () => tryAdvisoryLock("weir prober", backing.sql) });
   },
   async mailer({ config, backing, clock, log }) {
     return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });

@@ -13,14 +13,16 @@ import { launchChecksAtOnce, proberPauseMs } from "../src/gateway/limits.ts";
 import type { Model, Route } from "../src/gateway/models/model.ts";
 import type { Models } from "../src/gateway/models/models.ts";
 import { recordLaunchCheck } from "../src/gateway/models/store.ts";
+import type { CallEmbeddings } from "../src/gateway/providers/embed.ts";
 import type { CallProvider } from "../src/gateway/providers/http.ts";
-import { launchCheck } from "../src/gateway/providers/launch-check.ts";
+import { embeddingsLaunchCheck, launchCheck } from "../src/gateway/providers/launch-check.ts";
 
 export interface ProberParts {
   sql: Database;
   bus: Pick<Bus, "broadcast" | "listen">;
   models: Pick<Models, "list" | "pendingChecks" | "refreshChecks">;
   call: CallProvider;
+  embed: CallEmbeddings;
   /** Takes the lock for probing, which one prober of a fleet holds at a time; null: another one holds it. */
   lock: () => Promise<AsyncDisposable | null>;
   clock: Clock;
@@ -71,7 +73,10 @@ function probesOf({ models }: ProberParts): Probe[] {
 async function probe(model: Model, route: Route, parts: ProberParts): Promise<void> {
   const now = parts.clock.now();
   const ticket = probeTicket({ generation: newGenerationId(now), request: newRequestId(now), nowMs: now });
-  const code = await launchCheck({ ticket, model: model.id, route }, parts.call);
+  const { id, embeddings: facts } = model;
+  const code = facts
+    ? await embeddingsLaunchCheck({ ticket, facts, route }, parts.embed)
+    : await launchCheck({ ticket, model: id, route }, parts.call);
   parts.log.info({ event: "launch_check", model: model.id, provider: route.provider.id, passed: code === null, code });
   await recordLaunchCheck(parts.sql, {
     model: model.id,

@@ -21,6 +21,7 @@ import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.t
 import { RouteHealth } from "../../src/gateway/models/health/route-health.ts";
 import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
 import type { Models } from "../../src/gateway/models/models.ts";
+import { embeddingCalls } from "../../src/gateway/providers/embed.ts";
 import { providerCalls } from "../../src/gateway/providers/http.ts";
 import { startAdmission } from "../../workers/admission.ts";
 import { ConfirmingBus } from "./confirming-bus.ts";
@@ -65,6 +66,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
+    embed: embeddingCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     inFlight: new InFlightRequests(),
     bodies: bodyBudget(),
     drainLimit: new DrainLimit(),

@@ -27,6 +27,7 @@ import { RouteHealth } from "../gateway/models/health/route-health.ts";
 import { RouteSpeeds } from "../gateway/models/health/route-speeds.ts";
 import type { Models } from "../gateway/models/models.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
+import { embeddingCalls } from "../gateway/providers/embed.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { SbomReader } from "../security/sboms/reader/reader.ts";
 import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
@@ -59,6 +60,11 @@ export interface Front {
   finish(waitMs: number): Promise<boolean>;
 }
 
+function providerCallsOf({ config: { clocks, providerKey }, clock }: FrontParts): Pick<Gateway, "call" | "embed"> {
+  const settled = { clock, clocks, providerKey };
+  return { call: providerCalls(settled), embed: embeddingCalls(settled) };
+}
+
 export function openFront(parts: FrontParts): Front {
   const { config, backing, models, operatorToken, folder, clock, log } = parts;
   const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
@@ -68,7 +74,6 @@ export function openFront(parts: FrontParts): Front {
   for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
   const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
-  const call = providerCalls({ clock, clocks, providerKey: config.providerKey });
   const operator = new OperatorAuthenticator(operatorToken, clock);
   const drainLimit = new DrainLimit();
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
@@ -81,7 +86,7 @@ export function openFront(parts: FrontParts): Front {
     health: routeHealth,
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
-    call,
+    ...providerCallsOf(parts),
     inFlight,
     bodies: bodyBudget(),
     drainLimit,

@@ -8,6 +8,8 @@ import { checkModels } from "../../src/gateway/models/check.ts";
 import { openModels, type Models } from "../../src/gateway/models/models.ts";
 import { readLaunchChecks, type CheckOutcome } from "../../src/gateway/models/store.ts";
 import { UpstreamFailure } from "../../src/gateway/providers/provider.ts";
+import type { ModelEntry } from "../../src/gateway/models/schema.ts";
+import { embeddingModel } from "../support/providers/embedding-answers.ts";
 import { ManualClock } from "../support/clock.ts";
 import { databases, type TestDatabase } from "../support/servers/databases.ts";
 import { stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
@@ -46,10 +48,13 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
   afterAll(() => database[Symbol.asyncDispose]());
 
   /** Processes with one database: a gateway that requests checks and, after `start`, a prober. */
-  async function world(providers: string[]): Promise<
+  async function world(
+    providers: string[],
+    more: ModelEntry[] = [],
+  ): Promise<
     {
       gateway: Models;
-      call: { answer: ProberParts["call"]; models: string[] };
+      call: { answer: ProberParts["call"]; embed: ProberParts["embed"]; models: string[] };
       /** @param options.calls receives the models that the prober calls */
       start(options?: { lock?: ProberParts["lock"]; calls?: string[] }): void;
       check(id: string | null): Promise<CheckOutcome[]>;
@@ -60,13 +65,18 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     await database.sql`DELETE FROM launch_checks`;
     await writeCatalog(folder.path, {
       providers: providers.map((id) => stubProvider({ id })),
-      models: Object.fromEntries(providers.map((id) => [id, [stubModel({ id: `${id}/model` })]])),
+      models: Object.fromEntries(providers.map((id) => [id, [stubModel({ id: `${id}/model` }), ...more]])),
     });
     const bus = new Topics();
     const common = { sql: database.sql, bus, clock: systemClock, log: silentLog };
     const opened = () => openModels({ folder: folder.path, sandbox: true, ...common, providerKey: () => "key" });
     const [gateway, models] = [stack.use(await opened()), stack.use(await opened())];
-    const call: { answer: ProberParts["call"]; models: string[] } = { answer: async () => answer, models: [] };
+    const embed: ProberParts["embed"] = async () => ({ vectors: [[1, 0]], promptTokens: 1 });
+    const call: { answer: ProberParts["call"]; embed: typeof embed; models: string[] } = {
+      answer: async () => answer,
+      embed,
+      models: [],
+    };
     return {
       gateway,
       call,
@@ -75,7 +85,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
           calls.push(providerCall.chat.model);
           return call.answer(reservation, providerCall, options);
         };
-        stack.use(startProber({ ...common, models, call: counted, lock }));
+        stack.use(startProber({ ...common, models, call: counted, embed: (...all) => call.embed(...all), lock }));
       },
       async check(id) {
         const ended: CheckOutcome[] = [];
@@ -90,7 +100,7 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
 
   const reasonOf = (models: Models, id: string) => {
     const model = models.find(id);
-    return model && models.availability(model, { zeroDataRetention: false }).reason;
+    return model && models.availability(model, { zeroDataRetention: false, earlyAccess: ["embeddings"] }).reason;
   };
 
   test("missing checks run once at start and make their model callable", async () => {
@@ -98,6 +108,24 @@ describe.each(databases)("launch checks on $name", ({ open }) => {
     at.start();
     await until(() => reasonOf(at.gateway, "a/model") === null && reasonOf(at.gateway, "b/model") === null);
     expect(at.call.models.toSorted()).toEqual(["a/model", "b/model"]);
+  });
+
+  test("an embeddings model is called for one text, and a vector of another length fails its check", async () => {
+    await using at = await world(["a"], [embeddingModel({ id: "a/embed" })]);
+    at.call.embed = async (_, { route, inputs, dimensionsExpected }) => {
+      expect([route.upstreamModel, inputs, dimensionsExpected]).toEqual([
+        "stub-embed",
+        { kind: "texts", texts: ["One word"] },
+        4,
+      ]);
+      return { vectors: [[1, 0, 0, 0]], promptTokens: 2 };
+    };
+    at.start();
+    await until(() => reasonOf(at.gateway, "a/embed") === null);
+    expect(at.call.models).toEqual(["a/model"]);
+    at.call.embed = () => Promise.reject(new UpstreamFailure("upstream_error", "a vector of 3 numbers in place of 4"));
+    expect(await at.check("a/embed")).toMatchObject([{ passed: false, code: "upstream_error" }]);
+    expect(reasonOf(at.gateway, "a/embed")).toBe("launch_check_failed");
   });
 
   test("requested checks run again; the request ends after all of them, and their results then apply", async () => {

@@ -9,6 +9,7 @@ import type { RouteHealth } from "../models/health/route-health.ts";
 import type { RouteSpeeds } from "../models/health/route-speeds.ts";
 import type { Models } from "../models/models.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
+import type { CallEmbeddings } from "../providers/embed.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
 import type { DrainLimit } from "./stream/drain-limit.ts";
@@ -24,6 +25,7 @@ export interface Gateway {
   speeds: RouteSpeeds;
   coolDown: RouteCoolDown;
   call: CallProvider;
+  embed: CallEmbeddings;
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;

@@ -9,7 +9,14 @@ import { readBeginning, readWhole } from "./transport/body.ts";
 import { UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
 import { parseJson } from "./wire/json.ts";
 import { withParallelToolCallsOff } from "./wire/one-call.ts";
-import { UpstreamFailure, type WholeAnswer, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
+import {
+  UpstreamFailure,
+  type EncodedCall,
+  type WholeAnswer,
+  type ProviderAnswer,
+  type ProviderCall,
+  type WireFormat,
+} from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 import { ProviderStream } from "./transport/stream.ts";
 import type { ResponseHead } from "./transport/transport.ts";
@@ -46,11 +53,18 @@ export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "p
  */
 export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
   requireReserved(reservation, call);
-  const { clock, clocks, givenUp } = context;
-  const upstream = new UpstreamCall({ clock, clocks, startedAt: context.startedAt ?? clock.monotonic() });
+  return withUpstream(context, (upstream) => answerOf(call, upstream, context));
+}
+
+/** Runs a call that `givenUp` aborts until it is answered, and closes it if it fails. */
+export async function withUpstream<Answer>(
+  { clock, clocks, givenUp, startedAt }: CallContext,
+  answer: (upstream: UpstreamCall) => Promise<Answer>,
+): Promise<Answer> {
+  const upstream = new UpstreamCall({ clock, clocks, startedAt: startedAt ?? clock.monotonic() });
   givenUp?.listen(() => upstream.end(new UpstreamFailure("upstream_error", "the call was given up")));
   try {
-    return await answerOf(call, upstream, context);
+    return await answer(upstream);
   } catch (error) {
     upstream.close();
     throw error;
@@ -72,14 +86,9 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   const entry = wireFormats[provider.format];
   if (!entry) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not supported`);
   const format = withParallelToolCallsOff(entry.format, call.chat);
-  const transport = entry.transport(context.clock);
-  const { path, headers, body } = format.encode(call);
-  const url = urlOf(provider, path);
-  const keyed = keyHeaders(provider, format, context);
-  const post = { headers: { ...headersFor(call), ...headers, ...keyed }, body };
-  const { second: fresh = false, onResent } = call;
-  const head = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
-  if (head.status !== 200) throw await refusal(head.status, upstream, format);
+  const { route, streamed, second, onResent } = call;
+  const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
+  const head = await postEncoded(post, upstream, context);
   if (call.streamed && !isDocument(head)) {
     return { kind: "stream", events: new ProviderStream({ upstream, decode: format.streamDecoder(), clock: context.clock }) };
   }
@@ -88,19 +97,41 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   return { kind: "whole", answer };
 }
 
-/** URLs by provider and path, built once. The catalog bounds their number. */
+export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
+  second: boolean | undefined;
+  onResent: (() => void) | undefined;
+  encoded: EncodedCall;
+  baseUrl: string;
+  /** Has the provider's authorization and errors. */
+  format: WireFormat;
+}
+
+/** Posts with our key. @returns the head of a response with status 200 @throws UpstreamFailure for any other */
+export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
+  const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
+  const { provider } = route;
+  const keyed = keyHeaders(provider, format, context);
+  const post = { headers: { ...headersFor(streamed), ...encoded.headers, ...keyed }, body: encoded.body };
+  const transport = wireFormats[provider.format].transport(context.clock);
+  const url = urlOf(provider, baseUrl + encoded.path);
+  const head = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
+  if (head.status !== 200) throw await refusal(head.status, upstream, format);
+  return head;
+}
+
+/** URLs by provider and address, built once. The catalog bounds their number. */
 const urls = new WeakMap<ProviderRecord, Map<string, URL>>();
 
-function urlOf(provider: ProviderRecord, path: string): URL {
+function urlOf(provider: ProviderRecord, address: string): URL {
   const made = urls.get(provider) ?? new Map<string, URL>();
-  const known = made.get(path);
+  const known = made.get(address);
   if (known) return known;
-  const url = new URL(provider.baseUrl + path);
-  urls.set(provider, made.set(path, url));
+  const url = new URL(address);
+  urls.set(provider, made.set(address, url));
   return url;
 }
 
-function headersFor({ streamed }: ProviderCall): Record<string, string> {
+function headersFor(streamed: boolean): Record<string, string> {
   return {
     "content-type": "application/json",
     accept: streamed ? "text/event-stream" : "application/json",
@@ -128,10 +159,15 @@ function isDocument({ headers }: ResponseHead): boolean {
 }
 
 async function wholeAnswer(upstream: UpstreamCall, format: WireFormat): Promise<WholeAnswer> {
-  const text = await readWhole(upstream, upstreamAnswerBytesMax);
+  return format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax));
+}
+
+/** @throws UpstreamFailure when the body is too large, late, incomplete or no JSON */
+export async function readJson(upstream: UpstreamCall, bytesMax: number): Promise<unknown> {
+  const text = await readWhole(upstream, bytesMax);
   upstream.finished();
   const body = parseJson(text);
   if (body === undefined)
     throw new UpstreamFailure("upstream_error", text === "" ? "the answer is empty" : "the answer is not JSON");
-  return format.decodeAnswer(body);
+  return body;
 }

@@ -1,8 +1,10 @@
-/** The end-to-end test call of the launch checks: one short question that needs a usable answer with a token count. */
+/** The end-to-end test call of the launch checks: one short question or text that needs a usable answer with a token count. */
 import type { Reservation } from "../credit/reservation.ts";
 import { launchCheckMsMax, probeOutputTokensMax } from "../limits.ts";
-import type { Route } from "../models/model.ts";
+import type { EmbeddingFacts, Route } from "../models/model.ts";
 import type { ProviderClocks } from "./transport/upstream-call.ts";
+import type { CallEmbeddings } from "./embed.ts";
+import { embeddingFormats } from "./embedding-formats.ts";
 import type { CallProvider } from "./http.ts";
 import { UpstreamFailure } from "./provider.ts";
 
@@ -21,6 +23,32 @@ export async function launchCheck(
       streamed: false,
     });
     return answer.kind === "whole" && answer.answer.usage !== null ? null : "upstream_error";
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return error.code;
+    throw error;
+  }
+}
+
+/**
+ * One short text, whose vector must have the default length.
+ * @returns null when it passed, else our error code
+ */
+export async function embeddingsLaunchCheck(
+  { ticket, facts, route }: { ticket: Reservation; facts: EmbeddingFacts; route: Route },
+  embed: CallEmbeddings,
+): Promise<string | null> {
+  const format = route.provider.embeddings && embeddingFormats[route.provider.embeddings.format];
+  try {
+    const { promptTokens } = await embed(ticket, {
+      generation: ticket.generation,
+      route,
+      inputs: { kind: "texts", texts: ["One word"] },
+      dimensions: null,
+      inputType: null,
+      dimensionsExpected: facts.dimensions,
+      normalize: false,
+    });
+    return promptTokens === null && format?.countsAlways === true ? "upstream_error" : null;
   } catch (error) {
     if (error instanceof UpstreamFailure) return error.code;
     throw error;

@@ -6,10 +6,16 @@ import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { asObject, parseJson, type JsonObject } from "../wire/json.ts";
 import type { BytesReceiver, ResponseHead, Transport, TransportCall } from "../transport/transport.ts";
 import { sandboxAnswer } from "./answer.ts";
+import { sandboxEmbeddings } from "./embed.ts";
 import { errorBody, streamedCompletion, wholeCompletion } from "./wire.ts";
 
 export function sandboxOf(clock: Clock): Transport {
-  return { post: (_, { body }) => new SandboxCall(plan(asObject(parseJson(body)) ?? {}, clock), clock) };
+  return {
+    post({ pathname }, { body }) {
+      const request = asObject(parseJson(body)) ?? {};
+      return new SandboxCall(pathname === "/embeddings" ? embeddingsPlan(request) : plan(request, clock), clock);
+    },
+  };
 }
 
 /** The answer and its delays. */
@@ -33,7 +39,19 @@ function plan(request: JsonObject, clock: Clock): Plan {
     const waits = { head: 0, first: firstMs, next: gapMs };
     return { status: 200, waits, pieces: streamedCompletion(answer, created), breakAfter };
   }
-  const text = wholeCompletion(answer, created);
+  return wholeOrBroken(firstMs, wholeCompletion(answer, created), breakAfter);
+}
+
+function embeddingsPlan(request: JsonObject): Plan {
+  const answer = sandboxEmbeddings(request);
+  if (answer === null) return failed(400, 0, "The sandbox does not know this command");
+  const { status, delayMs, silent, breakAfter } = answer.command;
+  const firstMs = silent ? Infinity : delayMs;
+  if (status !== null) return failed(status, firstMs, "The sandbox fails as requested");
+  return wholeOrBroken(firstMs, JSON.stringify(answer.body), breakAfter);
+}
+
+function wholeOrBroken(firstMs: number, text: string, breakAfter: number | null): Plan {
   const sent = breakAfter === null ? text : text.slice(0, text.length / 2);
   return whole(200, firstMs, sent, breakAfter === null ? null : 1);
 }
