@@ -7,6 +7,7 @@ import { RefusalBody } from "../connectors/catalog/refusal.ts";
 import { ConnectorRow } from "../connectors/catalog/row.ts";
 import { CreditView } from "../gateway/credit/schema.ts";
 import { GenerationView } from "../gateway/generations/schema.ts";
+import { EmbeddingBody } from "../gateway/api/response/embedding-answer.ts";
 import { CompletionBody } from "../gateway/api/response/answer.ts";
 import { ChunkBody } from "../gateway/api/stream/chunk-body.ts";
 import { KeyBody } from "../gateway/api/describe-key.ts";
@@ -21,6 +22,7 @@ import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/s
 import { chatRequestSchema } from "./chat-request.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
+import { embeddingRequestSchema } from "./embedding-request.ts";
 import { headers } from "./headers.ts";
 import { inferencePaths } from "./inference-operations.ts";
 import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
@@ -33,6 +35,7 @@ import { servicePaths } from "./service-operations.ts";
 const namedSchemas: [string, TSchema][] = [
   ["ChatCompletion", CompletionBody],
   ["ChatCompletionChunk", ChunkBody],
+  ["Embeddings", EmbeddingBody],
   ["Model", ModelRecord],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
@@ -95,7 +98,7 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       ...controlPaths(names),
     },
     components: {
-      schemas: { ChatRequest: chatRequestSchema(), ...schemas },
+      schemas: { ChatRequest: chatRequestSchema(), EmbeddingRequest: embeddingRequestSchema(), ...schemas },
       responses: controlRefusals(),
       headers,
       parameters: { ActAs: actAs },

@@ -61,7 +61,7 @@ export function inferencePaths(keyPrefix: string): Paths {
     [`${inferencePrefix}/key`]: {
       get: { ...shared, operationId: "describeKey", summary: "Describe the calling key", responses: answers("Key") },
     },
-    [`${inferencePrefix}/embeddings`]: { post: early("createEmbedding", "Embeddings") },
+    [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
     [`${inferencePrefix}/completions`]: { post: early("createCompletion", "Completions of a single prompt") },
   };
 }
@@ -85,6 +85,25 @@ function chatCompletion(keyPrefix: string): Omit<Operation, "tags" | "security">
           ...jsonContent(reference("ChatCompletion")),
           "text/event-stream": { schema: { anyOf: [reference("ChatCompletionChunk"), streamFailure] } },
         },
+      },
+      ...errorAnswers(allCodes, { keyPrefix, counted: true }),
+    },
+  };
+}
+
+function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
+  return {
+    operationId: "createEmbedding",
+    summary: "Embed texts",
+    description:
+      "In early access: 403 `gateway_disabled` unless the workspace has `embeddings`. Billed per input token at the provider's list " +
+      "price, reserved and charged like a chat. The texts are never stored. The body is at most 8 MiB of JSON, not compressed.",
+    requestBody: { required: true, content: jsonContent(reference("EmbeddingRequest")) },
+    responses: {
+      "200": {
+        description: "The vectors",
+        headers: headerReferences([...generationNames, ...windowNames]),
+        content: jsonContent(reference("Embeddings")),
       },
       ...errorAnswers(allCodes, { keyPrefix, counted: true }),
     },

@@ -39,12 +39,16 @@ export class Operator {
     spendLimit?: string;
     requestsPerMinute?: number;
     keys?: number;
+    earlyAccess?: string[];
   }): Promise<Customer> {
     const name = `customer ${crypto.randomUUID()}`;
     const workspace = await this.call<{ id: string }>("POST", "/workspaces", { name, credit_usd: plan.credit });
     await this.call("POST", "/members", { workspace: workspace.id, email: "owner@example.test", role: "admin" });
     if (plan.spendLimit !== undefined) {
       await this.call("PATCH", `/workspaces/${workspace.id}`, { spend_limit_usd: plan.spendLimit });
+    }
+    if (plan.earlyAccess !== undefined) {
+      await this.call("PATCH", `/workspaces/${workspace.id}`, { early_access: plan.earlyAccess });
     }
     const keys: Customer["keys"] = [];
     for (let n = 0; n < (plan.keys ?? 1); n++) {

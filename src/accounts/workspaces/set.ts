@@ -9,8 +9,8 @@ import { parseAmount } from "./fields.ts";
 import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";
 
-/** The features that `early_access` may list: none in this version. */
-const served: readonly string[] = [];
+/** The features that `early_access` may list. */
+const served: readonly string[] = ["embeddings"];
 
 /**
  * Changes the given settings of a workspace. Records nothing if no value changed.

@@ -49,7 +49,7 @@ interface RoutedRequest extends StartedRequest {
 }
 
 /** Recorded when the client has left. The status is the one that nginx uses. */
-const clientGone = { status: 499, code: "client_gone" };
+export const clientGone = { status: 499, code: "client_gone" };
 
 /** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
 export async function generate(accepted: AcceptedRequest, gateway: Gateway): Promise<Response> {
@@ -159,7 +159,7 @@ function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest)
 }
 
 /** A call that the gateway aborted, and a fault of the request, do not count against the provider. */
-function recordFailure(
+export function recordFailure(
   { reservation, lifecycle, clientSignal }: FailureContext,
   { route, failure }: Attempt,
   { log, health }: Gateway,
@@ -255,8 +255,8 @@ async function answerDisconnected(
   return new Response(null, { status: clientGone.status });
 }
 
-async function answerFailure(
-  { lifecycle, headers }: StartedRequest,
+export async function answerFailure(
+  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
   error: GatewayError,
   route: Route | null,
 ): Promise<Response> {

@@ -1,5 +1,6 @@
 /** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
+import type { Endpoint } from "../journal/settlement.ts";
 import type { Progress } from "../journal/progress.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import { measureGeneration } from "../../kernel/metrics.ts";
@@ -23,6 +24,8 @@ export interface GenerationFacts {
   route: Route | null;
   /** Stored when the generation is settled; null: the workspace does not store prompts. */
   prompt: PromptRecorder | null;
+  /** Absent: chat completions. */
+  endpoint?: Endpoint;
 }
 
 export interface GenerationOutcome {
@@ -66,9 +69,9 @@ export class GenerationLifecycle {
 
   /** @throws GatewayError billing_unavailable when the journal cannot be written */
   static async open(reservation: Reservation, facts: GenerationFacts, gateway: Gateway): Promise<GenerationLifecycle> {
-    const { fingerprint, model, streamed, promptEstimate, route } = facts;
+    const { fingerprint, model, streamed, promptEstimate, route, endpoint } = facts;
     const owed = route === null ? {} : { owed: { ...owedRoute(route), promptTokens: promptEstimate } };
-    await gateway.journal.begin(reservation, { fingerprint, model, streamed, ...owed });
+    await gateway.journal.begin(reservation, { fingerprint, model, streamed, ...(endpoint && { endpoint }), ...owed });
     return new GenerationLifecycle(reservation, facts, gateway);
   }
 
@@ -109,10 +112,10 @@ export class GenerationLifecycle {
     this.#settled = true;
     const { estimated, ...ending } = outcome;
     this.#currentUsage = () => noUsage;
-    const { model, streamed } = this.#facts;
+    const { model, streamed, endpoint } = this.#facts;
     const durationMs = this.elapsedMs();
     const written = this.#gateway.journal.end(
-      settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs }),
+      settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs, endpoint }),
     );
     this.#coolDownExcess(outcome);
     this.#gateway.inFlight.done(this.stop);

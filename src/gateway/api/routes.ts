@@ -5,6 +5,7 @@ import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { chatCompletion } from "./pipeline.ts";
+import { createEmbeddings } from "./embeddings.ts";
 import { describeKey } from "./describe-key.ts";
 import { notServed } from "./not-served.ts";
 import { listModels, showModel } from "./model-routes.ts";
@@ -30,7 +31,7 @@ export function inferenceRoutes(gateway: Gateway): Routes {
     router.add({ path, methods: [method], handle, writeError });
   };
   route("POST", "/chat/completions", chatCompletion);
-  route("POST", "/embeddings", notServed);
+  route("POST", "/embeddings", createEmbeddings);
   route("POST", "/completions", notServed);
   route("GET", "/models", listModels);
   route("GET", "/models/*", showModel);

@@ -1,7 +1,7 @@
 /** Makes the settlement of an ended answer. */
 import type { Reservation } from "../credit/reservation.ts";
 import { owedPrices } from "../journal/owed-prices.ts";
-import type { Settlement } from "../journal/settlement.ts";
+import type { Endpoint, Settlement } from "../journal/settlement.ts";
 import type { OwedRoute } from "../journal/spool-line.ts";
 import type { Prices, Route, Usage } from "../models/model.ts";
 
@@ -15,6 +15,8 @@ export interface SettlementFacts {
   streamed: boolean;
   firstTokenMs: number | null;
   durationMs: number;
+  /** Absent: chat completions. */
+  endpoint?: Endpoint | undefined;
 }
 
 const free: Prices = { input: 0n, output: 0n, cacheRead: 0n, cacheWrite: 0n };
@@ -68,5 +70,6 @@ export function settlementOf(reservation: Reservation, model: string, ending: Se
     streamed: ending.streamed,
     firstTokenMs: ending.firstTokenMs === null ? null : Math.max(0, Math.round(ending.firstTokenMs)),
     durationMs: Math.max(0, Math.round(ending.durationMs)),
+    ...(ending.endpoint && { endpoint: ending.endpoint }),
   };
 }

@@ -31,6 +31,8 @@ export function newCanaries(): Canaries {
 export interface SentTraffic {
   /** Generations whose answer contained the answer's canary. */
   answered: { generation: string; streamed: boolean }[];
+  /** Generations of embeddings. */
+  embedded: string[];
   /** Generations whose provider failed before its answer began. */
   failed: string[];
   /** The text of all errors that clients received. */

@@ -24,7 +24,7 @@ export interface Customer {
 /** A customer whose traffic contains canaries everywhere, with prompt storage on or off. The name of its key may be found. */
 export async function customer(fleet: Fleet, stub: ProviderStub, storage: boolean): Promise<Customer> {
   const operator = fleet.operator();
-  const { workspace, keys } = await operator.customer({ credit: "10" });
+  const { workspace, keys } = await operator.customer({ credit: "10", earlyAccess: ["embeddings"] });
   await operator.call("PATCH", `/workspaces/${workspace}`, { prompt_storage: storage });
   const { id = "", key = "" } = keys[0] ?? {};
   await operator.call("PATCH", `/keys/${id}`, { name: findable(workspace) });
@@ -86,6 +86,10 @@ export async function expectStored(fleet: Fleet, { workspace, storage, canaries,
     const shown = operator.call("GET", `/prompts/${generation}?workspace=${workspace}`).then(JSON.stringify, String);
     if (!storage) expect(await shown).toContain("404");
     else for (const canary of [canaries.prompt, canaries.answer]) expect(await shown).toContain(canary);
+  }
+  expect(sent.embedded).not.toEqual([]);
+  for (const generation of sent.embedded) {
+    expect(await operator.call("GET", `/prompts/${generation}`).then(JSON.stringify, String)).toContain("404");
   }
   for (const generation of storage ? sent.failed : []) {
     const shown = await operator.call("GET", `/prompts/${generation}`);

@@ -6,9 +6,10 @@ import { chunk, chat, completion, error, json, ManualStream, stream, type StubAn
 
 /** Sends every kind of request, one after another. */
 export async function spreadCanaries(canaries: Canaries, place: Place): Promise<SentTraffic> {
-  const sent: SentTraffic = { answered: [], failed: [], errors: "" };
+  const sent: SentTraffic = { answered: [], embedded: [], failed: [], errors: "" };
   await answerAll(canaries, place, sent);
   await leaveOne(canaries, place);
+  await embedAll(canaries, place, sent);
   await failAll(canaries, place, sent);
   await refuseAll(canaries, place, sent);
   return sent;
@@ -36,6 +37,32 @@ async function answerAll(canaries: Canaries, place: Place, sent: SentTraffic): P
     const body = await response.text();
     if (!body.includes(answer)) throw new Error(`The answer is not the provider's: ${response.status} ${body}`);
     sent.answered.push({ generation: response.headers.get("x-generation-id") ?? "", streamed });
+  }
+}
+
+/** Embedded texts are stored nowhere, also where prompts are: they have the same canary, and their generations no prompt. */
+async function embedAll(canaries: Canaries, place: Place, sent: SentTraffic): Promise<void> {
+  const { prompt, aside } = canaries;
+  const requests: [body: Record<string, unknown>, status: number][] = [
+    [{ input: [`About ${prompt}`, prompt] }, 200],
+    [{ input: prompt, encoding_format: "float" }, 200],
+    [{ input: `sandbox: ${prompt}` }, 400],
+    [{ input: [prompt, 1] }, 400],
+    [{ input: [{ text: prompt }] }, 400],
+    [{ input: prompt, dimensions: prompt }, 400],
+    [{ input: prompt, [prompt]: prompt }, 400],
+  ];
+  for (const [body, status] of requests) {
+    const response = await fetch(`${place.url}/gpt/v1/embeddings`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${place.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "sandbox/embed", user: aside, ...body }),
+    });
+    const text = await response.text();
+    if (response.status !== status) throw new Error(`Embeddings were answered with ${response.status}: ${text}`);
+    const generation = response.headers.get("x-generation-id");
+    if (generation !== null) sent.embedded.push(generation);
+    if (status !== 200) sent.errors += text;
   }
 }
 

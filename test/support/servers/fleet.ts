@@ -101,7 +101,7 @@ export class Fleet implements AsyncDisposable {
 
   /** Resolves when every gateway lists the model as runnable: its launch check has passed. */
   async runnable(model: string, waitMs = 20_000): Promise<void> {
-    const { keys } = await this.operator().customer({ credit: "1" });
+    const { keys } = await this.operator().customer({ credit: "1", earlyAccess: ["embeddings"] });
     const authorization = `Bearer ${keys[0]?.key ?? ""}`;
     for (const { url } of this.gateways) {
       await until(async () => {

@@ -60,6 +60,18 @@ export function chargedDisconnect({ promptEstimate, maxOutputTokens }: UsageBoun
   return { usage: { ...noUsage, promptTokens: promptEstimate, completionTokens }, estimated: true };
 }
 
+/**
+ * Embeddings have a prompt alone. A count of 0, and one above what the inputs can have, is no count.
+ * @param estimate our count of the inputs. @param tokensMax what the provider can count for them
+ */
+export function chargedEmbedding(
+  reported: number | null,
+  { estimate, tokensMax }: { estimate: number; tokensMax: number },
+): ChargedUsage {
+  const counted = reported !== null && reported > 0 && reported <= tokensMax;
+  return { usage: { ...noUsage, promptTokens: counted ? reported : estimate }, estimated: !counted };
+}
+
 const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
 
 /**

@@ -1,15 +1,15 @@
 /** Check 2 of a chat completion: turns the bytes of a body into a request that can be priced and sent. */
-import { modelIdCharactersMax } from "../../limits.ts";
 import { inputTokensBound } from "../../models/input-bound.ts";
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { chatFields } from "./chat-fields.ts";
+import { readModelId } from "./model-id.ts";
+import { requireKind } from "./model-kind.ts";
 import { readMessages } from "./chat-messages.ts";
 import { requireSupport } from "./chat-options.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { readField, truncated, unknownField, type ReadContext } from "./read-value.ts";
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { estimatedTokens } from "./text-bytes.ts";
 import { rejectRouting, routingFields } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
@@ -45,8 +45,9 @@ const knownFields = new Set(["model", "messages", ...chatFields.map((field) => f
  */
 export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): CheckedChat {
   const request = parseJsonObject(bytes);
-  const model = readModelId(request["model"]);
+  const model = readModelId(request["model"], "model");
   const context: ReadContext = { request, model: find(model) };
+  requireKind(context.model, "chat");
   const body: ChatBody = { model, messages: readMessages(request["messages"], context) };
   for (const field of chatFields) {
     const value = readField(request[field.name], field.name, field, context);
@@ -69,15 +70,6 @@ export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): Checke
     inputTokens,
     promptEstimate: estimatedTokens(inputTokens),
   };
-}
-
-function readModelId(value: unknown): string {
-  if (value === undefined) throw invalidRequest("model", "model is required");
-  if (typeof value !== "string" || value === "") throw invalidRequest("model", "model must be the id of a model");
-  if (value.length > modelIdCharactersMax)
-    throw invalidRequest("model", `model must not be longer than ${modelIdCharactersMax} characters`);
-  if (value.startsWith("custom:")) throw unsupportedParameter("model", "A custom model cannot be used with an API key");
-  return value;
 }
 
 function rejectUnknownFields(request: JsonObject): void {

@@ -1,0 +1,136 @@
+/** Serves an accepted embeddings request: journals it before the provider is called, and settles it once before the client has the answer. */
+import type { Admission, Caller } from "../admission/client/client.ts";
+import { GatewayError } from "../../kernel/errors.ts";
+import type { EmbeddingFacts, Model, Route } from "../models/model.ts";
+import { hiddenInputTokens } from "../models/price.ts";
+import { inputCount, type EmbeddingAnswer } from "../providers/embedding.ts";
+import { chargedEmbedding, noUsage } from "./call/charged-usage.ts";
+import { embeddingAttempts } from "./call/embedding-attempts.ts";
+import { internalError } from "./error-answer.ts";
+import type { Gateway } from "./gateway.ts";
+import { answerFailure, clientGone, recordFailure } from "./generate.ts";
+import { GenerationLifecycle } from "./generation-lifecycle.ts";
+import type { CheckedEmbedding } from "./request/embedding.ts";
+import { embeddingResponse } from "./response/embedding-answer.ts";
+import { generationHeaders, windowHeaders } from "./response/headers.ts";
+import { upstreamError } from "./response/upstream-errors.ts";
+
+export interface AcceptedEmbedding {
+  /** The request's signal. */
+  clientSignal: AbortSignal;
+  caller: Caller;
+  embedding: CheckedEmbedding;
+  admitted: Admission;
+  /** Holds what the request may take of memory. It is moved to an answer that is written in pieces. */
+  memory: DisposableStack;
+}
+
+/** The one route of the model; null: the catalog has changed since it was priced. */
+interface Serving {
+  model: Model;
+  facts: EmbeddingFacts;
+  route: Route;
+}
+
+interface StartedEmbedding extends AcceptedEmbedding {
+  lifecycle: GenerationLifecycle;
+  headers: Record<string, string>;
+}
+
+/** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
+export async function embedAdmitted(accepted: AcceptedEmbedding, gateway: Gateway): Promise<Response> {
+  const serving = servingRoute(accepted, gateway);
+  const lifecycle = await openGeneration(accepted, serving, gateway);
+  const { reservation, window } = accepted.admitted;
+  const headers = { ...generationHeaders(reservation), ...windowHeaders(window) };
+  const started = { ...accepted, lifecycle, headers };
+  try {
+    if (serving === null) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
+    return await respond(started, serving, gateway);
+  } catch (error) {
+    return await answerFailure(started, error instanceof GatewayError ? error : internalError(error, gateway), null);
+  }
+}
+
+function servingRoute({ embedding, caller }: AcceptedEmbedding, { models }: Gateway): Serving | null {
+  const model = models.find(embedding.model);
+  if (!model?.embeddings) return null;
+  const [route] = models.usableRoutes(model, caller.record).routes;
+  return route === undefined ? null : { model, facts: model.embeddings, route };
+}
+
+async function openGeneration(
+  { admitted, embedding }: AcceptedEmbedding,
+  serving: Serving | null,
+  gateway: Gateway,
+): Promise<GenerationLifecycle> {
+  const { model, promptEstimate } = embedding;
+  const facts = { model, promptEstimate, fingerprint: admitted.fingerprint, streamed: false, prompt: null };
+  try {
+    return await GenerationLifecycle.open(
+      admitted.reservation,
+      { ...facts, endpoint: "embeddings", route: serving?.route ?? null },
+      gateway,
+    );
+  } catch (error) {
+    gateway.admission.release(admitted.reservation);
+    throw error;
+  }
+}
+
+async function respond(started: StartedEmbedding, { model, facts, route }: Serving, gateway: Gateway): Promise<Response> {
+  const { admitted, caller, embedding, lifecycle, clientSignal } = started;
+  const { reservation } = admitted;
+  const { generation } = reservation;
+  const { inputs, dimensions, inputType } = embedding;
+  const dimensionsExpected = dimensions ?? facts.dimensions;
+  // Only shortened vectors have another length than 1.
+  const normalize = facts.normalize && dimensionsExpected < facts.dimensions;
+  const result = await embeddingAttempts({
+    callRoute({ second, givenUp, onResent }) {
+      lifecycle.startCall(route);
+      const request = { inputs, dimensions, inputType, dimensionsExpected, normalize };
+      const onSent = (): void => lifecycle.markSent();
+      return gateway.embed(
+        reservation,
+        { generation, route, ...request, second, onResent },
+        { givenUp, onSent, startedAt: lifecycle.startedAt },
+      );
+    },
+    fallbacks: caller.record.fallbacks,
+    clientSignal,
+    stop: lifecycle.stop,
+  });
+  for (const failure of result.failed) recordFailure({ reservation, lifecycle, clientSignal }, { route, failure }, gateway);
+  switch (result.kind) {
+    case "answered":
+      return await answer(started, { model, route, ...result }, gateway);
+    case "failed":
+      return await answerFailure(started, upstreamError(result.failure), route);
+    case "unsent":
+      await lifecycle.settle({ ...clientGone, usage: noUsage, estimated: false, route, firstTokenMs: null });
+      return new Response(null, { status: clientGone.status });
+  }
+}
+
+interface Answered {
+  model: Model;
+  route: Route;
+  answer: EmbeddingAnswer;
+  failed: unknown[];
+}
+
+async function answer(
+  { lifecycle, embedding, headers, memory }: StartedEmbedding,
+  { model, route, answer: { vectors, promptTokens }, failed }: Answered,
+  { health, clock }: Gateway,
+): Promise<Response> {
+  const tokensMax = inputCount(embedding.inputs) * model.contextLength + hiddenInputTokens(route, false);
+  const { usage, estimated } = chargedEmbedding(promptTokens, { estimate: embedding.promptEstimate, tokensMax });
+  const firstTokenMs = lifecycle.elapsedMs();
+  // Part of the time was spent on a failed attempt.
+  health.recordAnswer(route, failed.length === 0 ? firstTokenMs : null);
+  await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
+  const facts = { vectors, base64: embedding.base64, model: embedding.model, promptTokens: usage.promptTokens };
+  return embeddingResponse(facts, { headers, memory: () => memory.move(), clock });
+}
