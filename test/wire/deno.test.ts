@@ -94,6 +94,19 @@ describe.skipIf(deno === null)("on Deno", () => {
     expect(await (await call("/models/stub%2Fmodel")).json()).toMatchObject({ id: "stub/model", runnable: true });
   });
 
+  test("texts are embedded, and a large answer comes whole in pieces", async () => {
+    const { keys } = await service.operator.customer({ credit: "1", earlyAccess: ["embeddings"] });
+    const input = Array.from({ length: 2_000 }, (_, index) => `text ${index}`);
+    const response = await fetch(`${service.url}/gpt/v1/embeddings`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${keys[0]?.key}` },
+      body: JSON.stringify({ model: "sandbox/embed", input }),
+    });
+    expect(response.status).toBe(200);
+    const { data } = (await response.json()) as { data: { index: number; embedding: number[] }[] };
+    expect(data.map(({ index, embedding }) => [index, embedding.length])).toEqual(input.map((_, index) => [index, 64]));
+  });
+
   test("a wrong field is 400 with its name, a wrong key 401", async () => {
     const wrong = await ask({ temperature: 3 });
     expect(wrong.status).toBe(400);

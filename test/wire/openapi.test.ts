@@ -39,12 +39,8 @@ test("refusals of a chat completion match the document", async () => {
   const poor = await on.fleet.operator().customer({ credit: "0.000001" });
   const busy = await on.fleet.operator().customer({ credit: "1", requestsPerMinute: 1 });
   const failing = (status: number) => ({ ...chat, messages: [{ role: "user", content: `sandbox: status=${status}` }] });
-  const {
-    keys: [{ key: poorKey = "" } = {}],
-  } = poor;
-  const {
-    keys: [{ key: busyKey = "" } = {}],
-  } = busy;
+  const poorKey = poor.keys[0]?.key ?? "";
+  const busyKey = busy.keys[0]?.key ?? "";
   await ask(operation, 200, { key: busyKey, body: chat });
   const refusals: [number, Asked][] = [
     [400, { key, body: "no JSON" }],
