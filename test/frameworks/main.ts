@@ -15,20 +15,20 @@ const usage = `npm run frameworks -- [loop] …
 
   Loops: ${loops.join(", ")}. Without a name all run.
   Each asks for two tools at once, rejects what does not fit its schema and asks again: whole and streamed, at a model behind each
-  wire format. Packages are installed once, in their own environments. Exit code 1: a loop failed.
+  wire format. Those for embeddings embed three texts at the sandbox. Packages are installed once, in their own environments. Exit code 1: a loop failed.
   A loop without its interpreter or its registry is skipped; with CI set that is exit code 1 too.`;
 
 /** @returns how many failed. @throws NoEnvironmentError */
-async function play(loop: string, { url, key, models }: Stage): Promise<number> {
+async function play(loop: string, { url, key, models, embedding }: Stage): Promise<number> {
   const command = await commandFor(loop);
   let failed = 0;
-  for (const { format, model, stub } of models) {
-    const before = stub.calls.length;
+  for (const { format, model, calls } of loop.includes("-embeddings.") ? [embedding] : models) {
+    const before = calls();
     const environment = { WEIR_URL: url, WEIR_KEY: key, WEIR_MODEL: model, OPENAI_API_KEY: "none", PYTHONDONTWRITEBYTECODE: "1" };
     const started = performance.now();
     const { code, output } = await run(command, { timeoutMs: loopMs, environment });
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-    console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${format}: ${stub.calls.length - before} calls, ${seconds} s`);
+    console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${format}: ${calls() - before} calls, ${seconds} s`);
     if (code === 0) continue;
     failed++;
     console.log(output.slice(-3_000));
