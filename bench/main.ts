@@ -7,6 +7,7 @@ import { loadUsage } from "./load/load-arguments.ts";
 import { microCommand, runMicro } from "./micro/run.ts";
 import { runCatalog } from "./parts/catalog.ts";
 import { runBodies } from "./parts/bodies.ts";
+import { runEmbeddings } from "./parts/embeddings.ts";
 import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
 import { runHotPath, sliceSeconds } from "./parts/hot-path.ts";
@@ -26,6 +27,7 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
 
   hot-path           every contender: requests a second, latency, cost, memory
   bodies             the same with bodies up to 8 MiB, and with streams
+  embeddings         16 texts of 1 KiB, beside the bare proxy
   features           the cost of each feature, from a bare relay to all of Weir
   fleet              Weir in two sizes, to fit and to check the capacity model
   stream             2,000 open streams; soak: a minute at 80 % of the ceiling
@@ -36,7 +38,7 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
   --seconds S        the measured time of each load: hot-path 0.8 in each of three sweeps a round,
-                     features and fleet 3, bodies and catalog 5, soak 60
+                     features, fleet and embeddings 3, bodies and catalog 5, soak 60
   --seed N           the calls of lists (default: a new seed, which is printed)
 
 npm run bench -- micro [NAME]        the cost of single functions; see bench/micro
@@ -64,6 +66,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   async bodies(options, facts) {
     facts.bodies = await runBodies({ ...options, seconds: options.seconds ?? 5 });
     notePeers(facts, facts.bodies);
+  },
+  async embeddings(options, facts) {
+    facts.embeddings = await runEmbeddings({ ...options, seconds: options.seconds ?? 3 });
   },
   async features(options, facts) {
     facts.features = await runFeatures({ ...options, seconds: options.seconds ?? 3 });

@@ -1,6 +1,7 @@
 /**
  * A provider that uses almost no CPU time: an API in OpenAI's format on a free loopback port, which it prints. The model's name
  * determines its answer: `instant-<events>` at once; `paced-<gapMs>-<events>` one event at a time, each with its time of sending.
+ * Embeddings are answered at once with vectors of 1,536 numbers.
  */
 import { sentMark } from "./load/event-reader.ts";
 
@@ -99,11 +100,27 @@ async function answer(request: Request): Promise<Response> {
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
+const dimensions = 1_536;
+const vector = Buffer.from(new Float32Array(dimensions).fill(1 / Math.sqrt(dimensions)).buffer).toString("base64");
+const embeddingAnswers = new Map<number, string>();
+
+async function embed(request: Request): Promise<Response> {
+  const { input } = (await request.json()) as { input: unknown[] };
+  const known = embeddingAnswers.get(input.length) ?? embeddingAnswer(input.length);
+  embeddingAnswers.set(input.length, known);
+  return new Response(known, { headers: { "content-type": "application/json" } });
+}
+
+function embeddingAnswer(count: number): string {
+  const data = Array.from({ length: count }, (_, index) => ({ object: "embedding", index, embedding: vector }));
+  return JSON.stringify({ object: "list", data, model: "mock", usage: { prompt_tokens: count, total_tokens: count } });
+}
+
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   idleTimeout: 255,
   maxRequestBodySize: 64 * 1024 * 1024,
-  fetch: (request) => answer(request),
+  fetch: (request) => (request.url.endsWith("/embeddings") ? embed(request) : answer(request)),
 });
 console.log(`listening ${server.port}`);

@@ -13,10 +13,14 @@ export const instantModel = "instant-16";
 /** 10 events a second for 20 seconds. */
 export const pacedModel = "paced-100-200";
 
+/** Answers vectors of 1,536 numbers. */
+export const embedModel = "embed";
+
 /** After this time connections are open and the hot code is compiled, as in a service that runs for days. */
 export const warmUpSeconds = 5;
 
 const chatPath = "/v1/chat/completions";
+export const embeddingsPath = "/v1/embeddings";
 
 export async function startProvider(): Promise<Provider> {
   const child = new Child({ name: "provider", arguments: ["bench/mock-provider.ts"] });
@@ -25,6 +29,10 @@ export async function startProvider(): Promise<Provider> {
 
 export function chatUrl({ port }: Provider): string {
   return `http://127.0.0.1:${port}${chatPath}`;
+}
+
+export function embeddingsUrl({ port }: Provider): string {
+  return `http://127.0.0.1:${port}${embeddingsPath}`;
 }
 
 /** The load generator's arguments for an API with OpenAI's paths. */
@@ -47,14 +55,14 @@ export function direct(provider: Provider): Contender {
   };
 }
 
-/** A proxy on the same runtime that only forwards bytes. */
-export function bareProxy(provider: Provider): Contender {
+/** A proxy on the same runtime that only forwards bytes. @param url where to; default: chat completions */
+export function bareProxy(provider: Provider, url = chatUrl(provider)): Contender {
   return {
     name: "bare proxy",
     warmUpSeconds,
     model: sameName,
     async start() {
-      const child = new Child({ name: "bare proxy", arguments: ["bench/bare-proxy.ts", chatUrl(provider)] });
+      const child = new Child({ name: "bare proxy", arguments: ["bench/bare-proxy.ts", url] });
       const port = await child.port();
       return {
         target: openaiTarget(port),

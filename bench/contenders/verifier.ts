@@ -39,13 +39,13 @@ export class Verifier {
     say(`ledger verify: ok, ${checked.length} invariants, up to ${Math.max(...checked.map(({ rows }) => rows))} rows`);
   }
 
-  /** Turns prompt storage of the hot population's workspace on or off. */
-  async setPromptStorage(on: boolean): Promise<void> {
+  /** Changes settings of the hot population's workspace. */
+  async changeHot(settings: Record<string, unknown>): Promise<void> {
     const { data } = (await (await this.#control("/workspaces")).json()) as { data: { id: string; name: string }[] };
     const hot = data.find(({ name }) => name.startsWith("hot "));
-    const change = { method: "PATCH", body: JSON.stringify({ prompt_storage: on }) };
+    const change = { method: "PATCH", body: JSON.stringify(settings) };
     const response = await this.#control(`/workspaces/${hot?.id}`, change);
-    if (!response.ok) throw new Error(`Prompt storage could not be set: ${response.status} ${await response.text()}`);
+    if (!response.ok) throw new Error(`Settings could not be changed: ${response.status} ${await response.text()}`);
   }
 
   #control(path: string, init: RequestInit = {}): Promise<Response> {

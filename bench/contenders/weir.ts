@@ -14,7 +14,7 @@ import { usageOf } from "../processes/usage.ts";
 import { pause } from "../until.ts";
 import type { Contender, Running, Subject } from "./contender.ts";
 import type { Installation } from "./installation.ts";
-import { instantModel, pacedModel, warmUpSeconds, type Provider } from "./provider.ts";
+import { embedModel, instantModel, pacedModel, warmUpSeconds, type Provider } from "./provider.ts";
 import { Verifier } from "./verifier.ts";
 
 export interface FleetPlan {
@@ -29,6 +29,8 @@ export interface WeirPlan extends FleetPlan {
   workers: number;
   /** Whether the hot workspace stores prompts and answers; default: no. */
   storePrompts?: boolean;
+  /** Whether the hot workspace has embeddings; default: no. */
+  embeddings?: boolean;
 }
 
 /** Longer, since each of 10,000 keys is loaded into the counters at its first use. */
@@ -92,7 +94,11 @@ async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   const verifier = new Verifier({ url, operatorToken, metricsPorts });
   for (const gateway of gateways)
     await gateway.ready(() => verifier.runnable([instantModel, pacedModel].map(modelId)), readyMsMax);
-  if (plan.storePrompts !== undefined) await verifier.setPromptStorage(plan.storePrompts);
+  if (plan.storePrompts !== undefined) await verifier.changeHot({ prompt_storage: plan.storePrompts });
+  if (plan.embeddings === true) {
+    await gateways[0]?.ready(() => verifier.runnable([modelId(embedModel)]), readyMsMax);
+    await verifier.changeHot({ early_access: ["embeddings"] });
+  }
   const { nats, redis, postgres } = plan.services;
   const [gateway, ...others] = gateways;
   const kept = stack.move();
@@ -155,6 +161,20 @@ async function writeCatalog(folder: string, { port }: Provider): Promise<string>
     published: true,
     supports: [],
   }));
+  const embeddings = {
+    id: modelId(embedModel),
+    name: embedModel,
+    kind: "embeddings",
+    context_length: 8_191,
+    max_output_tokens: null,
+    upstream_model: embedModel,
+    prices_per_1m_usd: { input: "0.02", output: "0" },
+    listed_as: "available",
+    published: true,
+    supports: [],
+    dimensions: { default: 1_536 },
+    max_inputs: 2_048,
+  };
   const provider = {
     id: "bench",
     name: "The bench's mock provider",
@@ -167,7 +187,7 @@ async function writeCatalog(folder: string, { port }: Provider): Promise<string>
     subprocessor_listed: true,
   };
   await mkdir(join(folder, "models"), { recursive: true });
-  await writeFile(join(folder, "models/bench.json"), JSON.stringify(models));
+  await writeFile(join(folder, "models/bench.json"), JSON.stringify([...models, embeddings]));
   await writeFile(join(folder, "providers.json"), JSON.stringify([provider]));
   return folder;
 }

@@ -7,6 +7,8 @@ export interface BodyPlan {
   /** The exact size, unless it is below the smallest body. */
   bodyBytes: number;
   maxTokens: number;
+  /** For embeddings: how many texts share the bytes; absent: a conversation. */
+  texts?: number | null;
 }
 
 interface Message {
@@ -27,7 +29,11 @@ const answer = [
 ].join("");
 const answerBytes = Buffer.byteLength(JSON.stringify(answer)) - 2;
 
-export function bodyOf({ model, streamed, bodyBytes, maxTokens }: BodyPlan): Buffer {
+export function bodyOf({ model, streamed, bodyBytes, maxTokens, texts }: BodyPlan): Buffer {
+  if (texts != null) {
+    const input = Array.from({ length: texts }, () => questionOf(Math.ceil(bodyBytes / texts)));
+    return Buffer.from(JSON.stringify({ model, input, encoding_format: "base64" }));
+  }
   const whole = (messages: Message[]): Buffer =>
     Buffer.from(JSON.stringify({ model, messages, max_tokens: maxTokens, ...(streamed ? { stream: true } : {}) }));
   const messages = emptyMessages(bodyBytes);

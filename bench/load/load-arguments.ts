@@ -16,6 +16,7 @@ export const loadUsage = `npm run bench -- load --url URL --key KEY [--rate N | 
   --seconds S         the measured time (default 10), after --warm-up S that do not count (default 1)
   --stream            streamed answers: first event, gaps, and lateness if the provider sends its time
   --body BYTES        size of the request's body (default 1024); above 4 KiB it is a conversation of several messages
+  --texts N           embeddings in place of chat: N texts share the body's bytes; give --path too
   --model ID          default sandbox/echo; --max-tokens N, default 16
   --path PATH         default /gpt/v1/chat/completions; --header "name: value" may be given several times
   --timeout S         a request that takes longer fails (default 60)
@@ -34,6 +35,7 @@ const options = {
   "warm-up": { type: "string" },
   stream: { type: "boolean" },
   body: { type: "string" },
+  texts: { type: "string" },
   model: { type: "string" },
   "max-tokens": { type: "string" },
   path: { type: "string" },
@@ -69,6 +71,7 @@ export function planOf(
     model: values.model ?? "sandbox/echo",
     streamed: values.stream === true,
     bodyBytes: number("--body", values.body ?? "1024", 1, 64 * 1024 * 1024),
+    texts: values.texts === undefined ? null : number("--texts", values.texts, 1, 2_048),
     maxTokens: number("--max-tokens", values["max-tokens"] ?? "16", 1, 1_000_000),
     headers: readHeaders(values.header ?? []),
   });

@@ -8,6 +8,7 @@ import { environmentOf, type Program } from "../../scripts/services/program.ts";
 import type { MicroResult } from "../micro/run.ts";
 import type { Bodies } from "../parts/bodies.ts";
 import type { Catalog } from "../parts/catalog.ts";
+import type { Embeddings } from "../parts/embeddings.ts";
 import type { Features } from "../parts/features.ts";
 import type { Fleet } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
@@ -29,6 +30,7 @@ export interface Facts {
   invalid: string[];
   hotPath?: HotPath;
   bodies?: Bodies;
+  embeddings?: Embeddings;
   features?: Features;
   fleet?: Fleet;
   streams?: Streams;

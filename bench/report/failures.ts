@@ -5,10 +5,11 @@ import type { Facts } from "./facts.ts";
 const sentLateMsMax = 500;
 
 /** A run with a single failed request of Weir is invalid. Failures of other contenders are printed with their figures. */
-export function failuresOf({ hotPath, bodies, features, fleet, streams, soak, catalog, lists }: Facts): string[] {
+export function failuresOf({ hotPath, bodies, embeddings, features, fleet, streams, soak, catalog, lists }: Facts): string[] {
   const measured: [string, Measurement[]][] = [
     ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
     ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
+    ["embeddings", embeddings?.measurements.filter(isWeir) ?? []],
     ["features", features?.measurements ?? []],
     ["fleet", fleet?.measurements.map(({ measurement }) => measurement) ?? []],
   ];

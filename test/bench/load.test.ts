@@ -6,6 +6,7 @@ import { Histogram } from "../../bench/load/histogram.ts";
 import { ResponseReader } from "../../bench/load/response-reader.ts";
 import { runLoad } from "../../bench/load/run-load.ts";
 import { targetOf } from "../../bench/load/target.ts";
+import { checkEmbedding } from "../../src/gateway/api/request/embedding.ts";
 import { checkChat } from "../../src/gateway/api/request/chat.ts";
 
 interface Read {
@@ -86,6 +87,12 @@ describe("the body of a request", () => {
     const body = bodyOf({ model: "sandbox/echo", streamed: true, bodyBytes, maxTokens: 16 });
     expect(body.length).toBe(bodyBytes);
     expect(checkChat(body, { find: () => null }).body.messages).toHaveLength(messages);
+  });
+
+  test("a body of embeddings has as many texts of the same size, and the API accepts it", () => {
+    const body = bodyOf({ model: "sandbox/embed", streamed: false, bodyBytes: 16 * 1_024, maxTokens: 16, texts: 16 });
+    const { inputs } = checkEmbedding(body, { find: () => null });
+    expect(inputs.kind === "texts" && inputs.texts.map((text) => text.length)).toEqual(Array.from({ length: 16 }, () => 1_024));
   });
 
   test("a body larger than the socket's buffer arrives complete, and a server that answers early gets a new connection", async () => {

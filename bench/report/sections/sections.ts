@@ -1,6 +1,7 @@
 /** All sections of a run, in the order of the document. */
 import type { Facts } from "../facts.ts";
 import { bodiesSections } from "./bodies.ts";
+import { embeddingsSections } from "./embeddings.ts";
 import { capacitySections } from "./capacity.ts";
 import { catalogSections } from "./catalog.ts";
 import { featuresSections } from "./features.ts";
@@ -12,11 +13,12 @@ import { soakSections } from "./soak.ts";
 import { streamsSections } from "./streams.ts";
 
 export function sectionsOf(facts: Facts): Section[] {
-  const { hotPath, bodies, features, streams, soak, catalog, micro } = facts;
+  const { hotPath, bodies, embeddings, features, streams, soak, catalog, micro } = facts;
   return [
     ...runSections(facts),
     ...(hotPath ? hotPathSections(hotPath) : []),
     ...(bodies ? bodiesSections(bodies) : []),
+    ...(embeddings ? embeddingsSections(embeddings) : []),
     ...(features ? featuresSections(features) : []),
     ...(streams ? streamsSections(streams) : []),
     ...(soak ? soakSections(soak) : []),
