@@ -1,6 +1,6 @@
 /** `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models. */
 import { readFile, stat } from "node:fs/promises";
-import { supportWords } from "../../src/gateway/api/request/supports.ts";
+import { catalogWords } from "../../src/gateway/api/request/supports.ts";
 import { readCatalogFiles, type CatalogFiles } from "../../src/gateway/models/catalog-files.ts";
 import { judgeModels, type ModelJudgement } from "../../src/gateway/models/check/judge.ts";
 import { formatModelProblem } from "../../src/gateway/models/check/problem.ts";
@@ -14,7 +14,6 @@ import { columns } from "./print.ts";
 import type { Files, LocalAnswer } from "./verb.ts";
 
 const fileBytesMax = 64 * 1024 * 1024;
-const knownWords = new Set(Object.keys(supportWords));
 
 export const importKinds = ["added", "price_changed", "gone"] as const;
 
@@ -55,7 +54,7 @@ async function readFiles(folder: string): Promise<CatalogFiles> {
 
 /** @throws CallError with the first problem */
 function checked(files: CatalogFiles, message: string): ModelJudgement {
-  const judgement = judgeModels(files, knownWords);
+  const judgement = judgeModels(files, catalogWords);
   const [first] = judgement.problems;
   if (first) throw new CallError(`${message}: ${formatModelProblem(first)}`);
   return judgement;

@@ -3,7 +3,7 @@ import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalo
 import { exportCatalog, exportFormats } from "../../../src/connectors/catalog/exports.ts";
 import { formatProblem } from "../../../src/connectors/catalog/files/problem.ts";
 import { tallyOf, type Tally } from "../../../src/connectors/catalog/files/tally.ts";
-import { supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { catalogWords } from "../../../src/gateway/api/request/supports.ts";
 import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
 import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
 import { formatModelProblem } from "../../../src/gateway/models/check/problem.ts";
@@ -12,8 +12,6 @@ import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
 import { oneOf } from "../value.ts";
 import type { Files, LocalAnswer, Verb } from "../verb.ts";
-
-const knownWords = new Set(Object.keys(supportWords));
 
 export const catalogVerbs: readonly Verb[] = [
   {
@@ -34,7 +32,7 @@ export const catalogVerbs: readonly Verb[] = [
 
 async function check(_fields: Record<string, unknown>, files: Files): Promise<LocalAnswer> {
   const connectors = await judge(files);
-  const models = await reading(async () => judgeModels(await readCatalogFiles(files.catalogDir), knownWords));
+  const models = await reading(async () => judgeModels(await readCatalogFiles(files.catalogDir), catalogWords));
   const tally = tallyOf(connectors.catalog);
   const modelTally = modelTallyOf(models);
   const problems = [...models.problems, ...connectors.problems];

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../../scripts/weir/run.ts";
-import { supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { catalogWords } from "../../../src/gateway/api/request/supports.ts";
 import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
 import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
 import { formatModelProblem } from "../../../src/gateway/models/check/problem.ts";
@@ -12,12 +12,11 @@ import { stubModel, stubProvider, writeCatalog, type CatalogContents } from "../
 import { repository } from "../../support/processes/process.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
-const words = new Set(Object.keys(supportWords));
 const providers = [stubProvider()];
 
 async function problemsOf(contents: CatalogContents): Promise<string[]> {
   await using temporary = await temporaryFolder();
-  const { problems } = judgeModels(await readCatalogFiles(await writeCatalog(temporary.path, contents)), words);
+  const { problems } = judgeModels(await readCatalogFiles(await writeCatalog(temporary.path, contents)), catalogWords);
   return problems.map(formatModelProblem);
 }
 
@@ -72,7 +71,7 @@ describe("the check of models", () => {
     const folder = await writeCatalog(temporary.path, { providers, models: { stub: [stubModel()] } });
     writeFileSync(join(folder, "models/stub.json"), "{");
     writeFileSync(join(folder, "models/other.json"), "{}");
-    const { problems } = judgeModels(await readCatalogFiles(folder), words);
+    const { problems } = judgeModels(await readCatalogFiles(folder), catalogWords);
     expect(problems.map(formatModelProblem)).toEqual([
       "models/other.json: is not a list of entries",
       expect.stringMatching(/^models\/stub\.json: is not JSON: /),
@@ -94,7 +93,7 @@ describe("the counts of models", () => {
     };
     await using temporary = await temporaryFolder();
     const tally = modelTallyOf(
-      judgeModels(await readCatalogFiles(await writeCatalog(temporary.path, { providers, models })), words),
+      judgeModels(await readCatalogFiles(await writeCatalog(temporary.path, { providers, models })), catalogWords),
     );
     expect(tally.models).toEqual({ total: 5, chat: 5, embeddings: 0, callable: 4, several_routes: 0, tiers: 1 });
     expect(tally.providers).toEqual({ total: 1, serving: 1 });

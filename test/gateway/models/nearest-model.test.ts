@@ -37,11 +37,11 @@ describe("an unknown model id", () => {
     expect(modelNotFoundMessage("acme/none", null)).toBe("There is no model with the id acme/none");
   });
 
-  test("a hostile id among 2,000 models is looked up in milliseconds", () => {
-    const many = Array.from({ length: 2_000 }, (_, number) => ({ id: `maker/${"x".repeat(60)}-${number}`, published: true }));
-    const hostile = ["m".repeat(200), `maker/${"y".repeat(64)}`, "x".repeat(64)];
-    const before = performance.now();
-    for (const id of hostile) expect(nearestModel(id, many)).toBeNull();
-    expect(performance.now() - before).toBeLessThan(500);
+  test("an id longer than any of the catalog is not compared with the models", () => {
+    function* never(): Generator<{ id: string; published: boolean }> {
+      yield* [];
+      throw new Error("compared");
+    }
+    expect(nearestModel("m".repeat(201), never())).toBeNull();
   });
 });

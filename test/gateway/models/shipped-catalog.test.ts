@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
 import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
 import { modelTallyOf } from "../../../src/gateway/models/check/tally.ts";
-import { supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { catalogWords, supportWords } from "../../../src/gateway/api/request/supports.ts";
 import { availabilityOf } from "../../../src/gateway/models/availability.ts";
 import { readCatalog } from "../../../src/gateway/models/catalog.ts";
 import { modelRecord } from "../../../src/gateway/models/listing.ts";
@@ -27,21 +27,19 @@ const files = (await readdir(join(folder, "models"))).filter((name) => name !== 
 const entries = (await Promise.all(files.map((name) => entriesOf<ModelEntry>(`models/${name}`)))).flat();
 const providers = await entriesOf<ProviderEntry>("providers.json");
 
-const supported = new Set(Object.keys(supportWords));
-
 function routesOf(models: Model[]): Route[] {
   return models.flatMap((model) => model.routes);
 }
 
 describe("the shipped catalog", () => {
   test("the catalog has at least 400 chat models of at least 30 providers that a key and a launch check make callable", async () => {
-    const { models: counts, providers: served } = modelTallyOf(judgeModels(await readCatalogFiles(folder), supported));
+    const { models: counts, providers: served } = modelTallyOf(judgeModels(await readCatalogFiles(folder), catalogWords));
     expect(counts.callable).toBeGreaterThanOrEqual(400);
     expect(served.serving).toBeGreaterThanOrEqual(30);
   });
 
   test("the catalog check finds no problem", async () => {
-    expect(judgeModels(await readCatalogFiles(folder), supported).problems).toEqual([]);
+    expect(judgeModels(await readCatalogFiles(folder), catalogWords).problems).toEqual([]);
   });
 
   test("every price has a second source, or a note why it stands", () => {

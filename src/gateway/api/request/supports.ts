@@ -2,6 +2,7 @@
  * The table of the words in a model's `supports`. A word opens the fields of chat-fields.ts that need it; other fields are open for every
  * model. The table in docs/inference.md is made from it (scripts/inference-tables.ts).
  */
+import { embeddingWords } from "../../models/embedding-entry.ts";
 import type { Model } from "../../models/model.ts";
 
 interface SupportFacts {
@@ -38,6 +39,9 @@ export const supportWords = {
 } as const satisfies Record<string, SupportFacts>;
 
 export type SupportWord = keyof typeof supportWords;
+
+/** Every word that a model of the catalog may have. */
+export const catalogWords: ReadonlySet<string> = new Set([...Object.keys(supportWords), ...embeddingWords]);
 
 export function factsOf(word: SupportWord): SupportFacts {
   return supportWords[word];
