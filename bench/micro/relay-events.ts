@@ -1,4 +1,5 @@
 /** Relays a provider's stream to a client: parses, decodes, counts and writes its events. */
+import { ChatChunkWriter } from "../../src/gateway/api/stream/chunk.ts";
 import { relay } from "../../src/gateway/api/stream/stream.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
@@ -47,7 +48,7 @@ async function relayed(): Promise<number> {
   const stream = relay({
     createStream: webStream,
     events: new Pieces(),
-    facts: { id: "gen-a", created: 1_795_000_000, model: "bench/instant-16", includeUsage: false },
+    writer: new ChatChunkWriter({ id: "gen-a", created: 1_795_000_000, model: "bench/instant-16", includeUsage: false }),
     quiet: false,
     acquireDrainSlot: () => null,
     trackOutcome: () => {},

@@ -6,7 +6,7 @@ import { countRequest } from "../../kernel/metrics.ts";
 import type { Model, Route } from "../models/model.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
-import { completionBody } from "./response/answer.ts";
+import type { AnswerFormat } from "./answer-format.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
 import { chargedDisconnect, chargedUsage, chargedWhole, noUsage, type UsageBounds } from "./call/charged-usage.ts";
 import type { CheckedChat } from "./request/chat.ts";
@@ -29,6 +29,7 @@ export interface AcceptedRequest {
   createStream: CreateStream;
   caller: Caller;
   chat: CheckedChat;
+  format: AnswerFormat;
   admitted: Admission;
 }
 
@@ -85,11 +86,13 @@ async function openGeneration(
   serving: ServingRoutes | null,
   gateway: Gateway,
 ): Promise<GenerationLifecycle> {
-  const { admitted, chat } = accepted;
+  const { admitted, chat, format } = accepted;
   const prompt = openPrompt(accepted, gateway);
   const { model, streamed, promptEstimate } = chat;
   const route = serving?.routes[0] ?? null;
-  const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, route, prompt };
+  const { endpoint } = format;
+  const named = endpoint === undefined ? {} : { endpoint };
+  const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, route, prompt, ...named };
   try {
     return await GenerationLifecycle.open(admitted.reservation, facts, gateway);
   } catch (error) {
@@ -179,7 +182,7 @@ async function answerWhole(
   { route, calledAt, answer, failed }: Extract<DispatchResult, { kind: "whole" }>,
   { health, speeds, clock }: Gateway,
 ): Promise<Response> {
-  const { lifecycle, chat, admitted, headers } = routed;
+  const { lifecycle, chat, format, admitted, headers } = routed;
   lifecycle.prompt?.append(answer.message);
   const produced = estimatedTokens(textBytes(answer.message));
   const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, route), produced);
@@ -188,7 +191,7 @@ async function answerWhole(
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
   await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
   const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model, usage };
-  return jsonResponse(completionBody(answer, facts), { headers });
+  return jsonResponse(format.wholeBody(answer, facts), { headers });
 }
 
 function boundsOf({ serving, chat, admitted }: RoutedRequest, route: Route): UsageBounds {
@@ -201,8 +204,8 @@ function answerStream(
   gateway: Gateway,
 ): Response {
   const { route, calledAt, events, quiet, failed } = dispatched;
-  const { lifecycle, chat, admitted, headers, clientSignal, createStream, acquireDrainSlot } = routed;
-  const { generation } = admitted.reservation;
+  const { lifecycle, chat, format, admitted, headers, clientSignal, createStream, acquireDrainSlot } = routed;
+  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model };
   const { clock, speeds, health } = gateway;
   const bounds = boundsOf(routed, route);
   const failureContext = failureContextOf(routed);
@@ -212,7 +215,7 @@ function answerStream(
     quiet,
     clientSignal,
     stop: lifecycle.stop,
-    facts: { id: generation, created: lifecycle.created, model: chat.model, includeUsage: chat.includeUsage },
+    writer: format.chunkWriter({ ...facts, includeUsage: chat.includeUsage }),
     acquireDrainSlot: (finished) => acquireDrainSlot(route, finished),
     clock,
     startedAt: lifecycle.startedAt,

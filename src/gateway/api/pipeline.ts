@@ -6,6 +6,7 @@ import { readBody } from "./request/body.ts";
 import { checkChat } from "./request/chat.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
 import type { Gateway } from "./gateway.ts";
+import { chatFormat } from "./answer-format.ts";
 import { generate } from "./generate.ts";
 import { authenticate } from "./authenticate.ts";
 import { holderOf } from "./request/load-limits.ts";
@@ -22,5 +23,5 @@ export async function chatCompletion(request: Request, gateway: Gateway, createS
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const admitted = await admission.admit(caller, chat);
   // 6. The provider (400, 429, 502, 504)
-  return await generate({ clientSignal: request.signal, createStream, caller, chat, admitted }, gateway);
+  return await generate({ clientSignal: request.signal, createStream, caller, chat, format: chatFormat, admitted }, gateway);
 }

@@ -2,6 +2,7 @@
 import type { DrainLimit } from "../../../src/gateway/api/stream/drain-limit.ts";
 import type { DrainSlot } from "../../../src/gateway/api/stream/drain-slots.ts";
 import { drainMsMax } from "../../../src/gateway/limits.ts";
+import { ChatChunkWriter } from "../../../src/gateway/api/stream/chunk.ts";
 import { relay, type RelayOptions, type StreamOutcome } from "../../../src/gateway/api/stream/stream.ts";
 import { StopSignal } from "../../../src/kernel/stop-signal.ts";
 import { webStream } from "../../../src/gateway/api/stream/web-stream.ts";
@@ -22,7 +23,7 @@ export function openRelay({ events = new FakeEvents(), includeUsage = false, opt
   const stream = relay({
     createStream: webStream,
     events,
-    facts: { id: "gen-a", created: 1_795_000_000, model: "sandbox/echo", includeUsage },
+    writer: new ChatChunkWriter({ id: "gen-a", created: 1_795_000_000, model: "sandbox/echo", includeUsage }),
     quiet: false,
     acquireDrainSlot: () => null,
     trackOutcome: () => {},

@@ -1,4 +1,4 @@
-/** The schema of a streamed chunk, as `ChunkWriter` writes it. */
+/** The schema of a streamed chunk, as `ChatChunkWriter` writes it. */
 import { Type } from "@sinclair/typebox";
 import { FinishReason } from "../../providers/provider.ts";
 import { commonAnswerFields } from "../response/answer.ts";

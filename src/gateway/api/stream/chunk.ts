@@ -20,38 +20,63 @@ export const doneLine = "data: [DONE]\n\n";
 /** Keeps proxies from closing a quiet stream; every client ignores it. */
 export const commentLine = ": keep-alive\n\n";
 
-export class ChunkWriter {
-  /** The text that all chunks of a stream share is built once. */
-  readonly #prefix: string;
-  readonly #deltaPrefix: string;
-  readonly #deltaSuffix: string;
-  /** The suffix of a delta that is not the last and has no probabilities, as almost all. */
-  readonly #plainSuffix: string;
-  readonly #facts: ChunkFacts;
+/** After a stream has started every failure has the type `api_error`. */
+export function errorLine(error: GatewayError): string {
+  return `data: ${JSON.stringify(errorBody(error))}\n\n`;
+}
 
-  constructor(facts: ChunkFacts) {
-    const { id, created, model, includeUsage } = facts;
-    const common = JSON.stringify({ id, object: "chat.completion.chunk", created, model });
-    this.#prefix = `data: ${common.slice(0, -1)},"choices":[`;
-    this.#deltaPrefix = `${this.#prefix}{"index":0,"delta":`;
-    this.#deltaSuffix = includeUsage ? '}],"usage":null}\n\n' : "}]}\n\n";
-    this.#plainSuffix = `,"logprobs":null,"finish_reason":null${this.#deltaSuffix}`;
-    this.#facts = facts;
+/** The chunks of one stream. Each endpoint writes its pieces in its own form. The text that all chunks share is built once. */
+export abstract class ChunkWriter {
+  /** To the beginning of the first choice. */
+  protected readonly prefix: string;
+  /** From the end of the choice's fields. */
+  protected readonly suffix: string;
+  readonly #includeUsage: boolean;
+
+  constructor(object: string, { id, created, model, includeUsage }: ChunkFacts) {
+    const common = JSON.stringify({ id, object, created, model });
+    this.prefix = `data: ${common.slice(0, -1)},"choices":[`;
+    this.suffix = includeUsage ? '}],"usage":null}\n\n' : "}]}\n\n";
+    this.#includeUsage = includeUsage;
   }
 
-  delta(delta: Record<string, unknown>, finishReason: FinishReason | null = null, logprobs: Logprobs | null = null): string {
-    const begun = this.#deltaPrefix + JSON.stringify(delta);
-    if (finishReason === null && logprobs === null) return begun + this.#plainSuffix;
-    return `${begun},"logprobs":${JSON.stringify(logprobs)},"finish_reason":${JSON.stringify(finishReason)}${this.#deltaSuffix}`;
-  }
+  /** The lines before the first piece; empty: none. */
+  abstract begin(): string;
+
+  /** @param delta in the form of a chat completion's, with content. @returns empty if this form has no place for it */
+  abstract delta(delta: Record<string, unknown>, logprobs: Logprobs | null): string;
+
+  abstract finish(reason: FinishReason): string;
 
   /** Empty if the client did not request usage. */
   usage(usage: Usage): string {
-    return this.#facts.includeUsage ? `${this.#prefix}],"usage":${JSON.stringify(usageBody(usage))}}\n\n` : "";
+    return this.#includeUsage ? `${this.prefix}],"usage":${JSON.stringify(usageBody(usage))}}\n\n` : "";
+  }
+}
+
+/** The chunks of a chat completion. */
+export class ChatChunkWriter extends ChunkWriter {
+  readonly #deltaPrefix: string;
+  /** The suffix of a delta that is not the last and has no probabilities, as almost all. */
+  readonly #plainSuffix: string;
+
+  constructor(facts: ChunkFacts) {
+    super("chat.completion.chunk", facts);
+    this.#deltaPrefix = `${this.prefix}{"index":0,"delta":`;
+    this.#plainSuffix = `,"logprobs":null,"finish_reason":null${this.suffix}`;
   }
 
-  /** After a stream has started every failure has the type `api_error`. */
-  error(error: GatewayError): string {
-    return `data: ${JSON.stringify(errorBody(error))}\n\n`;
+  begin(): string {
+    return this.delta({ role: "assistant", content: "", refusal: null }, null);
+  }
+
+  delta(delta: Record<string, unknown>, logprobs: Logprobs | null): string {
+    const begun = this.#deltaPrefix + JSON.stringify(delta);
+    if (logprobs === null) return begun + this.#plainSuffix;
+    return `${begun},"logprobs":${JSON.stringify(logprobs)},"finish_reason":null${this.suffix}`;
+  }
+
+  finish(reason: FinishReason): string {
+    return `${this.#deltaPrefix}{},"logprobs":null,"finish_reason":"${reason}"${this.suffix}`;
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { ReportedUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
-import { ChunkWriter, doneLine, type ChunkFacts } from "./chunk.ts";
+import { doneLine, errorLine, type ChunkWriter } from "./chunk.ts";
 import { mergeUsage } from "../response/merge-usage.ts";
 import { logprobsBody } from "../response/logprobs.ts";
 import { textBytes } from "../request/text-bytes.ts";
@@ -24,8 +24,8 @@ export class StreamState {
   /** The bytes that the provider's last count of output includes. */
   #countedBytes = 0;
 
-  constructor(facts: ChunkFacts) {
-    this.#writer = new ChunkWriter(facts);
+  constructor(writer: ChunkWriter) {
+    this.#writer = writer;
   }
 
   /** The provider's counts so far. */
@@ -97,25 +97,25 @@ export class StreamState {
     this.#bytes += textBytes(content);
     this.#calledTools ||= Array.isArray(content["tool_calls"]) && content["tool_calls"].length > 0;
     const probabilities = logprobsBody(logprobs);
-    const line = probabilities !== null || hasContent(content) ? this.#writer.delta(content, null, probabilities) : "";
+    const line = probabilities !== null || hasContent(content) ? this.#writer.delta(content, probabilities) : "";
     return lines + line + (finishReason === null ? "" : this.#finish(finishReason));
   }
 
   #begin(): string {
     if (this.#begun) return "";
     this.#begun = true;
-    return this.#writer.delta({ role: "assistant", content: "", refusal: null });
+    return this.#writer.begin();
   }
 
   #finish(reason: FinishReason | null): string {
     if (this.#finished) return "";
     this.#finished = true;
-    return this.#writer.delta({}, reason ?? (this.#calledTools ? "tool_calls" : "stop"));
+    return this.#writer.finish(reason ?? (this.#calledTools ? "tool_calls" : "stop"));
   }
 
   #error(): string {
     const failure = this.#failure ?? new UpstreamFailure("upstream_error", "the stream ended early");
-    return this.#writer.error(streamError(failure));
+    return errorLine(streamError(failure));
   }
 }
 

@@ -9,7 +9,7 @@ import type { ReportedUsage, Usage } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
 import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
 import type { CreateStream, TextSink, TextSource } from "./client-stream.ts";
-import { commentLine, type ChunkFacts } from "./chunk.ts";
+import { commentLine, type ChunkWriter } from "./chunk.ts";
 import type { DrainSlot } from "./drain-slots.ts";
 import { estimatedTokens } from "../request/text-bytes.ts";
 import { StreamState } from "./stream-state.ts";
@@ -37,7 +37,7 @@ export interface StreamOutcome {
 export interface RelayOptions {
   createStream: CreateStream;
   events: ProviderEventStream;
-  facts: ChunkFacts;
+  writer: ChunkWriter;
   /** The provider has been silent for so long that a comment must be sent first. */
   quiet: boolean;
   /** Takes a slot for draining after the client left; null: stop the provider. @param finished only the usage is missing */
@@ -84,7 +84,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#state = new StreamState(options.facts);
+    this.#state = new StreamState(options.writer);
     this.#commentDue = options.quiet;
     this.#sentAt = options.clock.monotonic();
     options.trackOutcome(() => this.#outcome("failed"));

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
 import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
+import { ChatChunkWriter } from "../../../../src/gateway/api/stream/chunk.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
@@ -89,7 +90,7 @@ test("a stream keeps its order and ends once, for all events of a provider and a
         const stream = relay({
           createStream: webStream,
           events: source,
-          facts: { id: "gen-a", created: 1, model: "m", includeUsage },
+          writer: new ChatChunkWriter({ id: "gen-a", created: 1, model: "m", includeUsage }),
           quiet: false,
           acquireDrainSlot: () => (cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
           trackOutcome: () => {},

@@ -8,6 +8,7 @@ import type { ProviderEventStream, EventReceiver } from "../../../../src/gateway
 import { bunStream } from "../../../../src/gateway/api/stream/bun-stream.ts";
 import type { CreateStream } from "../../../../src/gateway/api/stream/client-stream.ts";
 import { streamHeaders } from "../../../../src/gateway/api/response/headers.ts";
+import { ChatChunkWriter } from "../../../../src/gateway/api/stream/chunk.ts";
 import { relay, type StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts";
 import { webStream } from "../../../../src/gateway/api/stream/web-stream.ts";
 import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
@@ -55,7 +56,7 @@ const server = Bun.serve({
     const body = relay({
       createStream,
       events: source,
-      facts: { id: "gen-a", created: 1, model: "m", includeUsage: false },
+      writer: new ChatChunkWriter({ id: "gen-a", created: 1, model: "m", includeUsage: false }),
       quiet: false,
       acquireDrainSlot: () => null,
       trackOutcome: () => {},
