@@ -4,15 +4,16 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { chatFields } from "../src/gateway/api/request/chat-fields.ts";
+import { chatFields, type ChatField } from "../src/gateway/api/request/chat-fields.ts";
+import { completionFields } from "../src/gateway/api/request/completion-fields.ts";
 import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/request/supports.ts";
 
 const file = join(import.meta.dirname, "../docs/inference.md");
 
 const code = (text: string | undefined): string => (text === undefined ? "" : `\`${text}\``);
 
-function fieldTable(): string {
-  const rows = chatFields.map(({ name, nullable, needs, accepts, effect }) => [
+function fieldTable(fields: readonly ChatField[]): string {
+  const rows = fields.map(({ name, nullable, needs, accepts, effect }) => [
     code(name),
     nullable ? "yes" : "no",
     code(needs),
@@ -43,7 +44,11 @@ function table(head: string[], rows: string[][]): string {
 
 /** Replaces each table of the page that follows a comment "Made by scripts/inference-tables.ts from <file>". */
 export function withTables(page: string): string {
-  const tables: Record<string, string> = { "chat-fields.ts": fieldTable(), "supports.ts": supportTable() };
+  const tables: Record<string, string> = {
+    "chat-fields.ts": fieldTable(chatFields),
+    "completion-fields.ts": fieldTable(completionFields),
+    "supports.ts": supportTable(),
+  };
   return page.replace(
     /(<!-- Made by scripts\/inference-tables\.ts from \S*\/(\S+?) -->\n\n)(?:\|.*\n)*/g,
     (whole, comment: string, source: string) => (source in tables ? `${comment}${tables[source]}` : whole),

@@ -9,6 +9,8 @@ export const upstreamRetryAfterSeconds = 5;
 
 // Bodies
 export const modelIdCharactersMax = 256;
+/** `max_tokens` of a completion that has none, as in the official schema. */
+export const completionTokensDefault = 16;
 
 // Embeddings
 export const embeddingInputsMax = 2_048;

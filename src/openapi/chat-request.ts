@@ -1,7 +1,9 @@
-/** The body of a chat completion, from the schema that checks requests. */
-import { Type } from "@sinclair/typebox";
-import { chatFields } from "../gateway/api/request/chat-fields.ts";
+/** The bodies of chat completions and completions, from the schemas that check requests. */
+import { Type, type TProperties } from "@sinclair/typebox";
+import { chatFields, type ChatField } from "../gateway/api/request/chat-fields.ts";
 import { messagesSchema } from "../gateway/api/request/chat-messages.ts";
+import { promptSchema } from "../gateway/api/request/completion.ts";
+import { completionFields } from "../gateway/api/request/completion-fields.ts";
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
@@ -13,11 +15,19 @@ const model = Type.String({
 });
 
 export function chatRequestSchema(): JsonSchema {
-  const fields = chatFields.map(({ needs, ...field }): [string, Field] => [
+  return requestSchema({ messages: messagesSchema }, chatFields);
+}
+
+export function completionRequestSchema(): JsonSchema {
+  return requestSchema({ prompt: promptSchema }, completionFields);
+}
+
+function requestSchema(prompt: TProperties, table: readonly ChatField[]): JsonSchema {
+  const fields = table.map(({ needs, ...field }): [string, Field] => [
     field.name,
     needs === undefined ? field : { ...field, description: `${field.description}. Not every model supports it` },
   ]);
   const { properties } = fieldsSchema(fields);
-  const schema = Type.Object({ model, messages: messagesSchema, ...properties }, { additionalProperties: false });
+  const schema = Type.Object({ model, ...prompt, ...properties }, { additionalProperties: false });
   return jsonSchema(schema, new Map());
 }

@@ -9,7 +9,9 @@ import { CreditView } from "../gateway/credit/schema.ts";
 import { GenerationView } from "../gateway/generations/schema.ts";
 import { EmbeddingBody } from "../gateway/api/response/embedding-answer.ts";
 import { CompletionBody } from "../gateway/api/response/answer.ts";
+import { TextCompletionBody } from "../gateway/api/response/text-completion.ts";
 import { ChunkBody } from "../gateway/api/stream/chunk-body.ts";
+import { TextChunkBody } from "../gateway/api/stream/text-chunk.ts";
 import { KeyBody } from "../gateway/api/describe-key.ts";
 import { ModelListBody } from "../gateway/api/model-list.ts";
 import { KeyView, NewKeyView } from "../accounts/keys/schema.ts";
@@ -19,7 +21,7 @@ import { ScopeView } from "../security/scopes/schema.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/calls/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/schema.ts";
-import { chatRequestSchema } from "./chat-request.ts";
+import { chatRequestSchema, completionRequestSchema } from "./chat-request.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
 import { embeddingRequestSchema } from "./embedding-request.ts";
@@ -36,6 +38,8 @@ const namedSchemas: [string, TSchema][] = [
   ["ChatCompletion", CompletionBody],
   ["ChatCompletionChunk", ChunkBody],
   ["Embeddings", EmbeddingBody],
+  ["Completion", TextCompletionBody],
+  ["CompletionChunk", TextChunkBody],
   ["Model", ModelRecord],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
@@ -98,7 +102,12 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       ...controlPaths(names),
     },
     components: {
-      schemas: { ChatRequest: chatRequestSchema(), EmbeddingRequest: embeddingRequestSchema(), ...schemas },
+      schemas: {
+        ChatRequest: chatRequestSchema(),
+        CompletionRequest: completionRequestSchema(),
+        EmbeddingRequest: embeddingRequestSchema(),
+        ...schemas,
+      },
       responses: controlRefusals(),
       headers,
       parameters: { ActAs: actAs },

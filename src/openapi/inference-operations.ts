@@ -31,15 +31,8 @@ export function inferencePaths(keyPrefix: string): Paths {
     "200": { description: "The answer", content: jsonContent(reference(schema)) },
     ...errorAnswers([...keyCodes, ...codes], { keyPrefix, counted: false }),
   });
-  const early = (operationId: string, summary: string): Operation => ({
-    ...shared,
-    operationId,
-    summary,
-    description: "In early access: this version answers 403 `gateway_disabled`, and reads no body",
-    responses: errorAnswers(keyCodes, { keyPrefix, counted: false }),
-  });
   return {
-    [`${inferencePrefix}/chat/completions`]: { post: { ...shared, ...chatCompletion(keyPrefix) } },
+    [`${inferencePrefix}/chat/completions`]: { post: { ...shared, ...completes(chatCompletion, keyPrefix) } },
     [`${inferencePrefix}/models`]: {
       get: {
         ...shared,
@@ -62,19 +55,50 @@ export function inferencePaths(keyPrefix: string): Paths {
       get: { ...shared, operationId: "describeKey", summary: "Describe the calling key", responses: answers("Key") },
     },
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
-    [`${inferencePrefix}/completions`]: { post: early("createCompletion", "Completions of a single prompt") },
+    [`${inferencePrefix}/completions`]: { post: { ...shared, ...completes(completion, keyPrefix) } },
   };
 }
 
-function chatCompletion(keyPrefix: string): Omit<Operation, "tags" | "security"> {
+interface PromptOperation {
+  operationId: string;
+  summary: string;
+  /** Before the sentences that all have. */
+  description: string;
+  /** Names of the schemas. */
+  request: string;
+  whole: string;
+  chunk: string;
+}
+
+const chatCompletion: PromptOperation = {
+  operationId: "createChatCompletion",
+  summary: "Complete a chat",
+  description: "",
+  request: "ChatRequest",
+  whole: "ChatCompletion",
+  chunk: "ChatCompletionChunk",
+};
+const completion: PromptOperation = {
+  operationId: "createCompletion",
+  summary: "Complete a single prompt",
+  description:
+    "In early access: 403 `gateway_disabled`, before the body is read, unless `completions` is switched on for the workspace. " +
+    "The legacy format for chat models: the prompt is the only message. ",
+  request: "CompletionRequest",
+  whole: "Completion",
+  chunk: "CompletionChunk",
+};
+
+function completes(operation: PromptOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> {
   const streamFailure = errorSchema(["upstream_error", "upstream_timeout"], "api_error");
+  const { operationId, summary, description, request, whole, chunk } = operation;
   return {
-    operationId: "createChatCompletion",
-    summary: "Complete a chat",
+    operationId,
+    summary,
     description:
-      "The maximum cost is reserved before the provider is called, and the actual cost is charged afterwards. A refusal before " +
-      "the call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
-    requestBody: { required: true, content: jsonContent(reference("ChatRequest")) },
+      `${description}The maximum cost is reserved before the provider is called, and the actual cost is charged afterwards. A refusal ` +
+      "before the call costs nothing. The body is at most 8 MiB of JSON, not compressed.",
+    requestBody: { required: true, content: jsonContent(reference(request)) },
     responses: {
       "200": {
         description:
@@ -82,8 +106,8 @@ function chatCompletion(keyPrefix: string): Omit<Operation, "tags" | "security">
           "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
         headers: headerReferences([...generationNames, ...windowNames]),
         content: {
-          ...jsonContent(reference("ChatCompletion")),
-          "text/event-stream": { schema: { anyOf: [reference("ChatCompletionChunk"), streamFailure] } },
+          ...jsonContent(reference(whole)),
+          "text/event-stream": { schema: { anyOf: [reference(chunk), streamFailure] } },
         },
       },
       ...errorAnswers(allCodes, { keyPrefix, counted: true }),

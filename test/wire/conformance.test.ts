@@ -9,10 +9,10 @@ import type { ReportedUsage } from "../../src/gateway/models/model.ts";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import type { Customer } from "../support/operator.ts";
 import type { ProviderStub } from "../support/providers/provider-stub.ts";
-import { chat } from "../support/gateway/requests.ts";
-import { officialCompletion, officialError } from "./official-types.ts";
-import { Completion, conforming, ErrorBody } from "./schemas.ts";
-import { readSentStream, type SentStream } from "./sent-stream.ts";
+import { chat, completion } from "../support/gateway/requests.ts";
+import { officialCompletion, officialError, officialTextCompletion } from "./official-types.ts";
+import { Completion, conforming, ErrorBody, TextCompletion } from "./schemas.ts";
+import { readSentStream, readSentText, type SentStream } from "./sent-stream.ts";
 import { modelOf, modes, playable, stage, type Stage } from "./stage.ts";
 import { upstreams, type StreamCase, type Upstream, type WholeCase } from "./upstreams.ts";
 
@@ -39,7 +39,8 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
     stub = on.stub(format);
     customer = await on.fleet.operator().customer({ credit });
     // One call for each request, so that the client sees the recorded failure.
-    await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { fallbacks: false });
+    const settings = { fallbacks: false, early_access: ["completions"] };
+    await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, settings);
   }, 90_000);
 
   async function ask(fields: Record<string, unknown> = {}): Promise<Response> {
@@ -97,6 +98,38 @@ function conformance(mode: (typeof modes)[number], { name: format, whole, stream
       // A stream without a finish reason was interrupted, whether the recording has a failure or just ends.
       note(response, one.failure === null && one.finishReason !== null ? costOf(one.usage, { saysNothing }) : null);
       expectTold(sent, one);
+    },
+  );
+
+  async function complete(fields: Record<string, unknown> = {}): Promise<Response> {
+    const key = customer.keys[0]?.key ?? "";
+    return completion({ url: on.fleet.url(), key, body: { model: modelOf(format), max_tokens: 1_000, ...fields } });
+  }
+
+  test.each(whole.filter(({ failure }) => failure === null).map((one) => [one.name, one] as const))(
+    "the gateway's completion for a complete answer: %s",
+    async (_, { answer, expected }: WholeCase) => {
+      stub.answerOnce(answer);
+      const response = await complete();
+      note(response, costOf(expected?.usage ?? null, { saysNothing: !expected?.content && !expected?.toolCalls }));
+      const [choice] = officialTextCompletion(conforming(TextCompletion, await response.json())).choices;
+      expect(choice?.text).toBe((expected?.content ?? "") + (expected?.refusal ?? ""));
+      expect<unknown>(choice?.finish_reason).toBe(textReason(expected?.finishReason ?? null, expected?.refusal ?? ""));
+    },
+  );
+
+  test.each(streams.map((one) => [one.name, one] as const))(
+    "the gateway's streamed completion for a stream: %s",
+    async (_, one: StreamCase) => {
+      stub.answerOnce(one.answer);
+      const response = await complete({ stream: true, ...(includeUsage && { stream_options: { include_usage: true } }) });
+      if (response.status !== 200) return void (await expectError(response, present(one.failure)));
+      const sent = readSentText(await response.text(), { includeUsage });
+      expect(sent.text).toBe(one.text + one.refusal);
+      expect(sent.finishReason).toBe(textReason(one.finishReason, one.refusal));
+      expect(sent.failure).toBe(one.finishReason === null ? streamCode(one.failure) : null);
+      const saysNothing = one.text === "" && one.refusal === "" && one.toolCalls.length === 0;
+      note(response, one.failure === null && one.finishReason !== null ? costOf(one.usage, { saysNothing }) : null);
     },
   );
 
@@ -161,6 +194,13 @@ function costOf(usage: ReportedUsage | null, { saysNothing }: { saysNothing: boo
   const { promptTokens = null, completionTokens = null } = usage ?? {};
   if (promptTokens === null || (completionTokens === null && !saysNothing)) return null;
   return BigInt(promptTokens) * 1_000n + BigInt(completionTokens ?? 0) * 2_000n;
+}
+
+/** A completion calls no tools, and a refusal is content_filter. */
+function textReason(reason: string | null, refusal: string) {
+  if (reason === null) return null;
+  if (refusal !== "") return "content_filter";
+  return reason === "length" || reason === "content_filter" ? reason : "stop";
 }
 
 /** In a stream, only a timeout has its own code. */

@@ -5,7 +5,7 @@ import { bodyBytesMax } from "../../src/gateway/limits.ts";
 import { deno, DenoService } from "../support/processes/deno.ts";
 import type { Customer, LogRow } from "../support/operator.ts";
 import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
-import { chat, outcomeOf } from "../support/gateway/requests.ts";
+import { chat, completion, outcomeOf } from "../support/gateway/requests.ts";
 import * as stubAnswers from "../support/providers/stub-answers.ts";
 import { writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -76,6 +76,17 @@ describe.skipIf(deno === null)("on Deno", () => {
     await readUntil("data: [DONE]\n\n");
     expect((await reader?.read())?.done).toBe(true);
     expect(await settled(response.headers.get("x-generation-id"))).toMatchObject({ status: 200, code: null, streamed: true });
+  });
+
+  test("a completion is answered whole and streamed, once it is switched on", async () => {
+    const complete = (body: Record<string, unknown> = {}) => completion({ url: service.url, key, body });
+    expect(await outcomeOf(complete())).toMatchObject({ status: 403, code: "gateway_disabled" });
+    await service.operator.call("PATCH", `/workspaces/${customer.workspace}`, { early_access: ["completions"] });
+    await until(async () => (await complete()).status === 200);
+    expect(await (await complete()).json()).toMatchObject({ choices: [{ text: "Hello from the stub", finish_reason: "stop" }] });
+    const streamed = await complete({ stream: true });
+    expect(await streamed.text()).toEndWith("data: [DONE]\n\n");
+    expect(await settled(streamed.headers.get("x-generation-id"))).toMatchObject({ status: 200, endpoint: "completions" });
   });
 
   test.each([

@@ -29,7 +29,9 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
   beforeAll(async () => {
     const on = await stage(mode);
     stub = on.stub(format);
-    client = on.client((await on.fleet.operator().customer({ credit: "1" })).keys[0]?.key ?? "");
+    const customer = await on.fleet.operator().customer({ credit: "1" });
+    await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { early_access: ["completions"] });
+    client = on.client(customer.keys[0]?.key ?? "");
   }, 90_000);
 
   const text = first(whole, ({ expected }) => expected?.finishReason === "stop" && !!expected.content && !!expected.usage);
@@ -84,6 +86,19 @@ function formats(mode: Mode, { name: format, whole, streams }: Upstream): void {
     expect(await runner.finalContent()).toBe(text.expected?.content ?? null);
     expect(stub.calls).toHaveLength(callsBefore + 2);
     expect(stub.calls.at(-1)?.rawBody).toContain("the depth is seven");
+  });
+
+  test("the package gets a completion, whole and streamed with its usage", async () => {
+    stub.answerOnce(text.answer, textStream.answer);
+    const whole = await client.completions.create({ model, prompt: "Hello", max_tokens: 300 });
+    expect(whole.choices[0]).toMatchObject({ text: text.expected?.content ?? null, finish_reason: "stop" });
+    expect(whole.usage?.prompt_tokens).toBe(text.expected?.usage?.promptTokens ?? 0);
+    const stream = await client.completions.create({ model, prompt: ["Hello"], stream: true, stream_options: { include_usage } });
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    expect(chunks.map((chunk) => chunk.choices[0]?.text ?? "").join("")).toBe(textStream.text);
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
+    expect(chunks.at(-1)?.usage?.prompt_tokens).toBe(textStream.usage?.promptTokens ?? 0);
   });
 
   test("the package throws when a stream breaks, after the text that had arrived", async () => {

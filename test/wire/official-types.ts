@@ -1,9 +1,10 @@
 /** The compiler checks that values which are valid by our transcription of the schema are assignable to the official package's types. */
 import type OpenAI from "openai";
 import type { CompletionBody } from "../../src/gateway/api/response/answer.ts";
+import type { TextCompletionBody } from "../../src/gateway/api/response/text-completion.ts";
 import type { ModelListBody } from "../../src/gateway/api/model-list.ts";
 import type { errorBody } from "../../src/kernel/errors.ts";
-import type { Chunk, Completion, ErrorBody, OfficialModel, UsageChunk } from "./schemas.ts";
+import type { Chunk, Completion, ErrorBody, OfficialModel, TextCompletion, UsageChunk } from "./schemas.ts";
 
 export function officialCompletion(completion: Completion | CompletionBody): OpenAI.ChatCompletion {
   return completion;
@@ -11,6 +12,10 @@ export function officialCompletion(completion: Completion | CompletionBody): Ope
 
 export function officialChunk(chunk: Chunk | UsageChunk): OpenAI.ChatCompletionChunk {
   return chunk;
+}
+
+export function officialTextCompletion(completion: TextCompletion | TextCompletionBody): OpenAI.Completion {
+  return completion;
 }
 
 export function officialError({ error }: ErrorBody | ReturnType<typeof errorBody>): OpenAI.ErrorObject {

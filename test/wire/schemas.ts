@@ -1,6 +1,7 @@
 /**
  * The fields that the official schema requires of an answer, and where it allows null: our own transcription of
- * CreateChatCompletionResponse, CreateChatCompletionStreamResponse, CompletionUsage, Error and Model (openai-openapi 2.3.0).
+ * CreateChatCompletionResponse, CreateChatCompletionStreamResponse, CreateCompletionResponse, CompletionUsage, Error and Model
+ * (openai-openapi 2.3.0).
  * It is stricter in one point: fields that are not named here are forbidden.
  */
 import { Type, type Static, type TProperties, type TSchema } from "@sinclair/typebox";
@@ -114,6 +115,28 @@ export type Chunk = Static<typeof Chunk>;
 /** The last chunk before [DONE], when it was requested. */
 export const UsageChunk = strict({ ...chunkHead, choices: Type.Array(Type.Never(), { maxItems: 0 }), usage: Usage });
 export type UsageChunk = Static<typeof UsageChunk>;
+
+const textHead = { ...chunkHead, object: Type.Literal("text_completion") };
+const textChoice = { text: Type.String(), index: Type.Literal(0), logprobs: Type.Null() };
+const TextFinish = Type.Union((["stop", "length", "content_filter"] as const).map((reason) => Type.Literal(reason)));
+const oneChoice = { minItems: 1, maxItems: 1 };
+
+export const TextCompletion = strict({
+  ...textHead,
+  choices: Type.Array(strict({ ...textChoice, finish_reason: TextFinish }), oneChoice),
+  usage: Usage,
+});
+export type TextCompletion = Static<typeof TextCompletion>;
+
+/** A chunk of a completion: the same object, whose reason is null until the last one. */
+export const TextChunk = strict({
+  ...textHead,
+  choices: Type.Array(strict({ ...textChoice, finish_reason: Nullable(TextFinish) }), oneChoice),
+  usage: Type.Optional(Type.Null()),
+});
+export type TextChunk = Static<typeof TextChunk>;
+
+export const TextUsageChunk = strict({ ...textHead, choices: Type.Array(Type.Never(), { maxItems: 0 }), usage: Usage });
 
 export const ErrorBody = strict({
   error: strict({

@@ -1,5 +1,5 @@
 /** Parses a streamed answer from the wire and checks the official order of its chunks. */
-import { conforming, Chunk, ErrorBody, UsageChunk } from "./schemas.ts";
+import { conforming, Chunk, ErrorBody, TextChunk, TextUsageChunk, UsageChunk } from "./schemas.ts";
 import { officialChunk, officialError } from "./official-types.ts";
 
 export interface SentStream {
@@ -21,11 +21,7 @@ const data = "data: ";
  * @throws Error for any deviation
  */
 export function readSentStream(body: string, { includeUsage }: { includeUsage: boolean }): SentStream {
-  if (!body.endsWith(`${data}[DONE]\n\n`)) throw new Error(`The stream does not end with [DONE]: ${body.slice(-200)}`);
-  const events = body.split("\n\n").filter((event) => event !== "" && !event.startsWith(": "));
-  if (!events.every((event) => event.startsWith(data) && !event.includes("\n")))
-    throw new Error(`There is a line that is not an event: ${body}`);
-  const values: unknown[] = events.slice(0, -1).map((event) => JSON.parse(event.slice(data.length)));
+  const values = eventsOf(body);
   const sent: SentStream = { text: "", refusal: "", toolCalls: [], finishReason: null, usage: null, failure: null };
   if (includeUsage) sent.usage = takeUsage(values);
   if (isError(values.at(-1))) sent.failure = officialError(conforming(ErrorBody, values.pop())).code;
@@ -34,6 +30,33 @@ export function readSentStream(body: string, { includeUsage }: { includeUsage: b
   for (const [index, chunk] of chunks.entries()) takeChunk(sent, chunk, index === 0);
   if ((sent.finishReason === null) === (sent.failure === null)) throw new Error(`The stream has no end, or two: ${body}`);
   return sent;
+}
+
+/** As above, of a completion: no role, and the reason in a chunk without text. */
+export function readSentText(body: string, { includeUsage }: { includeUsage: boolean }): SentText {
+  const values = eventsOf(body);
+  const usage = includeUsage ? conforming(TextUsageChunk, values.pop()).usage : null;
+  const failure = isError(values.at(-1)) ? officialError(conforming(ErrorBody, values.pop())).code : null;
+  const chunks = values.map((value) => conforming(TextChunk, value));
+  requireOneHead(chunks, includeUsage);
+  const choices = chunks.map((chunk) => present(chunk.choices[0]));
+  const reasons = choices.filter((choice) => choice.finish_reason !== null);
+  if (choices.some((choice) => (choice.text === "") !== (choice.finish_reason !== null)))
+    throw new Error("A chunk has no text and no reason, or both");
+  if (reasons.length !== (failure === null ? 1 : 0)) throw new Error(`The stream has no end, or two: ${body}`);
+  const finishReason = choices.at(-1)?.finish_reason ?? null;
+  return { text: choices.map(({ text }) => text).join(""), finishReason, usage, failure };
+}
+
+export type SentText = Pick<SentStream, "text" | "finishReason" | "usage" | "failure">;
+
+/** The values of the events before [DONE]. */
+function eventsOf(body: string): unknown[] {
+  if (!body.endsWith(`${data}[DONE]\n\n`)) throw new Error(`The stream does not end with [DONE]: ${body.slice(-200)}`);
+  const events = body.split("\n\n").filter((event) => event !== "" && !event.startsWith(": "));
+  if (!events.every((event) => event.startsWith(data) && !event.includes("\n")))
+    throw new Error(`There is a line that is not an event: ${body}`);
+  return events.slice(0, -1).map((event) => JSON.parse(event.slice(data.length)));
 }
 
 function takeUsage(values: unknown[]): UsageChunk["usage"] {
@@ -46,7 +69,7 @@ function isError(value: unknown): boolean {
   return typeof value === "object" && value !== null && "error" in value;
 }
 
-function requireOneHead(chunks: Chunk[], includeUsage: boolean): void {
+function requireOneHead(chunks: (Chunk | TextChunk)[], includeUsage: boolean): void {
   const heads = new Set(chunks.map(({ id, created, model }) => `${id} ${created} ${model}`));
   if (heads.size > 1) throw new Error(`The chunks are of several answers: ${[...heads].join(", ")}`);
   if (chunks.some((chunk) => "usage" in chunk !== includeUsage))

@@ -3,7 +3,7 @@ import type { Caller } from "../admission/client/client.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 
 /** @throws GatewayError gateway_disabled */
-export function requireEarlyAccess({ record }: Caller, feature: "embeddings"): void {
+export function requireEarlyAccess({ record }: Caller, feature: "embeddings" | "completions"): void {
   if (!record.earlyAccess.includes(feature)) throw notEnabled();
 }
 

@@ -17,6 +17,15 @@ export function chat({ url, key, body, signal }: ChatPlan): Promise<Response> {
   });
 }
 
+/** One completion, whole or streamed, unread. */
+export function completion({ url, key, body }: ChatPlan): Promise<Response> {
+  return fetch(`${url}/gpt/v1/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "stub/model", prompt: "Hello", ...body }),
+  });
+}
+
 export interface Outcome {
   status: number;
   /** The error's code; null: success. */

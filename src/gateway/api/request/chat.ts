@@ -1,8 +1,8 @@
-/** Check 2 of a chat completion: turns the bytes of a body into a request that can be priced and sent. */
+/** Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent. */
 import { inputTokensBound } from "../../models/input-bound.ts";
 import type { Model } from "../../models/model.ts";
-import type { ChatBody } from "../../providers/provider.ts";
-import { chatFields } from "./chat-fields.ts";
+import type { ChatBody, ChatMessage } from "../../providers/provider.ts";
+import { chatFields, type ChatField } from "./chat-fields.ts";
 import { readModelId } from "./model-id.ts";
 import { requireKind } from "./model-kind.ts";
 import { readMessages } from "./chat-messages.ts";
@@ -21,7 +21,7 @@ export interface CheckedChat {
   streamed: boolean;
   /** The client requested the usage chunk. */
   includeUsage: boolean;
-  /** null: the client set no bound. */
+  /** null: the model's maximum. */
   maxTokens: number | null;
   /** The request has tools, so the provider's hidden prompt is larger. */
   tools: boolean;
@@ -36,27 +36,55 @@ export interface CheckChatOptions {
   find(id: string): Model | null;
 }
 
-const knownFields = new Set(["model", "messages", ...chatFields.map((field) => field.name), ...routingFields]);
+/** What a request of an endpoint may have beside `model`. */
+export interface RequestFormat {
+  /** In the order in which they are read. */
+  fields: readonly ChatField[];
+  /** The names of all fields, from `knownFields`. */
+  known: ReadonlySet<string>;
+  /** The bound on output of a request that has none; null: the model's maximum. */
+  maxTokensDefault: number | null;
+  /** Reads the field that holds the prompt. @throws GatewayError with `param` */
+  messages(context: ReadContext): ChatMessage[];
+}
+
+/** @param prompt the field that holds the prompt */
+export function knownFields(prompt: string, fields: readonly ChatField[]): ReadonlySet<string> {
+  return new Set(["model", prompt, ...fields.map((field) => field.name), ...routingFields]);
+}
+
+const chatFormat: RequestFormat = {
+  fields: chatFields,
+  known: knownFields("messages", chatFields),
+  maxTokensDefault: null,
+  messages: (context) => readMessages(context.request["messages"], context),
+};
+
+/** @throws GatewayError invalid_request or unsupported_parameter with `param` */
+export function checkChat(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
+  return checkRequest(bytes, chatFormat, options);
+}
 
 /**
- * Reads `model`, `messages` and their items, then the fields in the order of the official schema, and last checks that the wire format of
- * the model's provider supports them. The first problem is answered. Rules that depend on the model are skipped if it is not in the catalog.
+ * Reads `model`, the prompt (in a chat `messages` and their items), then the fields in the order of the official schema, and last
+ * checks that the wire format of the model's provider supports them. The first problem is answered. Rules that depend on the model are
+ * skipped if it is not in the catalog.
  * @throws GatewayError invalid_request or unsupported_parameter with `param`
  */
-export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): CheckedChat {
+export function checkRequest(bytes: Uint8Array, format: RequestFormat, { find }: CheckChatOptions): CheckedChat {
   const request = parseJsonObject(bytes);
   const model = readModelId(request["model"], "model");
   const context: ReadContext = { request, model: find(model) };
   requireKind(context.model, "chat");
-  const body: ChatBody = { model, messages: readMessages(request["messages"], context) };
-  for (const field of chatFields) {
+  const body: ChatBody = { model, messages: format.messages(context) };
+  for (const field of format.fields) {
     const value = readField(request[field.name], field.name, field, context);
     if (value === undefined) continue;
     if (field.needs) requireSupport(field.needs, field.name, context);
     body[field.name] = value;
   }
   rejectRouting(request);
-  rejectUnknownFields(request);
+  rejectUnknownFields(request, format.known);
   rejectUnsupportedFields(body, context.model);
   const streamOptions = request["stream_options"];
   const inputTokens = inputTokensBound(body);
@@ -65,15 +93,15 @@ export function checkChat(bytes: Uint8Array, { find }: CheckChatOptions): Checke
     model,
     streamed: request["stream"] === true,
     includeUsage: isJsonObject(streamOptions) && streamOptions["include_usage"] === true,
-    maxTokens: numberOrNull(request["max_completion_tokens"]) ?? numberOrNull(request["max_tokens"]),
+    maxTokens: numberOrNull(request["max_completion_tokens"]) ?? numberOrNull(request["max_tokens"]) ?? format.maxTokensDefault,
     tools: body["tools"] !== undefined || body["functions"] !== undefined,
     inputTokens,
     promptEstimate: estimatedTokens(inputTokens),
   };
 }
 
-function rejectUnknownFields(request: JsonObject): void {
-  for (const name of Object.keys(request)) if (!knownFields.has(name)) throw unknownField(truncated(name));
+function rejectUnknownFields(request: JsonObject, known: ReadonlySet<string>): void {
+  for (const name of Object.keys(request)) if (!known.has(name)) throw unknownField(truncated(name));
 }
 
 function numberOrNull(value: unknown): number | null {

@@ -13,13 +13,15 @@ const Choice = Type.Object({
   finish_reason: Type.Union([FinishReason, Type.Null()], { description: "Why the answer ends; null until it does" }),
 });
 
+export const chunkUsage = Type.Optional(
+  Type.Union([Type.Object(UsageBody.properties), Type.Null()], {
+    description: "If the usage chunk was requested: the charged usage in that chunk, null in all others",
+  }),
+);
+
 export const ChunkBody = Type.Object({
   ...commonAnswerFields,
   object: Type.Literal("chat.completion.chunk", { description: "The kind of object" }),
   choices: Type.Array(Choice, { maxItems: 1, description: "The piece of the answer; empty in the usage chunk" }),
-  usage: Type.Optional(
-    Type.Union([Type.Object(UsageBody.properties), Type.Null()], {
-      description: "If the usage chunk was requested: the charged usage in that chunk, null in all others",
-    }),
-  ),
+  usage: chunkUsage,
 });
