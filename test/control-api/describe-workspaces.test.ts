@@ -12,6 +12,7 @@ const rows = Array.from({ length: 5 * positionsAtOnceMax }, (_, index): Workspac
   fallbacks: true,
   zeroDataRetention: false,
   promptStorage: false,
+  costInAnswers: false,
   earlyAccess: [],
   balance: BigInt(index),
   monthSpent: 0n,

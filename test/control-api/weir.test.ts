@@ -48,8 +48,10 @@ test("the commands create a workspace, add credit, change settings and show it",
     "on",
     "--prompt-storage",
     "on",
+    "--cost-in-answers",
+    "on",
     "--early-access",
-    "none",
+    "completions",
   ];
   await json("workspace", "set", "--workspace", "Team A", "--enabled", "off", ...limits);
   expect(await json("workspace", "show", "--workspace", "Team A")).toMatchObject({
@@ -59,7 +61,8 @@ test("the commands create a workspace, add credit, change settings and show it",
     fallbacks: false,
     zero_data_retention: true,
     prompt_storage: true,
-    early_access: [],
+    cost_in_answers: true,
+    early_access: ["completions"],
     balance_usd: "10.000000000",
   });
   const set = await json("workspace", "set", "--workspace", "Team A", "--spend-limit", "none", "--enabled", "on");

@@ -134,5 +134,7 @@ export function someRequest(chance: Chance): CheckedChat {
     prompt_estimate: promptEstimate,
   };
   const common = { body, model: body.model, maxTokens, tools: false, inputTokens, promptEstimate };
-  return { ...common, streamed: chance.happens(0.4), includeUsage: chance.happens(0.5) };
+  const streamed = chance.happens(0.4);
+  const includeUsage = chance.happens(0.5);
+  return { ...common, streamed, includeUsage, includeCost: includeUsage };
 }

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 test("a chat completion matches the document, streamed or not, with its usage chunk and an error in the middle", async () => {
   const operation = "post /gpt/v1/chat/completions";
-  await ask(operation, 200, { key, body: chat });
+  await ask(operation, 200, { key, body: { ...chat, usage: { include: true } } });
   const options = { stream: true, stream_options: { include_usage: true } };
   expect(await ask(operation, 200, { key, body: { ...chat, ...options } })).toMatchObject({ usage: { total_tokens: 4 } });
   const breaking = [{ role: "user", content: "sandbox: tokens=9 break_after=3" }];
@@ -70,7 +70,7 @@ test("a completion matches the document, streamed or not, and where it is off", 
   const { workspace, keys } = await on.fleet.operator().customer({ credit: "1" });
   await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["completions"] });
   const [operation, body] = ["post /gpt/v1/completions", { model: "sandbox/echo", prompt: "Hello" }];
-  const streamed = { ...body, stream: true, stream_options: { include_usage: true } };
+  const streamed = { ...body, stream: true, usage: { include: true } };
   for (const sent of [body, streamed]) await ask(operation, 200, { key: keys[0]?.key ?? "", body: sent });
   await ask(operation, 400, { key: keys[0]?.key ?? "", body: { ...body, echo: true } });
   await ask(operation, 403, { key, body });

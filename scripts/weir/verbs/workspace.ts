@@ -44,6 +44,7 @@ export const workspaceVerbs: readonly Verb[] = [
         help: "whether only providers that store nothing serve it",
       },
       { name: "prompt-storage", field: "prompt_storage", value: onOff, help: "whether prompts and answers are stored" },
+      { name: "cost-in-answers", field: "cost_in_answers", value: onOff, help: "whether the usage in answers has the charge" },
       { name: "early-access", field: "early_access", value: listOrNone, help: "early-access features, separated by commas" },
     ],
   },

@@ -18,4 +18,5 @@ export interface KeyRecord {
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
+  costInAnswers: boolean;
 }

@@ -37,7 +37,8 @@ export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<
     SELECT encode(k.hash, 'hex') AS hash, k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.name, k.start,
       k.rate_limit_rpm AS "requestsPerMinute", k.monthly_spend_limit_nano AS "monthlyLimit",
       w.spend_limit_nano AS "workspaceLimit", w.enabled, w.early_access AS "earlyAccess", w.fallbacks,
-      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage"
+      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage",
+      w.cost_in_answers AS "costInAnswers"
     FROM api_keys k
     JOIN workspaces w ON w.id = k.workspace_id
     JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active

@@ -47,6 +47,7 @@ function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
     ...(settings.fallbacks !== undefined && { fallbacks: settings.fallbacks }),
     ...(settings.zero_data_retention !== undefined && { zeroDataRetention: settings.zero_data_retention }),
     ...(settings.prompt_storage !== undefined && { promptStorage: settings.prompt_storage }),
+    ...(settings.cost_in_answers !== undefined && { costInAnswers: settings.cost_in_answers }),
     ...(settings.early_access !== undefined && { earlyAccess: settings.early_access }),
   };
 }
@@ -59,6 +60,7 @@ function audited(settings: Settings): Fields {
     fallbacks: settings.fallbacks,
     zero_data_retention: settings.zeroDataRetention,
     prompt_storage: settings.promptStorage,
+    cost_in_answers: settings.costInAnswers,
     early_access: settings.earlyAccess,
   };
 }

@@ -9,6 +9,7 @@ export interface Settings {
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
+  costInAnswers: boolean;
   earlyAccess: string[];
 }
 
@@ -39,7 +40,8 @@ export async function selectWorkspaces(
 ): Promise<WorkspaceRow[]> {
   return sql<WorkspaceRow[]>`
     SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.fallbacks,
-      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.early_access AS "earlyAccess",
+      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.cost_in_answers AS "costInAnswers",
+      w.early_access AS "earlyAccess",
       c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent"
     FROM workspaces w
     JOIN credit_accounts c ON c.workspace_id = w.id
@@ -52,7 +54,7 @@ export async function selectWorkspaces(
 export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Promise<Settings | undefined> {
   const [row] = await tx<Settings[]>`
     SELECT enabled, spend_limit_nano AS "spendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
-      prompt_storage AS "promptStorage", early_access AS "earlyAccess"
+      prompt_storage AS "promptStorage", cost_in_answers AS "costInAnswers", early_access AS "earlyAccess"
     FROM workspaces WHERE id = ${workspace} FOR UPDATE`;
   return row;
 }
@@ -61,7 +63,8 @@ export async function updateSettings(workspace: WorkspaceId, settings: Settings,
   await tx`
     UPDATE workspaces SET enabled = ${settings.enabled}, spend_limit_nano = ${settings.spendLimit},
       fallbacks = ${settings.fallbacks}, zero_data_retention = ${settings.zeroDataRetention},
-      prompt_storage = ${settings.promptStorage}, early_access = ${settings.earlyAccess}
+      prompt_storage = ${settings.promptStorage}, cost_in_answers = ${settings.costInAnswers},
+      early_access = ${settings.earlyAccess}
     WHERE id = ${workspace}`;
 }
 

@@ -20,6 +20,7 @@ export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Mon
     fallbacks: row.fallbacks,
     zero_data_retention: row.zeroDataRetention,
     prompt_storage: row.promptStorage,
+    cost_in_answers: row.costInAnswers,
     early_access: row.earlyAccess,
     ...viewCredit(row.balance, credit),
     month,

@@ -59,6 +59,8 @@ export interface RecordOnBus {
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
+  /** Absent: a worker of an older version wrote the record, and it is off. */
+  costInAnswers?: boolean;
 }
 
 export interface WindowOnBus {

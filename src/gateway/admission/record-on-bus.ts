@@ -15,5 +15,6 @@ export function recordOnBus(record: KeyRecord): RecordOnBus {
     fallbacks: record.fallbacks,
     zeroDataRetention: record.zeroDataRetention,
     promptStorage: record.promptStorage,
+    costInAnswers: record.costInAnswers,
   };
 }

@@ -190,8 +190,13 @@ async function answerWhole(
   health.recordAnswer(route, latencyOf(firstTokenMs, failed));
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
   await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
-  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model, usage };
+  const shown = showsCost(routed) ? { ...usage, cost: lifecycle.charge } : usage;
+  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model, usage: shown };
   return jsonResponse(format.wholeBody(answer, facts), { headers });
+}
+
+function showsCost({ chat, caller }: StartedRequest): boolean {
+  return chat.includeCost || caller.record.costInAnswers === true;
 }
 
 function boundsOf({ serving, chat, admitted }: RoutedRequest, route: Route): UsageBounds {
@@ -209,6 +214,7 @@ function answerStream(
   const { clock, speeds, health } = gateway;
   const bounds = boundsOf(routed, route);
   const failureContext = failureContextOf(routed);
+  const withCost = showsCost(routed);
   const body = relay({
     createStream,
     events: lifecycle.prompt?.tap(events) ?? events,
@@ -232,7 +238,7 @@ function answerStream(
       if (outcome.failure !== null) recordFailure(failureContext, { route, failure: outcome.failure }, gateway);
       else if (outcome.how === "completed") health.recordAnswer(route, latencyOf(outcome.firstTokenMs, failed));
       lifecycle.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
-      return charged.usage;
+      return withCost ? { ...charged.usage, cost: lifecycle.charge } : charged.usage;
     },
   });
   return new Response(body, { headers: { ...streamHeaders, ...headers } });

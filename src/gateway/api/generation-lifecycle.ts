@@ -1,12 +1,13 @@
 /** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
-import type { Endpoint } from "../journal/settlement.ts";
 import type { Progress } from "../journal/progress.ts";
+import type { Endpoint, Settlement } from "../journal/settlement.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import { measureGeneration } from "../../kernel/metrics.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
 import type { Route, Usage } from "../models/model.ts";
-import { picoPerNano } from "../../kernel/money.ts";
+import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
+import { chargeOf } from "../metering/charge.ts";
 import { chargedCost, tierOf } from "../models/price.ts";
 import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { Gateway } from "./gateway.ts";
@@ -48,7 +49,7 @@ export class GenerationLifecycle {
   readonly #reservation: Reservation;
   readonly #facts: GenerationFacts;
   readonly #gateway: Gateway;
-  #settled = false;
+  #settlement: Settlement | null = null;
   /** The route of the current call. */
   #route: Route | null;
   /** The provider has the request, or is about to get it. */
@@ -108,20 +109,28 @@ export class GenerationLifecycle {
 
   /** Settles on the first call; later calls do nothing. Once it resolves, the client may get the end of the answer. */
   async settle(outcome: GenerationOutcome): Promise<void> {
-    if (this.#settled) return;
-    this.#settled = true;
+    if (this.#settlement !== null) return;
     const { estimated, ...ending } = outcome;
     this.#currentUsage = () => noUsage;
     const { model, streamed, endpoint } = this.#facts;
     const durationMs = this.elapsedMs();
-    const written = this.#gateway.journal.end(
-      settlementOf(this.#reservation, model, { ...ending, usageEstimated: estimated, streamed, durationMs, endpoint }),
-    );
+    const facts = { ...ending, usageEstimated: estimated, endpoint, streamed, durationMs };
+    this.#settlement = settlementOf(this.#reservation, model, facts);
+    const written = this.#gateway.journal.end(this.#settlement);
     this.#coolDownExcess(outcome);
     this.#gateway.inFlight.done(this.stop);
     this.prompt?.store();
     measureGeneration({ provider: outcome.route?.provider.id ?? "none", durationMs, firstTokenMs: outcome.firstTokenMs });
     await written;
+  }
+
+  /**
+   * What the settlement charges, for the answer. Metering charges less only if the workspace's balance is less.
+   * @throws Error before it is settled
+   */
+  get charge(): NanoUsd {
+    if (this.#settlement === null) throw new Error("A generation that has not ended has no charge");
+    return chargeOf(this.#settlement).cost;
   }
 
   /** When a provider counts more than was reserved, the service pays the rest: other routes are preferred for a while. */

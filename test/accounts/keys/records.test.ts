@@ -22,9 +22,9 @@ describe.each(databases)("a key's record on $name", ({ open }) => {
   test("a record has the limits of the key and of its workspace", async () => {
     const workspace = await control.workspace("allows");
     const { id, key } = await control.key("allows", { name: "one", monthly_spend_limit_usd: "2.50", rate_limit_rpm: 7 });
-    await control.expect("PATCH", "/workspaces/allows", {
-      body: { spend_limit_usd: "30", fallbacks: false, zero_data_retention: true, prompt_storage: true, enabled: false },
-    });
+    const switches = { fallbacks: false, zero_data_retention: true, prompt_storage: true, cost_in_answers: true };
+    const settings = { spend_limit_usd: "30", ...switches, enabled: false };
+    await control.expect("PATCH", "/workspaces/allows", { body: settings });
     const records = await findKeyRecords([hashKey(key)], database.sql);
     expect(records.get(hashKey(key))).toEqual({
       id,
@@ -40,6 +40,7 @@ describe.each(databases)("a key's record on $name", ({ open }) => {
       fallbacks: false,
       zeroDataRetention: true,
       promptStorage: true,
+      costInAnswers: true,
     });
   });
 

@@ -25,6 +25,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       fallbacks: true,
       zero_data_retention: false,
       prompt_storage: false,
+      cost_in_answers: false,
       early_access: [],
       balance_usd: "0.000000000",
       reserved_usd: null,
@@ -94,6 +95,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       fallbacks: false,
       zero_data_retention: true,
       prompt_storage: true,
+      cost_in_answers: true,
     };
 
     test("admins, super admins and the operator can change the settings", async () => {
@@ -121,7 +123,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       await control.workspace("audited");
       for (let times = 0; times < 2; times++) {
         await control.expect("PATCH", "/workspaces/audited", {
-          body: { enabled: true, prompt_storage: true },
+          body: { enabled: true, prompt_storage: true, cost_in_answers: true },
           as: "admin@audited",
         });
       }
@@ -130,9 +132,16 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
           actor: "admin@audited",
           role: "admin",
           carried_by: "operator token",
-          changes: { prompt_storage: { from: false, to: true } },
+          changes: { prompt_storage: { from: false, to: true }, cost_in_answers: { from: false, to: true } },
         }),
       ]);
+    });
+
+    test("early access that this version serves can be switched on and off", async () => {
+      await control.workspace("trying");
+      const set = (early_access: string[]) => control.expect("PATCH", "/workspaces/trying", { body: { early_access } });
+      expect(await set(["completions"])).toMatchObject({ early_access: ["completions"] });
+      expect(await set([])).toMatchObject({ early_access: [] });
     });
 
     test("early access that this version does not have is refused", async () => {

@@ -96,6 +96,7 @@ const switches = {
   fallbacks: true,
   zero_data_retention: false,
   prompt_storage: false,
+  cost_in_answers: false,
   early_access: "{}",
   created_at: at,
 };

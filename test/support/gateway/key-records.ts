@@ -17,6 +17,7 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
     fallbacks: true,
     zeroDataRetention: false,
     promptStorage: false,
+    costInAnswers: false,
     ...fields,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * The table of the request's fields: every field of the official schema but `model` and `messages`, in the schema's order
- * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI description and the
- * table in docs/inference.md (scripts/inference-tables.ts) are made from it.
+ * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI
+ * description and the table in docs/inference.md (scripts/inference-tables.ts) are made from it.
  */
 import { temperatureMax } from "../../limits.ts";
 import { cacheControl } from "./cache-control.ts";
@@ -19,9 +19,11 @@ import {
   stop,
   streamOptions,
   topLogprobs,
+  usageOptions,
 } from "./chat-options.ts";
 import { legacyFunctionChoice, legacyFunctions, parallelToolCalls, toolChoice, tools } from "./chat-tools.ts";
 import {
+  added,
   anyString,
   boolean,
   integerFrom,
@@ -258,6 +260,11 @@ const rows: Record<string, ChatRow> = {
     needs: "cache_control",
     accepts: '`{type: "ephemeral"}`, also with `ttl: "5m"`',
     effect: sentOn,
+  },
+  usage: {
+    ...added(checkOnly(usageOptions), "Asks for the charge in the usage of the answer"),
+    accepts: "`{include: true}`, `{include: false}`",
+    effect: "with `true` the usage has the charge, and a stream has the usage chunk",
   },
 };
 

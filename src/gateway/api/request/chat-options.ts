@@ -113,6 +113,10 @@ export const streamOptions: Reader = reader(streamOptionsObject.schema, (value, 
   return streamOptionsObject(value, at, context);
 });
 
+export const usageOptions: Reader = objectOf({
+  include: required(boolean, "Whether the usage has the charge. A stream then has the usage chunk, too"),
+});
+
 /** Checks the model's own limit here, so that a larger bound is refused by its name before credit is checked. */
 export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at, context) => {
   readInteger(value, at, { min: 1, max: outputLimit(context.model) });

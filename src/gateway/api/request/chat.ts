@@ -21,6 +21,8 @@ export interface CheckedChat {
   streamed: boolean;
   /** The client requested the usage chunk. */
   includeUsage: boolean;
+  /** The client requested the charge in the usage. */
+  includeCost: boolean;
   /** null: the model's maximum. */
   maxTokens: number | null;
   /** The request has tools, so the provider's hidden prompt is larger. */
@@ -86,13 +88,14 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, { find }:
   rejectRouting(request);
   rejectUnknownFields(request, format.known);
   rejectUnsupportedFields(body, context.model);
-  const streamOptions = request["stream_options"];
+  const includeCost = isOn(request["usage"], "include");
   const inputTokens = inputTokensBound(body);
   return {
     body,
     model,
     streamed: request["stream"] === true,
-    includeUsage: isJsonObject(streamOptions) && streamOptions["include_usage"] === true,
+    includeUsage: includeCost || isOn(request["stream_options"], "include_usage"),
+    includeCost,
     maxTokens: numberOrNull(request["max_completion_tokens"]) ?? numberOrNull(request["max_tokens"]) ?? format.maxTokensDefault,
     tools: body["tools"] !== undefined || body["functions"] !== undefined,
     inputTokens,
@@ -102,6 +105,10 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, { find }:
 
 function rejectUnknownFields(request: JsonObject, known: ReadonlySet<string>): void {
   for (const name of Object.keys(request)) if (!known.has(name)) throw unknownField(truncated(name));
+}
+
+function isOn(options: unknown, name: string): boolean {
+  return isJsonObject(options) && options[name] === true;
 }
 
 function numberOrNull(value: unknown): number | null {

@@ -1,6 +1,6 @@
 /**
  * The table of a completion's fields: every field of the official schema but `model` and `prompt`, in the schema's order
- * (https://github.com/openai/openai-openapi, CreateCompletionRequest). What a chat completion has too is the same row.
+ * (https://github.com/openai/openai-openapi, CreateCompletionRequest), and additions after them. What a chat completion has too is the same row.
  */
 import { completionTokensDefault } from "../../limits.ts";
 import { chatFields, type ChatField } from "./chat-fields.ts";
@@ -52,6 +52,7 @@ export const completionFields: readonly ChatField[] = [
   asInChat("temperature"),
   asInChat("top_p"),
   asInChat("user"),
+  asInChat("usage"),
 ];
 
 function asInChat(name: string): ChatField {

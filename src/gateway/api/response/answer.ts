@@ -1,10 +1,9 @@
 /** The body of an answer that is not streamed, in the official form. */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Usage } from "../../models/model.ts";
 import { FinishReason, type WholeAnswer } from "../../providers/provider.ts";
 import { Logprobs, logprobsBody } from "./logprobs.ts";
 import { MessageBody, messageBody } from "./message-body.ts";
-import { UsageBody, usageBody } from "./usage-body.ts";
+import { UsageBody, usageBody, type BilledUsage } from "./usage-body.ts";
 
 export interface CompletionFacts {
   /** The generation's id. */
@@ -13,8 +12,7 @@ export interface CompletionFacts {
   created: number;
   /** The model's id in the catalog, as the client requested it. */
   model: string;
-  /** The charged usage. */
-  usage: Usage;
+  usage: BilledUsage;
 }
 
 /** The fields that full answers and chunks share. */

@@ -1,5 +1,6 @@
 /** Token counts in the official form. */
 import { Type, type Static } from "@sinclair/typebox";
+import { formatUsd, usdAsJsonNumber, type NanoUsd } from "../../../kernel/money.ts";
 import type { Usage } from "../../models/model.ts";
 
 const tokens = (description: string) => Type.Integer({ minimum: 0, description });
@@ -19,15 +20,31 @@ export const UsageBody = Type.Object({
     { reasoning_tokens: tokens("Answer tokens that were spent on reasoning") },
     { description: "Parts of the answer's tokens" },
   ),
+  cost: Type.Optional(
+    Type.Number({ minimum: 0, description: "The charge in USD, if the request or the workspace wants it", "x-addition": true }),
+  ),
+  cost_details: Type.Optional(
+    Type.Object(
+      { cost_usd: Type.String({ description: "The charge in USD with nine decimals" }) },
+      { description: "The charge as an exact text, beside `cost`", "x-addition": true },
+    ),
+  ),
 });
 export type UsageBody = Static<typeof UsageBody>;
 
-export function usageBody(usage: Usage): UsageBody {
-  return {
+/** The charged usage, with the charge if the answer shows it. */
+export interface BilledUsage extends Usage {
+  cost?: NanoUsd;
+}
+
+export function usageBody(usage: BilledUsage): UsageBody {
+  const body = {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
     total_tokens: usage.promptTokens + usage.completionTokens,
     prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },
     completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
   };
+  if (usage.cost === undefined) return body;
+  return { ...body, cost: usdAsJsonNumber(usage.cost), cost_details: { cost_usd: formatUsd(usage.cost) } };
 }

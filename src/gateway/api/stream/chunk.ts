@@ -1,9 +1,8 @@
 /** Writes the lines of a streamed answer: `data:` lines with our own JSON, so that a provider's text cannot end a line. */
 import { errorBody, type GatewayError } from "../../../kernel/errors.ts";
-import type { Usage } from "../../models/model.ts";
 import type { FinishReason } from "../../providers/provider.ts";
 import type { Logprobs } from "../response/logprobs.ts";
-import { usageBody } from "../response/usage-body.ts";
+import { usageBody, type BilledUsage } from "../response/usage-body.ts";
 
 export interface ChunkFacts {
   /** The generation's id; the same in all chunks. */
@@ -49,7 +48,7 @@ export abstract class ChunkWriter {
   abstract finish(reason: FinishReason): string;
 
   /** Empty if the client did not request usage. */
-  usage(usage: Usage): string {
+  usage(usage: BilledUsage): string {
     return this.#includeUsage ? `${this.prefix}],"usage":${JSON.stringify(usageBody(usage))}}\n\n` : "";
   }
 }

@@ -2,11 +2,12 @@
  * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE].
  * Has no side effects: it uses neither time nor sockets.
  */
-import type { ReportedUsage, Usage } from "../../models/model.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
 import { doneLine, errorLine, type ChunkWriter } from "./chunk.ts";
 import { mergeUsage } from "../response/merge-usage.ts";
 import { logprobsBody } from "../response/logprobs.ts";
+import type { BilledUsage } from "../response/usage-body.ts";
 import { textBytes } from "../request/text-bytes.ts";
 import { streamError } from "../response/upstream-errors.ts";
 
@@ -85,7 +86,7 @@ export class StreamState {
   }
 
   /** The last lines of the stream. A failure after the finish reason is not reported: the client has the full answer. */
-  closingLines(usage: Usage): string {
+  closingLines(usage: BilledUsage): string {
     const ending = this.isComplete ? this.#begin() + this.#finish(null) : this.#error();
     return ending + this.#writer.usage(usage) + doneLine;
   }

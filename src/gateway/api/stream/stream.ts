@@ -5,12 +5,13 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { streamCommentMs, streamStallMsMax } from "../../limits.ts";
-import type { ReportedUsage, Usage } from "../../models/model.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
 import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
 import type { CreateStream, TextSink, TextSource } from "./client-stream.ts";
 import { commentLine, type ChunkWriter } from "./chunk.ts";
 import type { DrainSlot } from "./drain-slots.ts";
+import type { BilledUsage } from "../response/usage-body.ts";
 import { estimatedTokens } from "../request/text-bytes.ts";
 import { StreamState } from "./stream-state.ts";
 
@@ -52,7 +53,7 @@ export interface RelayOptions {
   /** Called once. @param currentOutcome returns the stream's outcome if the process died now */
   trackOutcome(currentOutcome: () => StreamOutcome): void;
   /** Called exactly once. Returns the charged usage for the usage chunk. If it throws, the stream breaks off. */
-  onEnd(outcome: StreamOutcome): Usage;
+  onEnd(outcome: StreamOutcome): BilledUsage;
 }
 
 /** The body of a streamed answer. */

@@ -208,6 +208,16 @@ export const fieldCases: Record<string, FieldCases> = {
       [{ ...ephemeral, scope: "global" }, "unsupported_parameter", "cache_control.scope"],
     ],
   },
+  usage: {
+    accepted: notSentOn({ include: true }, { include: false }),
+    refused: [
+      ...invalid(true, "include", []),
+      [{}, "invalid_request", "usage.include"],
+      [{ include: 1 }, "invalid_request", "usage.include"],
+      [{ include: null }, "invalid_request", "usage.include"],
+      [{ include: true, detailed: true }, "unsupported_parameter", "usage.detailed"],
+    ],
+  },
 };
 
 /** The fields that the official schema does not allow to be null. */

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { completionBody } from "../../../../src/gateway/api/response/answer.ts";
+import { usageBody } from "../../../../src/gateway/api/response/usage-body.ts";
 import { estimatedTokens, textBytes } from "../../../../src/gateway/api/request/text-bytes.ts";
 
 test("an answer is in the official form, with usage", () => {
@@ -28,6 +29,16 @@ test("an answer is in the official form, with usage", () => {
       completion_tokens_details: { reasoning_tokens: 2 },
     },
   });
+});
+
+test("the charge is a number and an exact text, only if it is to be shown", () => {
+  const usage = { promptTokens: 9, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 3, reasoningTokens: 0 };
+  expect(JSON.stringify(usageBody({ ...usage, cost: 860n }))).toEndWith(
+    ',"cost":8.6e-7,"cost_details":{"cost_usd":"0.000000860"}}',
+  );
+  expect(usageBody({ ...usage, cost: 0n })).toMatchObject({ cost: 0, cost_details: { cost_usd: "0.000000000" } });
+  expect(usageBody({ ...usage, cost: 12_345_678_901n })).toMatchObject({ cost: 12.345678901 });
+  expect(Object.keys(usageBody(usage)).filter((name) => name.startsWith("cost"))).toEqual([]);
 });
 
 test("textBytes counts content, refusal, reasoning and calls in UTF-8", () => {
