@@ -6,7 +6,7 @@ import { adoptOrphanedSpoolsUntilStopped } from "../../src/gateway/journal/orpha
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
 import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
-import { chatFormat } from "../../src/gateway/api/answer-format.ts";
+import { chatFormat, completionFormat } from "../../src/gateway/api/answer-format.ts";
 import { generate } from "../../src/gateway/api/generate.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
@@ -101,8 +101,9 @@ export class SimGateway {
     this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation });
     this.open.set(invocation, generation);
     this.#admitted.add(generation);
+    const format = chat.promptEstimate % 3 === 0 ? completionFormat : chatFormat;
     try {
-      return await generate({ clientSignal, createStream: webStream, caller, chat, format: chatFormat, admitted }, this.#gateway);
+      return await generate({ clientSignal, createStream: webStream, caller, chat, format, admitted }, this.#gateway);
     } catch (error) {
       this.#recorder.note({ kind: "released", generation });
       throw error;

@@ -77,15 +77,30 @@ export function send(
     prompt_cache_key: aside,
     ...body,
   };
+  return post(canaries, { url, key, path: "chat/completions" }, { body: sent, ...(signal && { signal }) });
+}
+
+/** One completion with all that it can have. */
+export function sendPrompt(canaries: Canaries, { url, key }: Pick<Place, "url" | "key">, streamed: boolean): Promise<Response> {
+  const { prompt, aside } = canaries;
+  const body = { model: "stub/model", prompt: `Say ${prompt}`, stop: prompt, user: aside, stream: streamed };
+  return post(canaries, { url, key, path: "completions" }, { body });
+}
+
+function post(
+  { aside }: Canaries,
+  { url, key, path }: Pick<Place, "url" | "key"> & { path: string },
+  { body, signal }: { body: Record<string, unknown>; signal?: AbortSignal },
+): Promise<Response> {
   const asides = ["user-agent", "cookie", "x-request-id", "x-client-request-id", "openai-organization", "traceparent", "referer"];
-  return fetch(`${url}/gpt/v1/chat/completions?aside=${aside}`, {
+  return fetch(`${url}/gpt/v1/${path}?aside=${aside}`, {
     method: "POST",
     headers: {
       ...Object.fromEntries(asides.map((name) => [name, aside])),
       authorization: `Bearer ${key}`,
       "content-type": "application/json",
     },
-    body: JSON.stringify(sent),
+    body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   });
 }

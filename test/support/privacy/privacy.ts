@@ -24,7 +24,7 @@ export interface Customer {
 /** A customer whose traffic contains canaries everywhere, with prompt storage on or off. The name of its key may be found. */
 export async function customer(fleet: Fleet, stub: ProviderStub, storage: boolean): Promise<Customer> {
   const operator = fleet.operator();
-  const { workspace, keys } = await operator.customer({ credit: "10", earlyAccess: ["embeddings"] });
+  const { workspace, keys } = await operator.customer({ credit: "10", earlyAccess: ["embeddings", "completions"] });
   await operator.call("PATCH", `/workspaces/${workspace}`, { prompt_storage: storage });
   const { id = "", key = "" } = keys[0] ?? {};
   await operator.call("PATCH", `/keys/${id}`, { name: findable(workspace) });

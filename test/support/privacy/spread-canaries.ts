@@ -1,5 +1,5 @@
 /** Traffic that puts canaries wherever they could go: success, streams, retries, disconnects, every error. */
-import { send, type Canaries, type Place, type SentTraffic } from "./canaries.ts";
+import { send, sendPrompt, type Canaries, type Place, type SentTraffic } from "./canaries.ts";
 import { failAll } from "./canary-failures.ts";
 import { refuseAll } from "./canary-refusals.ts";
 import { chunk, chat, completion, error, json, ManualStream, stream, type StubAnswer } from "../providers/stub-answers.ts";
@@ -36,6 +36,13 @@ async function answerAll(canaries: Canaries, place: Place, sent: SentTraffic): P
     const response = await send(canaries, place, { body: { stream: streamed } });
     const body = await response.text();
     if (!body.includes(answer)) throw new Error(`The answer is not the provider's: ${response.status} ${body}`);
+    sent.answered.push({ generation: response.headers.get("x-generation-id") ?? "", streamed });
+  }
+  for (const streamed of [false, true]) {
+    place.stub.answer(chat(`Here: ${answer}`));
+    const response = await sendPrompt(canaries, place, streamed);
+    const body = await response.text();
+    if (!body.includes(answer)) throw new Error(`The completion is not the provider's: ${response.status} ${body}`);
     sent.answered.push({ generation: response.headers.get("x-generation-id") ?? "", streamed });
   }
 }

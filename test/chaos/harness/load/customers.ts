@@ -33,6 +33,8 @@ export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
   const customers: Customer[] = [];
   for (const plan of plans) {
     const made = await control.any((operator) => operator.customer(plan));
+    const settings = { early_access: ["completions"] };
+    await control.any((operator) => operator.call("PATCH", `/workspaces/${made.workspace}`, settings));
     const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
     customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit });
   }

@@ -29,14 +29,12 @@ export async function sendToAny(
 async function send(call: ClientCall, { url, secret, content, maxTokens, timeoutMs }: Sending): Promise<boolean> {
   const leaving = new AbortController();
   const timer = setTimeout(() => leaving.abort(), timeoutMs);
-  const body = {
-    model,
-    messages: [{ role: "user", content: `${content} call=${call.number}` }],
-    max_tokens: maxTokens,
-    stream: call.streamed,
-  };
+  const prompt = `${content} call=${call.number}`;
+  const isChat = call.number % 3 > 0;
+  const asked = isChat ? { messages: [{ role: "user", content: prompt }] } : { prompt };
+  const body = { model, ...asked, max_tokens: maxTokens, stream: call.streamed };
   try {
-    const response = await fetch(`${url}/gpt/v1/chat/completions`, {
+    const response = await fetch(`${url}/gpt/v1/${isChat ? "chat/" : ""}completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
       body: JSON.stringify(body),
