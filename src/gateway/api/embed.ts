@@ -10,7 +10,7 @@ import { internalError } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { answerFailure, clientGone, recordFailure } from "./generate.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
-import type { CheckedEmbedding } from "./request/embedding.ts";
+import type { CheckedEmbedding } from "./request/embedding/check.ts";
 import { embeddingResponse } from "./response/embedding-answer.ts";
 import { generationHeaders, windowHeaders } from "./response/headers.ts";
 import { upstreamError } from "./response/upstream-errors.ts";

@@ -7,7 +7,7 @@ import { requireEarlyAccess } from "./early-access.ts";
 import { embedAdmitted } from "./embed.ts";
 import type { Gateway } from "./gateway.ts";
 import { readBody } from "./request/body.ts";
-import { checkEmbedding } from "./request/embedding.ts";
+import { checkEmbedding } from "./request/embedding/check.ts";
 import { asGatewayError, holderOf } from "./request/load-limits.ts";
 
 /** @throws GatewayError with the first problem */

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chargedEmbedding } from "../../../src/gateway/api/call/charged-usage.ts";
-import { inputTokensOf } from "../../../src/gateway/api/request/embedding-input.ts";
+import { inputTokensOf } from "../../../src/gateway/api/request/embedding/input.ts";
 import { chargeOf } from "../../../src/gateway/metering/charge.ts";
 import { maximumCost } from "../../../src/gateway/models/price.ts";
 import { inputCount, type EmbeddingInputs } from "../../../src/gateway/providers/embedding.ts";

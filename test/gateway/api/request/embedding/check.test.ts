@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { GatewayError } from "../../../../src/kernel/errors.ts";
-import { checkEmbedding } from "../../../../src/gateway/api/request/embedding.ts";
-import { bodiesPerKeyBytesMax, bodyBytesMax } from "../../../../src/gateway/limits.ts";
-import type { Model } from "../../../../src/gateway/models/model.ts";
-import { aModel } from "../../../support/providers/models.ts";
-import { embeddingModel } from "../../../support/providers/embedding-answers.ts";
+import { GatewayError } from "../../../../../src/kernel/errors.ts";
+import { checkEmbedding } from "../../../../../src/gateway/api/request/embedding/check.ts";
+import { bodiesPerKeyBytesMax, bodyBytesMax } from "../../../../../src/gateway/limits.ts";
+import type { Model } from "../../../../../src/gateway/models/model.ts";
+import { aModel } from "../../../../support/providers/models.ts";
+import { embeddingModel } from "../../../../support/providers/embedding-answers.ts";
 
 const encoder = new TextEncoder();
 const full = aModel(embeddingModel({ supports: ["token_input", "input_type"] }));

@@ -1,18 +1,18 @@
 /** Check 2 of an embeddings request: turns the bytes of a body into a request that can be priced and sent. */
-import { unsupportedParameter } from "../../../http/bad-request.ts";
-import { parseJsonObject } from "../../../http/json-body.ts";
-import type { JsonObject } from "../../../http/json-object.ts";
-import { nearest } from "../../../kernel/nearest.ts";
-import type { RequestFacts } from "../../admission/client/client.ts";
-import { embeddingValuesMax } from "../../limits.ts";
-import type { Model } from "../../models/model.ts";
-import { inputCount, type EmbeddingRequest } from "../../providers/embedding.ts";
-import { embeddingFields } from "./embedding-fields.ts";
-import { inputTokensOf, readInputs } from "./embedding-input.ts";
-import { readModelId } from "./model-id.ts";
-import { requireKind } from "./model-kind.ts";
-import { readField, truncated, type ReadContext } from "./read-value.ts";
-import { rejectRouting, routingFields } from "./routing-fields.ts";
+import { unsupportedParameter } from "../../../../http/bad-request.ts";
+import { parseJsonObject } from "../../../../http/json-body.ts";
+import type { JsonObject } from "../../../../http/json-object.ts";
+import { nearest } from "../../../../kernel/nearest.ts";
+import type { RequestFacts } from "../../../admission/client/client.ts";
+import { embeddingValuesMax } from "../../../limits.ts";
+import type { Model } from "../../../models/model.ts";
+import { inputCount, type EmbeddingRequest } from "../../../providers/embedding.ts";
+import { embeddingFields } from "./fields.ts";
+import { inputTokensOf, readInputs } from "./input.ts";
+import { readModelId } from "../model-id.ts";
+import { requireKind } from "../model-kind.ts";
+import { readField, truncated, type ReadContext } from "../read-value.ts";
+import { rejectRouting, routingFields } from "../routing-fields.ts";
 
 export interface CheckedEmbedding extends EmbeddingRequest, RequestFacts {
   /** The answer's vectors are base64. */

@@ -1,10 +1,10 @@
 /** The fields of an embeddings request but `model` and `input`, in the order of the official schema, and the one addition to it. */
-import { unsupportedParameter } from "../../../http/bad-request.ts";
-import { allowsDimensions, type EmbeddingWord } from "../../models/embedding-entry.ts";
-import type { DimensionsRange } from "../../models/model.ts";
-import { invalidRequest } from "../../../http/bad-request.ts";
-import { checkOnly } from "./chat-options.ts";
-import { added, anyString, integerFrom, nullable, oneOf, reader, type Field, type ReadContext } from "./read-value.ts";
+import { unsupportedParameter } from "../../../../http/bad-request.ts";
+import { allowsDimensions, type EmbeddingWord } from "../../../models/embedding-entry.ts";
+import type { DimensionsRange } from "../../../models/model.ts";
+import { invalidRequest } from "../../../../http/bad-request.ts";
+import { checkOnly } from "../chat-options.ts";
+import { added, anyString, integerFrom, nullable, oneOf, reader, type Field, type ReadContext } from "../read-value.ts";
 
 const anyDimensions = integerFrom(1);
 

@@ -1,12 +1,12 @@
 /** Reads the `input` of an embeddings request, in each of its four forms, and bounds its tokens. */
 import { Buffer } from "node:buffer";
 import { Type } from "@sinclair/typebox";
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
-import { isJsonObject } from "../../../http/json-object.ts";
-import { embeddingInputsMax, embeddingTokensMax, inputTokensPerMessage } from "../../limits.ts";
-import type { Model } from "../../models/model.ts";
-import type { EmbeddingInputs } from "../../providers/embedding.ts";
-import { estimatedTokens } from "./text-bytes.ts";
+import { invalidRequest, unsupportedParameter } from "../../../../http/bad-request.ts";
+import { isJsonObject } from "../../../../http/json-object.ts";
+import { embeddingInputsMax, embeddingTokensMax, inputTokensPerMessage } from "../../../limits.ts";
+import type { Model } from "../../../models/model.ts";
+import type { EmbeddingInputs } from "../../../providers/embedding.ts";
+import { estimatedTokens } from "../text-bytes.ts";
 
 const text = Type.String({ minLength: 1 });
 const tokenId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
