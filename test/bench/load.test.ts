@@ -6,7 +6,7 @@ import { Histogram } from "../../bench/load/histogram.ts";
 import { ResponseReader } from "../../bench/load/response-reader.ts";
 import { runLoad } from "../../bench/load/run-load.ts";
 import { targetOf } from "../../bench/load/target.ts";
-import { checkEmbedding } from "../../src/gateway/api/request/embedding.ts";
+import { checkEmbedding } from "../../src/gateway/api/request/embedding/check.ts";
 import { checkChat } from "../../src/gateway/api/request/chat.ts";
 
 interface Read {
