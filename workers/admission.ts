@@ -1,6 +1,6 @@
 /** The worker that decides admissions for all gateways. Any number of workers may run. */
 import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
-import type { ModelsView } from "../src/gateway/admission/decide.ts";
+import type { ModelsView } from "../src/gateway/admission/models-view.ts";
 import { MeteringLagGuard } from "../src/gateway/admission/worker/metering-lag-guard.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";

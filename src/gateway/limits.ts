@@ -22,6 +22,14 @@ export const embeddingAnswerBytesMax = 40 * 1024 * 1024;
 /** An answer is written in pieces of about this size, each when the client has room for it. */
 export const embeddingPieceBytes = 256 * 1024;
 
+// Routing
+export const routingModelsMax = 8;
+export const routingProvidersMax = 64;
+/** Candidates of one request; further ones are not used. */
+export const routingCandidatesMax = 16;
+/** Bytes of the candidates' names in the message to admission, which keeps it below 1 KiB. */
+export const routingCandidatesBytesMax = 512;
+
 // Admission
 export const unknownKeyAgeMsMax = 5_000;
 export const admissionBatchMax = 128;

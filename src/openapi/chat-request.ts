@@ -5,6 +5,7 @@ import { messagesSchema } from "../gateway/api/request/chat-messages.ts";
 import { promptSchema } from "../gateway/api/request/completion.ts";
 import { completionFields } from "../gateway/api/request/completion-fields.ts";
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
+import { routingSchema } from "../gateway/api/request/routing-fields.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
 
@@ -27,7 +28,11 @@ function requestSchema(prompt: TProperties, table: readonly ChatField[]): JsonSc
     field.name,
     needs === undefined ? field : { ...field, description: `${field.description}. Not every model supports it` },
   ]);
-  const { properties } = fieldsSchema(fields);
+  const routing = routingSchema.map(([name, field]): [string, Field] => [
+    name,
+    { ...field, description: `${field.description}. Early access: refused unless the workspace has routing on` },
+  ]);
+  const { properties } = fieldsSchema([...fields, ...routing]);
   const schema = Type.Object({ model, ...prompt, ...properties }, { additionalProperties: false });
   return jsonSchema(schema, new Map());
 }

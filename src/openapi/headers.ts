@@ -25,6 +25,10 @@ export const headers: Record<string, Header> = {
     schema: text,
     ...ours,
   },
+  "x-route": {
+    description: "The route that served: `<provider id>/<model id>`. Early access: only while the workspace has routing on",
+    schema: text,
+  },
   "x-should-retry": {
     description: "Whether the same request may succeed later: official SDKs read it before the status",
     schema: { type: "string", enum: ["true", "false"] },
@@ -34,6 +38,8 @@ export const headers: Record<string, Header> = {
 
 /** On every answer after acceptance. */
 export const generationNames: string[] = Object.keys(generationHeaders({ generation: "", request: "" }));
+/** On every answer that a provider served while the workspace has routing on. */
+export const routeNames = ["x-route"];
 /** On every answer to a POST that reached the check of requests per minute. */
 export const windowNames: string[] = Object.keys(windowHeaders({ limit: 0, remaining: 0, resetMs: 0 }));
 /** On every 429. */

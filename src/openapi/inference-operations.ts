@@ -2,7 +2,7 @@
 import { errorTable, type ErrorCode } from "../kernel/errors.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
 import { errorAnswers, errorSchema } from "./error-answers.ts";
-import { generationNames, headerReferences, windowNames } from "./headers.ts";
+import { generationNames, headerReferences, routeNames, windowNames } from "./headers.ts";
 import { jsonContent, type Operation, type Parameter, type Paths } from "./operation.ts";
 
 /** Every endpoint first checks the key. */
@@ -104,7 +104,7 @@ function completes(operation: PromptOperation, keyPrefix: string): Omit<Operatio
         description:
           "The answer, whole or as server-sent events: each is a line `data: ` with a chunk or, if the provider fails after " +
           "the stream has begun, with an error; the last is `data: [DONE]`. Lines that begin with a colon keep a quiet stream open.",
-        headers: headerReferences([...generationNames, ...windowNames]),
+        headers: headerReferences([...generationNames, ...routeNames, ...windowNames]),
         content: {
           ...jsonContent(reference(whole)),
           "text/event-stream": { schema: { anyOf: [reference(chunk), streamFailure] } },

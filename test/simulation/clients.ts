@@ -133,8 +133,18 @@ export function someRequest(chance: Chance): CheckedChat {
     input_tokens_bound: inputTokens + 64,
     prompt_estimate: promptEstimate,
   };
-  const common = { body, model: body.model, maxTokens, tools: false, inputTokens, promptEstimate };
+  const common = { body, model: body.model, maxTokens, tools: false, inputTokens, promptEstimate, ...someRouting(body) };
   const streamed = chance.happens(0.4);
   const includeUsage = chance.happens(0.5);
   return { ...common, streamed, includeUsage, includeCost: includeUsage };
+}
+
+/** Every third request may be served by another model. No draw decides it, so that the seeds of before keep their histories. */
+function someRouting(body: CheckedChat["body"]): Pick<CheckedChat, "routing"> {
+  const bound = Number(body["input_tokens_bound"]);
+  if (bound % 3 !== 0) return {};
+  const ids = bound % 2 === 0 ? [body.model, "beta/other"] : ["beta/other", body.model];
+  const rules = { order: [], only: null, ignore: new Set<string>(), sort: bound % 5 === 0 ? ("price" as const) : null };
+  const bodies = new Map(ids.map((model) => [model, { ...body, model }]));
+  return { routing: { rules, models: ids.map((id) => ({ id, field: "models" })), bodies } };
 }

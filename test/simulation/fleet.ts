@@ -1,6 +1,7 @@
 /** The processes of a run. Each has a slot; when a process dies, a successor takes its slot. */
-import type { ModelsView } from "../../src/gateway/admission/decide.ts";
+import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
 import { chatModel } from "../support/providers/model.ts";
+import { route } from "../support/providers/routes.ts";
 import type { Chance } from "./chance.ts";
 import type { Clients } from "./clients.ts";
 import type { CountersServer } from "./world/counters-server.ts";
@@ -46,9 +47,12 @@ const tiers = [
 const tiered = model.routes.map((one) => ({ ...one, prices: { ...prices, tiers } }));
 /** The provider of this model bills reasoning that it does not deliver, and its prices depend on the length of the prompt. */
 const thinker = { ...model, id: "acme/thinker", reasons: true, routes: tiered };
+/** Only routed requests may be served by it: with a short prompt and a long answer it is the dearest candidate. */
+const otherPrices = { input: 737_100n, output: 3_700_900n, cacheRead: 100_300n, cacheWrite: 737_100n };
+const other = chatModel([], { id: "beta/other", routes: [{ ...route("beta"), prices: otherPrices, hiddenInputTokens: 64 }] });
 const models: ModelsView = {
   readable: () => true,
-  find: (id) => [model, thinker].find((one) => one.id === id) ?? null,
+  find: (id) => [model, thinker, other].find((one) => one.id === id) ?? null,
   usableRoutes: ({ routes }) => ({ routes, reason: null }),
 };
 

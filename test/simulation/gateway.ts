@@ -8,13 +8,15 @@ import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { chatFormat, completionFormat } from "../../src/gateway/api/answer-format.ts";
 import { generate } from "../../src/gateway/api/generate.ts";
+import { admissionFacts, planRoute } from "../../src/gateway/api/call/route-plan.ts";
+import { isRoutingOn } from "../../src/gateway/api/request/routing-fields.ts";
 import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
 import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
 import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import type { ModelsView } from "../../src/gateway/admission/decide.ts";
+import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
 import { Provider } from "./world/provider.ts";
 import type { Chance } from "./chance.ts";
 import { recordsMax } from "./plan.ts";
@@ -91,19 +93,20 @@ export class SimGateway {
    * @throws GatewayError
    */
   async answer(request: { hash: string; chat: CheckedChat; clientSignal: AbortSignal; invocation: string }): Promise<Response> {
-    const { admission } = this.#gateway;
+    const { admission, models } = this.#gateway;
     const { hash, chat, clientSignal, invocation } = request;
     const caller = await admission.authenticate(hash);
     if (caller === null) throw new GatewayError("invalid_api_key");
     if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
-    const admitted = await admission.admit(caller, chat);
+    const plan = isRoutingOn(caller.record) ? planRoute(chat, { caller, models, measure: () => null }) : null;
+    const admitted = await admission.admit(caller, admissionFacts(chat, plan));
     const { generation, workspace, key, month, amount, admittedAt } = admitted.reservation;
     this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation });
     this.open.set(invocation, generation);
     this.#admitted.add(generation);
     const format = chat.promptEstimate % 3 === 0 ? completionFormat : chatFormat;
     try {
-      return await generate({ clientSignal, createStream: webStream, caller, chat, format, admitted }, this.#gateway);
+      return await generate({ clientSignal, createStream: webStream, caller, chat, format, plan, admitted }, this.#gateway);
     } catch (error) {
       this.#recorder.note({ kind: "released", generation });
       throw error;

@@ -57,5 +57,5 @@ function someWorkspace(id: string, chance: Chance): Plan["workspaces"][number] {
 }
 
 export function keyOf(fields: Partial<KeyRecord> & Pick<KeyRecord, "id">): PlannedKey {
-  return { hash: hashOf(fields.id), record: keyRecord(fields) };
+  return { hash: hashOf(fields.id), record: keyRecord({ earlyAccess: ["routing"], ...fields }) };
 }

@@ -1,5 +1,5 @@
 /** Starts the workers as `workers/` does, but over simulated parts. */
-import type { ModelsView } from "../../src/gateway/admission/decide.ts";
+import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
 import { MeteringLagGuard } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";

@@ -10,7 +10,7 @@ import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";
 
 /** The features that `early_access` may list. */
-const served: readonly string[] = ["embeddings", "completions"];
+const served: readonly string[] = ["embeddings", "completions", "routing"];
 
 /**
  * Changes the given settings of a workspace. Records nothing if no value changed.

@@ -2,26 +2,14 @@
 import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
-import type { Model, Route, UnavailableReason } from "../models/model.ts";
+import type { UnavailableReason } from "../models/model.ts";
 import { modelNotFoundMessage } from "../models/nearest-model.ts";
+import type { ModelsView } from "./models-view.ts";
 import { unavailableMessages } from "../models/unavailable-message.ts";
 import { maximumCost } from "../models/price.ts";
+import { modelNotFound, priceCandidates, type RoutedPrice } from "./price-candidates.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus } from "./message.ts";
-
-/** This process's view of the catalog. */
-export interface ModelsView {
-  /** False until a valid catalog has been read. */
-  readable(): boolean;
-  find(id: string): Model | null;
-  /** The published model that an unknown id probably means. Absent: refusals name none. */
-  nearest?(id: string): string | null;
-  /** The routes that may serve this workspace, or the reason why there is none. */
-  usableRoutes(
-    model: Model,
-    record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess">,
-  ): { routes: Route[]; reason: UnavailableReason | null };
-}
 
 /** A request that is ready for the counters. */
 export interface Prepared {
@@ -30,11 +18,11 @@ export interface Prepared {
   maxOutputTokens: number;
   /** The maximum cost of this request with so many output tokens; null: the model cannot be priced. */
   costOf: ((maxTokens: number) => NanoUsd) | null;
+  /** Absent: the request is not routed. */
+  routed?: RoutedPrice;
   /** The id that an unknown model's refusal names; looked up only when that refusal is sent. */
   nearestModel: () => string | null;
 }
-
-const modelNotFound = "model_not_found";
 
 /** Checks the key and prices the request; the counters check limits and credit. @throws RangeError when a route has no price */
 export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models: ModelsView): Prepared | Refused {
@@ -45,7 +33,8 @@ export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models
     record,
     maxOutputTokens: priced.maxOutputTokens,
     costOf: priced.costOf,
-    nearestModel: () => models.nearest?.(admit.model) ?? null,
+    ...(priced.routed && { routed: priced.routed }),
+    nearestModel: () => models.nearest?.(refusedModel(admit)) ?? null,
     request: {
       generation: admit.generation,
       workspace: record.workspace,
@@ -61,16 +50,18 @@ export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models
   };
 }
 
-interface Priced {
+interface Priced extends Pick<Prepared, "maxOutputTokens" | "costOf" | "routed"> {
   amount: NanoUsd;
-  maxOutputTokens: number;
   refusal: string | null;
-  costOf: Prepared["costOf"];
 }
 
 function price(admit: AdmitGeneration, record: KeyRecord, models: ModelsView): Priced {
   const refused = (refusal: string): Priced => ({ amount: 0n, maxOutputTokens: 0, refusal, costOf: null });
   if (!models.readable()) return refused("catalog_unreadable");
+  if (admit.candidates !== undefined) {
+    const priced = priceCandidates(admit.candidates, { record, models, bounds: admit });
+    return typeof priced === "string" ? refused(priced) : { ...priced, refusal: null };
+  }
   const model = models.find(admit.model);
   if (model === null) return refused(modelNotFound);
   const { routes, reason } = models.usableRoutes(model, record);
@@ -93,6 +84,7 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
         month: reply.month,
         amount: reply.amount.toString(),
         maxOutputTokens: prepared.maxOutputTokens,
+        ...(prepared.routed && { priced: prepared.routed.priced }),
         window: windowOf(request, reply.window),
       };
     case "rate_limited":
@@ -145,11 +137,16 @@ function modelRefused(
       kind: "refused",
       code: "model_not_found",
       param: "model",
-      message: modelNotFoundMessage(admit.model, nearest()),
+      message: modelNotFoundMessage(refusedModel(admit), nearest()),
       window,
     };
   }
   return { kind: "refused", code: "model_unavailable", param: "model", reason: unavailableReason(reason), window };
+}
+
+/** The model that a refusal is about: of a routed request the first candidate's. */
+function refusedModel({ model, candidates }: AdmitGeneration): string {
+  return candidates?.[0]?.[0] ?? model;
 }
 
 /** The counters return the text that they received: one of the reasons above. */
@@ -159,7 +156,8 @@ function unavailableReason(text: string): UnavailableReason {
 
 function creditMessage(prepared: Prepared, available: NanoUsd): string {
   const needed = formatUsd(prepared.request.amount);
-  const rest = `There is not enough credit: this request may cost up to ${needed} USD and ${formatUsd(available)} USD are available`;
+  const cost = `may cost up to ${needed} USD${byDearest(prepared)}`;
+  const rest = `There is not enough credit: this request ${cost} and ${formatUsd(available)} USD are available`;
   return rest + affordable(prepared, available);
 }
 
@@ -170,8 +168,13 @@ function limitMessage(
 ): string {
   const whose = code === "key_spend_limit_exceeded" ? "this key's" : "the workspace's";
   const needed = formatUsd(prepared.request.amount);
-  const text = `The request would pass ${whose} monthly spend limit: it may cost up to ${needed} USD and ${formatUsd(headroom)} USD are left`;
+  const text = `The request would pass ${whose} monthly spend limit: it may cost up to ${needed} USD${byDearest(prepared)} and ${formatUsd(headroom)} USD are left`;
   return text + affordable(prepared, headroom);
+}
+
+/** Of a routed request, the candidate that decides its maximum cost. */
+function byDearest({ routed }: Prepared): string {
+  return routed === undefined ? "" : ` with ${routed.dearest}, its dearest candidate,`;
 }
 
 /** Costs never fall with the output bound, so a binary search finds the largest bound that fits. */

@@ -18,6 +18,9 @@ export type AdmissionRequest =
   /** Credit was added: read the ledger's head again and push it to the counters. */
   | { kind: "refresh"; workspace: WorkspaceId };
 
+/** Models with the providers whose routes may serve them; a candidate's number counts these providers from 0. */
+export type CandidateList = readonly (readonly [model: string, ...providers: string[]])[];
+
 export interface AdmitGeneration {
   kind: "admit";
   generation: GenerationId;
@@ -29,6 +32,8 @@ export interface AdmitGeneration {
   maxTokens: number | null;
   /** Whether tools are sent, which makes the hidden prompt larger. */
   tools: boolean;
+  /** What may serve a routed request, in its order. Absent: every usable route of `model`. A worker of before prices `model` alone. */
+  candidates?: CandidateList;
   /** Milliseconds of the counters' clock; null: the gateway has no reading of it yet. */
   deadline: number | null;
   /** Hexadecimal digest of key, model and bounds. The same generation id with another fingerprint is a conflict. */
@@ -78,6 +83,8 @@ export type AdmissionReply =
       amount: string;
       /** The priced output bound, which must be sent to the provider. */
       maxOutputTokens: number;
+      /** The numbers of the candidates that the amount covers. Absent: the request had none, or the worker does not know them. */
+      priced?: number[];
       window: WindowOnBus;
     }
   | Refused

@@ -1,7 +1,8 @@
 /** Serves an accepted embeddings request: journals it before the provider is called, and settles it once before the client has the answer. */
 import type { Admission, Caller } from "../admission/client/client.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import type { EmbeddingFacts, Model, Route } from "../models/model.ts";
+import type { Candidate } from "../models/routing/candidate.ts";
+import type { EmbeddingFacts } from "../models/model.ts";
 import { hiddenInputTokens } from "../models/price.ts";
 import { inputCount, type EmbeddingAnswer } from "../providers/embedding.ts";
 import { chargedEmbedding, noUsage } from "./call/charged-usage.ts";
@@ -27,9 +28,8 @@ export interface AcceptedEmbedding {
 
 /** The one route of the model; null: the catalog has changed since it was priced. */
 interface Serving {
-  model: Model;
+  candidate: Candidate;
   facts: EmbeddingFacts;
-  route: Route;
 }
 
 interface StartedEmbedding extends AcceptedEmbedding {
@@ -56,7 +56,7 @@ function servingRoute({ embedding, caller }: AcceptedEmbedding, { models }: Gate
   const model = models.find(embedding.model);
   if (!model?.embeddings) return null;
   const [route] = models.usableRoutes(model, caller.record).routes;
-  return route === undefined ? null : { model, facts: model.embeddings, route };
+  return route === undefined ? null : { candidate: { model, route }, facts: model.embeddings };
 }
 
 async function openGeneration(
@@ -69,7 +69,7 @@ async function openGeneration(
   try {
     return await GenerationLifecycle.open(
       admitted.reservation,
-      { ...facts, endpoint: "embeddings", route: serving?.route ?? null },
+      { ...facts, endpoint: "embeddings", candidate: serving?.candidate ?? null, isRouted: false },
       gateway,
     );
   } catch (error) {
@@ -78,17 +78,18 @@ async function openGeneration(
   }
 }
 
-async function respond(started: StartedEmbedding, { model, facts, route }: Serving, gateway: Gateway): Promise<Response> {
+async function respond(started: StartedEmbedding, { candidate, facts }: Serving, gateway: Gateway): Promise<Response> {
   const { admitted, caller, embedding, lifecycle, clientSignal } = started;
   const { reservation } = admitted;
   const { generation } = reservation;
+  const { route } = candidate;
   const { inputs, dimensions, inputType } = embedding;
   const dimensionsExpected = dimensions ?? facts.dimensions;
   // Only shortened vectors have another length than 1.
   const normalize = facts.normalize && dimensionsExpected < facts.dimensions;
   const result = await embeddingAttempts({
     callRoute({ second, givenUp, onResent }) {
-      lifecycle.startCall(route);
+      lifecycle.startCall(candidate);
       const request = { inputs, dimensions, inputType, dimensionsExpected, normalize };
       const onSent = (): void => lifecycle.markSent();
       return gateway.embed(
@@ -101,36 +102,36 @@ async function respond(started: StartedEmbedding, { model, facts, route }: Servi
     clientSignal,
     stop: lifecycle.stop,
   });
-  for (const failure of result.failed) recordFailure({ reservation, lifecycle, clientSignal }, { route, failure }, gateway);
+  for (const failure of result.failed) recordFailure({ reservation, lifecycle, clientSignal }, { candidate, failure }, gateway);
   switch (result.kind) {
     case "answered":
-      return await answer(started, { model, route, ...result }, gateway);
+      return await answer(started, { candidate, ...result }, gateway);
     case "failed":
-      return await answerFailure(started, upstreamError(result.failure), route);
+      return await answerFailure(started, upstreamError(result.failure), candidate);
     case "unsent":
-      await lifecycle.settle({ ...clientGone, usage: noUsage, estimated: false, route, firstTokenMs: null });
+      await lifecycle.settle({ ...clientGone, usage: noUsage, estimated: false, candidate, firstTokenMs: null });
       return new Response(null, { status: clientGone.status });
   }
 }
 
 interface Answered {
-  model: Model;
-  route: Route;
+  candidate: Candidate;
   answer: EmbeddingAnswer;
   failed: unknown[];
 }
 
 async function answer(
   { lifecycle, embedding, headers, memory }: StartedEmbedding,
-  { model, route, answer: { vectors, promptTokens }, failed }: Answered,
+  { candidate, answer: { vectors, promptTokens }, failed }: Answered,
   { health, clock }: Gateway,
 ): Promise<Response> {
+  const { model, route } = candidate;
   const tokensMax = inputCount(embedding.inputs) * model.contextLength + hiddenInputTokens(route, false);
   const { usage, estimated } = chargedEmbedding(promptTokens, { estimate: embedding.promptEstimate, tokensMax });
   const firstTokenMs = lifecycle.elapsedMs();
   // Part of the time was spent on a failed attempt.
   health.recordAnswer(route, failed.length === 0 ? firstTokenMs : null);
-  await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
+  await lifecycle.settle({ candidate, usage, estimated, status: 200, code: null, firstTokenMs });
   const facts = { vectors, base64: embedding.base64, model: embedding.model, promptTokens: usage.promptTokens };
   return embeddingResponse(facts, { headers, memory: () => memory.move(), clock });
 }

@@ -3,7 +3,7 @@ import type { Admission, Caller } from "../admission/client/client.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
-import type { Model, Route } from "../models/model.ts";
+import type { Candidate } from "../models/routing/candidate.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { AnswerFormat } from "./answer-format.ts";
@@ -14,7 +14,8 @@ import type { CreateStream } from "./stream/client-stream.ts";
 import { dispatch, type DispatchResult } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { internalError } from "./error-answer.ts";
-import { generationHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
+import { isRoutingOn } from "./request/routing-fields.ts";
+import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
 import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
 import { relay, type StreamOutcome } from "./stream/stream.ts";
 import { estimatedTokens, textBytes } from "./request/text-bytes.ts";
@@ -22,6 +23,7 @@ import type { Attempt } from "./call/attempts.ts";
 import { logUpstreamFailure } from "./call/upstream-log.ts";
 import { streamError, upstreamError } from "./response/upstream-errors.ts";
 import { usageBounds } from "./call/usage-bounds.ts";
+import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
 
 export interface AcceptedRequest {
   /** The request's signal. */
@@ -30,13 +32,9 @@ export interface AcceptedRequest {
   caller: Caller;
   chat: CheckedChat;
   format: AnswerFormat;
+  /** null: the request has no routing fields. */
+  plan: RoutePlan | null;
   admitted: Admission;
-}
-
-/** The routes that may serve a request, in order of preference; at least one. */
-interface ServingRoutes {
-  model: Model;
-  routes: readonly [Route, ...Route[]];
 }
 
 interface StartedRequest extends AcceptedRequest {
@@ -45,7 +43,7 @@ interface StartedRequest extends AcceptedRequest {
 }
 
 interface RoutedRequest extends StartedRequest {
-  serving: ServingRoutes;
+  candidates: Candidates;
   acquireDrainSlot: AcquireDrainSlot;
 }
 
@@ -54,45 +52,38 @@ export const clientGone = { status: 499, code: "client_gone" };
 
 /** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
 export async function generate(accepted: AcceptedRequest, gateway: Gateway): Promise<Response> {
-  const serving = servingRoutes(accepted, gateway);
-  const lifecycle = await openGeneration(accepted, serving, gateway);
-  const { reservation, window } = accepted.admitted;
+  const { reservation, window, priced } = accepted.admitted;
+  const candidates = admittedCandidates({ ...accepted, priced }, gateway);
+  const lifecycle = await openGeneration(accepted, candidates, gateway);
   const started: StartedRequest = {
     ...accepted,
     lifecycle,
     headers: { ...generationHeaders(reservation), ...windowHeaders(window) },
   };
   try {
-    if (serving === null) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
+    if (candidates === null) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
     const { drainLimit, clock } = gateway;
-    const acquireDrainSlot = drainSlotsFor({ model: serving.model, workspace: reservation.workspace, drainLimit, clock });
-    const routed: RoutedRequest = { ...started, serving, acquireDrainSlot };
+    const acquireDrainSlot = drainSlotsFor({ workspace: reservation.workspace, drainLimit, clock });
+    const routed: RoutedRequest = { ...started, candidates, acquireDrainSlot };
     return await respond(routed, await callProvider(routed, gateway), gateway);
   } catch (error) {
     return await answerFailure(started, error instanceof GatewayError ? error : internalError(error, gateway), null);
   }
 }
 
-/** The routes that were priced; null: the catalog has changed since, and no route serves the model any more. */
-function servingRoutes({ chat, caller }: AcceptedRequest, { models, coolDown }: Gateway): ServingRoutes | null {
-  const model = models.find(chat.model);
-  if (model === null) return null;
-  const [first, ...others] = coolDown.preferred(models.usableRoutes(model, caller.record).routes);
-  return first === undefined ? null : { model, routes: [first, ...others] };
-}
-
 async function openGeneration(
   accepted: AcceptedRequest,
-  serving: ServingRoutes | null,
+  candidates: Candidates | null,
   gateway: Gateway,
 ): Promise<GenerationLifecycle> {
-  const { admitted, chat, format } = accepted;
+  const { admitted, chat, caller, format } = accepted;
   const prompt = openPrompt(accepted, gateway);
   const { model, streamed, promptEstimate } = chat;
-  const route = serving?.routes[0] ?? null;
+  const candidate = candidates?.[0] ?? null;
+  const isRouted = isRoutingOn(caller.record);
   const { endpoint } = format;
   const named = endpoint === undefined ? {} : { endpoint };
-  const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, route, prompt, ...named };
+  const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, candidate, isRouted, prompt, ...named };
   try {
     return await GenerationLifecycle.open(admitted.reservation, facts, gateway);
   } catch (error) {
@@ -112,17 +103,17 @@ function openPrompt({ admitted, caller, chat }: AcceptedRequest, { prompts }: Ga
 }
 
 function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<DispatchResult> {
-  const { reservation } = routed.admitted;
-  const { lifecycle, serving } = routed;
+  const { lifecycle, candidates, chat, admitted } = routed;
+  const { reservation } = admitted;
   const { clock, call } = gateway;
   return dispatch({
     reservation,
-    chat: routed.chat.body,
-    streamed: routed.chat.streamed,
-    routes: serving.routes,
+    requestFor: (candidate) => candidateRequest(candidate, { chat, reservation }),
+    streamed: chat.streamed,
+    candidates,
     fallbacks: routed.caller.record.fallbacks,
-    callRoute(providerCall, givenUp, onSent) {
-      lifecycle.startCall(providerCall.route);
+    callRoute(providerCall, candidate, { givenUp, onSent }) {
+      lifecycle.startCall(candidate);
       const sent = (): void => {
         lifecycle.markSent();
         onSent();
@@ -137,6 +128,7 @@ function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<Dispatch
 }
 
 async function respond(routed: RoutedRequest, dispatched: DispatchResult, gateway: Gateway): Promise<Response> {
+  routed.lifecycle.trackFailures(dispatched.failed);
   for (const attempt of dispatched.failed) recordFailure(failureContextOf(routed), attempt, gateway);
   switch (dispatched.kind) {
     case "whole":
@@ -144,7 +136,7 @@ async function respond(routed: RoutedRequest, dispatched: DispatchResult, gatewa
     case "stream":
       return answerStream(routed, dispatched, gateway);
     case "failed":
-      return await answerFailure(routed, upstreamError(dispatched.failure), dispatched.route);
+      return await answerFailure(routed, upstreamError(dispatched.failure), dispatched.candidate);
     case "disconnected":
       return await answerDisconnected(routed, dispatched, gateway);
   }
@@ -164,7 +156,7 @@ function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest)
 /** A call that the gateway aborted, and a fault of the request, do not count against the provider. */
 export function recordFailure(
   { reservation, lifecycle, clientSignal }: FailureContext,
-  { route, failure }: Attempt,
+  { candidate: { route }, failure }: Pick<Attempt, "candidate" | "failure">,
   { log, health }: Gateway,
 ): void {
   logUpstreamFailure({ reservation, route, failure }, log);
@@ -179,28 +171,35 @@ function latencyOf(ms: number | null, failed: readonly Attempt[]): number | null
 
 async function answerWhole(
   routed: RoutedRequest,
-  { route, calledAt, answer, failed }: Extract<DispatchResult, { kind: "whole" }>,
+  { candidate, calledAt, answer, failed }: Extract<DispatchResult, { kind: "whole" }>,
   { health, speeds, clock }: Gateway,
 ): Promise<Response> {
-  const { lifecycle, chat, format, admitted, headers } = routed;
+  const { lifecycle, format, admitted } = routed;
+  const { model, route } = candidate;
   lifecycle.prompt?.append(answer.message);
   const produced = estimatedTokens(textBytes(answer.message));
-  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, route), produced);
+  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), produced);
   const firstTokenMs = lifecycle.elapsedMs();
   health.recordAnswer(route, latencyOf(firstTokenMs, failed));
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
-  await lifecycle.settle({ route, usage, estimated, status: 200, code: null, firstTokenMs });
+  await lifecycle.settle({ candidate, usage, estimated, status: 200, code: null, firstTokenMs });
   const shown = showsCost(routed) ? { ...usage, cost: lifecycle.charge } : usage;
-  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model, usage: shown };
-  return jsonResponse(format.wholeBody(answer, facts), { headers });
+  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id, usage: shown };
+  return jsonResponse(format.wholeBody(answer, facts), { headers: headersOf(routed, candidate) });
 }
 
 function showsCost({ chat, caller }: StartedRequest): boolean {
   return chat.includeCost || caller.record.costInAnswers === true;
 }
 
-function boundsOf({ serving, chat, admitted }: RoutedRequest, route: Route): UsageBounds {
-  return usageBounds({ model: serving.model, route, chat, maxOutputTokens: admitted.reservation.maxOutputTokens });
+function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate: Candidate): UsageBounds {
+  const { maxOutputTokens } = candidateRequest(candidate, { chat, reservation });
+  return usageBounds({ ...candidate, chat, maxOutputTokens });
+}
+
+/** Of an answer that this candidate served. */
+function headersOf({ headers, caller }: RoutedRequest, candidate: Candidate): Record<string, string> {
+  return isRoutingOn(caller.record) ? { ...headers, ...routeHeaders(candidate) } : headers;
 }
 
 function answerStream(
@@ -208,11 +207,12 @@ function answerStream(
   dispatched: Extract<DispatchResult, { kind: "stream" }>,
   gateway: Gateway,
 ): Response {
-  const { route, calledAt, events, quiet, failed } = dispatched;
-  const { lifecycle, chat, format, admitted, headers, clientSignal, createStream, acquireDrainSlot } = routed;
-  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: chat.model };
+  const { candidate, calledAt, events, quiet, failed } = dispatched;
+  const { lifecycle, chat, format, admitted, clientSignal, createStream, acquireDrainSlot } = routed;
+  const { model, route } = candidate;
+  const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id };
   const { clock, speeds, health } = gateway;
-  const bounds = boundsOf(routed, route);
+  const bounds = boundsOf(routed, candidate);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
   const body = relay({
@@ -222,26 +222,26 @@ function answerStream(
     clientSignal,
     stop: lifecycle.stop,
     writer: format.chunkWriter({ ...facts, includeUsage: chat.includeUsage }),
-    acquireDrainSlot: (finished) => acquireDrainSlot(route, finished),
+    acquireDrainSlot: (finished) => acquireDrainSlot(candidate, finished),
     clock,
     startedAt: lifecycle.startedAt,
     trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(currentOutcome(), bounds).usage),
     onEnd(outcome) {
       const ms = clock.monotonic() - calledAt;
-      const hides = mayHideOutput(bounds, route);
+      const hides = mayHideOutput(candidate);
       // Output that is not hidden is not written faster than the client reads it.
       const likely = speeds.estimateTokens(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
       const charged = chargedUsage(outcome, bounds, likely);
       if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
-      if (outcome.failure !== null) recordFailure(failureContext, { route, failure: outcome.failure }, gateway);
+      if (outcome.failure !== null) recordFailure(failureContext, { candidate, failure: outcome.failure }, gateway);
       else if (outcome.how === "completed") health.recordAnswer(route, latencyOf(outcome.firstTokenMs, failed));
-      lifecycle.settleNow({ ...ending, ...charged, route, firstTokenMs: outcome.firstTokenMs });
+      lifecycle.settleNow({ ...ending, ...charged, candidate, firstTokenMs: outcome.firstTokenMs });
       return withCost ? { ...charged.usage, cost: lifecycle.charge } : charged.usage;
     },
   });
-  return new Response(body, { headers: { ...streamHeaders, ...headers } });
+  return new Response(body, { headers: { ...streamHeaders, ...headersOf(routed, candidate) } });
 }
 
 /** Whether the provider counted the tokens and the client did not hold it up: a slow reader must not make a route look slow. */
@@ -252,24 +252,31 @@ function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boole
 /** The client left before there was anything to send, and the gateway aborted the call. */
 async function answerDisconnected(
   routed: RoutedRequest,
-  { route, sentAt }: Extract<DispatchResult, { kind: "disconnected" }>,
+  { candidate, sentAt }: Extract<DispatchResult, { kind: "disconnected" }>,
   gateway: Gateway,
 ): Promise<Response> {
   const { clock, speeds } = gateway;
-  const bounds = boundsOf(routed, route);
-  const hides = mayHideOutput(bounds, route);
-  const likely = sentAt === null ? 0 : speeds.estimateTokens(route, { ms: clock.monotonic() - sentAt, hides });
+  const bounds = boundsOf(routed, candidate);
+  const hides = mayHideOutput(candidate);
+  const likely = sentAt === null ? 0 : speeds.estimateTokens(candidate.route, { ms: clock.monotonic() - sentAt, hides });
   const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedDisconnect(bounds, likely);
-  await routed.lifecycle.settle({ ...clientGone, ...charged, route, firstTokenMs: null });
+  await routed.lifecycle.settle({ ...clientGone, ...charged, candidate, firstTokenMs: null });
   return new Response(null, { status: clientGone.status });
 }
 
 export async function answerFailure(
   { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
   error: GatewayError,
-  route: Route | null,
+  candidate: Candidate | null,
 ): Promise<Response> {
-  await lifecycle.settle({ route, usage: noUsage, estimated: false, status: error.status, code: error.code, firstTokenMs: null });
+  await lifecycle.settle({
+    candidate,
+    usage: noUsage,
+    estimated: false,
+    status: error.status,
+    code: error.code,
+    firstTokenMs: null,
+  });
   countRequest(error.status, error.code);
   return errorResponse(error, headers);
 }

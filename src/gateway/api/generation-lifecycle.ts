@@ -1,28 +1,33 @@
 /** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";
-import type { Endpoint, Settlement } from "../journal/settlement.ts";
+import type { Endpoint, RouteAttempt, Settlement } from "../journal/settlement.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import { measureGeneration } from "../../kernel/metrics.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
-import type { Route, Usage } from "../models/model.ts";
+import type { Candidate } from "../models/routing/candidate.ts";
+import type { Usage } from "../models/model.ts";
+import type { OwedRoute } from "../journal/spool-line.ts";
 import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
 import { chargeOf } from "../metering/charge.ts";
 import { chargedCost, tierOf } from "../models/price.ts";
 import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { Gateway } from "./gateway.ts";
 import { owedRoute, settlementOf } from "./settle.ts";
+import type { Attempt } from "./call/attempts.ts";
 import { noUsage } from "./call/charged-usage.ts";
 
 export interface GenerationFacts {
   fingerprint: string;
-  /** The model's id in the catalog. */
+  /** The id of the requested model. */
   model: string;
   streamed: boolean;
   /** Estimated tokens of the request. */
   promptEstimate: number;
-  /** The route that is called first; null: no route may serve, and no provider is called. */
-  route: Route | null;
+  /** The candidate that is called first; null: none may serve, and no provider is called. */
+  candidate: Candidate | null;
+  /** The workspace has routing on, so the log keeps the calls. */
+  isRouted: boolean;
   /** Stored when the generation is settled; null: the workspace does not store prompts. */
   prompt: PromptRecorder | null;
   /** Absent: chat completions. */
@@ -30,8 +35,8 @@ export interface GenerationFacts {
 }
 
 export interface GenerationOutcome {
-  /** The route that served or was tried last; null: no route was tried. */
-  route: Route | null;
+  /** The candidate that served or was tried last; null: none was tried. */
+  candidate: Candidate | null;
   usage: Usage;
   estimated: boolean;
   status: number;
@@ -50,8 +55,12 @@ export class GenerationLifecycle {
   readonly #facts: GenerationFacts;
   readonly #gateway: Gateway;
   #settlement: Settlement | null = null;
-  /** The route of the current call. */
-  #route: Route | null;
+  /** The candidate of the current call. */
+  #candidate: Candidate | null;
+  #calls = 0;
+  /** Monotonic milliseconds: when the current call began. */
+  #calledAt: number;
+  #failed: readonly Attempt[] = [];
   /** The provider has the request, or is about to get it. */
   #sent = false;
   #currentUsage: () => Usage;
@@ -63,16 +72,26 @@ export class GenerationLifecycle {
     this.#reservation = reservation;
     this.#facts = facts;
     this.#gateway = gateway;
-    this.#route = facts.route;
+    this.#candidate = facts.candidate;
+    this.#calledAt = this.startedAt;
     this.#currentUsage = () => ({ ...noUsage, promptTokens: facts.promptEstimate });
     gateway.journal.track(reservation.generation, () => this.#progress());
   }
 
   /** @throws GatewayError billing_unavailable when the journal cannot be written */
   static async open(reservation: Reservation, facts: GenerationFacts, gateway: Gateway): Promise<GenerationLifecycle> {
-    const { fingerprint, model, streamed, promptEstimate, route, endpoint } = facts;
-    const owed = route === null ? {} : { owed: { ...owedRoute(route), promptTokens: promptEstimate } };
-    await gateway.journal.begin(reservation, { fingerprint, model, streamed, ...(endpoint && { endpoint }), ...owed });
+    const { fingerprint, model: requested, streamed, promptEstimate, candidate, endpoint } = facts;
+    const owed = candidate === null ? {} : { owed: { ...owedRoute(candidate.route), promptTokens: promptEstimate } };
+    const model = candidate?.model.id ?? requested;
+    const differs = model === requested ? {} : { requested };
+    await gateway.journal.begin(reservation, {
+      fingerprint,
+      model,
+      ...differs,
+      streamed,
+      ...(endpoint && { endpoint }),
+      ...owed,
+    });
     return new GenerationLifecycle(reservation, facts, gateway);
   }
 
@@ -85,9 +104,16 @@ export class GenerationLifecycle {
   }
 
   /** Call before each call of a provider. */
-  startCall(route: Route): void {
-    this.#route = route;
+  startCall(candidate: Candidate): void {
+    this.#candidate = candidate;
     this.#sent = false;
+    this.#calls++;
+    this.#calledAt = this.#gateway.clock.monotonic();
+  }
+
+  /** @param failed the calls that failed; a call that fails later may be added to it */
+  trackFailures(failed: readonly Attempt[]): void {
+    this.#failed = failed;
   }
 
   /** The request is on its way to the provider, which may bill it from now on. */
@@ -103,8 +129,10 @@ export class GenerationLifecycle {
   #progress(): Progress {
     const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = this.#currentUsage();
     const counts = { promptTokens, cachedTokens, cacheWriteTokens, completionTokens };
-    const route = this.#route === this.#facts.route ? null : this.#route;
-    return { sent: this.#sent, ...counts, route: route && owedRoute(route) };
+    const { candidate: first } = this.#facts;
+    const current = this.#candidate;
+    const route = current === null || current === first ? null : owedBy(current, first);
+    return { sent: this.#sent, ...counts, route };
   }
 
   /** Settles on the first call; later calls do nothing. Once it resolves, the client may get the end of the answer. */
@@ -114,13 +142,18 @@ export class GenerationLifecycle {
     this.#currentUsage = () => noUsage;
     const { model, streamed, endpoint } = this.#facts;
     const durationMs = this.elapsedMs();
-    const facts = { ...ending, usageEstimated: estimated, endpoint, streamed, durationMs };
+    const routing = this.#facts.isRouted ? { routing: this.#routing(outcome) } : {};
+    const facts = { ...ending, usageEstimated: estimated, endpoint, streamed, durationMs, ...routing };
     this.#settlement = settlementOf(this.#reservation, model, facts);
     const written = this.#gateway.journal.end(this.#settlement);
     this.#coolDownExcess(outcome);
     this.#gateway.inFlight.done(this.stop);
     this.prompt?.store();
-    measureGeneration({ provider: outcome.route?.provider.id ?? "none", durationMs, firstTokenMs: outcome.firstTokenMs });
+    measureGeneration({
+      provider: outcome.candidate?.route.provider.id ?? "none",
+      durationMs,
+      firstTokenMs: outcome.firstTokenMs,
+    });
     await written;
   }
 
@@ -134,10 +167,20 @@ export class GenerationLifecycle {
   }
 
   /** When a provider counts more than was reserved, the service pays the rest: other routes are preferred for a while. */
-  #coolDownExcess({ route, usage }: GenerationOutcome): void {
+  #coolDownExcess({ candidate, usage }: GenerationOutcome): void {
+    const route = candidate?.route;
     if (!route?.prices) return;
     const prices = tierOf(route.prices.tiers, usage.promptTokens) ?? route.prices;
     if (chargedCost(prices, usage) > this.#reservation.amount * picoPerNano) this.#gateway.coolDown.begin(route);
+  }
+
+  #routing({ candidate, code }: GenerationOutcome): Settlement["routing"] {
+    const { model } = this.#facts;
+    // A call that was given up before it began is among the failures and was never made.
+    const attempts = this.#failed.slice(0, this.#calls).map((one) => attemptOf(one.candidate, one.failure.code, one.ms));
+    if (attempts.length < this.#calls && candidate !== null)
+      attempts.push(attemptOf(candidate, code, this.#gateway.clock.monotonic() - this.#calledAt));
+    return { requested: (candidate?.model.id ?? model) === model ? null : model, attempts };
   }
 
   /** As `settle`, for callers that cannot wait until the event loop's turn ends. */
@@ -148,4 +191,14 @@ export class GenerationLifecycle {
     });
     this.#gateway.journal.flush();
   }
+}
+
+/** The route that owes the cost, with its model where that is not the one of the intent. */
+function owedBy(candidate: Candidate, first: Candidate | null): OwedRoute {
+  const owed = owedRoute(candidate.route);
+  return first?.model.id === candidate.model.id ? owed : { ...owed, model: candidate.model.id };
+}
+
+function attemptOf({ model, route }: Candidate, code: string | null, ms: number): RouteAttempt {
+  return { provider: route.provider.id, model: model.id, own_key: false, code, ms: Math.max(0, Math.round(ms)) };
 }

@@ -4,8 +4,9 @@
  * read and an answer written.
  */
 import { readBody } from "./request/body.ts";
-import { checkChat } from "./request/chat.ts";
-import { checkCompletion } from "./request/completion.ts";
+import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat } from "./request/chat.ts";
+import { completionRequestFormat } from "./request/completion.ts";
+import { checkRouted } from "./request/further-models.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
 import type { Gateway } from "./gateway.ts";
 import { chatFormat, completionFormat, type AnswerFormat } from "./answer-format.ts";
@@ -13,16 +14,22 @@ import { generate } from "./generate.ts";
 import { authenticate } from "./authenticate.ts";
 import { requireEarlyAccess } from "./early-access.ts";
 import { holderOf } from "./request/load-limits.ts";
+import { isRoutingOn } from "./request/routing-fields.ts";
+import { admissionFacts, planRoute } from "./call/route-plan.ts";
 
 interface PromptEndpoint {
   /** null: switched on for every workspace. */
   earlyAccess: "completions" | null;
-  check: typeof checkChat;
+  requestFormat: RequestFormat;
   format: AnswerFormat;
 }
 
-const chatEndpoint: PromptEndpoint = { earlyAccess: null, check: checkChat, format: chatFormat };
-const completionEndpoint: PromptEndpoint = { earlyAccess: "completions", check: checkCompletion, format: completionFormat };
+const chatEndpoint: PromptEndpoint = { earlyAccess: null, requestFormat: chatRequestFormat, format: chatFormat };
+const completionEndpoint: PromptEndpoint = {
+  earlyAccess: "completions",
+  requestFormat: completionRequestFormat,
+  format: completionFormat,
+};
 
 /** @throws GatewayError with the first problem */
 export function chatCompletion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
@@ -41,17 +48,26 @@ interface CompletionCall {
 }
 
 async function complete({ request, createStream, endpoint }: CompletionCall, gateway: Gateway): Promise<Response> {
-  const { admission, clock, clocks, models } = gateway;
-  const { earlyAccess, check, format } = endpoint;
+  const { admission, clock, clocks, health, models } = gateway;
+  const { earlyAccess, requestFormat, format } = endpoint;
   // 1. The key (401), then the platform and the endpoint (403)
   const caller = await authenticate(request, gateway);
   if (earlyAccess !== null) requireEarlyAccess(caller, earlyAccess);
   // 2. The body's size (413), then its fields (400)
   using lease = gateway.bodies.lease(holderOf(caller));
-  const chat = check(await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller }), models);
+  const bytes = await readBody(request, { clock, bodyMs: clocks.bodyMs, lease, caller });
+  const chat = isRoutingOn(caller.record)
+    ? await checkRoutedBody(bytes, requestFormat, gateway)
+    : checkRequest(bytes, requestFormat, models);
   gateway.inFlight.requireCapacity(caller);
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
-  const admitted = await admission.admit(caller, chat);
+  const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
+  const admitted = await admission.admit(caller, admissionFacts(chat, plan));
   // 6. The provider (400, 429, 502, 504)
-  return await generate({ clientSignal: request.signal, createStream, caller, chat, format, admitted }, gateway);
+  return await generate({ clientSignal: request.signal, createStream, caller, chat, format, plan, admitted }, gateway);
+}
+
+function checkRoutedBody(bytes: Uint8Array, format: RequestFormat, { clock, models }: Gateway): Promise<CheckedChat> {
+  const { find } = models;
+  return checkRouted(bytes, format, { find, routing: { find, providers: models.catalog()?.providers ?? null }, clock });
 }

@@ -3,11 +3,14 @@ import type { Reservation } from "../credit/reservation.ts";
 import { owedPrices } from "../journal/owed-prices.ts";
 import type { Endpoint, Settlement } from "../journal/settlement.ts";
 import type { OwedRoute } from "../journal/spool-line.ts";
+import type { Candidate } from "../models/routing/candidate.ts";
 import type { Prices, Route, Usage } from "../models/model.ts";
 
 export interface SettlementFacts {
-  /** The route that served or was tried last; null: no route was tried. */
-  route: Route | null;
+  /** The candidate that served or was tried last; null: none was tried. */
+  candidate: Candidate | null;
+  /** Absent: the workspace has routing off. */
+  routing?: Settlement["routing"];
   usage: Usage;
   usageEstimated: boolean;
   status: number;
@@ -48,9 +51,13 @@ function formatPrices({ input, output, cacheRead, cacheWrite }: Prices): OwedRou
   };
 }
 
-/** Charges the prices of the route that served, in the tier that the counted prompt reached. A failure that delivered nothing has no usage and costs nothing. */
+/**
+ * Charges the prices of the route that served, in the tier that the counted prompt reached. A failure that delivered nothing has no usage
+ * and costs nothing.
+ * @param model the requested one, which the settlement names if no candidate was tried
+ */
 export function settlementOf(reservation: Reservation, model: string, ending: SettlementFacts): Settlement {
-  const owed = ending.route === null ? noRoute : owedRoute(ending.route);
+  const owed = ending.candidate === null ? noRoute : owedRoute(ending.candidate.route);
   return {
     generation: reservation.generation,
     request: reservation.request,
@@ -60,7 +67,7 @@ export function settlementOf(reservation: Reservation, model: string, ending: Se
     outcome: "settled",
     reserved: reservation.amount.toString(),
     admittedAt: reservation.admittedAt,
-    model,
+    model: ending.candidate?.model.id ?? model,
     provider: owed.provider,
     ...owedPrices(owed, ending.usage.promptTokens),
     usage: ending.usage,
@@ -71,5 +78,6 @@ export function settlementOf(reservation: Reservation, model: string, ending: Se
     firstTokenMs: ending.firstTokenMs === null ? null : Math.max(0, Math.round(ending.firstTokenMs)),
     durationMs: Math.max(0, Math.round(ending.durationMs)),
     ...(ending.endpoint && { endpoint: ending.endpoint }),
+    ...(ending.routing && { routing: ending.routing }),
   };
 }

@@ -1,4 +1,5 @@
 import { Type, type Static } from "@sinclair/typebox";
+import { RouteAttempt } from "../journal/settlement.ts";
 
 const text = (description: string) => Type.String({ description });
 const tokens = (description: string) => Type.Integer({ minimum: 0, description });
@@ -11,7 +12,8 @@ export const GenerationView = Type.Object({
   endpoint: Type.Union([Type.Literal("chat"), Type.Literal("completions"), Type.Literal("embeddings")], {
     description: "The endpoint of the request; `chat` also if the gateway died and it is not known",
   }),
-  model: text("The requested model"),
+  model: text("The model that answered or was called last; without a call the requested model"),
+  requested_model: Type.Optional(text("The requested model, where it is not `model`")),
   provider: text("The provider that was called last; `none`: no provider was called"),
   status: Type.Integer({ description: "The HTTP status of the answer; 499: the client disconnected" }),
   code: Type.Union([Type.String(), Type.Null()], { description: "The code of the error; null: no error" }),
@@ -34,5 +36,6 @@ export const GenerationView = Type.Object({
     description: "From acceptance to the first text of the answer, in milliseconds; null: the answer had no text",
   }),
   duration_ms: Type.Integer({ description: "From acceptance to the end, in milliseconds" }),
+  attempts: Type.Optional(Type.Array(RouteAttempt, { description: "The calls of providers, in order. Only with routing on" })),
 });
 export type GenerationView = Static<typeof GenerationView>;

@@ -5,7 +5,7 @@
 import type { Queries } from "../../backing/backing.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import type { Endpoint } from "../journal/settlement.ts";
+import type { Endpoint, Settlement } from "../journal/settlement.ts";
 
 export interface GenerationRow {
   generation: GenerationId;
@@ -32,6 +32,8 @@ export interface GenerationRow {
   usageEstimated: boolean;
   firstTokenMs: number | null;
   durationMs: number;
+  /** null: the workspace had routing off. */
+  routing: Settlement["routing"] | null;
 }
 
 export interface LogPage {
@@ -47,7 +49,7 @@ function columns(sql: Queries) {
     model, provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
     completion_tokens AS "completionTokens", cache_write_tokens AS "cacheWriteTokens", reasoning_tokens AS "reasoningTokens",
     tier_above_tokens AS "tierAboveTokens", reserved_nano AS reserved, cost_nano AS cost,
-    usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs"`;
+    usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs", attempts AS routing`;
 }
 
 function older({ before }: LogPage, sql: Queries) {

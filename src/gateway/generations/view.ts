@@ -27,5 +27,10 @@ export function viewGeneration(row: GenerationRow): GenerationView {
     at: isoTime(row.at.getTime()),
     first_token_ms: row.firstTokenMs,
     duration_ms: row.durationMs,
+    ...(row.routing && routingView(row.routing)),
   };
+}
+
+function routingView({ requested, attempts }: NonNullable<GenerationRow["routing"]>): Partial<GenerationView> {
+  return { ...(requested !== null && { requested_model: requested }), attempts };
 }

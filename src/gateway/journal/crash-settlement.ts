@@ -21,16 +21,24 @@ const failed = { usageEstimated: false, status: 500, code: "internal_error", fir
  * delivered by its last progress line.
  */
 export function interruptedSettlement({ intent, sent, owed, ...delivered }: InterruptedGeneration, nowMs: number): Settlement {
-  const { generation, request, workspace, key, month, admittedAt, model, streamed, endpoint } = intent;
+  const { generation, request, workspace, key, month, admittedAt, streamed, endpoint } = intent;
+  const model = owed?.model ?? intent.model;
   // A spool may be found after weeks; no generation lasts longer than its hold.
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
-  const ids = { generation, request, workspace, key, ...(endpoint && { endpoint }) };
+  const routing = routingOf(intent, model);
+  const ids = { generation, request, workspace, key, ...(endpoint && { endpoint }), ...(routing && { routing }) };
   const facts = { ...ids, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
   if (!sent || !owed) return { ...uncharged("unknown"), ...facts };
   const { provider, promptTokens } = owed;
   const usage = { ...nothing, ...delivered, promptTokens };
   const priced = owedPrices(owed, promptTokens);
   return { ...facts, ...failed, ...priced, outcome: "settled", provider, usage, usageEstimated: true };
+}
+
+/** The calls of a generation are lost with its gateway; the model that was requested is not. */
+function routingOf({ requested, model: first }: InterruptedGeneration["intent"], model: string): Settlement["routing"] {
+  const asked = requested ?? first;
+  return asked === model ? undefined : { requested: asked, attempts: [] };
 }
 
 /** For a hold that outlived every stream and that no gateway reports. */

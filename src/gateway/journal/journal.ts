@@ -99,7 +99,7 @@ export class GenerationJournal implements Disposable {
    */
   async begin(
     reservation: Reservation,
-    facts: Pick<GenerationIntent, "fingerprint" | "model" | "streamed" | "endpoint" | "owed">,
+    facts: Pick<GenerationIntent, "fingerprint" | "model" | "requested" | "streamed" | "endpoint" | "owed">,
   ): Promise<void> {
     if (this.#open.size >= unsettledMax) throw new GatewayError("billing_unavailable");
     const { generation, request, workspace, key, month, admittedAt } = reservation;

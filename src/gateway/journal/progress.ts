@@ -70,5 +70,5 @@ function isDue(progress: Progress, written: Written | null, nowMs: number): bool
   if (nowMs - written.at >= progressRefreshMs) return true;
   const { sent, promptTokens, completionTokens, route } = progress;
   const same = sent === written.sent && promptTokens === written.promptTokens && completionTokens === written.completionTokens;
-  return !same || route?.provider !== written.route?.provider;
+  return !same || route?.provider !== written.route?.provider || route?.model !== written.route?.model;
 }

@@ -47,8 +47,8 @@ export function encodeSettlement(settlement: Settlement): string {
 }
 
 /** Fields that few settlements have. An older reader ignores them. */
-function rareFields({ tierAboveTokens, endpoint }: Settlement): [] | [JsonObject] {
-  const rare = { tierAboveTokens, endpoint };
+function rareFields({ tierAboveTokens, endpoint, routing }: Settlement): [] | [JsonObject] {
+  const rare = { tierAboveTokens, endpoint, routing };
   return Object.values(rare).every((value) => value === undefined) ? [] : [rare];
 }
 

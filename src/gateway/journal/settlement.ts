@@ -10,6 +10,16 @@ export const Amount = Type.String({ pattern: "^\\d{1,19}$" });
 const Endpoint = Type.Union([Type.Literal("completions"), Type.Literal("embeddings")]);
 export type Endpoint = Static<typeof Endpoint>;
 
+/** A call of a provider for a routed request. */
+export const RouteAttempt = Type.Object({
+  provider: Type.String({ description: "The provider that was called" }),
+  model: Type.String({ description: "The model that was called" }),
+  own_key: Type.Boolean({ description: "Whether the workspace's own provider key was used" }),
+  code: Type.Union([Type.String(), Type.Null()], { description: "The code of the failure; null: it answered" }),
+  ms: Type.Integer({ ...Count, description: "From the call to its failure or to the end of its answer, in milliseconds" }),
+});
+export type RouteAttempt = Static<typeof RouteAttempt>;
+
 export const Settlement = Type.Object({
   generation: Type.String({ pattern: "^gen-[a-z2-7]{26}$" }),
   request: Type.String(),
@@ -45,5 +55,13 @@ export const Settlement = Type.Object({
   durationMs: Count,
   /** Absent: chat completions, or an older version wrote the settlement. */
   endpoint: Type.Optional(Endpoint),
+  /** Absent: the workspace has routing off, or an older version wrote it. */
+  routing: Type.Optional(
+    Type.Object({
+      /** The request's `model`, if another one served or was tried last; null: it is `model`. */
+      requested: Type.Union([Type.String(), Type.Null()]),
+      attempts: Type.Array(RouteAttempt),
+    }),
+  ),
 });
 export type Settlement = Static<typeof Settlement>;

@@ -11,6 +11,8 @@ export const OwedRoute = Type.Object({
   provider: Type.String(),
   prices: Settlement.properties.prices,
   tiers: Type.Optional(Type.Array(OwedTier)),
+  /** Absent: the model of the intent. */
+  model: Type.Optional(Type.String()),
 });
 export type OwedRoute = Static<typeof OwedRoute>;
 
@@ -27,6 +29,8 @@ export const GenerationIntent = Type.Object({
   /** Milliseconds, the counters' clock. */
   admittedAt: Type.Number(),
   model: Type.String(),
+  /** The request's model where another one is called first. */
+  requested: Type.Optional(Type.String()),
   streamed: Type.Boolean(),
   endpoint: Settlement.properties.endpoint,
   /** The cost that is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote the line. */

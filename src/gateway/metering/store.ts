@@ -73,12 +73,12 @@ async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
   await tx`
     INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
-      workspace_id, key_id, model, provider, code, booked_at, month, cache_write_tokens, reasoning_tokens, endpoint,
+      workspace_id, key_id, model, provider, code, booked_at, month, cache_write_tokens, reasoning_tokens, endpoint, attempts,
       tier_above_tokens)
     SELECT generation, entry, reserved, cost, excess, to_timestamp(admitted_ms / 1000.0::float8), prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request,
       workspace, key, model, provider, code, CASE WHEN entry IS NULL THEN now() END, month, cache_write_tokens, reasoning_tokens,
-      endpoint, tier_above_tokens
+      endpoint, attempts, tier_above_tokens
     FROM unnest(${recordsText(rows, fieldsOf)}::text::booked_generation[])`;
 }
 
@@ -113,13 +113,14 @@ function fieldsOf({ settlement, entry, cost, excess, late, costPico }: Row) {
     storable(usage.cacheWriteTokens) || null,
     storable(usage.reasoningTokens) || null,
     settlement.endpoint ?? null,
+    settlement.routing ? JSON.stringify(settlement.routing) : null,
     ...notYet,
     storable(settlement.tierAboveTokens ?? 0) || null,
   ];
 }
 
-/** Attempts, own key and its list cost. */
-const notYet = [null, null, null];
+/** Own key and its list cost. */
+const notYet = [null, null];
 
 /** No real count is above what the column holds. */
 function storable(tokens: number): number {

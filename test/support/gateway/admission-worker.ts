@@ -2,7 +2,7 @@
 import { AdmissionService } from "../../../src/gateway/admission/worker/service.ts";
 import { decodeReplies, encodeRequest, encodeRequests } from "../../../src/gateway/admission/codec.ts";
 import { fingerprintOf } from "../../../src/gateway/admission/fingerprint.ts";
-import type { ModelsView } from "../../../src/gateway/admission/decide.ts";
+import type { ModelsView } from "../../../src/gateway/admission/models-view.ts";
 import type { AdmitGeneration, AdmissionReply, ReplyBatch, AdmissionRequest } from "../../../src/gateway/admission/message.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { EmbeddedCounters } from "../../../src/backing/embedded/counters.ts";

@@ -26,12 +26,17 @@ export interface Caller {
 }
 
 /** The facts of a request that the worker needs; the body stays in the gateway. */
-export type RequestFacts = Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools">;
+export type RequestFacts = Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools" | "candidates"> & {
+  /** The request's field that names `model`; absent: `model`. */
+  field?: string;
+};
 
 export interface Admission {
   reservation: Reservation;
   fingerprint: string;
   window: WindowOnBus;
+  /** The numbers of the candidates that the reservation covers; null: every route of the request's `model`. */
+  priced: readonly number[] | null;
 }
 
 /** Refused at checks 1 to 5. `window` is present when the rate check was reached. */
@@ -40,10 +45,10 @@ export class RefusedError extends GatewayError {
   readonly window: WindowOnBus | null;
   readonly retryAfterMs: number | null;
 
-  constructor(refused: Refused, model: string) {
-    const message = refused.reason ? unavailableMessage(model, refused.reason) : refused.message;
+  constructor(refused: Refused, { model, candidates, field }: Pick<RequestFacts, "model" | "candidates" | "field">) {
+    const message = refused.reason ? unavailableMessage(candidates?.[0]?.[0] ?? model, refused.reason) : refused.message;
     const shouldRetry = refused.reason === "catalog_unreadable" ? true : undefined;
-    super(refused.code, { message, param: refused.param, shouldRetry });
+    super(refused.code, { message, param: refused.param === "model" ? (field ?? "model") : refused.param, shouldRetry });
     this.window = refused.window ?? null;
     this.retryAfterMs = refused.retryAfterMs ?? null;
   }
@@ -124,8 +129,8 @@ export class AdmissionClient {
     const now = this.#clock.now();
     const generation = newGenerationId(now);
     // Field by field, since `facts` may carry more than its type shows: the body must not be sent.
-    const { model, inputTokens, maxTokens, tools } = facts;
-    const fields = { hash: caller.hash, model, inputTokens, maxTokens, tools };
+    const { model, inputTokens, maxTokens, tools, candidates } = facts;
+    const fields = { hash: caller.hash, model, inputTokens, maxTokens, tools, ...(candidates && { candidates }) };
     const fingerprint = fingerprintOf(fields);
     const decision = await this.#decide(caller, {
       kind: "admit",
@@ -134,13 +139,13 @@ export class AdmissionClient {
       deadline: this.#deadline(),
       fingerprint,
     });
-    if (decision.kind === "refused") throw new RefusedError(decision, model);
+    if (decision.kind === "refused") throw new RefusedError(decision, facts);
     const { at: admittedAt, month, maxOutputTokens, window } = decision;
     const { workspace, id: key } = caller.record;
     const request = newRequestId(now);
     const amount = BigInt(decision.amount);
     const reservation = reservationFrom({ generation, request, workspace, key, month, amount, admittedAt, maxOutputTokens });
-    return { reservation, fingerprint, window };
+    return { reservation, fingerprint, window, priced: decision.priced ?? null };
   }
 
   /** Releases an admission that was not used. */

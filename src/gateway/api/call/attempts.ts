@@ -6,7 +6,7 @@
 import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { StopSignal } from "../../../kernel/stop-signal.ts";
-import type { Route } from "../../models/model.ts";
+import type { Candidate } from "../../models/routing/candidate.ts";
 import {
   UpstreamFailure,
   type WholeAnswer,
@@ -16,59 +16,70 @@ import {
   type ProviderCall,
 } from "../../providers/provider.ts";
 import { withFirstEvent } from "./first-event.ts";
-import { nextRoute } from "./next-route.ts";
+import { nextCandidate } from "./next-candidate.ts";
+import type { Candidates } from "./route-plan.ts";
 
 export interface Attempt {
-  route: Route;
+  candidate: Candidate;
   failure: UpstreamFailure;
+  /** From the call to its failure. */
+  ms: number;
 }
 
-/** @param givenUp aborts the call while it is not answered. @param onSent called when the request is on its way to the provider */
-export type CallRoute = (call: ProviderCall, givenUp: StopSignal, onSent: () => void) => Promise<ProviderAnswer>;
+interface CallSignals {
+  /** Aborts the call while it is not answered. */
+  givenUp: StopSignal;
+  /** Called when the request is on its way to the provider. */
+  onSent(): void;
+}
+
+/** @param call to the candidate's route */
+export type CallRoute = (call: ProviderCall, candidate: Candidate, signals: CallSignals) => Promise<ProviderAnswer>;
 
 export interface AttemptsOptions {
-  reservation: Pick<Reservation, "generation" | "maxOutputTokens">;
-  chat: ChatBody;
+  reservation: Pick<Reservation, "generation">;
+  /** What is sent for a candidate. */
+  requestFor(candidate: Candidate): { chat: ChatBody; maxOutputTokens: number };
   streamed: boolean;
-  /** The routes that may serve, in order of preference; at least one. */
-  routes: readonly [Route, ...Route[]];
+  /** In order of preference. */
+  candidates: Candidates;
   fallbacks: boolean;
   callRoute: CallRoute;
   clock: Clock;
 }
 
 export type AttemptsResult =
-  /** `calledAt`: monotonic milliseconds when this route was called. */
-  | { kind: "whole"; route: Route; calledAt: number; answer: WholeAnswer; failed: Attempt[] }
-  | { kind: "stream"; route: Route; calledAt: number; events: ProviderEventStream; failed: Attempt[] }
-  | { kind: "failed"; route: Route; failure: UpstreamFailure; failed: Attempt[] };
+  /** `calledAt`: monotonic milliseconds when this candidate was called. */
+  | { kind: "whole"; candidate: Candidate; calledAt: number; answer: WholeAnswer; failed: Attempt[] }
+  | { kind: "stream"; candidate: Candidate; calledAt: number; events: ProviderEventStream; failed: Attempt[] }
+  | { kind: "failed"; candidate: Candidate; failure: UpstreamFailure; failed: Attempt[] };
 
 export class Attempts {
   readonly #options: AttemptsOptions;
   readonly #failed: Attempt[] = [];
   readonly #givenUp = new StopSignal();
-  #route: Route;
+  #candidate: Candidate;
   #mayRetry: boolean;
   #calledAt: number;
   #sentAt: number | null = null;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
-    this.#route = options.routes[0];
+    this.#candidate = options.candidates[0];
     this.#mayRetry = options.fallbacks;
     this.#calledAt = options.clock.monotonic();
   }
 
-  /** The route of the current or last call. */
-  get route(): Route {
-    return this.#route;
+  /** The candidate of the current or last call. */
+  get candidate(): Candidate {
+    return this.#candidate;
   }
 
   get failed(): Attempt[] {
     return this.#failed;
   }
 
-  /** Monotonic milliseconds: when the current route was called. */
+  /** Monotonic milliseconds: when the current candidate was called. */
   get calledAt(): number {
     return this.#calledAt;
   }
@@ -96,23 +107,26 @@ export class Attempts {
 
   /** Rejects only with errors that are not a provider's failure. */
   async run(): Promise<AttemptsResult> {
+    const { candidates, clock } = this.#options;
     for (;;) {
+      const candidate = this.#candidate;
       try {
-        return { ...(await this.#try()), route: this.#route, calledAt: this.#calledAt, failed: this.#failed };
+        return { ...(await this.#try()), candidate, calledAt: this.#calledAt, failed: this.#failed };
       } catch (failure) {
         if (!(failure instanceof UpstreamFailure)) throw failure;
-        this.#failed.push({ route: this.#route, failure });
-        const next = this.#mayRetry ? nextRoute({ code: failure.code, failed: this.#route, routes: this.#options.routes }) : null;
-        if (next === null) return { kind: "failed", route: this.#route, failure, failed: this.#failed };
-        this.#route = next;
+        this.#failed.push({ candidate, failure, ms: clock.monotonic() - this.#calledAt });
+        const next = this.#mayRetry ? nextCandidate({ code: failure.code, failed: candidate, candidates }) : null;
+        if (next === null) return { kind: "failed", candidate, failure, failed: this.#failed };
+        this.#candidate = next;
         this.#mayRetry = false;
       }
     }
   }
 
   async #try(): Promise<{ kind: "whole"; answer: WholeAnswer } | { kind: "stream"; events: ProviderEventStream }> {
-    const { reservation, chat, streamed, callRoute, clock } = this.#options;
-    const { generation, maxOutputTokens } = reservation;
+    const { reservation, requestFor, streamed, callRoute, clock } = this.#options;
+    const { generation } = reservation;
+    const candidate = this.#candidate;
     const givenUp = this.#givenUp;
     if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "the call was aborted before it began");
     this.#calledAt = clock.monotonic();
@@ -120,8 +134,8 @@ export class Attempts {
     const onSent = (): void => void (this.#sentAt = clock.monotonic());
     const second = this.#failed.length > 0;
     const onResent = () => (this.#mayRetry = false);
-    const call = { generation, route: this.#route, chat, maxOutputTokens, streamed, second, onResent };
-    const answer = await callRoute(call, givenUp, onSent);
+    const call = { generation, route: candidate.route, ...requestFor(candidate), streamed, second, onResent };
+    const answer = await callRoute(call, candidate, { givenUp, onSent });
     if (answer.kind === "whole") return answer;
     givenUp.listen(() => void answer.events.cancel().catch(() => {}));
     try {

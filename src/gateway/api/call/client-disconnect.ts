@@ -4,11 +4,11 @@
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
-import type { Route } from "../../models/model.ts";
+import type { Candidate } from "../../models/routing/candidate.ts";
 import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
 interface AbortableCall {
-  readonly route: Route;
+  readonly candidate: Candidate;
   disableRetry(): void;
   abort(): void;
 }
@@ -43,7 +43,7 @@ export function watchDisconnect({
     if (call === null) return;
     call.disableRetry();
     if (!streamed) return;
-    const slot = acquireDrainSlot(call.route, false);
+    const slot = acquireDrainSlot(call.candidate, false);
     if (slot === null) return call.abort();
     release = slot.release;
     cancelTimer = clock.after(slot.until - clock.monotonic(), () => call?.abort());

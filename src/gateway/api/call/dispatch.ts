@@ -2,7 +2,7 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { firstEventMsMax } from "../../limits.ts";
-import type { Route } from "../../models/model.ts";
+import type { Candidate } from "../../models/routing/candidate.ts";
 import type { ProviderEventStream } from "../../providers/provider.ts";
 import { Attempts, type Attempt, type AttemptsOptions, type AttemptsResult } from "./attempts.ts";
 import { DeferredStream } from "./deferred-stream.ts";
@@ -20,9 +20,9 @@ export interface DispatchOptions extends AttemptsOptions {
 export type DispatchResult =
   | Exclude<AttemptsResult, { kind: "stream" }>
   /** `quiet`: the provider has not sent an event yet; its failures are now events of the stream. */
-  | { kind: "stream"; route: Route; calledAt: number; events: ProviderEventStream; quiet: boolean; failed: Attempt[] }
+  | { kind: "stream"; candidate: Candidate; calledAt: number; events: ProviderEventStream; quiet: boolean; failed: Attempt[] }
   /** The client left and the call was aborted. `sentAt`: monotonic milliseconds; null: the request was never sent, and nothing is owed. */
-  | { kind: "disconnected"; route: Route; sentAt: number | null; failed: Attempt[] };
+  | { kind: "disconnected"; candidate: Candidate; sentAt: number | null; failed: Attempt[] };
 
 /** Rejects only with errors that are not a provider's failure. */
 export async function dispatch(options: DispatchOptions): Promise<DispatchResult> {
@@ -33,7 +33,7 @@ export async function dispatch(options: DispatchOptions): Promise<DispatchResult
   const opened = streamed ? await openedWithin(clock, opening, clientSignal) : await opening;
   if (opened === "quiet") return deferredStream(attempts, opening);
   if (opened.kind === "failed" && clientSignal.aborted && attempts.givenUp) {
-    return { kind: "disconnected", route: opened.route, sentAt: attempts.sentAt, failed: opened.failed };
+    return { kind: "disconnected", candidate: opened.candidate, sentAt: attempts.sentAt, failed: opened.failed };
   }
   return opened.kind === "stream" ? { ...opened, quiet: false } : opened;
 }
@@ -58,6 +58,6 @@ async function openedWithin(
 function deferredStream(attempts: Attempts, opening: Promise<AttemptsResult>): DispatchResult {
   attempts.disableRetry();
   const events = new DeferredStream({ opening, abort: () => attempts.abort() });
-  const { route, calledAt, failed } = attempts;
-  return { kind: "stream", route, calledAt, events, quiet: true, failed };
+  const { candidate, calledAt, failed } = attempts;
+  return { kind: "stream", candidate, calledAt, events, quiet: true, failed };
 }

@@ -11,7 +11,7 @@ import { parseJsonObject } from "../../../http/json-body.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { readField, truncated, unknownField, type ReadContext } from "./read-value.ts";
 import { estimatedTokens } from "./text-bytes.ts";
-import { rejectRouting, routingFields } from "./routing-fields.ts";
+import { permittedModel, readRouting, routingFields, type RoutingCatalog, type RoutingFields } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
 export interface CheckedChat {
@@ -31,11 +31,20 @@ export interface CheckedChat {
   inputTokens: number;
   /** The prompt's tokens if the provider does not report them. */
   promptEstimate: number;
+  /** Absent: the request has no routing fields. */
+  routing?: CheckedRouting;
+}
+
+/** The routing fields of a request, and what to send to a provider, by the id of the model. */
+export interface CheckedRouting extends RoutingFields {
+  bodies: ReadonlyMap<string, ChatBody>;
 }
 
 export interface CheckChatOptions {
   /** A published model; null: the catalog does not have it, which a later check refuses. */
   find(id: string): Model | null;
+  /** Absent or null: routing is off for the workspace. */
+  routing?: RoutingCatalog | null;
 }
 
 /** What a request of an endpoint may have beside `model`. */
@@ -55,7 +64,7 @@ export function knownFields(prompt: string, fields: readonly ChatField[]): Reado
   return new Set(["model", prompt, ...fields.map((field) => field.name), ...routingFields]);
 }
 
-const chatFormat: RequestFormat = {
+export const chatRequestFormat: RequestFormat = {
   fields: chatFields,
   known: knownFields("messages", chatFields),
   maxTokensDefault: null,
@@ -64,7 +73,7 @@ const chatFormat: RequestFormat = {
 
 /** @throws GatewayError invalid_request or unsupported_parameter with `param` */
 export function checkChat(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
-  return checkRequest(bytes, chatFormat, options);
+  return checkRequest(bytes, chatRequestFormat, options);
 }
 
 /**
@@ -73,21 +82,23 @@ export function checkChat(bytes: Uint8Array, options: CheckChatOptions): Checked
  * skipped if it is not in the catalog.
  * @throws GatewayError invalid_request or unsupported_parameter with `param`
  */
-export function checkRequest(bytes: Uint8Array, format: RequestFormat, { find }: CheckChatOptions): CheckedChat {
-  const request = parseJsonObject(bytes);
+export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: CheckChatOptions): CheckedChat {
+  return checkParsed(parseJsonObject(bytes), format, options);
+}
+
+/** As `checkRequest`. The further models of a routed request are not checked yet. */
+export function checkParsed(
+  request: JsonObject,
+  format: RequestFormat,
+  { find, routing: catalog = null }: CheckChatOptions,
+): CheckedChat {
   const model = readModelId(request["model"], "model");
   const context: ReadContext = { request, model: find(model) };
   requireKind(context.model, "chat");
-  const body: ChatBody = { model, messages: format.messages(context) };
-  for (const field of format.fields) {
-    const value = readField(request[field.name], field.name, field, context);
-    if (value === undefined) continue;
-    if (field.needs) requireSupport(field.needs, field.name, context);
-    body[field.name] = value;
-  }
-  rejectRouting(request);
+  const body = readPromptBody(model, format, context);
+  const routing = readRouting(request, model, catalog);
   rejectUnknownFields(request, format.known);
-  rejectUnsupportedFields(body, context.model);
+  rejectUnsupportedFields(body, routing === null ? context.model : permittedModel(context.model, routing));
   const includeCost = isOn(request["usage"], "include");
   const inputTokens = inputTokensBound(body);
   return {
@@ -100,7 +111,20 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, { find }:
     tools: body["tools"] !== undefined || body["functions"] !== undefined,
     inputTokens,
     promptEstimate: estimatedTokens(inputTokens),
+    ...(routing !== null && { routing: { ...routing, bodies: new Map([[model, body]]) } }),
   };
+}
+
+/** The fields that this model takes. @throws GatewayError when one is not valid for it */
+export function readPromptBody(model: string, format: RequestFormat, context: ReadContext): ChatBody {
+  const body: ChatBody = { model, messages: format.messages(context) };
+  for (const field of format.fields) {
+    const value = readField(context.request[field.name], field.name, field, context);
+    if (value === undefined) continue;
+    if (field.needs) requireSupport(field.needs, field.name, context);
+    body[field.name] = value;
+  }
+  return body;
 }
 
 function rejectUnknownFields(request: JsonObject, known: ReadonlySet<string>): void {

@@ -12,7 +12,7 @@ export const promptSchema = Type.Union([text, Type.Array(text, { minItems: 1, ma
   description: "One prompt, which the model gets as the message of a user",
 });
 
-const completionFormat: RequestFormat = {
+export const completionRequestFormat: RequestFormat = {
   fields: completionFields,
   known: knownFields("prompt", completionFields),
   maxTokensDefault: completionTokensDefault,
@@ -21,7 +21,7 @@ const completionFormat: RequestFormat = {
 
 /** @throws GatewayError as `checkChat` */
 export function checkCompletion(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
-  return checkRequest(bytes, completionFormat, options);
+  return checkRequest(bytes, completionRequestFormat, options);
 }
 
 function readPrompt(prompt: unknown): string {

@@ -8,7 +8,7 @@ import { unsupportedParameter } from "../../../http/bad-request.ts";
  * Every route must support the request, since any of them may serve it.
  * @throws GatewayError unsupported_parameter with `param`
  */
-export function rejectUnsupportedFields(body: ChatBody, model: Model | null): void {
+export function rejectUnsupportedFields(body: ChatBody, model: Pick<Model, "routes"> | null): void {
   for (const { provider } of model?.routes ?? []) {
     const unsupportedField = wireFormats[provider.format]?.format.unsupportedField?.(body);
     if (unsupportedField) throw unsupportedParameter(unsupportedField.param, unsupportedField.message);

@@ -10,7 +10,7 @@ export interface CompletionFacts {
   id: string;
   /** Unix seconds. */
   created: number;
-  /** The model's id in the catalog, as the client requested it. */
+  /** The id of the model that served. */
   model: string;
   usage: BilledUsage;
 }
@@ -19,7 +19,7 @@ export interface CompletionFacts {
 export const commonAnswerFields = {
   id: Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "The generation's id, the same as in `X-Generation-Id`" }),
   created: Type.Integer({ description: "When the request was accepted, in Unix seconds" }),
-  model: Type.String({ description: "The id of the model, as requested" }),
+  model: Type.String({ description: "The id of the model that served: with routing it may be another one than the requested" }),
 };
 
 const Choice = Type.Object({

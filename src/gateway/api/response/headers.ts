@@ -1,6 +1,7 @@
 /** The headers of the inference API's responses, except `x-should-retry`, which the error table has. */
 import type { WindowOnBus } from "../../admission/message.ts";
 import type { Reservation } from "../../credit/reservation.ts";
+import { candidateName, type Candidate } from "../../models/routing/candidate.ts";
 
 type Headers = Record<string, string>;
 
@@ -25,6 +26,11 @@ export function retryHeaders(waitMs: number): Headers {
 /** For every response to an accepted request, and for no other. */
 export function generationHeaders({ generation, request }: Pick<Reservation, "generation" | "request">): Headers {
   return { "x-generation-id": generation, "x-request-id": request };
+}
+
+/** The route that served an answer. Only while the workspace has routing on, and not on errors. */
+export function routeHeaders(candidate: Candidate): Headers {
+  return { "x-route": candidateName(candidate) };
 }
 
 /** Keeps proxies from holding events back, compressing or caching them. */

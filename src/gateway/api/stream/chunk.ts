@@ -9,7 +9,7 @@ export interface ChunkFacts {
   id: string;
   /** Unix seconds; the same in all chunks. */
   created: number;
-  /** The model's id in the catalog. */
+  /** The id of the model that serves. */
   model: string;
   /** The client requested the usage chunk; all others then carry `usage: null`. */
   includeUsage: boolean;

@@ -2,7 +2,7 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { drainMsMax } from "../../limits.ts";
-import type { Model, Route } from "../../models/model.ts";
+import type { Candidate } from "../../models/routing/candidate.ts";
 import type { DrainLimit } from "./drain-limit.ts";
 
 export interface DrainSlot {
@@ -15,25 +15,24 @@ export interface DrainSlot {
  * Takes a slot for draining a stream; null: the stream is to be stopped.
  * @param finished the full answer is there, but not its usage
  */
-export type AcquireDrainSlot = (route: Route, finished: boolean) => DrainSlot | null;
+export type AcquireDrainSlot = (candidate: Candidate, finished: boolean) => DrainSlot | null;
 
 interface DrainSlotOptions {
-  model: Pick<Model, "reasons">;
   workspace: WorkspaceId;
   drainLimit: DrainLimit;
   clock: Clock;
 }
 
 /** Whether the provider may bill more than it delivers: reasoning need not be delivered, and some providers go on billing after a cancel. */
-export function mayHideOutput({ reasons }: Pick<Model, "reasons">, { provider }: Pick<Route, "provider">): boolean {
-  return reasons || !provider.cancelStopsBilling;
+export function mayHideOutput({ model, route }: Candidate): boolean {
+  return model.reasons || !route.provider.cancelStopsBilling;
 }
 
 /** The slots of one request. */
-export function drainSlotsFor({ model, workspace, drainLimit, clock }: DrainSlotOptions): AcquireDrainSlot {
+export function drainSlotsFor({ workspace, drainLimit, clock }: DrainSlotOptions): AcquireDrainSlot {
   let until: number | null = null;
-  return (route, finished) => {
-    if (!finished && !mayHideOutput(model, route)) return null;
+  return (candidate, finished) => {
+    if (!finished && !mayHideOutput(candidate)) return null;
     const release = drainLimit.acquire(workspace);
     until ??= clock.monotonic() + drainMsMax;
     return release && { until, release };

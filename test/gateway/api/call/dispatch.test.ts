@@ -1,64 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import {
-  UpstreamFailure,
-  type WholeAnswer,
-  type ProviderAnswer,
-  type ProviderCall,
-  type UpstreamCode,
-} from "../../../../src/gateway/providers/provider.ts";
-import { dispatch, type DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
-import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
+import type { UpstreamFailure, ProviderAnswer } from "../../../../src/gateway/providers/provider.ts";
+import type { CallRoute } from "../../../../src/gateway/api/call/attempts.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
-import { ManualClock, settled } from "../../../support/clock.ts";
+import { settled } from "../../../support/clock.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
-import { drainSlotIn } from "../../../support/providers/open-relay.ts";
-import { route } from "../../../support/providers/routes.ts";
-
-const answer: WholeAnswer = {
-  message: { role: "assistant", content: "Hi", refusal: null },
-  finishReason: "stop",
-  logprobs: null,
-  usage: null,
-};
-const whole: ProviderAnswer = { kind: "whole", answer };
-const failure = (code: UpstreamCode) => new UpstreamFailure(code, "by the test");
-const first = route("first");
-const second = route("second");
-
-type Reply = ProviderAnswer | UpstreamFailure | Promise<ProviderAnswer>;
-
-/** @param replies one for each call, in order */
-function given(replies: Reply[], options: Partial<DispatchOptions> = {}) {
-  const clock = new ManualClock();
-  const drainLimit = new DrainLimit();
-  const called: string[] = [];
-  const giveUps: StopSignal[] = [];
-  const callRoute = (call: ProviderCall, givenUp: StopSignal): Promise<ProviderAnswer> => {
-    called.push(call.route.provider.id);
-    giveUps.push(givenUp);
-    const reply = replies[called.length - 1];
-    if (reply === undefined) throw new Error("One call too many");
-    if (reply instanceof UpstreamFailure) return Promise.reject(reply);
-    const aborted = new Promise<never>((_, reject) => givenUp.listen(() => reject(failure("upstream_error"))));
-    return Promise.race([Promise.resolve(reply), aborted]);
-  };
-  const outcome = dispatch({
-    reservation: { generation: "gen-a", maxOutputTokens: 100 },
-    chat: { model: "a/b", messages: [] },
-    streamed: false,
-    routes: [first, second],
-    fallbacks: true,
-    callRoute,
-    clientSignal: new AbortController().signal,
-    stop: new StopSignal(),
-    acquireDrainSlot: (billed) => (billed.provider.cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),
-    clock,
-    ...options,
-  });
-  return { outcome, called, giveUps, clock, drainLimit };
-}
+import { answer, failure, first, given, second, whole } from "../../../support/gateway/given-dispatch.ts";
+import { candidate } from "../../../support/providers/candidates.ts";
 
 const never = new Promise<ProviderAnswer>(() => {});
 
@@ -82,15 +31,15 @@ describe("the retry", () => {
     ["upstream_timeout", false],
     ["upstream_rejected", false],
   ] as const)("dispatch retries after %s on the only route: %p", async (code, again) => {
-    const { outcome, called } = given([failure(code), whole], { routes: [first] });
+    const { outcome, called } = given([failure(code), whole], { candidates: [first] });
     expect((await outcome).kind).toBe(again ? "whole" : "failed");
     expect(called).toEqual(again ? ["first", "first"] : ["first"]);
   });
 
   test("dispatch retries once, answers the second failure, and reports both", async () => {
     const { outcome, called } = given([failure("upstream_error"), failure("upstream_auth"), whole]);
-    expect(await outcome).toMatchObject({ kind: "failed", route: second, failure: { code: "upstream_auth" } });
-    expect((await outcome).failed.map(({ route: failed }) => failed.provider.id)).toEqual(["first", "second"]);
+    expect(await outcome).toMatchObject({ kind: "failed", candidate: second, failure: { code: "upstream_auth" } });
+    expect((await outcome).failed.map((one) => one.candidate.route.provider.id)).toEqual(["first", "second"]);
     expect(called).toEqual(["first", "second"]);
   });
 
@@ -101,7 +50,7 @@ describe("the retry", () => {
   });
 
   test("dispatch returns the route that served", async () => {
-    expect(await given([failure("upstream_error"), whole]).outcome).toMatchObject({ kind: "whole", route: second, answer });
+    expect(await given([failure("upstream_error"), whole]).outcome).toMatchObject({ kind: "whole", candidate: second, answer });
   });
 
   test("dispatch does not retry after an error that is not a provider's failure", async () => {
@@ -145,7 +94,7 @@ describe("a stream", () => {
     const opened = await outcome;
     if (opened.kind !== "stream") throw new Error(opened.kind);
     const events = new OneByOne(opened.events);
-    expect(opened).toMatchObject({ quiet: true, route: first });
+    expect(opened).toMatchObject({ quiet: true, candidate: first });
     fail(failure("upstream_error"));
     expect(await events.next()).toMatchObject({ kind: "failure", failure: { code: "upstream_error" } });
     expect(await events.next()).toBeNull();
@@ -195,7 +144,7 @@ describe("a client that leaves while the provider is silent", () => {
   const streamed = true;
   const sending =
     (reply: Promise<ProviderAnswer>) =>
-    (_: ProviderCall, givenUp: StopSignal, onSent: () => void): Promise<ProviderAnswer> => {
+    (...[, , { givenUp, onSent }]: Parameters<CallRoute>): Promise<ProviderAnswer> => {
       onSent();
       return Promise.race([reply, new Promise<never>((_, reject) => givenUp.listen(() => reject(failure("upstream_error"))))]);
     };
@@ -206,14 +155,14 @@ describe("a client that leaves while the provider is silent", () => {
       const client = new AbortController();
       let reply = (_: ProviderAnswer): void => {};
       const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
-      const only = route("only", { cancelStopsBilling: stopsBill });
-      const { outcome, giveUps, clock } = given([late, whole], { clientSignal: client.signal, routes: [only, second] });
+      const only = candidate("only", { cancelStopsBilling: stopsBill });
+      const { outcome, giveUps, clock } = given([late, whole], { clientSignal: client.signal, candidates: [only, second] });
       await settled();
       client.abort();
       await clock.pass(2 * drainMsMax);
       expect(giveUps[0]?.stopped).toBe(false);
       reply(whole);
-      expect(await outcome).toMatchObject({ kind: "whole", route: only });
+      expect(await outcome).toMatchObject({ kind: "whole", candidate: only });
       expect(clock.pending).toBe(0);
     },
   );
@@ -252,8 +201,8 @@ describe("a client that leaves while the provider is silent", () => {
     const client = new AbortController();
     let reply = (_: ProviderAnswer): void => {};
     const late = new Promise<ProviderAnswer>((resolve) => (reply = resolve));
-    const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, drainLimit, clock } = given([late], { streamed, clientSignal: client.signal, routes: [billed] });
+    const billed = candidate("billed", { cancelStopsBilling: false });
+    const { outcome, drainLimit, clock } = given([late], { streamed, clientSignal: client.signal, candidates: [billed] });
     await settled();
     client.abort();
     expect(drainLimit.active).toBe(1);
@@ -265,8 +214,12 @@ describe("a client that leaves while the provider is silent", () => {
 
   test("dispatch waits for such a stream for at most 60 s", async () => {
     const client = new AbortController();
-    const billed = route("billed", { cancelStopsBilling: false });
-    const { outcome, giveUps, clock, drainLimit } = given([never], { streamed, clientSignal: client.signal, routes: [billed] });
+    const billed = candidate("billed", { cancelStopsBilling: false });
+    const { outcome, giveUps, clock, drainLimit } = given([never], {
+      streamed,
+      clientSignal: client.signal,
+      candidates: [billed],
+    });
     await settled();
     client.abort();
     await clock.pass(60_000 - 1);
@@ -282,7 +235,7 @@ describe("a client that leaves while the provider is silent", () => {
   ])("dispatch makes no call for a client that has left, if cancelling %s", async (_, cancelStopsBilling) => {
     const { outcome, called, drainLimit } = given([whole], {
       clientSignal: AbortSignal.abort(),
-      routes: [route("only", { cancelStopsBilling })],
+      candidates: [candidate("only", { cancelStopsBilling })],
     });
     expect((await outcome).kind).toBe("disconnected");
     expect(called).toEqual([]);

@@ -7,7 +7,7 @@ import { staleConnectionMsMax } from "../../../../src/gateway/limits.ts";
 import { callProvider } from "../../../../src/gateway/providers/http.ts";
 import { aContext, aReservation, testGeneration } from "../../../support/providers/call.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { aRoute } from "../../../support/providers/models.ts";
+import { aModel, aRoute } from "../../../support/providers/models.ts";
 import { RawServer } from "../../../support/servers/raw-server.ts";
 import { until } from "../../../support/until.ts";
 
@@ -26,12 +26,12 @@ async function provider(reply: (socket: Socket) => void) {
   const route = aRoute({ base_url: `http://127.0.0.1:${server.port}/v1` });
   const ask = (fallbacks: boolean) =>
     dispatch({
-      reservation: { generation: testGeneration, maxOutputTokens: 100 },
-      chat: { model: "stub/model", messages: [{ role: "user", content: "Hello" }] },
+      reservation: { generation: testGeneration },
+      requestFor: () => ({ chat: { model: "stub/model", messages: [{ role: "user", content: "Hello" }] }, maxOutputTokens: 100 }),
       streamed: false,
-      routes: [route],
+      candidates: [{ model: aModel(), route }],
       fallbacks,
-      callRoute: (call, givenUp) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
+      callRoute: (call, _, { givenUp }) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
       clientSignal: new AbortController().signal,
       stop: new StopSignal(),
       acquireDrainSlot: () => null,

@@ -12,7 +12,7 @@ import { inputTokensOf, readInputs } from "./input.ts";
 import { readModelId } from "../model-id.ts";
 import { requireKind } from "../model-kind.ts";
 import { readField, truncated, type ReadContext } from "../read-value.ts";
-import { rejectRouting, routingFields } from "../routing-fields.ts";
+import { routingFieldOf, routingFields } from "../routing-fields.ts";
 
 export interface CheckedEmbedding extends EmbeddingRequest, RequestFacts {
   /** The answer's vectors are base64. */
@@ -63,8 +63,8 @@ export function checkEmbedding(bytes: Uint8Array, { find }: { find(id: string): 
 }
 
 function rejectOtherFields(request: JsonObject): void {
-  // An embeddings model has one route.
-  rejectRouting(request);
+  const routing = routingFieldOf(request);
+  if (routing !== null) throw unsupportedParameter(routing, `${routing} is not supported: an embeddings model has one provider`);
   for (const name of Object.keys(request)) {
     if (knownFields.has(name)) continue;
     const at = truncated(name);

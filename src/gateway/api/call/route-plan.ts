@@ -1,0 +1,132 @@
+/** Which candidates may serve a request, in order: planned before admission, which prices them, and called after it. */
+import type { Caller, RequestFacts } from "../../admission/client/client.ts";
+import type { CandidateList } from "../../admission/message.ts";
+import { routingCandidatesBytesMax, routingCandidatesMax } from "../../limits.ts";
+import { costOf, type Candidate } from "../../models/routing/candidate.ts";
+import type { RouteCoolDown } from "../../models/health/route-cool-down.ts";
+import type { RouteMeasure } from "../../models/listing.ts";
+import type { Route } from "../../models/model.ts";
+import type { Models } from "../../models/models.ts";
+import { isPermitted, orderCandidates, type ModelRoutes } from "../../models/routing/candidate-order.ts";
+import type { ChatBody } from "../../providers/provider.ts";
+import type { Reservation } from "../../credit/reservation.ts";
+import type { CheckedChat, CheckedRouting } from "../request/chat.ts";
+
+export interface RoutePlan {
+  /** The usable candidates in their order, numbered as in `list`; none: admission says why. */
+  candidates: readonly Candidate[];
+  list: CandidateList;
+  /** A model of the request that the catalog does not have: admission refuses it. */
+  unknown?: { id: string; field: string };
+}
+
+type PlanModels = Pick<Models, "readable" | "find" | "usableRoutes">;
+
+interface PlanContext {
+  caller: Pick<Caller, "record">;
+  models: PlanModels;
+  measure(route: Route): RouteMeasure | null;
+}
+
+export type Candidates = readonly [Candidate, ...Candidate[]];
+
+/** @returns null: the request has no routing fields, or the catalog cannot be read, which admission refuses */
+export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanContext): RoutePlan | null {
+  const { routing } = chat;
+  if (routing === undefined || !models.readable()) return null;
+  const unknown = routing.models.find(({ id }) => models.find(id) === null);
+  if (unknown) return { candidates: [], list: [], unknown };
+  const known = permittedModels(routing, models);
+  const usable = known.map(({ model, routes }) => ({
+    model,
+    routes: models.usableRoutes({ ...model, routes: [...routes] }, caller.record).routes,
+  }));
+  const maximumCost = (candidate: Candidate): bigint => costOf(candidate, chat).amount;
+  const ordered = orderCandidates(usable, routing.rules, { maximumCost, measure }).slice(0, routingCandidatesMax);
+  if (ordered.length > 0) return fitting(ordered);
+  // Admission may know better what is usable, and otherwise tells the reason.
+  const first = known[0];
+  const providers = (first?.routes ?? []).slice(0, routingCandidatesMax).map(({ provider }) => provider.id);
+  return { candidates: [], list: first ? [[first.model.id, ...providers]] : [] };
+}
+
+/** The models that have a permitted route, or no route at all, with their permitted routes. */
+function permittedModels({ models, rules }: CheckedRouting, { find }: PlanModels): ModelRoutes[] {
+  return models.flatMap(({ id }) => {
+    const model = find(id);
+    if (model === null) return [];
+    const routes = model.routes.filter((route) => isPermitted(route, rules));
+    return routes.length === 0 && model.routes.length > 0 ? [] : { model, routes };
+  });
+}
+
+/** As many candidates as the message to admission has room for, and their names. The candidates are ordered by model. */
+function fitting(ordered: readonly Candidate[]): RoutePlan {
+  const list: [string, ...string[]][] = [];
+  const candidates: Candidate[] = [];
+  for (const candidate of ordered) {
+    const { model, route } = candidate;
+    const last = list.at(-1);
+    if (last?.[0] === model.id) last.push(route.provider.id);
+    else list.push([model.id, route.provider.id]);
+    if (candidates.length > 0 && JSON.stringify(list).length > routingCandidatesBytesMax) {
+      list.at(-1)?.pop();
+      break;
+    }
+    candidates.push(candidate);
+  }
+  return { candidates, list: list.filter(({ length }) => length > 1) };
+}
+
+/** What admission needs of a request. */
+export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): RequestFacts {
+  if (plan === null) return chat;
+  const { inputTokens, maxTokens, tools } = chat;
+  const bounds = { inputTokens, maxTokens, tools };
+  if (plan.unknown) return { ...bounds, model: plan.unknown.id, field: plan.unknown.field };
+  return { ...bounds, model: chat.model, candidates: plan.list };
+}
+
+interface AdmittedRequest {
+  chat: Pick<CheckedChat, "model">;
+  caller: Pick<Caller, "record">;
+  plan: RoutePlan | null;
+  /** The numbers of the candidates that the reservation covers; null: every route of the request's model. */
+  priced: readonly number[] | null;
+}
+
+/** The candidates that the reservation covers; null: there is none, since the catalog has changed meanwhile. */
+export function admittedCandidates(
+  { chat, caller, plan, priced }: AdmittedRequest,
+  { models, coolDown }: { models: Pick<Models, "find" | "usableRoutes">; coolDown: RouteCoolDown },
+): Candidates | null {
+  const [first, ...others] = coolDown.preferred(plan === null ? candidatesOf(chat.model) : coveredBy(plan));
+  return first === undefined ? null : [first, ...others];
+
+  function candidatesOf(id: string): Candidate[] {
+    const model = models.find(id);
+    return model === null ? [] : models.usableRoutes(model, caller.record).routes.map((route) => ({ model, route }));
+  }
+
+  /** A worker of before has priced the request's model alone. */
+  function coveredBy({ candidates }: RoutePlan): Candidate[] {
+    if (priced === null) return candidates.filter(({ model }) => model.id === chat.model);
+    return candidates.filter((_, number) => priced.includes(number));
+  }
+}
+
+/**
+ * What is sent for a candidate: the body for its model, and an output bound that neither the model nor the reservation exceeds.
+ * @throws RangeError when the route has no price
+ */
+export function candidateRequest(
+  candidate: Candidate,
+  { chat, reservation }: { chat: CheckedChat; reservation: Pick<Reservation, "maxOutputTokens"> },
+): { chat: ChatBody; maxOutputTokens: number } {
+  const { maxOutputTokens } = reservation;
+  if (chat.routing === undefined) return { chat: chat.body, maxOutputTokens };
+  return {
+    chat: chat.routing.bodies.get(candidate.model.id) ?? chat.body,
+    maxOutputTokens: Math.min(maxOutputTokens, costOf(candidate, chat).maxOutputTokens),
+  };
+}

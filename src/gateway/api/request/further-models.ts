@@ -1,0 +1,80 @@
+/** Check 2 for the further models of a routed request: each must support the whole request, and gets a body of its own. */
+import { GatewayError } from "../../../kernel/errors.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { parseJsonObject } from "../../../http/json-body.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
+import { inputTokensBound } from "../../models/input-bound.ts";
+import type { Model } from "../../models/model.ts";
+import type { ChatBody } from "../../providers/provider.ts";
+import { checkParsed, readPromptBody, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat.ts";
+import { permittedModel } from "./routing-fields.ts";
+import { estimatedTokens } from "./text-bytes.ts";
+import { rejectUnsupportedFields } from "./unsupported-fields.ts";
+
+export interface FurtherModels {
+  find(id: string): Model | null;
+  clock: Clock;
+  /** Reads the request's fields for a model. */
+  readBody(id: string, model: Model | null): ChatBody;
+}
+
+/** As `checkRequest`, where the workspace has routing on. */
+export async function checkRouted(
+  bytes: Uint8Array,
+  format: RequestFormat,
+  options: CheckChatOptions & { clock: Clock },
+): Promise<CheckedChat> {
+  const request = parseJsonObject(bytes);
+  const chat = checkParsed(request, format, options);
+  const readBody = (id: string, model: Model | null): ChatBody => readPromptBody(id, format, { request, model });
+  return withFurtherModels(chat, { ...options, readBody });
+}
+
+/**
+ * Adds the bodies of the further models. Models with equal rules share the work, and other work runs between two bodies, since a request
+ * may be large and name eight models.
+ * @throws GatewayError whose message names the model that does not support a field
+ */
+export async function withFurtherModels(chat: CheckedChat, { find, clock, readBody }: FurtherModels): Promise<CheckedChat> {
+  const { routing, maxTokens } = chat;
+  if (routing === undefined || routing.models.length === 1) return chat;
+  const yielder = new EventLoopYielder(clock);
+  const byRules = new Map([[rulesOf(find(chat.model), maxTokens), chat.body]]);
+  const bodies = new Map(routing.bodies);
+  let { inputTokens } = chat;
+  for (const { id } of routing.models.slice(1)) {
+    const model = find(id);
+    const permitted = permittedModel(model, routing);
+    if (permitted?.routes.length === 0) continue;
+    await yielder.yieldIfDue();
+    const rules = rulesOf(model, maxTokens);
+    const shared = byRules.get(rules);
+    const body = namingModel(id, () => {
+      const own = shared ? { ...shared, model: id } : readBody(id, model);
+      rejectUnsupportedFields(own, permitted);
+      return own;
+    });
+    bodies.set(id, body);
+    if (shared) continue;
+    byRules.set(rules, body);
+    inputTokens = Math.max(inputTokens, inputTokensBound(body));
+  }
+  return { ...chat, inputTokens, promptEstimate: estimatedTokens(inputTokens), routing: { ...routing, bodies } };
+}
+
+/** What decides how a model's body is read. */
+function rulesOf(model: Model | null, maxTokens: number | null): string {
+  if (model === null) return "";
+  const { supports, defaultOnly, maxOutputTokens } = model;
+  const isWithin = maxTokens === null || maxTokens <= maxOutputTokens;
+  return JSON.stringify([[...supports].toSorted(), [...defaultOnly].toSorted(), isWithin || maxOutputTokens]);
+}
+
+function namingModel<Result>(id: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw new GatewayError(error.code, { param: error.param ?? undefined, message: `${error.message} (model ${id})` });
+  }
+}
