@@ -52,6 +52,30 @@ describe("the recovery of a dead gateway's generations", () => {
     );
   });
 
+  test("the successor charges the model that was called last, and logs the requested one", async () => {
+    const killed = journals.open();
+    const [same, fallback, skipped] = [reservation(), reservation(), reservation()];
+    for (const begun of [same, fallback]) killed.begin(begun, { ...facts, owed });
+    killed.begin(skipped, { ...facts, model: "acme/two", requested: "acme/one", owed });
+    await settled();
+    const second = { provider: "acme", model: "acme/two", prices: { ...prices, output: "7" } };
+    killed.track(fallback.generation, () => ({ ...soFar, completionTokens: 0, route: null }));
+    journals.clock.advance(progressMs);
+    killed.track(fallback.generation, () => ({ ...soFar, completionTokens: 0, route: second }));
+    journals.clock.advance(progressMs);
+    killed[Symbol.dispose]();
+    journals.bus.stored = [];
+
+    journals.open().recover();
+    const published = await journals.published();
+    const of = ({ generation }: { generation: string }) => published.find((one) => one.generation === generation);
+    expect(of(same)).toMatchObject({ model: "acme/one", prices });
+    expect(of(same)?.routing).toBeUndefined();
+    const routing = { requested: "acme/one", attempts: [] };
+    expect(of(fallback)).toMatchObject({ model: "acme/two", provider: "acme", prices: second.prices, routing });
+    expect(of(skipped)).toMatchObject({ model: "acme/two", prices, routing });
+  });
+
   test("the successor charges the tier that the prompt reached, by the provider's count where a line has it", async () => {
     const killed = journals.open();
     const high = { input: "9", output: "8", cacheRead: "7", cacheWrite: "6" };

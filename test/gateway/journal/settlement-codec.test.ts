@@ -27,6 +27,15 @@ describe("the codec of settlements", () => {
     expect(valuesOf(encodeSettlement({ ...good, endpoint: "completions" })).slice(0, 25)).toEqual(plain);
   });
 
+  test("a routed settlement keeps its calls behind all other values, where an older version does not look", () => {
+    const attempts = [{ provider: "acme", model: "acme/one", own_key: false, code: "upstream_error", ms: 5 }];
+    const rare = { tierAboveTokens: 200_000, endpoint: "completions" as const };
+    const routed = { ...good, ...rare, routing: { requested: "acme/one", attempts } };
+    expect(decodeSettlements(encodeSettlements("batch", [encodeSettlement(routed)])).settlements).toEqual([routed]);
+    const values = JSON.parse(encodeSettlement(routed)) as unknown[];
+    expect(JSON.stringify(values.slice(0, -1))).toBe(encodeSettlement(good));
+  });
+
   test.each([
     ["a negative count", { durationMs: -1 }],
     ["a count that is not exact", { usage: { ...good.usage, promptTokens: 2 ** 53 } }],
