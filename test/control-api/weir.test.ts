@@ -123,8 +123,8 @@ test("with --as a member acts only with their role", async () => {
 
 test("unavailable early access is refused with exit code 1", async () => {
   await json("workspace", "create", "--name", "early");
-  const { code, error } = await weir("workspace", "set", "--workspace", "early", "--early-access", "routing");
-  expect([code, error]).toEqual([1, "weir: routing is not available in this version\n"]);
+  const { code, error } = await weir("workspace", "set", "--workspace", "early", "--early-access", "telepathy");
+  expect([code, error]).toEqual([1, "weir: telepathy is not available in this version\n"]);
 });
 
 test("text output is aligned: a table for a list, and one line for each field of a single view", async () => {

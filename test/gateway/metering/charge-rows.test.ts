@@ -49,6 +49,19 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
     await money.expectSound();
   });
 
+  test("the row of a routed generation has its calls", async () => {
+    const { metering, ended } = await money.customer();
+    const attempts = [
+      { provider: "a,b", model: 'acme/"one"', own_key: false, code: "upstream_error", ms: 12 },
+      { provider: "sandbox", model: "sandbox/echo", own_key: false, code: null, ms: 34 },
+    ];
+    const routing = { requested: "acme/one", attempts };
+    const charged = ended({ routing });
+    await metering.settle([charged], [charged]);
+    const [row] = await money.sql`SELECT attempts FROM generations WHERE generation_id = ${charged.generation}`;
+    expect(row?.["attempts"]).toEqual(routing);
+  });
+
   test("the charge has one row, with all fields of its settlement", async () => {
     const { workspace, key, metering, ended } = await money.customer();
     const usage = { promptTokens: 70, cachedTokens: 30, cacheWriteTokens: 5, completionTokens: 9, reasoningTokens: 4 };
