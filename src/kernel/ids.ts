@@ -32,6 +32,10 @@ export function newConnectionId(nowMs: number): string {
   return `con-${timeSortedText(nowMs)}`;
 }
 
+export function newOwnKeyId(nowMs: number): string {
+  return `own-${timeSortedText(nowMs)}`;
+}
+
 /** Ids of the tools API: a prefix such as `tkt_` and 26 characters. */
 export function newToolsId(kind: "tkt" | "att" | "prd" | "prj" | "sbom" | "fnd", nowMs: number): string {
   return `${kind}_${timeSortedText(nowMs)}`;

@@ -2,6 +2,24 @@
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 
+/** A workspace's own key for a provider. Workers pass it on sealed; only a gateway opens it. */
+export interface OwnKey {
+  id: string;
+  workspace: WorkspaceId;
+  /** Id of the provider. */
+  provider: string;
+  /** refused: the provider refused it in its last use, and it is still tried. */
+  state: "active" | "refused";
+  /** Whether the provider keeps nothing under the account of this key. */
+  zeroDataRetention: boolean;
+  /** In base64, sealed with the workspace's data key. */
+  sealed: string;
+  /** In base64, the workspace's data key, sealed with a key of SECRETS_KEY; null: it is missing. */
+  dataKey: string | null;
+  /** Digests of the catalog's entries whose launch check passed with this key. */
+  checks: readonly string[];
+}
+
 export interface KeyRecord {
   id: KeyId;
   workspace: WorkspaceId;
@@ -19,4 +37,8 @@ export interface KeyRecord {
   zeroDataRetention: boolean;
   promptStorage: boolean;
   costInAnswers: boolean;
+  /** At most one for each provider; null or absent: none, or they are switched off. */
+  ownKeys?: readonly OwnKey[] | null;
+  /** Models that an own key serves may also be served on credit, by other providers. */
+  ownKeyFallback?: boolean;
 }

@@ -37,8 +37,14 @@ export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<
     SELECT encode(k.hash, 'hex') AS hash, k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.name, k.start,
       k.rate_limit_rpm AS "requestsPerMinute", k.monthly_spend_limit_nano AS "monthlyLimit",
       w.spend_limit_nano AS "workspaceLimit", w.enabled, w.early_access AS "earlyAccess", w.fallbacks,
-      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage",
-      w.cost_in_answers AS "costInAnswers"
+      w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.own_key_fallback AS "ownKeyFallback",
+      w.cost_in_answers AS "costInAnswers",
+      CASE WHEN 'own_keys' = ANY (w.early_access) THEN (
+        SELECT json_agg(json_build_object('id', own.id, 'workspace', own.workspace_id, 'provider', provider_id, 'state', state,
+          'zeroDataRetention', own.zero_data_retention, 'sealed', encode(sealed, 'base64'), 'dataKey', encode(wrapped, 'base64'),
+          'checks', checks) ORDER BY own.id)
+        FROM own_keys AS own LEFT JOIN data_keys AS data ON data.workspace_id = own.workspace_id
+        WHERE own.workspace_id = w.id AND state <> 'disabled') END AS "ownKeys"
     FROM api_keys k
     JOIN workspaces w ON w.id = k.workspace_id
     JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active

@@ -10,6 +10,7 @@ const about = {
   zero_data_retention: "Whether only providers that store no data may serve",
   prompt_storage: "Whether prompts and answers are stored, sealed",
   cost_in_answers: "Whether the usage in answers has the charge, without being asked for it",
+  own_key_fallback: "Whether models that an own provider key serves may also be served on credit, by other providers",
   early_access: "Early-access features that are switched on",
 };
 
@@ -35,6 +36,7 @@ export const WorkspaceSettings = Type.Object({
   zero_data_retention: onOrOff(about.zero_data_retention),
   prompt_storage: onOrOff(about.prompt_storage),
   cost_in_answers: onOrOff(about.cost_in_answers),
+  own_key_fallback: onOrOff(about.own_key_fallback),
   early_access: Type.Optional(
     Type.Array(line("a feature"), { maxItems: 16, title: about.early_access, description: "a list of features" }),
   ),
@@ -54,6 +56,7 @@ export const WorkspaceView = Type.Object({
   zero_data_retention: Type.Boolean({ description: about.zero_data_retention }),
   prompt_storage: Type.Boolean({ description: about.prompt_storage }),
   cost_in_answers: Type.Boolean({ description: about.cost_in_answers }),
+  own_key_fallback: Type.Boolean({ description: about.own_key_fallback }),
   early_access: Type.Array(Type.String(), { description: about.early_access }),
   balance_usd: text("Credit added minus everything charged, in USD with nine decimals"),
   reserved_usd: textOrNull(`The amount reserved for current requests, ${unlessUnavailable}`),

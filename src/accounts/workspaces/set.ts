@@ -10,7 +10,7 @@ import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";
 
 /** The features that `early_access` may list. */
-const served: readonly string[] = ["embeddings", "completions", "routing"];
+const served: readonly string[] = ["embeddings", "completions", "routing", "own_keys"];
 
 /**
  * Changes the given settings of a workspace. Records nothing if no value changed.
@@ -48,6 +48,7 @@ function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
     ...(settings.zero_data_retention !== undefined && { zeroDataRetention: settings.zero_data_retention }),
     ...(settings.prompt_storage !== undefined && { promptStorage: settings.prompt_storage }),
     ...(settings.cost_in_answers !== undefined && { costInAnswers: settings.cost_in_answers }),
+    ...(settings.own_key_fallback !== undefined && { ownKeyFallback: settings.own_key_fallback }),
     ...(settings.early_access !== undefined && { earlyAccess: settings.early_access }),
   };
 }
@@ -61,6 +62,7 @@ function audited(settings: Settings): Fields {
     zero_data_retention: settings.zeroDataRetention,
     prompt_storage: settings.promptStorage,
     cost_in_answers: settings.costInAnswers,
+    own_key_fallback: settings.ownKeyFallback,
     early_access: settings.earlyAccess,
   };
 }

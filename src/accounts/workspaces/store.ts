@@ -10,6 +10,7 @@ export interface Settings {
   zeroDataRetention: boolean;
   promptStorage: boolean;
   costInAnswers: boolean;
+  ownKeyFallback: boolean;
   earlyAccess: string[];
 }
 
@@ -41,6 +42,7 @@ export async function selectWorkspaces(
   return sql<WorkspaceRow[]>`
     SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.fallbacks,
       w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.cost_in_answers AS "costInAnswers",
+      w.own_key_fallback AS "ownKeyFallback",
       w.early_access AS "earlyAccess",
       c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent"
     FROM workspaces w
@@ -54,7 +56,8 @@ export async function selectWorkspaces(
 export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Promise<Settings | undefined> {
   const [row] = await tx<Settings[]>`
     SELECT enabled, spend_limit_nano AS "spendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
-      prompt_storage AS "promptStorage", cost_in_answers AS "costInAnswers", early_access AS "earlyAccess"
+      prompt_storage AS "promptStorage", cost_in_answers AS "costInAnswers", own_key_fallback AS "ownKeyFallback",
+      early_access AS "earlyAccess"
     FROM workspaces WHERE id = ${workspace} FOR UPDATE`;
   return row;
 }
@@ -63,7 +66,7 @@ export async function updateSettings(workspace: WorkspaceId, settings: Settings,
   await tx`
     UPDATE workspaces SET enabled = ${settings.enabled}, spend_limit_nano = ${settings.spendLimit},
       fallbacks = ${settings.fallbacks}, zero_data_retention = ${settings.zeroDataRetention},
-      prompt_storage = ${settings.promptStorage}, cost_in_answers = ${settings.costInAnswers},
+      prompt_storage = ${settings.promptStorage}, cost_in_answers = ${settings.costInAnswers}, own_key_fallback = ${settings.ownKeyFallback},
       early_access = ${settings.earlyAccess}
     WHERE id = ${workspace}`;
 }

@@ -21,6 +21,7 @@ export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Mon
     zero_data_retention: row.zeroDataRetention,
     prompt_storage: row.promptStorage,
     cost_in_answers: row.costInAnswers,
+    own_key_fallback: row.ownKeyFallback,
     early_access: row.earlyAccess,
     ...viewCredit(row.balance, credit),
     month,

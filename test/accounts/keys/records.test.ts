@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
+import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
+import { openOwnKey, sealOwnKey } from "../../../src/gateway/own-keys/sealed-key.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 
@@ -41,7 +44,40 @@ describe.each(databases)("a key's record on $name", ({ open }) => {
       zeroDataRetention: true,
       promptStorage: true,
       costInAnswers: true,
+      ownKeys: null,
+      ownKeyFallback: false,
     });
+  });
+
+  test("a record has the workspace's own provider keys, sealed, where they are switched on and not disabled", async () => {
+    const workspace = await control.workspace("own");
+    const { key } = await control.key("own");
+    const dataKey = await dataKeyOf(workspace, { sql: database.sql, keyring: control.keyring });
+    const add = (id: string, provider: string, state: string) => database.sql`
+      INSERT INTO own_keys (id, workspace_id, provider_id, name, sealed, state, zero_data_retention, checks, created_at, tested_at)
+      VALUES (${id}, ${workspace}, ${provider}, 'one', ${Buffer.from(sealOwnKey(new Secret("sk-own"), { workspace, provider, id }, dataKey))},
+        ${state}, true, '{c1,c2}', now(), now())`;
+    await add("own-1", "alpha", "refused");
+    await add("own-2", "beta", "disabled");
+    const ownKeys = async () => (await findKeyRecords([hashKey(key)], database.sql)).get(hashKey(key))?.ownKeys;
+    expect(await ownKeys()).toBeNull();
+    await control.expect("PATCH", "/workspaces/own", { body: { early_access: ["own_keys"] } });
+    const [found, ...others] = (await ownKeys()) ?? [];
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({
+      id: "own-1",
+      workspace,
+      provider: "alpha",
+      state: "refused",
+      zeroDataRetention: true,
+      checks: ["c1", "c2"],
+    });
+    if (!found) throw new Error("There is no own key");
+    expect(openOwnKey(found, control.keyring).reveal()).toBe("sk-own");
+    expect(() => openOwnKey({ ...found, provider: "beta" }, control.keyring)).toThrow("belong to something else");
+    expect(() => openOwnKey({ ...found, id: "own-2" }, control.keyring)).toThrow("belong to something else");
+    await database.sql`DELETE FROM data_keys WHERE workspace_id = ${workspace}`;
+    expect(await ownKeys()).toMatchObject([{ id: "own-1", dataKey: null }]);
   });
 
   test("many hashes are looked up at once, and an unknown hash has no record", async () => {

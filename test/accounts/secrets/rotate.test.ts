@@ -2,6 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { Secret } from "../../../src/kernel/secret.ts";
 import { dataKeyOf, findDataKey } from "../../../src/accounts/secrets/data-key.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
+import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
+import { openOwnKey, sealOwnKey } from "../../../src/gateway/own-keys/sealed-key.ts";
+import { findOwnKey } from "../../../src/gateway/own-keys/show.ts";
+import { hashKey } from "../../../src/kernel/ids.ts";
+import { SealKey } from "../../../src/kernel/seal-key.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
@@ -77,6 +82,29 @@ describe.each(databases)("data keys on $name", ({ open }) => {
     expect((await weir.json("audit", "list", "--event", "secrets.rotated"))["data"]).toMatchObject([
       { actor: "operator", workspace_id: null, target: key_id, changes: { rewrapped: { from: null, to: 2 } } },
     ]);
+  });
+
+  test("own provider keys open after `secrets rotate` without the old key, in records and in the control API", async () => {
+    const [workspace = ""] = workspaces;
+    const [dataKey] = await make(ring(old), [workspace]);
+    const owner = { workspace, provider: "alpha", id: "own-1" };
+    const sealed = sealOwnKey(new Secret("sk-own"), owner, dataKey ?? SealKey.random());
+    await database.sql`
+      INSERT INTO own_keys (id, workspace_id, provider_id, name, sealed, state, zero_data_retention, created_at, tested_at)
+      VALUES ('own-1', ${workspace}, 'alpha', 'one', ${Buffer.from(sealed)}, 'active', false, now(), now())`;
+    const control = new Control(database.sql, [young, old]);
+    await control.expect("PATCH", `/workspaces/${workspace}`, { body: { early_access: ["own_keys"] } });
+    const { key } = await control.key("a");
+    const inRecord = async () => (await findKeyRecords([hashKey(key)], database.sql)).get(hashKey(key))?.ownKeys?.[0];
+    const before = await inRecord();
+    if (!before) throw new Error("The record has no own key");
+    expect(() => openOwnKey(before, ring(young))).toThrow(`The key ${ring(old).first.id} is needed`);
+    await control.expect("POST", "/secrets/rotate");
+    const after = await inRecord();
+    expect(after && openOwnKey(after, ring(young)).reveal()).toBe("sk-own");
+    // A record from before the rotation opens as long as the old key is in SECRETS_KEY.
+    expect(openOwnKey(before, ring(young, old)).reveal()).toBe("sk-own");
+    expect(openOwnKey(await findOwnKey("own-1", database.sql), ring(young)).reveal()).toBe("sk-own");
   });
 
   test("`secrets rotate` seals all data keys or none: the error names one whose key is missing", async () => {

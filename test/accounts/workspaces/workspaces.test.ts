@@ -26,6 +26,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       zero_data_retention: false,
       prompt_storage: false,
       cost_in_answers: false,
+      own_key_fallback: false,
       early_access: [],
       balance_usd: "0.000000000",
       reserved_usd: null,
