@@ -65,6 +65,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
+    ownKeys: { accepted() {}, refused() {} },
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     embed: embeddingCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     inFlight: new InFlightRequests(),

@@ -14,6 +14,7 @@ import { modelEndpoints } from "./endpoints/models.ts";
 import { productEndpoints } from "./endpoints/products.ts";
 import { projectEndpoints } from "./endpoints/projects.ts";
 import { promptEndpoints } from "./endpoints/prompts.ts";
+import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { repositoryEndpoints } from "./endpoints/repositories.ts";
 import { sbomEndpoints } from "./endpoints/sboms.ts";
 import { secretEndpoints } from "./endpoints/secrets.ts";
@@ -33,6 +34,7 @@ export const endpoints: readonly Endpoint[] = [
   ...migrateEndpoints,
   ...secretEndpoints,
   ...connectionEndpoints,
+  ...providerKeyEndpoints,
   ...advisoryEndpoints,
   ...sbomEndpoints,
   ...repositoryEndpoints,

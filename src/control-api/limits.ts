@@ -33,6 +33,10 @@ export const controlRowsMax = 10_000;
 /** A whole test: at most a token request and a call. */
 export const connectionTestMs = 20_000;
 
+// Own provider keys
+/** One test call of a provider, with the rest of the request. */
+export const ownKeyTryMs = 70_000;
+
 // The store of advisories
 /** One record of the largest size, with room for the rest of the body. */
 export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;

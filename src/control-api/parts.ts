@@ -7,6 +7,8 @@ import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
+import type { Secret } from "../kernel/secret.ts";
+import type { CallProvider } from "../gateway/providers/http.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
@@ -41,7 +43,9 @@ export interface ControlParts {
   hostUrls: { github: string; gitlab: string };
   /** Reads uploaded documents. */
   sboms: SbomReader;
-  models: Pick<Models, "list" | "availability" | "checkable" | "refreshChecks">;
+  models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
+  /** Calls providers with this key, for tests of own keys. */
+  callWith(key: Secret): CallProvider;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null>;
   /** Makes the counters read the ledger again, after it grew by credit. */

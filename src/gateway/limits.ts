@@ -181,6 +181,25 @@ export const promptWriteRetryMs = 1_000;
 export const promptDeleteBatchMax = 5_000;
 export const dataKeysCachedMax = 10_000;
 
+// Own provider keys
+export const ownKeyCharactersMin = 8;
+export const ownKeyCharactersMax = 512;
+/** A shorter key is shown without its last four characters. */
+export const ownKeyShownCharactersMin = 20;
+/** They travel with each record of the workspace's API keys. */
+export const ownKeysPerWorkspaceMax = 16;
+/** Own keys in a reply of a worker, which carries the records of many API keys. NATS takes a message of 1 MiB by default. */
+export const ownKeyReplyBytesMax = 512 * 1024;
+export const ownKeysListedMax = 10_000;
+/** Keys that a gateway keeps in the clear at once, each for at most as long as a record. */
+export const openedOwnKeysMax = 10_000;
+/** How often a gateway stores when an own key was last used, and how long that may take. */
+export const ownKeyUseMs = 60_000;
+export const ownKeyReportMs = 5_000;
+/** Between changes of an own key's state by one gateway, and between mails about its refusal. */
+export const ownKeyStatePauseMs = 1_000;
+export const ownKeyMailPauseMs = 86_400_000;
+
 // Launch checks
 export const launchCheckMsMax = 60_000;
 export const launchChecksAtOnce = 8;

@@ -113,6 +113,7 @@ export type Alarm =
   | "catalog.unreadable"
   | "connectors.unreadable"
   | "upstream.auth"
+  | "own_key.unreadable"
   | "mail.given_up"
   | "scan.failed";
 

@@ -23,6 +23,7 @@ const idWords: Record<string, string> = {
   log: "Id of a generation",
   prompts: "Id of a generation",
   connections: "Id of a connection",
+  "provider-keys": "Id of an own provider key",
   projects: "Id or exact name of a project",
 };
 

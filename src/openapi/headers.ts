@@ -26,7 +26,8 @@ export const headers: Record<string, Header> = {
     ...ours,
   },
   "x-route": {
-    description: "The route that served: `<provider id>/<model id>`. Early access: only while the workspace has routing on",
+    description:
+      "The route that served: `<provider id>/<model id>`, with `; key=own` on the workspace's own key. Early access: only while the workspace has routing on",
     schema: text,
   },
   "x-should-retry": {

@@ -21,14 +21,15 @@ import { keyPrefix } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { observe } from "../kernel/metrics.ts";
 import type { Secret } from "../kernel/secret.ts";
+import { callsWithOwnKeys, openKeyReports } from "./own-keys.ts";
 import { readyDeadlineMs, shutdownFlushMs } from "./limits.ts";
 import { RouteCoolDown } from "../gateway/models/health/route-cool-down.ts";
 import { RouteHealth } from "../gateway/models/health/route-health.ts";
 import { RouteSpeeds } from "../gateway/models/health/route-speeds.ts";
 import type { Models } from "../gateway/models/models.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
-import { embeddingCalls } from "../gateway/providers/embed.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
+import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
 import { SbomReader } from "../security/sboms/reader/reader.ts";
 import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
@@ -60,11 +61,6 @@ export interface Front {
   finish(waitMs: number): Promise<boolean>;
 }
 
-function providerCallsOf({ config: { clocks, providerKey }, clock }: FrontParts): Pick<Gateway, "call" | "embed"> {
-  const settled = { clock, clocks, providerKey };
-  return { call: providerCalls(settled), embed: embeddingCalls(settled) };
-}
-
 export function openFront(parts: FrontParts): Front {
   const { config, backing, models, operatorToken, folder, clock, log } = parts;
   const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
@@ -86,7 +82,8 @@ export function openFront(parts: FrontParts): Front {
     health: routeHealth,
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
-    ...providerCallsOf(parts),
+    ...callsWithOwnKeys(parts),
+    ownKeys: openKeyReports({ backing, clock, log }),
     inFlight,
     bodies: bodyBudget(),
     drainLimit,
@@ -102,10 +99,7 @@ export function openFront(parts: FrontParts): Front {
     clock,
     isOperator: operator.isOperator.bind(operator),
   };
-  observe({ name: "weir_generations_open", help: "Answers under way" }, () => inFlight.size);
-  observe({ name: "weir_streams_read_on", help: "Streams read to their end after the client left" }, () => drainLimit.active);
-  observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => journal.unsettled);
-  observe({ name: "weir_admissions_unknown", help: "Admissions to release, outcome unknown" }, () => admission.releases.size);
+  observeGateway(gateway);
   const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
   return {
     app,
@@ -123,6 +117,13 @@ export function openFront(parts: FrontParts): Front {
       return flushed;
     },
   };
+}
+
+function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway): void {
+  observe({ name: "weir_generations_open", help: "Answers under way" }, () => inFlight.size);
+  observe({ name: "weir_streams_read_on", help: "Streams read to their end after the client left" }, () => drainLimit.active);
+  observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => journal.unsettled);
+  observe({ name: "weir_admissions_unknown", help: "Admissions to release, outcome unknown" }, () => admission.releases.size);
 }
 
 /** The parts of the other APIs. */
@@ -149,6 +150,7 @@ function controlParts({ config, backing, models, connectors, keyring, clock, log
     connectors,
     probeFetch: createProbeFetch({ clock }),
     models,
+    callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),
     notify: (topic: Notification) => backing.bus.broadcast(topic),

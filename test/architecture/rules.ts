@@ -103,6 +103,14 @@ export const rules: Rule[] = [
     invalid: { "src/gateway/api/call/dispatch.ts": 'import { reservationFrom } from "../../credit/reservation.ts";' },
     valid: { "src/gateway/admission/client.ts": "reservationFrom(facts)" },
   }),
+  textRule({
+    name: "only the prober and tests of own keys call providers without a reservation of credit",
+    pattern: /\bprobeTicket\b/,
+    allowed: (path) =>
+      ["workers/prober.ts", "src/gateway/own-keys/try-key.ts", "src/gateway/credit/reservation.ts"].includes(path),
+    invalid: { "src/gateway/api/generate.ts": "probeTicket({ generation, request, nowMs })" },
+    valid: { "workers/prober.ts": "probeTicket({ generation, request, nowMs })" },
+  }),
   {
     name: `no file of code has more than ${linesMax} lines`,
     violations: (tree) =>

@@ -15,6 +15,7 @@ import { Platforms } from "./security/platforms.ts";
 export const operatorToken = "operator-token-of-the-tests";
 
 const noModels: ControlParts["models"] = {
+  catalog: () => null,
   list: () => [],
   availability: () => ({ availability: "available", runnable: true, reason: null, routes: [] }),
   checkable: () => [],
@@ -76,6 +77,7 @@ export class Control {
       ...this.platforms,
       sboms: testSbomReader(),
       models: noModels,
+      callWith: () => () => Promise.reject(new Error("No provider is called in this test")),
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
       notify: this.notified.notify,

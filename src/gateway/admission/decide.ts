@@ -6,6 +6,7 @@ import type { UnavailableReason } from "../models/model.ts";
 import { modelNotFoundMessage } from "../models/nearest-model.ts";
 import type { ModelsView } from "./models-view.ts";
 import { unavailableMessages } from "../models/unavailable-message.ts";
+import { withNamedKeys } from "../models/own-keys/own-routes.ts";
 import { maximumCost } from "../models/price.ts";
 import { modelNotFound, priceCandidates, type RoutedPrice } from "./price-candidates.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
@@ -58,13 +59,14 @@ interface Priced extends Pick<Prepared, "maxOutputTokens" | "costOf" | "routed">
 function price(admit: AdmitGeneration, record: KeyRecord, models: ModelsView): Priced {
   const refused = (refusal: string): Priced => ({ amount: 0n, maxOutputTokens: 0, refusal, costOf: null });
   if (!models.readable()) return refused("catalog_unreadable");
+  const keyed = withNamedKeys(record, admit.ownKeys);
   if (admit.candidates !== undefined) {
-    const priced = priceCandidates(admit.candidates, { record, models, bounds: admit });
+    const priced = priceCandidates(admit.candidates, { record: keyed, models, bounds: admit });
     return typeof priced === "string" ? refused(priced) : { ...priced, refusal: null };
   }
   const model = models.find(admit.model);
   if (model === null) return refused(modelNotFound);
-  const { routes, reason } = models.usableRoutes(model, record);
+  const { routes, reason } = models.usableRoutes(model, keyed);
   if (reason !== null) return refused(reason);
   const bounds = { model, routes, inputTokens: admit.inputTokens, tools: admit.tools };
   const { amount, maxOutputTokens } = maximumCost({ ...bounds, maxTokens: admit.maxTokens });

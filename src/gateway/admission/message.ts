@@ -5,6 +5,7 @@
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
+import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { UnavailableReason } from "../models/model.ts";
 
 export type AdmissionRequest =
@@ -34,6 +35,8 @@ export interface AdmitGeneration {
   tools: boolean;
   /** What may serve a routed request, in its order. Absent: every usable route of `model`. A worker of before prices `model` alone. */
   candidates?: CandidateList;
+  /** Ids of the workspace's own provider keys that the gateway has; absent: none. */
+  ownKeys?: string[];
   /** Milliseconds of the counters' clock; null: the gateway has no reading of it yet. */
   deadline: number | null;
   /** Hexadecimal digest of key, model and bounds. The same generation id with another fingerprint is a conflict. */
@@ -66,6 +69,9 @@ export interface RecordOnBus {
   promptStorage: boolean;
   /** Absent: a worker of an older version wrote the record, and it is off. */
   costInAnswers?: boolean;
+  /** Absent: none. */
+  ownKeys?: readonly OwnKey[];
+  ownKeyFallback?: boolean;
 }
 
 export interface WindowOnBus {

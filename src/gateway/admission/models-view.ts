@@ -1,5 +1,6 @@
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
+import type { OwnKeys } from "../models/own-keys/own-routes.ts";
 
 /** This process's view of the catalog. */
 export interface ModelsView {
@@ -11,6 +12,6 @@ export interface ModelsView {
   /** The routes that may serve this workspace, or the reason why there is none. */
   usableRoutes(
     model: Model,
-    record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess">,
+    record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess"> & OwnKeys,
   ): { routes: Route[]; reason: UnavailableReason | null };
 }

@@ -3,6 +3,7 @@ import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { candidateName, costOf, dearestOf, type Candidate, type RequestBounds } from "../models/routing/candidate.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { UnavailableReason } from "../models/model.ts";
+import { servedRoutes, type OwnKeys } from "../models/own-keys/own-routes.ts";
 import type { CandidateList } from "./message.ts";
 import type { ModelsView } from "./models-view.ts";
 
@@ -25,7 +26,7 @@ interface PricedCandidates {
 }
 
 interface PricingContext {
-  record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess">;
+  record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess"> & OwnKeys;
   models: ModelsView;
   bounds: RequestBounds;
 }
@@ -67,7 +68,10 @@ function usableCandidates(
 ): Candidate[] | Refusal {
   const model = models.find(id);
   if (model === null) return modelNotFound;
-  const named = model.routes.filter(({ provider }) => providers.includes(provider.id));
+  const named = servedRoutes(model.routes, record).filter(({ provider }) => providers.includes(provider.id));
+  // The workspace has an own key for another provider of the model, and spends no credit beside it.
+  if (named.length === 0 && providers.length > 0 && model.routes.some(({ provider }) => providers.includes(provider.id)))
+    return "provider_not_configured";
   const { routes, reason } = models.usableRoutes({ ...model, routes: named }, record);
   return reason ?? routes.map((route) => ({ model, route }));
 }

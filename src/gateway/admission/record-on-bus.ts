@@ -1,6 +1,13 @@
 /** A key's record as gateways receive it: without its owner, limits as text. */
-import type { KeyRecord } from "../../accounts/keys/record.ts";
+import type { KeyRecord, OwnKey } from "../../accounts/keys/record.ts";
 import type { RecordOnBus } from "./message.ts";
+
+/** About the bytes that the own keys add to a reply. */
+export function ownKeyBytes({ ownKeys }: Pick<KeyRecord, "ownKeys">): number {
+  const bytes = ({ sealed, dataKey, checks }: OwnKey): number =>
+    sealed.length + (dataKey?.length ?? 0) + checks.reduce((sum, { length }) => sum + length + 3, 256);
+  return ownKeys?.reduce((sum, key) => sum + bytes(key), 0) ?? 0;
+}
 
 export function recordOnBus(record: KeyRecord): RecordOnBus {
   return {
@@ -16,5 +23,7 @@ export function recordOnBus(record: KeyRecord): RecordOnBus {
     zeroDataRetention: record.zeroDataRetention,
     promptStorage: record.promptStorage,
     costInAnswers: record.costInAnswers,
+    ...(record.ownKeys &&
+      record.ownKeys.length > 0 && { ownKeys: record.ownKeys, ownKeyFallback: record.ownKeyFallback ?? false }),
   };
 }

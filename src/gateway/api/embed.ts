@@ -107,7 +107,7 @@ async function respond(started: StartedEmbedding, { candidate, facts }: Serving,
     case "answered":
       return await answer(started, { candidate, ...result }, gateway);
     case "failed":
-      return await answerFailure(started, upstreamError(result.failure), candidate);
+      return await answerFailure(started, upstreamError(result.failure, route), candidate);
     case "unsent":
       await lifecycle.settle({ ...clientGone, usage: noUsage, estimated: false, candidate, firstTokenMs: null });
       return new Response(null, { status: clientGone.status });

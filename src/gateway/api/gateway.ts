@@ -8,6 +8,7 @@ import type { RouteCoolDown } from "../models/health/route-cool-down.ts";
 import type { RouteHealth } from "../models/health/route-health.ts";
 import type { RouteSpeeds } from "../models/health/route-speeds.ts";
 import type { Models } from "../models/models.ts";
+import type { KeyReports } from "../own-keys/key-reports.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
 import type { CallProvider } from "../providers/http.ts";
@@ -26,6 +27,8 @@ export interface Gateway {
   coolDown: RouteCoolDown;
   call: CallProvider;
   embed: CallEmbeddings;
+  /** Is told how providers take own keys. */
+  ownKeys: Pick<KeyReports, "accepted" | "refused">;
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;

@@ -53,7 +53,7 @@ export const clientGone = { status: 499, code: "client_gone" };
 /** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
 export async function generate(accepted: AcceptedRequest, gateway: Gateway): Promise<Response> {
   const { reservation, window, priced } = accepted.admitted;
-  const candidates = admittedCandidates({ ...accepted, priced }, gateway);
+  const candidates = admittedCandidates({ ...accepted, priced, amount: reservation.amount }, gateway);
   const lifecycle = await openGeneration(accepted, candidates, gateway);
   const started: StartedRequest = {
     ...accepted,
@@ -136,7 +136,7 @@ async function respond(routed: RoutedRequest, dispatched: DispatchResult, gatewa
     case "stream":
       return answerStream(routed, dispatched, gateway);
     case "failed":
-      return await answerFailure(routed, upstreamError(dispatched.failure), dispatched.candidate);
+      return await answerFailure(routed, upstreamError(dispatched.failure, dispatched.candidate.route), dispatched.candidate);
     case "disconnected":
       return await answerDisconnected(routed, dispatched, gateway);
   }
@@ -157,11 +157,14 @@ function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest)
 export function recordFailure(
   { reservation, lifecycle, clientSignal }: FailureContext,
   { candidate: { route }, failure }: Pick<Attempt, "candidate" | "failure">,
-  { log, health }: Gateway,
+  { log, health, ownKeys }: Gateway,
 ): void {
   logUpstreamFailure({ reservation, route, failure }, log);
   const givenUp = clientSignal.aborted || lifecycle.stop.stopped;
-  if (!givenUp && failure.code !== "upstream_rejected") health.recordFailure(route);
+  if (route.ownKey && failure.code === "upstream_auth") ownKeys.refused(route.ownKey);
+  // Its provider may refuse or limit the workspace's account, while it serves all others.
+  const isOfAccount = route.ownKey && (failure.code === "upstream_auth" || failure.code === "upstream_rate_limited");
+  if (!givenUp && !isOfAccount && failure.code !== "upstream_rejected") health.recordFailure(route);
 }
 
 /** null after a failed attempt: part of the time was spent on another route. */

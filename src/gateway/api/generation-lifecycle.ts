@@ -147,6 +147,8 @@ export class GenerationLifecycle {
     this.#settlement = settlementOf(this.#reservation, model, facts);
     const written = this.#gateway.journal.end(this.#settlement);
     this.#coolDownExcess(outcome);
+    const ownKey = outcome.candidate?.route.ownKey;
+    if (ownKey && outcome.status === 200 && outcome.code === null) this.#gateway.ownKeys.accepted(ownKey);
     this.#gateway.inFlight.done(this.stop);
     this.prompt?.store();
     measureGeneration({
@@ -169,7 +171,7 @@ export class GenerationLifecycle {
   /** When a provider counts more than was reserved, the service pays the rest: other routes are preferred for a while. */
   #coolDownExcess({ candidate, usage }: GenerationOutcome): void {
     const route = candidate?.route;
-    if (!route?.prices) return;
+    if (!route?.prices || route.ownKey) return;
     const prices = tierOf(route.prices.tiers, usage.promptTokens) ?? route.prices;
     if (chargedCost(prices, usage) > this.#reservation.amount * picoPerNano) this.#gateway.coolDown.begin(route);
   }
@@ -200,5 +202,11 @@ function owedBy(candidate: Candidate, first: Candidate | null): OwedRoute {
 }
 
 function attemptOf({ model, route }: Candidate, code: string | null, ms: number): RouteAttempt {
-  return { provider: route.provider.id, model: model.id, own_key: false, code, ms: Math.max(0, Math.round(ms)) };
+  return {
+    provider: route.provider.id,
+    model: model.id,
+    own_key: route.ownKey !== undefined,
+    code,
+    ms: Math.max(0, Math.round(ms)),
+  };
 }

@@ -37,9 +37,11 @@ export function owedRoute(route: Route): OwedRoute {
   return owed;
 }
 
-function formatRoute({ provider, prices }: Route): OwedRoute {
+function formatRoute({ provider, prices, ownKey }: Route): OwedRoute {
   const tiers = prices?.tiers?.map((tier) => ({ aboveInputTokens: tier.aboveInputTokens, ...formatPrices(tier) }));
-  return { provider: provider.id, prices: formatPrices(prices ?? free), ...(tiers && { tiers }) };
+  const owed = { prices: formatPrices(prices ?? free), ...(tiers && { tiers }) };
+  if (ownKey === undefined) return { provider: provider.id, ...owed };
+  return { provider: provider.id, prices: noRoute.prices, ownKey: { id: ownKey.id, ...owed } };
 }
 
 function formatPrices({ input, output, cacheRead, cacheWrite }: Prices): OwedRoute["prices"] {
@@ -69,7 +71,7 @@ export function settlementOf(reservation: Reservation, model: string, ending: Se
     admittedAt: reservation.admittedAt,
     model: ending.candidate?.model.id ?? model,
     provider: owed.provider,
-    ...owedPrices(owed, ending.usage.promptTokens),
+    ...owedPrices(owed, ending.usage),
     usage: ending.usage,
     usageEstimated: ending.usageEstimated,
     status: ending.status,

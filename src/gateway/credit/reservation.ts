@@ -30,7 +30,7 @@ export function reservationFrom(facts: Omit<Reservation, typeof proof>): Reserva
   return { ...facts, [proof]: true };
 }
 
-/** The ticket of a launch check, whose cost the service bears. Only the prober calls it (enforced by the architecture test). */
+/** The ticket of a launch check, which costs no credit. Only the prober and tests of own keys make one (enforced by the architecture test). */
 export function probeTicket({
   generation,
   request,

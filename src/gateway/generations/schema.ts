@@ -28,6 +28,10 @@ export const GenerationView = Type.Object({
   }),
   reserved_usd: text("The amount reserved before the call, in USD with nine decimals"),
   cost_usd: text("The amount charged, in USD with nine decimals"),
+  own_key: Type.Boolean({ description: "Whether the workspace's own provider key served, which its provider bills" }),
+  list_cost_usd: Type.Union([Type.String(), Type.Null()], {
+    description: "What a call with an own key would have cost at list prices, in USD with nine decimals; null: no own key",
+  }),
   usage_estimated: Type.Boolean({
     description: "Whether the gateway counted the tokens, because the provider did not report them",
   }),

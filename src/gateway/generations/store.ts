@@ -29,6 +29,9 @@ export interface GenerationRow {
   tierAboveTokens: number | null;
   reserved: NanoUsd;
   cost: NanoUsd;
+  ownKey: boolean;
+  /** null: without an own key. */
+  listCost: NanoUsd | null;
   usageEstimated: boolean;
   firstTokenMs: number | null;
   durationMs: number;
@@ -49,6 +52,7 @@ function columns(sql: Queries) {
     model, provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
     completion_tokens AS "completionTokens", cache_write_tokens AS "cacheWriteTokens", reasoning_tokens AS "reasoningTokens",
     tier_above_tokens AS "tierAboveTokens", reserved_nano AS reserved, cost_nano AS cost,
+    own_key_id IS NOT NULL AS "ownKey", list_cost_nano AS "listCost",
     usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs", attempts AS routing`;
 }
 

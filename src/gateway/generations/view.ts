@@ -23,6 +23,8 @@ export function viewGeneration(row: GenerationRow): GenerationView {
     tier_above_tokens: row.tierAboveTokens,
     reserved_usd: formatUsd(row.reserved),
     cost_usd: formatUsd(row.cost),
+    own_key: row.ownKey,
+    list_cost_usd: row.listCost === null ? null : formatUsd(row.listCost),
     usage_estimated: row.usageEstimated,
     at: isoTime(row.at.getTime()),
     first_token_ms: row.firstTokenMs,

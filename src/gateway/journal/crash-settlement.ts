@@ -31,7 +31,7 @@ export function interruptedSettlement({ intent, sent, owed, ...delivered }: Inte
   if (!sent || !owed) return { ...uncharged("unknown"), ...facts };
   const { provider, promptTokens } = owed;
   const usage = { ...nothing, ...delivered, promptTokens };
-  const priced = owedPrices(owed, promptTokens);
+  const priced = owedPrices(owed, usage);
   return { ...facts, ...failed, ...priced, outcome: "settled", provider, usage, usageEstimated: true };
 }
 

@@ -40,6 +40,8 @@ export const Settlement = Type.Object({
   prices: Type.Object({ input: Amount, output: Amount, cacheRead: Amount, cacheWrite: Amount }),
   /** The bound of that tier. Absent: no tier, or an older version wrote the settlement. */
   tierAboveTokens: Type.Optional(Count),
+  /** The workspace's own key that served, with what the call would have cost in nano-USD: the provider bills it. Absent: the service's. */
+  ownKey: Type.Optional(Type.Object({ id: Type.String(), listCost: Amount })),
   usage: Type.Object({
     promptTokens: Count,
     cachedTokens: Count,

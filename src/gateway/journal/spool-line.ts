@@ -6,13 +6,18 @@ import { Amount, Count, Settlement } from "./settlement.ts";
 
 const OwedTier = Type.Object({ aboveInputTokens: Count, ...Settlement.properties.prices.properties });
 
-/** The route that serves an answer, with the prices that determine its cost. Tiers are absent if it has none. */
+const owed = { prices: Settlement.properties.prices, tiers: Type.Optional(Type.Array(OwedTier)) };
+
+/**
+ * The route that serves an answer, with the prices that determine its cost. Tiers are absent if it has none. With a workspace's own key
+ * its prices are zero, for older versions too, and the list prices stand with the key.
+ */
 export const OwedRoute = Type.Object({
   provider: Type.String(),
-  prices: Settlement.properties.prices,
-  tiers: Type.Optional(Type.Array(OwedTier)),
+  ...owed,
   /** Absent: the model of the intent. */
   model: Type.Optional(Type.String()),
+  ownKey: Type.Optional(Type.Object({ id: Type.String(), ...owed })),
 });
 export type OwedRoute = Static<typeof OwedRoute>;
 

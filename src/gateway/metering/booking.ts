@@ -20,7 +20,7 @@ export interface Books {
 export interface Row extends Charge {
   /** Charged after its hold had been released. */
   late: boolean;
-  /** The sequence of its workspace's entry; null: its end is unknown, and no entry counts it. */
+  /** The sequence of its workspace's entry; null: its end is unknown or its provider bills it, and no entry counts it. */
   entry: bigint | null;
 }
 
@@ -68,7 +68,7 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
   const sums = new Sums();
   const booking: Booking = { rows: [], entries: [], refused: new Set(), heads: [...heads.values()], months: [], keyMonths: [] };
   for (const charge of charges) {
-    const { generation, workspace, outcome } = charge.settlement;
+    const { generation, workspace, outcome, ownKey } = charge.settlement;
     const head = heads.get(workspace);
     const present = outcomes.get(generation);
     const isFresh = present === undefined || (present !== "settled" && outcome === "settled");
@@ -76,7 +76,7 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
     if (!head) continue;
     const taken = isFresh ? limitedToBalance(charge, head) : { ...charge, cost: 0n };
     if (isFresh) {
-      const entry = outcome === "settled" ? entered(taken.cost, { head, entries }) : null;
+      const entry = outcome === "settled" && !ownKey ? entered(taken.cost, { head, entries }) : null;
       booking.rows.push({ ...taken, late: present !== undefined, entry });
     }
     sums.add(taken, taken.cost);

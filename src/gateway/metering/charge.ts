@@ -1,5 +1,6 @@
 /** From a settlement to the amount that the ledger books: the true cost, rounded once, and at most the reservation. */
 import { nanoRoundedHalfUp, type NanoUsd } from "../../kernel/money.ts";
+import { amountMax, parsePrices } from "../journal/owed-prices.ts";
 import { chargedCost } from "../models/price.ts";
 import type { Settlement } from "../journal/settlement.ts";
 
@@ -13,14 +14,9 @@ export interface Charge {
   excess: NanoUsd;
 }
 
-/** The maximum of a ledger column. */
-const amountMax = 2n ** 63n - 1n;
-
 /** Applies the route's prices to its token counts. A generation without tokens costs nothing. */
 export function chargeOf(settlement: Settlement): Charge {
-  const { input, output, cacheRead, cacheWrite } = settlement.prices;
-  const prices = { input: BigInt(input), output: BigInt(output), cacheRead: BigInt(cacheRead), cacheWrite: BigInt(cacheWrite) };
-  const costPico = chargedCost(prices, settlement.usage);
+  const costPico = chargedCost(parsePrices(settlement.prices), settlement.usage);
   const trueCost = minimum(nanoRoundedHalfUp(costPico), amountMax);
   const cost = minimum(trueCost, BigInt(settlement.reserved));
   return { settlement, costPico, cost, excess: trueCost - cost };

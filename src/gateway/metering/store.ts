@@ -74,11 +74,11 @@ async function writeRows(tx: Transaction, rows: Row[]): Promise<void> {
     INSERT INTO generations (generation_id, entry, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
       workspace_id, key_id, model, provider, code, booked_at, month, cache_write_tokens, reasoning_tokens, endpoint, attempts,
-      tier_above_tokens)
+      own_key_id, list_cost_nano, tier_above_tokens)
     SELECT generation, entry, reserved, cost, excess, to_timestamp(admitted_ms / 1000.0::float8), prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request,
       workspace, key, model, provider, code, CASE WHEN entry IS NULL THEN now() END, month, cache_write_tokens, reasoning_tokens,
-      endpoint, attempts, tier_above_tokens
+      endpoint, attempts, own_key, list_cost, tier_above_tokens
     FROM unnest(${recordsText(rows, fieldsOf)}::text::booked_generation[])`;
 }
 
@@ -114,13 +114,11 @@ function fieldsOf({ settlement, entry, cost, excess, late, costPico }: Row) {
     storable(usage.reasoningTokens) || null,
     settlement.endpoint ?? null,
     settlement.routing ? JSON.stringify(settlement.routing) : null,
-    ...notYet,
+    settlement.ownKey?.id ?? null,
+    settlement.ownKey?.listCost ?? null,
     storable(settlement.tierAboveTokens ?? 0) || null,
   ];
 }
-
-/** Own key and its list cost. */
-const notYet = [null, null];
 
 /** No real count is above what the column holds. */
 function storable(tokens: number): number {

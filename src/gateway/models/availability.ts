@@ -1,7 +1,8 @@
 /** Whether a model can be called, by which routes, or why not. Listing, admission and prober use this pure function. */
+import { passedOwnCheck, servedRoutes, type OwnKeys } from "./own-keys/own-routes.ts";
 import type { ListedAs, Model, Route, UnavailableReason } from "./model.ts";
 
-export interface AvailabilityFacts {
+export interface AvailabilityFacts extends OwnKeys {
   /** The service's key for a provider, by the name in its `key_env`. */
   providerKey(name: string): unknown;
   /** The result of each entry's launch check, by `Route.entry`; absent: it has not run. */
@@ -17,7 +18,7 @@ export interface Availability {
   runnable: boolean;
   /** null: runnable. */
   reason: UnavailableReason | null;
-  /** The routes that may serve, in the catalog's order; empty unless runnable. */
+  /** The routes that may serve, those with own keys first and otherwise in the catalog's order; empty unless runnable. */
   routes: Route[];
 }
 
@@ -40,9 +41,10 @@ const obstacles: readonly Obstacle[] = [
 export function availabilityOf(model: Model, facts: AvailabilityFacts): Availability {
   const listed = listedAs(model, facts);
   if (listed !== "available") return unavailable(listed, listed);
-  const routes = model.routes.filter((route) => obstacleOf(route, facts) === null);
+  const candidates = servedRoutes(model.routes, facts);
+  const routes = candidates.filter((route) => obstacleOf(route, facts) === null);
   if (routes.length > 0) return { availability: "available", runnable: true, reason: null, routes };
-  const reached = model.routes.map((route) => obstacles.indexOf(obstacleOf(route, facts) ?? "no_price"));
+  const reached = candidates.map((route) => obstacles.indexOf(obstacleOf(route, facts) ?? "no_price"));
   const reason = obstacles[Math.max(0, ...reached)] ?? "no_price";
   return unavailable(reason === "zero_data_retention_required" ? "available" : "coming_soon", reason);
 }
@@ -59,16 +61,18 @@ function unavailable(availability: ListedAs, reason: UnavailableReason): Availab
   return { availability, runnable: false, reason, routes: [] };
 }
 
-/** The first obstacle of a route; null: it may serve. The sandbox needs no key, terms or launch check. */
+/**
+ * The first obstacle of a route; null: it may serve. The sandbox needs no key, terms or launch check. With an own key the launch check of
+ * either key counts, and the workspace's statement about its account in place of the catalog's about the service's.
+ */
 function obstacleOf(route: Route, facts: AvailabilityFacts): Obstacle | null {
-  const { provider } = route;
+  const { provider, ownKey } = route;
   if (route.prices === null) return "no_price";
   if (provider.format !== "sandbox") {
-    if (provider.keyEnv !== null && !facts.providerKey(provider.keyEnv)) return "provider_not_configured";
+    if (provider.keyEnv !== null && !ownKey && !facts.providerKey(provider.keyEnv)) return "provider_not_configured";
     if (!provider.termsChecked || !provider.subprocessorListed) return "terms_not_checked";
     const check = facts.checks.get(route.entry);
-    if (check === undefined) return "launch_check_missing";
-    if (!check.passed) return "launch_check_failed";
+    if (!check?.passed && !passedOwnCheck(route)) return check === undefined ? "launch_check_missing" : "launch_check_failed";
   }
-  return facts.zeroDataRetention && !provider.zeroDataRetention ? "zero_data_retention_required" : null;
+  return facts.zeroDataRetention && !(ownKey ?? provider).zeroDataRetention ? "zero_data_retention_required" : null;
 }

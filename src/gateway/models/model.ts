@@ -1,4 +1,5 @@
 /** The catalog's types. catalog.ts reads them from files, price.ts computes costs, availability.ts decides what can be called. */
+import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { PicoUsdPerToken } from "../../kernel/money.ts";
 
 /** The wire formats that a provider of the catalog may have; providers/registry.ts implements them. */
@@ -58,6 +59,8 @@ export interface Route {
   maxTokensField: MaxTokensField;
   /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */
   entry: string;
+  /** The workspace's own key, which pays for the call; absent: the service's key. */
+  ownKey?: OwnKey;
 }
 
 export type MaxTokensField = "max_tokens" | "max_completion_tokens";

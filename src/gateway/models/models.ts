@@ -1,5 +1,6 @@
 /** The models of this process: the catalog's models, and which of them can be called now. */
 import { availabilityOf, type Availability } from "./availability.ts";
+import type { OwnKeys } from "./own-keys/own-routes.ts";
 import type { Catalog, Model, Route, UnavailableReason } from "./model.ts";
 import { nearestModel } from "./nearest-model.ts";
 import { watchCatalog, type WatchOptions } from "./watch-catalog.ts";
@@ -11,7 +12,7 @@ export interface ModelsOptions extends WatchOptions, LaunchCheckSources {
 }
 
 /** A workspace's requirements for its providers. */
-export interface WorkspaceRequirements {
+export interface WorkspaceRequirements extends OwnKeys {
   zeroDataRetention: boolean;
   /** The features in early access that it has. */
   earlyAccess: readonly string[];
@@ -49,8 +50,18 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   const catalog = await watchCatalog(options);
   const checks = await watchLaunchChecks(options);
   const published = (model: Model | undefined): Model | null => (model?.published ? model : null);
-  const availability = (model: Model, { zeroDataRetention, earlyAccess }: WorkspaceRequirements): Availability =>
-    availabilityOf(model, { providerKey: options.providerKey, checks: checks.current(), zeroDataRetention, earlyAccess });
+  const availability = (
+    model: Model,
+    { zeroDataRetention, earlyAccess, ownKeys, ownKeyFallback }: WorkspaceRequirements,
+  ): Availability =>
+    availabilityOf(model, {
+      providerKey: options.providerKey,
+      checks: checks.current(),
+      zeroDataRetention,
+      earlyAccess,
+      ownKeys,
+      ownKeyFallback,
+    });
   const checkable = (model: Model): Route[] => model.routes.filter((route) => isCheckable(model, route));
   const isCheckable = (model: Model, route: Route): boolean => {
     const { runnable, reason } = availability({ ...model, routes: [route] }, everyFeature);

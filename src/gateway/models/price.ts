@@ -25,7 +25,7 @@ export interface MaximumCost {
 }
 
 /**
- * The maximum cost of an answer by any of these routes, if the provider counts within the bounds.
+ * The maximum cost of an answer by any of these routes, if the provider counts within the bounds. A call with an own key costs nothing.
  * @throws RangeError when no route is given or one has no price
  */
 export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: PricedRequest): MaximumCost {
@@ -34,7 +34,7 @@ export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: Pr
   let largestInput = 0;
   for (const route of routes) {
     const bound = Math.min(inputTokens + hiddenInputTokens(route, tools), promptTokensMax(model));
-    const pico = dearestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
+    const pico = route.ownKey ? 0n : dearestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
     if (pico > dearest) dearest = pico;
     largestInput = Math.max(largestInput, bound);
   }

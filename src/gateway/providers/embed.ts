@@ -16,7 +16,7 @@ export type CallEmbeddings = (
 ) => Promise<EmbeddingAnswer>;
 
 /** @param settled what all calls of a process share */
-export function embeddingCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey">): CallEmbeddings {
+export function embeddingCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey" | "openOwnKey">): CallEmbeddings {
   return (reservation, call, options) => embed(reservation, call, { ...settled, ...options });
 }
 

@@ -1,10 +1,11 @@
 /** Calls a provider: the only way from an admitted request to a model. */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
-import type { ProviderRecord } from "../models/model.ts";
+import type { ProviderRecord, Route } from "../models/model.ts";
 import { readBeginning, readWhole } from "./transport/body.ts";
 import { UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
 import { parseJson } from "./wire/json.ts";
@@ -26,6 +27,11 @@ export interface CallContext {
   clocks: ProviderClocks;
   /** Returns our key for a provider, by the variable named in its `key_env`. */
   providerKey(name: string): Secret | null;
+  /**
+   * Opens the workspace's own key of a route. Absent: routes have none.
+   * @throws GatewayError when it cannot be read
+   */
+  openOwnKey?: ((key: OwnKey) => Secret) | undefined;
   /** Aborts the call until it is answered. An open stream is ended by its own `cancel`. */
   givenUp?: StopSignal | undefined;
   /** Called when the request has been sent: from then on the provider may bill it. */
@@ -42,7 +48,7 @@ export type CallProvider = (
 ) => Promise<ProviderAnswer>;
 
 /** @param settled what all calls of a process share */
-export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey">): CallProvider {
+export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey" | "openOwnKey">): CallProvider {
   return (reservation, call, options) => callProvider(reservation, call, { ...settled, ...options });
 }
 
@@ -110,7 +116,7 @@ export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
 export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
   const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
   const { provider } = route;
-  const keyed = keyHeaders(provider, format, context);
+  const keyed = keyHeaders(route, format, context);
   const post = { headers: { ...headersFor(streamed), ...encoded.headers, ...keyed }, body: encoded.body };
   const transport = wireFormats[provider.format].transport(context.clock);
   const url = urlOf(provider, baseUrl + encoded.path);
@@ -140,9 +146,11 @@ function headersFor(streamed: boolean): Record<string, string> {
   };
 }
 
-function keyHeaders({ id, keyEnv }: ProviderRecord, format: WireFormat, context: CallContext): Record<string, string> {
+/** With an own key the service's key is never used. */
+function keyHeaders({ provider, ownKey }: Route, format: WireFormat, context: CallContext): Record<string, string> {
+  const { id, keyEnv } = provider;
   if (keyEnv === null) return {};
-  const key = context.providerKey(keyEnv);
+  const key = ownKey ? (context.openOwnKey?.(ownKey) ?? null) : context.providerKey(keyEnv);
   if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${id}`);
   return format.authorization(key.reveal());
 }

@@ -1,7 +1,8 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
 export interface NewMail {
-  ticket: string;
+  /** The ticket that it acknowledges; null: none. */
+  ticket: string | null;
   recipient: string;
   subject: string;
   body: string;
@@ -30,7 +31,7 @@ export interface Mail {
  */
 export async function beginAttempt({ now, domain }: { now: Date; domain: string }, sql: Queries): Promise<Mail | undefined> {
   const [row] = await sql<Mail[]>`
-    UPDATE mails SET attempts = attempts + 1, message_id = coalesce(message_id, '<' || ticket_id || '@' || ${domain}::text || '>')
+    UPDATE mails SET attempts = attempts + 1, message_id = coalesce(message_id, '<' || coalesce(ticket_id, 'mail-' || id) || '@' || ${domain}::text || '>')
     WHERE id = (SELECT id FROM mails WHERE state = 'waiting' AND due_at <= ${now} ORDER BY due_at, id LIMIT 1)
     RETURNING id, recipient, subject, body, message_id AS "messageId", attempts`;
   return row;

@@ -23,7 +23,7 @@ interface MemoryEntry {
 
 interface MemoryCharge extends Charge {
   late: boolean;
-  /** The sequence of its entry; null: its end is unknown. */
+  /** The sequence of its entry; null: its end is unknown, or its provider bills it. */
   entry: bigint | null;
 }
 
@@ -119,7 +119,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const there = balance > 0n ? balance : 0n;
     const cost = charge.cost < there ? charge.cost : there;
     const booked = { ...charge, cost, excess: charge.excess + charge.cost - cost };
-    const entry = outcome === "settled" ? this.#enter(workspace, cost, opened) : null;
+    const entry = outcome === "settled" && !booked.settlement.ownKey ? this.#enter(workspace, cost, opened) : null;
     this.charges.set(generation, { ...booked, late: present !== undefined, entry });
     this.#spend(charge.settlement, cost);
     return booked;

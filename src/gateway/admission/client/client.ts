@@ -136,6 +136,7 @@ export class AdmissionClient {
       kind: "admit",
       generation,
       ...fields,
+      ...(caller.record.ownKeys && { ownKeys: caller.record.ownKeys.map(({ id }) => id) }),
       deadline: this.#deadline(),
       fingerprint,
     });

@@ -7,7 +7,7 @@ import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counte
 import { monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { recordLookupMs, countersTimeAgeMsMax } from "../../limits.ts";
+import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax } from "../../limits.ts";
 import { replyFor, prepare, type Prepared } from "../decide.ts";
 import type { ModelsView } from "../models-view.ts";
 import { LedgerRollbackCheck } from "./ledger-rollback-check.ts";
@@ -15,7 +15,7 @@ import { SingleFlightLoads } from "./single-flight-loads.ts";
 import { refreshAccount, type LoadStore } from "./load.ts";
 import { decodeRequests, encodeReplies } from "../codec.ts";
 import { KeyRecordCache, type CachedRecord, type FindRecords } from "./key-record-cache.ts";
-import { recordOnBus } from "../record-on-bus.ts";
+import { ownKeyBytes, recordOnBus } from "../record-on-bus.ts";
 import type { AdmitGeneration, AdmissionReply, AdmissionRequest, Refused } from "../message.ts";
 import type { MeteringLagGuard } from "./metering-lag-guard.ts";
 import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
@@ -70,12 +70,13 @@ export class AdmissionService {
     const admits: Pending[] = [];
     const releases: Release[] = [];
     const others: Promise<void>[] = [];
+    const space = { bytes: ownKeyReplyBytesMax };
     for (const [index, request] of requests.entries()) {
       if (request.kind === "admit") {
         const prepared = this.#prepare(request, records[index]);
         if ("kind" in prepared) replies[index] = prepared;
         else admits.push({ index, admit: request, prepared });
-      } else if (request.kind === "authenticate") replies[index] = this.#keyRecordReply(records[index]);
+      } else if (request.kind === "authenticate") replies[index] = this.#keyRecordReply(records[index], space);
       else if (request.kind === "void") releases.push({ index, workspace: request.workspace, generation: request.generation });
       else others.push(this.#replyToOne(request).then((reply) => void (replies[index] = reply)));
     }
@@ -157,8 +158,12 @@ export class AdmissionService {
     }
   }
 
-  #keyRecordReply(entry: CachedRecord | undefined): AdmissionReply {
+  /** @param space left in the message for own keys: a record whose keys do not fit is for a later message, and others are not held up */
+  #keyRecordReply(entry: CachedRecord | undefined, space: { bytes: number }): AdmissionReply {
     if (!entry) return unavailable("auth_unavailable");
+    const bytes = entry.record ? ownKeyBytes(entry.record) : 0;
+    if (bytes > space.bytes) return unavailable("auth_unavailable");
+    space.bytes -= bytes;
     const ageMs = Math.ceil(this.#parts.clock.monotonic() - entry.readAt);
     return { kind: "record", ageMs, record: entry.record && recordOnBus(entry.record) };
   }

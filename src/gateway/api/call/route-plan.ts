@@ -7,9 +7,11 @@ import type { RouteCoolDown } from "../../models/health/route-cool-down.ts";
 import type { RouteMeasure } from "../../models/listing.ts";
 import type { Route } from "../../models/model.ts";
 import type { Models } from "../../models/models.ts";
+import { reservedCandidates, servedRoutes } from "../../models/own-keys/own-routes.ts";
 import { isPermitted, orderCandidates, type ModelRoutes } from "../../models/routing/candidate-order.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import type { Reservation } from "../../credit/reservation.ts";
+import type { NanoUsd } from "../../../kernel/money.ts";
 import type { CheckedChat, CheckedRouting } from "../request/chat.ts";
 
 export interface RoutePlan {
@@ -37,10 +39,11 @@ export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanCo
   const unknown = routing.models.find(({ id }) => models.find(id) === null);
   if (unknown) return { candidates: [], list: [], unknown };
   const known = permittedModels(routing, models);
-  const usable = known.map(({ model, routes }) => ({
-    model,
-    routes: models.usableRoutes({ ...model, routes: [...routes] }, caller.record).routes,
-  }));
+  const usable = known.map(({ model }) => {
+    // Own keys decide before the request's rules do: a rule spends no credit that the workspace does not let a model spend.
+    const routes = servedRoutes(model.routes, caller.record).filter((route) => isPermitted(route, routing.rules));
+    return { model, routes: models.usableRoutes({ ...model, routes }, caller.record).routes };
+  });
   const maximumCost = (candidate: Candidate): bigint => costOf(candidate, chat).amount;
   const ordered = orderCandidates(usable, routing.rules, { maximumCost, measure }).slice(0, routingCandidatesMax);
   if (ordered.length > 0) return fitting(ordered);
@@ -88,19 +91,24 @@ export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): Reque
 }
 
 interface AdmittedRequest {
-  chat: Pick<CheckedChat, "model">;
+  chat: CheckedChat;
   caller: Pick<Caller, "record">;
   plan: RoutePlan | null;
   /** The numbers of the candidates that the reservation covers; null: every route of the request's model. */
   priced: readonly number[] | null;
+  /** What was reserved. */
+  amount: NanoUsd;
 }
 
 /** The candidates that the reservation covers; null: there is none, since the catalog has changed meanwhile. */
 export function admittedCandidates(
-  { chat, caller, plan, priced }: AdmittedRequest,
+  { chat, caller, plan, priced, amount }: AdmittedRequest,
   { models, coolDown }: { models: Pick<Models, "find" | "usableRoutes">; coolDown: RouteCoolDown },
 ): Candidates | null {
-  const [first, ...others] = coolDown.preferred(plan === null ? candidatesOf(chat.model) : coveredBy(plan));
+  const covered = plan === null ? candidatesOf(chat.model) : coveredBy(plan);
+  const [first, ...others] = coolDown.preferred(
+    caller.record.ownKeys ? reservedCandidates(covered, { ...chat, amount }) : covered,
+  );
   return first === undefined ? null : [first, ...others];
 
   function candidatesOf(id: string): Candidate[] {

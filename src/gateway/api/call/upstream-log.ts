@@ -14,8 +14,9 @@ export function logUpstreamFailure(
     provider: route.provider.id,
     model: route.upstreamModel,
     detail: failure.message,
+    ...(route.ownKey && { ownKey: route.ownKey.id }),
   };
-  if (failure.code === "upstream_auth")
+  if (failure.code === "upstream_auth" && !route.ownKey)
     raiseAlarm(log, "upstream.auth", facts, "A provider refused the service's own credentials");
   else log.warn({ event: "upstream.failed", code: failure.code, ...facts });
 }

@@ -28,9 +28,9 @@ export function generationHeaders({ generation, request }: Pick<Reservation, "ge
   return { "x-generation-id": generation, "x-request-id": request };
 }
 
-/** The route that served an answer. Only while the workspace has routing on, and not on errors. */
+/** The route that served an answer, and whether the workspace's own key did. Only while the workspace has routing on, and not on errors. */
 export function routeHeaders(candidate: Candidate): Headers {
-  return { "x-route": candidateName(candidate) };
+  return { "x-route": candidateName(candidate) + (candidate.route.ownKey ? "; key=own" : "") };
 }
 
 /** Keeps proxies from holding events back, compressing or caching them. */

@@ -22,7 +22,7 @@ export class RouteCoolDown {
     if (this.#until.size === 0) return candidates;
     const now = this.#clock.monotonic();
     for (const [entry, until] of this.#until) if (until <= now) this.#until.delete(entry);
-    const cooling = ({ route }: Candidate): number => (this.#until.has(route.entry) ? 1 : 0);
+    const cooling = ({ route }: Candidate): number => (!route.ownKey && this.#until.has(route.entry) ? 1 : 0);
     const byModel = Map.groupBy(candidates, ({ model }) => model.id);
     return [...byModel.values()].flatMap((some) => some.toSorted((a, b) => cooling(a) - cooling(b)));
   }

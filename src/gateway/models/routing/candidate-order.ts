@@ -36,8 +36,8 @@ export function isPermitted({ provider }: Route, { only, ignore }: RoutingRules)
 }
 
 /**
- * The permitted candidates, model by model. Within a model: the providers of `order` first, then the others by `sort`; equals keep the
- * catalog's order.
+ * The permitted candidates, model by model. Within a model: the providers of `order` first, then those with an own key, then the others,
+ * each by `sort`; equals keep the catalog's order.
  */
 export function orderCandidates(models: readonly ModelRoutes[], rules: RoutingRules, facts: SortFacts): Candidate[] {
   // The first mention of a provider counts.
@@ -48,9 +48,10 @@ export function orderCandidates(models: readonly ModelRoutes[], rules: RoutingRu
       .map((route) => {
         const candidate = { model, route };
         const place = places.get(route.provider.id) ?? Infinity;
-        return { candidate, place, key: place === Infinity ? sortKey(candidate, rules.sort, facts) : 0 };
+        const key = place === Infinity ? sortKey(candidate, rules.sort, facts) : 0;
+        return { candidate, place, onCredit: route.ownKey ? 0 : 1, key };
       })
-      .toSorted((a, b) => compare(a.place, b.place) || compare(a.key, b.key))
+      .toSorted((a, b) => compare(a.place, b.place) || compare(a.onCredit, b.onCredit) || compare(a.key, b.key))
       .map(({ candidate }) => candidate),
   );
 }

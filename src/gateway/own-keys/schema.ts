@@ -1,0 +1,72 @@
+/** Forms and views of own provider keys. No view has the key. */
+import { Type, type Static } from "@sinclair/typebox";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { ownKeyCharactersMax, ownKeyCharactersMin } from "../limits.ts";
+
+/** It becomes a header's value. */
+const Key = Type.String({
+  pattern: "^[!-~]*$",
+  minLength: ownKeyCharactersMin,
+  maxLength: ownKeyCharactersMax,
+  description: `the provider's key, ${ownKeyCharactersMin} to ${ownKeyCharactersMax} printable ASCII characters without spaces,`,
+});
+
+const ZeroDataRetention = Type.Optional(
+  Type.Boolean({
+    title: "Whether the provider keeps nothing under the account of this key",
+    description: "true or false",
+  }),
+);
+
+export const OwnKeyForm = Type.Object({
+  provider: line("the id of a provider"),
+  name: Type.Optional(line("a name")),
+  key: Key,
+  zero_data_retention: ZeroDataRetention,
+});
+export type OwnKeyForm = Static<typeof OwnKeyForm>;
+
+export const NewOwnKey = Type.Object({ key: Key, zero_data_retention: ZeroDataRetention });
+export type NewOwnKey = Static<typeof NewOwnKey>;
+
+export const OwnKeyTestForm = Type.Object({ model: Type.Optional(line("the id of a model")) });
+export type OwnKeyTestForm = Static<typeof OwnKeyTestForm>;
+
+const text = (description: string) => Type.String({ description });
+const textForManagers = (description: string) =>
+  Type.Union([Type.String(), Type.Null()], { description: `${description}; shown to admins, super admins and the operator` });
+
+export const OwnKeyView = Type.Object({
+  id: text("Its id"),
+  workspace_id: text("The workspace of the key"),
+  provider: text("Id of the provider"),
+  state: Type.Union([Type.Literal("active"), Type.Literal("refused"), Type.Literal("disabled")], {
+    description: "`refused`: the provider refused it in its last use, and it is still tried",
+  }),
+  zero_data_retention: Type.Boolean({ description: "Whether the provider keeps nothing under the account of this key" }),
+  name: textForManagers("Its name"),
+  masked: textForManagers("An ellipsis and the last four characters, which a short key does not show"),
+  created_at: text("When, ISO 8601 in UTC"),
+  tested_at: textForManagers("When the provider last accepted it in a test, ISO 8601 in UTC"),
+  last_used_at: textForManagers("When it last served, within a minute, ISO 8601 in UTC; null: never"),
+});
+export type OwnKeyView = Static<typeof OwnKeyView>;
+
+export const OwnKeyDeleted = Type.Object({
+  id: text("Its id"),
+  deleted: Type.Literal(true, { description: "true" }),
+});
+export type OwnKeyDeleted = Static<typeof OwnKeyDeleted>;
+
+const Tested = Type.Object({
+  model: text("Id of the model"),
+  code: Type.Union([Type.String(), Type.Null()], { description: "The code of the error; null: the call succeeded" }),
+});
+
+export const OwnKeyTest = Type.Object({
+  id: text("Its id"),
+  ok: Type.Boolean({ description: "Whether every call succeeded" }),
+  state: OwnKeyView.properties.state,
+  tests: Type.Array(Tested, { description: "The calls, of at most 16 output tokens each, which the provider bills" }),
+});
+export type OwnKeyTest = Static<typeof OwnKeyTest>;

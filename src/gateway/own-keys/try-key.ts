@@ -1,0 +1,117 @@
+/** Test calls with an own key: each is the launch check of one model, which the provider bills to the workspace. */
+import { DomainError } from "../../accounts/errors.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { newGenerationId, newRequestId } from "../../kernel/ids.ts";
+import { nearest } from "../../kernel/nearest.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import { probeTicket } from "../credit/reservation.ts";
+import { probeOutputTokensMax } from "../limits.ts";
+import type { Model, ProviderRecord, Route } from "../models/model.ts";
+import type { Models } from "../models/models.ts";
+import { chargedCost } from "../models/price.ts";
+import type { CallProvider } from "../providers/http.ts";
+import { launchCheck } from "../providers/launch-check.ts";
+
+export interface TrySources {
+  models: Pick<Models, "catalog" | "list">;
+  /** Calls providers with this key. */
+  callWith(key: Secret): CallProvider;
+  clock: Clock;
+}
+
+/** A model with its route at the provider. */
+export interface Candidate {
+  model: Model;
+  route: Route;
+}
+
+/**
+ * The provider of an own key, which must be one that customers' requests may be passed on to.
+ * @throws DomainError invalid_field naming `provider`; conflict while its terms have not been checked; unavailable without a catalog
+ */
+export function requireProvider(id: string, { models }: Pick<TrySources, "models">): ProviderRecord {
+  const providers = models.catalog()?.providers;
+  if (!providers) throw new DomainError("unavailable", "The catalog cannot be read at present: try again shortly");
+  const provider = providers.get(id);
+  if (!provider) {
+    const near = nearest(id, [...providers.keys()]);
+    const hint = near === undefined ? "" : `: the nearest known one is "${near}"`;
+    throw new DomainError("invalid_field", `There is no provider "${id}"${hint}`, { field: "provider" });
+  }
+  if (provider.keyEnv === null) {
+    throw new DomainError("invalid_field", `The provider "${id}" takes no key`, { field: "provider" });
+  }
+  if (!provider.termsChecked || !provider.subprocessorListed) {
+    throw new DomainError(
+      "conflict",
+      `Requests may not be passed on to "${id}" yet: its terms have not been checked by the operator`,
+    );
+  }
+  return provider;
+}
+
+/** Chat models that the provider could serve, the cheapest test call first. */
+export function candidatesOf({ id }: ProviderRecord, { models }: Pick<TrySources, "models">): Candidate[] {
+  const candidates = models.list().flatMap((model) => {
+    if (model.kind !== "chat" || model.listedAs !== "available") return [];
+    return model.routes.filter(({ provider, prices }) => provider.id === id && prices).map((route) => ({ model, route }));
+  });
+  const [first, second] = [-1, 1];
+  return candidates.toSorted((a, b) => (testCost(a.route) < testCost(b.route) ? first : second));
+}
+
+/** A short question, and as much output as a test call may have. */
+const testUsage = {
+  promptTokens: probeOutputTokensMax,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  completionTokens: probeOutputTokensMax,
+  reasoningTokens: 0,
+};
+
+function testCost({ prices }: Route): bigint {
+  return prices === null ? 0n : chargedCost(prices, testUsage);
+}
+
+/** @returns our error code; null: the provider answered */
+export async function tryKey(
+  { key, candidate }: { key: Secret; candidate: Candidate },
+  { callWith, clock }: TrySources,
+): Promise<string | null> {
+  const now = clock.now();
+  const ticket = probeTicket({ generation: newGenerationId(now), request: newRequestId(now), nowMs: now });
+  return launchCheck({ ticket, model: candidate.model.id, route: candidate.route }, callWith(key));
+}
+
+/**
+ * One call of the provider's cheapest chat model.
+ * @returns the model that answered
+ * @throws DomainError conflict if the provider refuses it, or serves no chat model; unavailable if it does not answer
+ */
+export async function requireAccepted(
+  { key, provider }: { key: Secret; provider: ProviderRecord },
+  sources: TrySources,
+): Promise<Candidate> {
+  const [candidate] = candidatesOf(provider, sources);
+  if (!candidate) throw new DomainError("conflict", `The catalog has no chat model of "${provider.id}" to test a key with`);
+  const code = await tryKey({ key, candidate }, sources);
+  if (code === null) return candidate;
+  const rest = `${testProblem(code)} (${candidate.model.id}: ${code}); nothing was stored`;
+  if (code === "upstream_error" || code === "upstream_timeout") {
+    throw new DomainError("unavailable", `${provider.name} ${rest}`);
+  }
+  throw new DomainError("conflict", `${provider.name} ${rest}`);
+}
+
+function testProblem(code: string): string {
+  switch (code) {
+    case "upstream_auth":
+      return "refused the key or its account in the test call";
+    case "upstream_rate_limited":
+      return "did not answer the test call, for the key has reached a rate limit or its quota";
+    case "upstream_rejected":
+      return "rejected the test call";
+    default:
+      return "did not answer the test call";
+  }
+}
