@@ -74,6 +74,18 @@ export const objectFile: Value = {
   },
 };
 
+/** A secret in a file, without the end of its line, for the same reason. */
+export const secretFile: Value = {
+  placeholder: "FILE|-",
+  read(given) {
+    try {
+      return readFileSync(given === "-" ? 0 : given, "utf8").trim();
+    } catch {
+      throw new UsageError(`"${given}" cannot be read`);
+    }
+  },
+};
+
 function wholeNumber(given: string): number {
   if (!/^-?\d{1,9}$/.test(given)) throw new UsageError(`"${given}" is not a whole number`);
   return Number(given);

@@ -15,6 +15,7 @@ import { promptVerbs } from "./verbs/prompt.ts";
 import { secretsVerbs } from "./verbs/secrets.ts";
 import { productVerbs } from "./verbs/product.ts";
 import { projectVerbs } from "./verbs/project.ts";
+import { providerKeyVerbs } from "./verbs/provider-key.ts";
 import { repositoryVerbs } from "./verbs/repository.ts";
 import { sbomVerbs } from "./verbs/sbom.ts";
 import type { Verb } from "./verb.ts";
@@ -34,6 +35,7 @@ export const verbs: readonly Verb[] = [
   ...migrateVerbs,
   ...secretsVerbs,
   ...connectionVerbs,
+  ...providerKeyVerbs,
   ...sbomVerbs,
   ...repositoryVerbs,
   ...productVerbs,

@@ -45,6 +45,12 @@ export const workspaceVerbs: readonly Verb[] = [
       },
       { name: "prompt-storage", field: "prompt_storage", value: onOff, help: "whether prompts and answers are stored" },
       { name: "cost-in-answers", field: "cost_in_answers", value: onOff, help: "whether the usage in answers has the charge" },
+      {
+        name: "own-key-fallback",
+        field: "own_key_fallback",
+        value: onOff,
+        help: "whether other providers serve on credit where an own provider key fails",
+      },
       { name: "early-access", field: "early_access", value: listOrNone, help: "early-access features, separated by commas" },
     ],
   },
