@@ -8,6 +8,7 @@ import { AuditView } from "../../src/accounts/audit/list.ts";
 import { ConnectionTest, ConnectionView } from "../../src/connectors/connections/schema.ts";
 import { CreditView } from "../../src/gateway/credit/schema.ts";
 import { GenerationView } from "../../src/gateway/generations/schema.ts";
+import { OwnKeyTest, OwnKeyView } from "../../src/gateway/own-keys/schema.ts";
 import { KeyView } from "../../src/accounts/keys/schema.ts";
 import { ProductView } from "../../src/security/products/schema.ts";
 import { ProjectView, StoredSbom } from "../../src/security/projects/schema.ts";
@@ -28,6 +29,8 @@ const things: [string, TObject][] = [
   ["A stored prompt", PromptView],
   ["A connection", ConnectionView],
   ["A test of a connection", ConnectionTest],
+  ["An own provider key", OwnKeyView],
+  ["A test of an own provider key", OwnKeyTest],
   ["A stored SBOM", StoredSbom],
   ["An imported repository", ImportedRepository],
   ["A product", ProductView],
@@ -51,7 +54,7 @@ describe("docs/control-api.md", () => {
   });
 
   test("the document lists every verb of the command line with its flags and its call, and no other", () => {
-    const listed = [...text.matchAll(/^\| `([a-z]+(?: [a-z]+)?)` *\|([^|]*)\| (`[A-Z]+ \S+`|nothing) *\|$/gm)].map(
+    const listed = [...text.matchAll(/^\| `([a-z-]+(?: [a-z]+)?)` *\|([^|]*)\| (`[A-Z]+ \S+`|nothing) *\|$/gm)].map(
       ([, verb, flags, call]) => ({
         verb,
         flags: [...(flags ?? "").matchAll(/`--([a-z-]+)`(\?)?/g)].map(([, flag, optional]) => `${flag}${optional ?? ""}`),
@@ -70,6 +73,7 @@ describe("docs/control-api.md", () => {
     const rooms = [
       "accounts",
       "gateway/credit",
+      "gateway/own-keys",
       "gateway/prompts",
       "connectors/connections",
       "security/products",

@@ -13,6 +13,7 @@ const rows = Array.from({ length: 5 * positionsAtOnceMax }, (_, index): Workspac
   zeroDataRetention: false,
   promptStorage: false,
   costInAnswers: false,
+  ownKeyFallback: false,
   earlyAccess: [],
   balance: BigInt(index),
   monthSpent: 0n,

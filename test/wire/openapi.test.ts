@@ -160,6 +160,23 @@ test("connections match the document", async () => {
   await ask("delete /api/console/connections/{id}", 404, { id });
 });
 
+test("own provider keys match the document", async () => {
+  const { workspace } = customer;
+  await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["own_keys"] });
+  const form = { workspace, provider: "openai", key: "sk-of-the-customer" };
+  const { id: made } = await ask("post /api/console/provider-keys", 201, { body: form });
+  const id = String(made);
+  await ask("post /api/console/provider-keys", 409, { body: form });
+  await ask("post /api/console/provider-keys", 400, { body: { ...form, key: "short" } });
+  await ask("get /api/console/provider-keys", 200, { query: `?workspace=${workspace}` });
+  await ask("put /api/console/provider-keys/{id}", 200, { id, body: { key: "sk-of-the-customer-2" } });
+  await ask("post /api/console/provider-keys/{id}/test", 200, { id, body: { model: "openai/model" } });
+  await ask("post /api/console/provider-keys/{id}/disable", 200, { id, body: {} });
+  await ask("delete /api/console/provider-keys/{id}", 200, { id, query: `?workspace=${workspace}` });
+  await ask("delete /api/console/provider-keys/{id}", 404, { id });
+  await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: [] });
+});
+
 test("imports of advisories match the document", async () => {
   const events = [{ introduced: "0" }, { fixed: "3.0.9" }];
   const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges: [{ type: "ECOSYSTEM", events }] }];

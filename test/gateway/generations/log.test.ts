@@ -90,6 +90,8 @@ describe.each(databases)("the request log on $name", ({ open }) => {
       tier_above_tokens: null,
       reserved_usd: "0.001000000",
       cost_usd: "0.000200000",
+      own_key: false,
+      list_cost_usd: null,
       usage_estimated: false,
       at: "2026-11-20T12:00:00.000Z",
       first_token_ms: 12,

@@ -85,6 +85,19 @@ describe.each(databases)("retention on $name", ({ name: databaseName, open }) =>
     await money.expectSound();
   });
 
+  test("generations with a workspace's own key count in the sums as generations, and not as charges", async () => {
+    const { metering, ended, workspace } = customer;
+    const prices = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
+    const own = { prices, reserved: "0", ownKey: { id: "own-1", listCost: "200000" }, admittedAt: before(6) };
+    await metering.settle([ended({ admittedAt: before(6) }), ended(own)]);
+    await metering.settle([ended(own)]);
+    await retain(2);
+    const [day] = await money.sql`
+      SELECT generations, charges, cost_nano FROM generation_days WHERE workspace_id = ${workspace}`;
+    expect(day).toEqual({ generations: 3n, charges: 1n, cost_nano: cost });
+    await money.expectSound();
+  });
+
   test("the sums by workspace, key, model and day stay", async () => {
     const { metering, ended, workspace, key } = customer;
     const failed = { status: 502, code: "upstream_error", usage: { ...ended().usage, promptTokens: 0, completionTokens: 0 } };

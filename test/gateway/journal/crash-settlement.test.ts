@@ -101,6 +101,27 @@ describe("the recovery of a dead gateway's generations", () => {
     expect(charges.map((charge) => charge.prices)).toEqual([high, high, prices]);
   });
 
+  test("the successor charges nothing for a workspace's own key, and notes what it would have cost", async () => {
+    const killed = journals.open();
+    const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
+    const [plain, moved] = [reservation(), reservation()];
+    killed.begin(plain, { ...facts, owed: { ...owed, prices: free, ownKey: { id: "own-1", prices } } });
+    killed.begin(moved, { ...facts, owed: { ...owed, prices: free, ownKey: { id: "own-1", prices } } });
+    await settled();
+    killed.track(plain.generation, () => soFar);
+    killed.track(moved.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
+    journals.clock.advance(progressMs);
+    killed[Symbol.dispose]();
+    journals.bus.stored = [];
+
+    journals.open().recover();
+    const [first, second] = await journals.published();
+    // 9,995 of 1,000 nano-USD, 40,000 of 100, 5 of 1,000, and 299 of 10,000.
+    expect(first).toMatchObject({ prices: free, ownKey: { id: "own-1", listCost: "16990000" } });
+    expect(second).toMatchObject({ provider: "other", prices });
+    expect(second?.ownKey).toBeUndefined();
+  });
+
   test("a second route without tiers is charged without those of the first", async () => {
     const killed = journals.open();
     const begun = reservation();

@@ -9,21 +9,24 @@ import {
 import { settlement } from "../../support/gateway/settlements.ts";
 
 const good = settlement({ workspace: "ws-1", key: "key-1" });
+const ownKey = { id: "own-1", listCost: "120" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("the codec of settlements", () => {
   test("decoded settlements equal the encoded ones", () => {
-    const rare = { tierAboveTokens: 200_000, endpoint: "completions" as const };
-    const settlements = [good, { ...good, model: 'a "quoted"\n漢' }, { ...good, ...rare }];
+    const fields = [{ tierAboveTokens: 200_000, endpoint: "completions" as const }, { ownKey }, { tierAboveTokens: 5, ownKey }];
+    const rare = fields.map((some) => ({ ...good, ...some }));
+    const settlements = [good, { ...good, model: 'a "quoted"\n漢' }, ...rare];
     const decoded = decodeSettlements(encodeSettlements("batch", settlements.map(encodeSettlement)));
     expect(decoded).toEqual({ batch: "batch", settlements, invalid: [] });
   });
 
-  test("the version before price tiers and endpoints reads the same 25 values", () => {
+  test("the version before price tiers, endpoints and own keys reads the same 25 values", () => {
     const valuesOf = (text: string): unknown[] => [JSON.parse(text)].flat();
     const plain = valuesOf(encodeSettlement(good));
     expect(plain).toHaveLength(25);
     expect(valuesOf(encodeSettlement({ ...good, tierAboveTokens: 200_000 })).slice(0, 25)).toEqual(plain);
+    expect(valuesOf(encodeSettlement({ ...good, ownKey })).slice(0, 25)).toEqual(plain);
     expect(valuesOf(encodeSettlement({ ...good, endpoint: "completions" })).slice(0, 25)).toEqual(plain);
   });
 
@@ -45,6 +48,7 @@ describe("the codec of settlements", () => {
     ["a time beyond the last Date", { admittedAt: 8_640_000_000_000_001 }],
     ["another id", { generation: "gen-1" }],
     ["a tier that is not a count", { tierAboveTokens: -1 }],
+    ["a list cost that is not an amount", { ownKey: { id: "own-1", listCost: "-1" } }],
     ["an unknown outcome", { outcome: "void" }],
     ["an unknown endpoint", { endpoint: "images" }],
     ["a missing field", { workspace: undefined }],

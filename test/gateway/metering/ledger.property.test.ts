@@ -25,9 +25,12 @@ const events = fc.array(
     /** In nano-USD; a token costs 1,000. */
     reserved: fc.constantFrom(0, 1_500, 1_000_000),
     month: fc.constantFrom("2026-11", "2026-12"),
+    /** Served by a workspace's own key. */
+    own: fc.boolean(),
   }),
   { minLength: 1, maxLength: 12, size: "max" },
 );
+const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
 type Event = typeof events extends fc.Arbitrary<(infer One)[]> ? One : never;
 
 describe.each(databases)("random settlements on $name", ({ open }) => {
@@ -77,7 +80,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
   }, 60_000);
 
   /** A generation belongs to one workspace, key and month in all its settlements. */
-  function settlementOf({ generation, outcome, promptTokens, reserved }: Event, ids: string[]): Settlement {
+  function settlementOf({ generation, outcome, promptTokens, reserved, own }: Event, ids: string[]): Settlement {
     const { id, keys } = spaces[generation % 3] ?? { id: "", keys: [] };
     const usage = { promptTokens, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
     const lost = outcome === "settled" ? usage : { ...usage, promptTokens: 0 };
@@ -90,6 +93,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
       outcome,
       reserved: reserved.toString(),
       usage: lost,
+      ...(own && outcome === "settled" && { prices: free, ownKey: { id: "own-1", listCost: "7" } }),
     });
   }
 });

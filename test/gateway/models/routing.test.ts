@@ -10,11 +10,13 @@ import {
   isPermitted,
   orderCandidates,
   routeSorts,
+  type RouteSort,
   type RoutingRules,
 } from "../../../src/gateway/models/routing/candidate-order.ts";
 import { nanoRoundedHalfUp, parsePricePerMillion } from "../../../src/kernel/money.ts";
 import { routeCoolDownMs } from "../../../src/gateway/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { ownKey } from "../../support/gateway/own-keys.ts";
 import { chatModel } from "../../support/providers/model.ts";
 import { route } from "../../support/providers/routes.ts";
 
@@ -56,6 +58,22 @@ describe("three providers of a model", () => {
     ["only [X]", { only: new Set(["X"]) }, ""],
   ])("with %s they serve in the right order", (_, rules, expected) => {
     expect(ordered(rules)).toBe(expected);
+  });
+
+  test("those with an own key serve first, and by price cost nothing; only order comes before", () => {
+    const keyed = { ...model, routes: model.routes.map((one) => (one.provider.id === "B" ? { ...one, ownKey: ownKey() } : one)) };
+    const order = (rules: Partial<RoutingRules>): string =>
+      orderCandidates([{ model: keyed, routes: keyed.routes }], { ...everyone, ...rules }, facts)
+        .map(({ route: { provider } }) => provider.id)
+        .join();
+    expect(["price", "latency", "uptime", null].map((sort) => order({ sort: sort as RouteSort | null }))).toEqual([
+      "B,A,C",
+      "B,A,C",
+      "B,A,C",
+      "B,A,C",
+    ]);
+    expect(order({ order: ["C"] })).toBe("C,B,A");
+    expect(order({ sort: "price", order: ["C"] })).toBe("C,B,A");
   });
 
   test("a cheaper input sorts first for a long prompt, a cheaper output for a long answer: the request's own cost decides", () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { mailAttemptsMax, mailRetryMsMax } from "../../../src/security/limits.ts";
+import { insertMail } from "../../../src/security/mails/store.ts";
 import { startMailer } from "../../../workers/mailer.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
@@ -41,6 +42,19 @@ describe.each(databases)("mails on $name", ({ open }) => {
     return row ?? {};
   };
   const settled = (ticket: unknown) => until(async () => (await state(ticket))["state"] !== "waiting");
+
+  test("a mail that acknowledges no ticket has a Message-ID of its own", async () => {
+    await using server = await TestMailServer.start();
+    const mail = { ticket: null, recipient: "admin@w", subject: "Your own key for alpha was refused", body: "It was." };
+    await database.sql.begin((tx) => insertMail({ ...mail, at: new Date(control.clock.now()) }, tx));
+    await using _mailer = start(server);
+    await until(() => server.taken.length === 1);
+    const [taken] = server.taken;
+    expect(taken?.to).toEqual(["admin@w"]);
+    expect(taken && headerOf(taken, "Subject")).toBe(mail.subject);
+    expect(taken && headerOf(taken, "Message-ID")).toMatch(/^<mail-[0-9]+@example\.test>$/);
+    await until(async () => (await database.sql`SELECT FROM mails WHERE ticket_id IS NULL AND state = 'sent'`).length === 1);
+  });
 
   test("an acknowledgement goes to the key's owner with the ticket's reference and no other text of the ticket in a header", async () => {
     await using server = await TestMailServer.start();

@@ -4,6 +4,7 @@ import type { AdmissionReply, CandidateList } from "../../../../src/gateway/admi
 import type { Model, Route } from "../../../../src/gateway/models/model.ts";
 import { parsePricePerMillion } from "../../../../src/kernel/money.ts";
 import { admitRequest, AdmissionWorker } from "../../../support/gateway/admission-worker.ts";
+import { ownKey } from "../../../support/gateway/own-keys.ts";
 import { chatModel } from "../../../support/providers/model.ts";
 import { route } from "../../../support/providers/routes.ts";
 
@@ -86,6 +87,20 @@ describe("a routed admission", () => {
     expect(await ask(workerWith([one, two], ["A"]), list)).toMatchObject(refused);
     expect(await ask(workerWith([coming]), [["acme/coming"]])).toMatchObject(refused);
     expect(await ask(workerWith([]), list)).toMatchObject({ kind: "refused", code: "model_not_found" });
+  });
+
+  test("a named own key costs nothing, and a provider without one serves on credit only where the workspace allows it", async () => {
+    const routes = one.routes.map((some) => ({ ...some, provider: { ...some.provider, keyEnv: "KEY" } }));
+    const worker = workerWith([{ ...one, routes }]);
+    const ownKeys = [ownKey({ provider: "B" })];
+    const own = worker.addKey("own", { ownKeys });
+    const fallback = worker.addKey("fallback", { ownKeys, ownKeyFallback: true });
+    const named = { ownKeys: ownKeys.map(({ id }) => id) };
+    const list: CandidateList = [["acme/one", "B", "C"]];
+    expect(await ask(worker, list, { hash: own, ...named })).toMatchObject({ amount: "0", priced: [0] });
+    expect(await ask(worker, list, { hash: fallback, ...named })).toMatchObject({ amount: "400000", priced: [0, 1] });
+    expect(await ask(worker, [["acme/one", "A"]], { hash: own, ...named })).toMatchObject({ reason: "provider_not_configured" });
+    expect(await ask(worker, list, { hash: own })).toMatchObject({ amount: "400000", priced: [0, 1] });
   });
 
   test("the message of a 402 names the dearest candidate and how many output tokens are affordable", async () => {

@@ -11,6 +11,7 @@ import type { RoutingRules } from "../../../../src/gateway/models/routing/candid
 import { ManualClock } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { admittedReply, caller, ScriptedAdmission } from "../../../support/gateway/scripted-admission.ts";
+import { ownKey } from "../../../support/gateway/own-keys.ts";
 import { chatModel } from "../../../support/providers/model.ts";
 import { route } from "../../../support/providers/routes.ts";
 
@@ -47,6 +48,7 @@ const planned = (chat: CheckedChat, models: Model[], unusable: string[] = []): R
   planRoute(chat, { caller, models: viewOf(models, unusable), measure: () => null });
 const names = (plan: RoutePlan | null) => plan?.candidates.map(({ model, route: { provider } }) => `${model.id} ${provider.id}`);
 const one = chatModel([], { id: "acme/one", routes: ["A", "B"].map((id) => route(id)) });
+const keyable = chatModel([], { id: "acme/one", routes: ["A", "B"].map((id) => route(id, { keyEnv: "KEY" })) });
 const two = chatModel([], { id: "acme/two", routes: ["A", "C"].map((id) => route(id)) });
 
 describe("the plan of a request", () => {
@@ -66,6 +68,21 @@ describe("the plan of a request", () => {
   test("where nothing is usable admission is asked about the permitted routes, so that it gives the reason", () => {
     const plan = planned(chatFor(["acme/one"], { only: new Set(["B"]) }), [one], ["A", "B"]);
     expect(plan).toEqual({ candidates: [], list: [["acme/one", "B"]] });
+  });
+
+  test("where the workspace has an own key for the model, no rule lets another provider serve on credit", () => {
+    const ownKeys = [ownKey({ provider: "B" })];
+    const plan = (ownKeyFallback: boolean, only: string) =>
+      names(
+        planRoute(chatFor(["acme/one"], { only: new Set([only]) }), {
+          caller: { ...caller, record: { ...caller.record, ownKeys, ownKeyFallback } },
+          models: viewOf([keyable]),
+          measure: () => null,
+        }),
+      );
+    expect(plan(false, "A")).toEqual([]);
+    expect(plan(false, "B")).toEqual(["acme/one B"]);
+    expect(plan(true, "A")).toEqual(["acme/one A"]);
   });
 
   test("a request names at most 16 candidates, those that come first", () => {
@@ -123,7 +140,7 @@ describe("after admission", () => {
   const plan = planned(chat, [one, two]);
   const called = (priced: number[] | null): string | undefined =>
     admittedCandidates(
-      { chat, caller, plan, priced },
+      { chat, caller, plan, priced, amount: 1n },
       { models: viewOf([one, two]), coolDown: new RouteCoolDown(new ManualClock()) },
     )
       ?.map(({ model, route: { provider } }) => `${model.id} ${provider.id}`)
@@ -133,6 +150,21 @@ describe("after admission", () => {
     expect(called([0, 1, 2, 3])).toBe("acme/one A,acme/one B,acme/two A,acme/two C");
     expect(called([1, 2])).toBe("acme/one B,acme/two A");
     expect(called([])).toBeUndefined();
+  });
+
+  test("with own keys, candidates on credit that the reservation does not cover are not called", () => {
+    const ownKeys = [ownKey({ provider: "B" })];
+    const keyed = { ...caller, record: { ...caller.record, ownKeys, ownKeyFallback: true } };
+    const models = viewOf([keyable]);
+    const request = chatFor(["acme/one"]);
+    const keyedPlan = planRoute(request, { caller: keyed, models, measure: () => null });
+    const covered = (amount: bigint) =>
+      admittedCandidates(
+        { chat: request, caller: keyed, plan: keyedPlan, priced: [0, 1], amount },
+        { models, coolDown: new RouteCoolDown(new ManualClock()) },
+      )?.map(({ route: { provider, ownKey: own } }) => provider.id + (own ? " own" : ""));
+    expect(covered(0n)).toEqual(["B own"]);
+    expect(covered(10n ** 18n)).toEqual(["B own", "A"]);
   });
 
   test("a worker of the version before prices the request's model alone, so no other model is called", async () => {
