@@ -16,6 +16,7 @@ import {
   providerKeyCanary,
   type Customer,
 } from "../support/privacy/privacy.ts";
+import { expectNoOwnKey, spreadOwnKeys, type OwnKeyTraffic } from "../support/privacy/own-key-traffic.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
 import { testServers } from "../support/servers/services.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
@@ -29,6 +30,7 @@ describe.skipIf(!available)("a fleet", () => {
   const traces = new Traces();
   let off: Customer;
   let on: Customer;
+  let ownKeys: OwnKeyTraffic;
 
   beforeAll(async () => {
     const services = await ownServices();
@@ -47,6 +49,7 @@ describe.skipIf(!available)("a fleet", () => {
     await traces.addRedis("redis", urls.REDIS_URL);
     on = await customer(fleet, stub, true);
     for (const one of [off, on]) await expectStored(fleet, one);
+    ownKeys = await spreadOwnKeys(fleet, stub);
     await failCheck(fleet, stub, on);
     await traces.addRedis("redis", urls.REDIS_URL);
     await addSaid(traces, fleet);
@@ -94,6 +97,10 @@ describe.skipIf(!available)("a fleet", () => {
 
   test("with prompt storage a prompt and its answer are stored only sealed, and only `prompt show` opens them", () => {
     expectNoTrace(traces, on);
+  });
+
+  test("own provider keys are stored and sent only sealed: no table, message, spool, log, metric, error or answer has one", () => {
+    expectNoOwnKey(traces, ownKeys);
   });
 
   test("no answer to a client contains a provider's text or a wrong key", () => {

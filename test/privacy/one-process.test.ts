@@ -15,6 +15,7 @@ import {
   providerKeyCanary,
   type Customer,
 } from "../support/privacy/privacy.ts";
+import { expectNoOwnKey, spreadOwnKeys, type OwnKeyTraffic } from "../support/privacy/own-key-traffic.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -24,6 +25,7 @@ const stack = new AsyncDisposableStack();
 const traces = new Traces();
 let off: Customer;
 let on: Customer;
+let ownKeys: OwnKeyTraffic;
 
 beforeAll(async () => {
   const stub = stack.use(await startProviderStub());
@@ -35,6 +37,7 @@ beforeAll(async () => {
   await fleet.runnable("stub/model");
   [off, on] = [await customer(fleet, stub, false), await customer(fleet, stub, true)];
   for (const one of [off, on]) await expectStored(fleet, one);
+  ownKeys = await spreadOwnKeys(fleet, stub);
   await failCheck(fleet, stub, on);
   await traces.addFolder("while it runs", dataDir);
   const [gateway] = fleet.gateways;
@@ -66,6 +69,10 @@ test("without prompt storage no table, log, file or metric contains a prompt or 
 
 test("with prompt storage a prompt and its answer are stored only sealed, and only `prompt show` opens them", () => {
   expectNoTrace(traces, on);
+});
+
+test("own provider keys are stored and sent only sealed: no table, message, spool, log, metric, error or answer has one", () => {
+  expectNoOwnKey(traces, ownKeys);
 });
 
 test("no answer to a client contains a provider's text or a wrong key", () => {
