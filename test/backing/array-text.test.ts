@@ -20,7 +20,7 @@ type Row = typeof rows extends fc.Arbitrary<(infer One)[]> ? One : never;
 /** The fields of `booked_generation`, most of them NULL. */
 const fieldsOf = ({ model, code, entry, late }: Row) => {
   const nulls = (count: number): null[] => Array.from({ length: count }, () => null);
-  return [null, entry, ...nulls(10), late, ...nulls(7), model, null, code, null];
+  return [null, entry, ...nulls(10), late, ...nulls(7), model, null, code, null, ...nulls(7)];
 };
 
 describe.each(databases)("rows sent as text to $name", ({ open }) => {
