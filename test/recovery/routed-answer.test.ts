@@ -43,7 +43,7 @@ test("after a kill -9 the model that was answering is charged and logged, beside
   const body = { model: "stub/one", models: ["stub/two"], stream: true };
   const response = await chat({ url: first.url(), key: keys[0]?.key ?? "", body });
   expect(response.headers.get("x-route")).toBe("answering/stub/two");
-  // An answer that nobody reads may be collected as garbage, and then its client has left.
+  // The test reads the answer: the runtime may collect an unread one, and the gateway then sees a client that has left.
   const reading = response.text().catch(() => "");
   await until(() => Promise.resolve(spoolOf(dataDir).includes('"model":"stub/two"')));
   await first.gateways[0]?.process.kill();

@@ -50,7 +50,7 @@ export function modelTallyOf({ providers, models }: ModelJudgement): ModelTally 
 
 type Citation = Pick<RouteEntry, "source" | "checked_with" | "note">;
 
-/** One citation for each route; none for a model that nobody serves. */
+/** One citation for each route. A model without a route has none. */
 function routesOf({ entry }: JudgedModel): Citation[] {
   if (entry.routes !== undefined) return entry.routes;
   return entry.upstream_model === undefined ? [] : [entry];
