@@ -3,21 +3,16 @@ import type { Reservation } from "../credit/reservation.ts";
 import { embeddingAnswerBytesMax } from "../limits.ts";
 import { embeddingFormats } from "./embedding-formats.ts";
 import { inputCount, type EmbeddingAnswer, type EmbeddingCall } from "./embedding.ts";
-import { postEncoded, readJson, withUpstream, type CallContext } from "./http.ts";
+import { postEncoded, readJson, withUpstream, type CallContext, type CallOptions, type SharedContext } from "./http.ts";
 import { UpstreamFailure } from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 import { checkedVectors } from "./wire/vectors.ts";
 
 /** `embed` with all but the call bound. */
-export type CallEmbeddings = (
-  reservation: Reservation,
-  call: EmbeddingCall,
-  options?: Pick<CallContext, "givenUp" | "onSent" | "startedAt">,
-) => Promise<EmbeddingAnswer>;
+export type CallEmbeddings = (reservation: Reservation, call: EmbeddingCall, options?: CallOptions) => Promise<EmbeddingAnswer>;
 
-/** @param settled what all calls of a process share */
-export function embeddingCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey" | "openOwnKey">): CallEmbeddings {
-  return (reservation, call, options) => embed(reservation, call, { ...settled, ...options });
+export function embeddingCalls(shared: SharedContext): CallEmbeddings {
+  return (reservation, call, options) => embed(reservation, call, { ...shared, ...options });
 }
 
 /**

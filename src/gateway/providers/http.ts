@@ -40,16 +40,17 @@ export interface CallContext {
   startedAt?: number | undefined;
 }
 
-/** `callProvider` with all but the call bound. */
-export type CallProvider = (
-  reservation: Reservation,
-  call: ProviderCall,
-  options?: Pick<CallContext, "givenUp" | "onSent" | "startedAt">,
-) => Promise<ProviderAnswer>;
+/** What one call has of its own. */
+export type CallOptions = Pick<CallContext, "givenUp" | "onSent" | "startedAt">;
 
-/** @param settled what all calls of a process share */
-export function providerCalls(settled: Pick<CallContext, "clock" | "clocks" | "providerKey" | "openOwnKey">): CallProvider {
-  return (reservation, call, options) => callProvider(reservation, call, { ...settled, ...options });
+/** What all calls of a process share. */
+export type SharedContext = Omit<CallContext, keyof CallOptions>;
+
+/** `callProvider` with all but the call bound. */
+export type CallProvider = (reservation: Reservation, call: ProviderCall, options?: CallOptions) => Promise<ProviderAnswer>;
+
+export function providerCalls(shared: SharedContext): CallProvider {
+  return (reservation, call, options) => callProvider(reservation, call, { ...shared, ...options });
 }
 
 /**
