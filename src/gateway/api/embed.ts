@@ -59,23 +59,15 @@ function servingRoute({ embedding, caller }: AcceptedEmbedding, { models }: Gate
   return route === undefined ? null : { candidate: { model, route }, facts: model.embeddings };
 }
 
-async function openGeneration(
+function openGeneration(
   { admitted, embedding }: AcceptedEmbedding,
   serving: Serving | null,
   gateway: Gateway,
 ): Promise<GenerationLifecycle> {
   const { model, promptEstimate } = embedding;
-  const facts = { model, promptEstimate, fingerprint: admitted.fingerprint, streamed: false, prompt: null };
-  try {
-    return await GenerationLifecycle.open(
-      admitted.reservation,
-      { ...facts, endpoint: "embeddings", candidate: serving?.candidate ?? null, isRouted: false },
-      gateway,
-    );
-  } catch (error) {
-    gateway.admission.release(admitted.reservation);
-    throw error;
-  }
+  const facts = { model, promptEstimate, fingerprint: admitted.fingerprint, streamed: false, prompt: null, isRouted: false };
+  const candidate = serving?.candidate ?? null;
+  return GenerationLifecycle.open(admitted.reservation, { ...facts, endpoint: "embeddings", candidate }, gateway);
 }
 
 async function respond(started: StartedEmbedding, { candidate, facts }: Serving, gateway: Gateway): Promise<Response> {

@@ -71,7 +71,7 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   }
 }
 
-async function openGeneration(
+function openGeneration(
   accepted: AcceptedRequest,
   candidates: Candidates | null,
   gateway: Gateway,
@@ -84,12 +84,7 @@ async function openGeneration(
   const { endpoint } = format;
   const named = endpoint === undefined ? {} : { endpoint };
   const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, candidate, isRouted, prompt, ...named };
-  try {
-    return await GenerationLifecycle.open(admitted.reservation, facts, gateway);
-  } catch (error) {
-    gateway.admission.release(admitted.reservation);
-    throw error;
-  }
+  return GenerationLifecycle.open(admitted.reservation, facts, gateway);
 }
 
 /** null: the workspace does not store prompts. */

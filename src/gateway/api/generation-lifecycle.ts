@@ -78,20 +78,19 @@ export class GenerationLifecycle {
     gateway.journal.track(reservation.generation, () => this.#progress());
   }
 
-  /** @throws GatewayError billing_unavailable when the journal cannot be written */
+  /** @throws GatewayError billing_unavailable when the journal cannot be written: the reservation is then released */
   static async open(reservation: Reservation, facts: GenerationFacts, gateway: Gateway): Promise<GenerationLifecycle> {
     const { fingerprint, model: requested, streamed, promptEstimate, candidate, endpoint } = facts;
     const owed = candidate === null ? {} : { owed: { ...owedRoute(candidate.route), promptTokens: promptEstimate } };
     const model = candidate?.model.id ?? requested;
     const differs = model === requested ? {} : { requested };
-    await gateway.journal.begin(reservation, {
-      fingerprint,
-      model,
-      ...differs,
-      streamed,
-      ...(endpoint && { endpoint }),
-      ...owed,
-    });
+    const intent = { fingerprint, model, ...differs, streamed, ...(endpoint && { endpoint }), ...owed };
+    try {
+      await gateway.journal.begin(reservation, intent);
+    } catch (error) {
+      gateway.admission.release(reservation);
+      throw error;
+    }
     return new GenerationLifecycle(reservation, facts, gateway);
   }
 
