@@ -1,14 +1,13 @@
 /** POST /completions goes through the pipeline of chat completions, for workspaces that have it switched on. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { bodyBytesMax } from "../../../src/gateway/limits.ts";
-import { Fleet } from "../../support/servers/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { startStubFleet } from "../../support/servers/stub-fleet.ts";
+import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { Customer } from "../../support/operator.ts";
 import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { chat } from "../../support/gateway/requests.ts";
 import { error } from "../../support/providers/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { until } from "../../support/until.ts";
 
 const stack = new AsyncDisposableStack();
@@ -16,11 +15,7 @@ let stub: ProviderStub;
 let fleet: Fleet;
 
 beforeAll(async () => {
-  stub = stack.use(await startProviderStub());
-  const { path } = stack.use(await temporaryFolder());
-  const catalogDir = await writeStubCatalog(path, { url: stub.url });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
-  await fleet.runnable("stub/model");
+  ({ stub, fleet } = await startStubFleet(stack));
 }, 60_000);
 afterAll(() => stack.disposeAsync());
 

@@ -1,13 +1,12 @@
 /** The usage in an answer has the charge if the request or the workspace wants it, and is as before for all others. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Fleet } from "../../support/servers/fleet.ts";
-import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { startStubFleet } from "../../support/servers/stub-fleet.ts";
+import type { ProviderStub } from "../../support/providers/provider-stub.ts";
 import type { Customer } from "../../support/operator.ts";
 import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { chat, completion } from "../../support/gateway/requests.ts";
 import { chat as answer, chunk, stream, usageOf } from "../../support/providers/stub-answers.ts";
-import { stubKeyEnv, writeStubCatalog } from "../../support/providers/stub-catalog.ts";
-import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 interface Told {
   choices: unknown[];
@@ -20,11 +19,7 @@ let stub: ProviderStub;
 let fleet: Fleet;
 
 beforeAll(async () => {
-  stub = stack.use(await startProviderStub());
-  const { path } = stack.use(await temporaryFolder());
-  const catalogDir = await writeStubCatalog(path, { url: stub.url });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
-  await fleet.runnable("stub/model");
+  ({ stub, fleet } = await startStubFleet(stack));
 }, 60_000);
 afterAll(() => stack.disposeAsync());
 
