@@ -88,7 +88,7 @@ async function askPage(kind: LogOf, chance: () => number, sql: postgres.Sql): Pr
     key: kind === "key" ? key : null,
     member: kind === "member" ? plan.member(draw(plan.membersOfLarge)) : null,
   };
-  await listGenerations({ actor: operator, filter, page }, sql as never);
+  await listGenerations({ actor: operator, filter, page }, { sql: sql as never, clock: systemClock });
 }
 
 /** @param url the server's URL. @returns the URL of the loaded database, which an interrupted load continues */

@@ -57,6 +57,11 @@ function timeSortedText(nowMs: number): string {
   return timeText(nowMs) + chance.slice(0, randomDigits);
 }
 
+/** The beginning of all generation ids of this millisecond: no id of it or of a later one is less. */
+export function firstGenerationId(nowMs: number): GenerationId {
+  return `gen-${timeText(nowMs)}`;
+}
+
 /** The time at which an id was created, in milliseconds. @param id its prefix, a hyphen and 26 characters */
 export function timeOfId(id: string): number {
   const start = id.indexOf("-") + 1;

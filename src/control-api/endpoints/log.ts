@@ -44,7 +44,7 @@ export const logEndpoints: Endpoint[] = [
         limit: parseRowLimit(input.limit, { normal: logRowsDefault, max: logRowsMax }),
       };
       const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member: input.member ?? null };
-      const rows = await listGenerations({ actor, filter, page }, parts.sql);
+      const rows = await listGenerations({ actor, filter, page }, parts);
       return { data: rows };
     },
   }),

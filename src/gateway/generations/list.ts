@@ -1,5 +1,6 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { selectKeyIds } from "../../accounts/keys/store.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
@@ -19,7 +20,7 @@ export interface LogFilter {
 /** The request log, newest first: members see their own requests, overseers all requests. */
 export async function listGenerations(
   { actor, filter: { workspace, key, member }, page }: { actor: Actor; filter: LogFilter; page: LogPage },
-  sql: Queries,
+  { sql, clock }: { sql: Queries; clock: Pick<Clock, "now"> },
 ): Promise<GenerationView[]> {
   const seen = ownerSeenBy(actor);
   if (seen !== null && member !== null && member !== seen) return [];
@@ -27,7 +28,7 @@ export async function listGenerations(
   const keys = key !== null ? [key] : owner !== null ? await selectKeyIds({ workspace, owner }, sql) : null;
   const select = (): Promise<GenerationRow[]> => {
     if (keys) return selectLogOfKeys({ keys, ...page }, sql);
-    return workspace === null ? selectWholeLog(page, sql) : selectLog({ workspace, ...page }, sql);
+    return workspace === null ? selectWholeLog(page, sql) : selectLog({ workspace, ...page }, clock.now(), sql);
   };
   return (await select()).map(viewGeneration);
 }

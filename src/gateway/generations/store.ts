@@ -3,7 +3,8 @@
  * finds the rows, the id is what is meant.
  */
 import type { Queries } from "../../backing/backing.ts";
-import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import { monthBounds, monthOf, previousMonth } from "../../kernel/clock.ts";
+import { firstGenerationId, timeOfId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Endpoint, Settlement } from "../journal/settlement.ts";
 
@@ -60,6 +61,10 @@ function older({ before }: LogPage, sql: Queries) {
   return before === null ? sql`` : sql`AND generation_id < ${before}`;
 }
 
+function notBefore(oldest: GenerationId | null, sql: Queries) {
+  return oldest === null ? sql`` : sql`AND generation_id >= ${oldest}`;
+}
+
 function ofWorkspace(workspace: WorkspaceId, sql: Queries) {
   return sql`hashtext(workspace_id) = hashtext(${workspace}) AND workspace_id = ${workspace}`;
 }
@@ -76,12 +81,27 @@ async function selectLogOfModel(
     ORDER BY generation_id DESC LIMIT ${page.limit}`;
 }
 
-/** The newest of each of the workspace's models, which the index is searched for one after the other, then the newest of these. */
-export async function selectLog(page: LogPage & { workspace: WorkspaceId }, sql: Queries): Promise<GenerationRow[]> {
-  const { workspace, model, limit } = page;
+type WorkspacePage = LogPage & { workspace: WorkspaceId };
+
+/** Searches two months first, which nearly always have the whole page, and all months only if they do not. */
+export async function selectLog(page: WorkspacePage, nowMs: number, sql: Queries): Promise<GenerationRow[]> {
+  const { model, before } = page;
   if (model !== null) return selectLogOfModel({ ...page, model }, sql);
+  const lastMonth = monthOf(before === null ? nowMs : timeOfId(before));
+  const oldest = firstGenerationId(Math.max(0, monthBounds(previousMonth(lastMonth)).startMs));
+  const recent = await selectLogOfModels(page, oldest, sql);
+  return recent.length === page.limit ? recent : selectLogOfModels(page, null, sql);
+}
+
+/**
+ * The newest of each of the workspace's models, which the index is searched for one after the other, then the newest of these.
+ * @param oldest the beginning of a month, so that no index is searched in its middle; null: all months
+ */
+async function selectLogOfModels(page: WorkspacePage, oldest: GenerationId | null, sql: Queries): Promise<GenerationRow[]> {
+  const { workspace, limit } = page;
   const nextModel = (after: ReturnType<typeof older>) => sql`
-    SELECT hashtext(model) FROM generations WHERE hashtext(workspace_id) = hashtext(${workspace}) ${after}
+    SELECT hashtext(model) FROM generations
+    WHERE hashtext(workspace_id) = hashtext(${workspace}) ${notBefore(oldest, sql)} ${after}
     ORDER BY hashtext(model) LIMIT 1`;
   return sql<GenerationRow[]>`
     WITH RECURSIVE used (model_hash) AS (
@@ -91,7 +111,7 @@ export async function selectLog(page: LogPage & { workspace: WorkspaceId }, sql:
     )
     SELECT newest.* FROM used CROSS JOIN LATERAL (
       SELECT ${columns(sql)} FROM generations
-      WHERE ${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${older(page, sql)}
+      WHERE ${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${older(page, sql)} ${notBefore(oldest, sql)}
       ORDER BY generation_id DESC LIMIT ${limit}
     ) AS newest
     ORDER BY generation DESC LIMIT ${limit}`;

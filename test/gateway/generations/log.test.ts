@@ -99,6 +99,24 @@ describe.each(databases)("the request log on $name", ({ open }) => {
     });
   });
 
+  test("pages are the same from every position, with several models and months between their requests", async () => {
+    const busy = await control.workspace("busy", "1");
+    const { id: key } = await control.key("busy");
+    const settled = [3, 3, 6, 8, 8, 8, 9, 10, 10].map((month, number) =>
+      settlement({ workspace: busy, key, model: `acme/${number % 3}`, admittedAt: Date.UTC(2026, month, 1 + number) }),
+    );
+    await book(database.sql, ...settled);
+    const newest = settled.map(({ generation }) => generation).toReversed();
+    for (const limit of [1, 2, 4, 9, 20]) {
+      expect(await listed(`/log?workspace=busy&limit=${limit}`)).toEqual(newest.slice(0, limit));
+      for (const [index, before] of newest.entries()) {
+        const page = await listed(`/log?workspace=busy&limit=${limit}&before=${before}`);
+        expect(page).toEqual(newest.slice(index + 1, index + 1 + limit));
+      }
+    }
+    expect(await listed(`/log?workspace=busy&before=gen-${"2".repeat(26)}`)).toEqual([]);
+  });
+
   test("a row shows the parts of its tokens and the price tier", async () => {
     const usage = { promptTokens: 300_000, cachedTokens: 1, cacheWriteTokens: 200, completionTokens: 50, reasoningTokens: 40 };
     const tiered = settlement({ workspace, key: mine, admittedAt: Date.UTC(2026, 9, 1), usage, tierAboveTokens: 272_000 });
