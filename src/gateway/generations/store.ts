@@ -83,6 +83,9 @@ async function selectLogOfModel(
 
 type WorkspacePage = LogPage & { workspace: WorkspaceId };
 
+/** The first look at a model reads this part of a page: with so many models, it finds a whole page. */
+const fewShare = 10;
+
 /** Searches two months first, which nearly always have the whole page, and all months only if they do not. */
 export async function selectLog(page: WorkspacePage, nowMs: number, sql: Queries): Promise<GenerationRow[]> {
   const { model, before } = page;
@@ -94,7 +97,8 @@ export async function selectLog(page: WorkspacePage, nowMs: number, sql: Queries
 }
 
 /**
- * The newest of each of the workspace's models, which the index is searched for one after the other, then the newest of these.
+ * The newest of each of the workspace's models, which the index is searched for one after the other, then the newest of these. A first
+ * look at a few rows of each model finds a row that the whole page is not older than, so that few rows are read that it does not have.
  * @param oldest the beginning of a month, so that no index is searched in its middle; null: all months
  */
 async function selectLogOfModels(page: WorkspacePage, oldest: GenerationId | null, sql: Queries): Promise<GenerationRow[]> {
@@ -103,15 +107,21 @@ async function selectLogOfModels(page: WorkspacePage, oldest: GenerationId | nul
     SELECT hashtext(model) FROM generations
     WHERE hashtext(workspace_id) = hashtext(${workspace}) ${notBefore(oldest, sql)} ${after}
     ORDER BY hashtext(model) LIMIT 1`;
+  const ofUsedModel = sql`${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${older(page, sql)} ${notBefore(oldest, sql)}`;
   return sql<GenerationRow[]>`
     WITH RECURSIVE used (model_hash) AS (
       (${nextModel(sql``)})
       UNION ALL
       SELECT (${nextModel(sql`AND hashtext(model) > used.model_hash`)}) FROM used WHERE used.model_hash IS NOT NULL
+    ), few AS (
+      SELECT newest.generation_id FROM used CROSS JOIN LATERAL (
+        SELECT generation_id FROM generations WHERE ${ofUsedModel} ORDER BY generation_id DESC LIMIT ${Math.ceil(limit / fewShare)}
+      ) AS newest
+      ORDER BY generation_id DESC OFFSET ${limit - 1} LIMIT 1
     )
     SELECT newest.* FROM used CROSS JOIN LATERAL (
       SELECT ${columns(sql)} FROM generations
-      WHERE ${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${older(page, sql)} ${notBefore(oldest, sql)}
+      WHERE ${ofUsedModel} AND generation_id >= coalesce((SELECT generation_id FROM few), '')
       ORDER BY generation_id DESC LIMIT ${limit}
     ) AS newest
     ORDER BY generation DESC LIMIT ${limit}`;

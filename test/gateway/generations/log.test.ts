@@ -117,6 +117,18 @@ describe.each(databases)("the request log on $name", ({ open }) => {
     expect(await listed(`/log?workspace=busy&before=gen-${"2".repeat(26)}`)).toEqual([]);
   });
 
+  test("a page has the newest requests of a workspace where one of many models has nearly all of them", async () => {
+    const many = await control.workspace("many", "1");
+    const { id: key } = await control.key("many");
+    const settled = Array.from({ length: 60 }, (_, number) =>
+      settlement({ workspace: many, key, model: `acme/${number % 4 ? 0 : number}`, admittedAt: noon + number }),
+    );
+    await book(database.sql, ...settled);
+    const newest = settled.map(({ generation }) => generation).toReversed();
+    for (const limit of [1, 8, 14, 30, 100])
+      expect(await listed(`/log?workspace=many&limit=${limit}`)).toEqual(newest.slice(0, limit));
+  });
+
   test("a row shows the parts of its tokens and the price tier", async () => {
     const usage = { promptTokens: 300_000, cachedTokens: 1, cacheWriteTokens: 200, completionTokens: 50, reasoningTokens: 40 };
     const tiered = settlement({ workspace, key: mine, admittedAt: Date.UTC(2026, 9, 1), usage, tierAboveTokens: 272_000 });
