@@ -1,8 +1,8 @@
 /** Two versions settle and rows are moved in any order, also at the same time: each generation is charged once. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Database } from "../../../src/backing/backing.ts";
-import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
+import { migrate } from "../../../src/backing/migrate.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { moveBatch } from "../../../src/gateway/metering/move-store.ts";
 import { moveGenerations } from "../../../src/gateway/metering/move.ts";
@@ -13,7 +13,7 @@ import { newKeyId, newWorkspaceId } from "../../../src/kernel/ids.ts";
 import { formerStore } from "../../support/gateway/former/store.ts";
 import { event, TestMetering } from "../../support/gateway/metering.ts";
 import { settlement } from "../../support/gateway/settlements.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 
 const credit = 1_000_000_000n;
 const cost = 200_000n;
@@ -27,20 +27,10 @@ const work = fc.oneof(
 /** What happens at the same time, one step after the other. */
 const steps = fc.array(fc.array(work, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 8, size: "max" });
 
-describe.each(databases)("both versions on $name", ({ open }) => {
-  let database: TestDatabase;
-  let sql: Database;
-  beforeAll(async () => {
-    database = await open();
-    sql = database.sql;
-  }, 60_000);
-  afterAll(() => database[Symbol.asyncDispose]());
-
-  /** A database of the version before, with credit for two workspaces. @returns generations of both */
-  async function openFormer(): Promise<Settlement[]> {
-    await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
-    const former = (await readMigrations()).filter(({ name }) => name < "0016");
-    await migrate(sql, former);
+// The embedded database has one connection, so that nothing happens at the same time in it.
+describe.each(oneDatabase)("both versions on $name", ({ openBefore }) => {
+  /** Gives two workspaces credit. @returns generations of both */
+  async function addCustomers(sql: Database): Promise<Settlement[]> {
     const customers = [1, 2].map((ms) => ({ workspace: newWorkspaceId(ms), key: newKeyId(ms) }));
     for (const { workspace } of customers) {
       await sql`INSERT INTO workspaces (id, name) VALUES (${workspace}, ${workspace})`;
@@ -67,7 +57,9 @@ describe.each(databases)("both versions on $name", ({ open }) => {
   test("each generation is charged once, whatever either version has, and the ledger is proved", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ends, { maxLength: 4 }), steps, async (before, after) => {
-        const generations = await openFormer();
+        await using database = await openBefore("0016");
+        const { sql } = database;
+        const generations = await addCustomers(sql);
         const metering = { older: new TestMetering(sql), newer: new TestMetering(sql) };
         metering.older.store = formerStore(sql);
         metering.newer.store = settlementStore(sql);

@@ -9,7 +9,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { atEnd } from "../processes/at-end.ts";
 import { emptyDatabase, schemaDigest } from "./empty-database.ts";
-import { copyEmbeddedDatabase, createMigratedDatabase } from "./prepared-databases.ts";
+import { copyEmbeddedDatabase, createMigratedDatabase, migrationsBefore } from "./prepared-databases.ts";
 import { temporaryFolder, testServices } from "./services.ts";
 
 export interface TestDatabase extends AsyncDisposable {
@@ -43,6 +43,13 @@ export async function openEmbeddedDatabase(): Promise<TestDatabase> {
   return { sql, async [Symbol.asyncDispose]() {} };
 }
 
+async function openEmbeddedBefore(migration: string): Promise<TestDatabase> {
+  const database = await openEmbeddedDatabase();
+  await database.sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
+  await migrate(database.sql, await migrationsBefore(migration));
+  return database;
+}
+
 interface ServerDatabase {
   url: string;
   schema: string;
@@ -74,10 +81,53 @@ async function createServerDatabase(server: string): Promise<ServerDatabase> {
   return { url: created.url, schema: await schemaDigest(database.sql) };
 }
 
+async function openServerBefore(server: string, migration: string): Promise<TestDatabase> {
+  const created = await createMigratedDatabase(server, migration);
+  const database = openPostgres({ url: new Secret(created.url), applicationName: "weir tests", clock: systemClock });
+  return {
+    sql: database.sql,
+    async [Symbol.asyncDispose]() {
+      await database[Symbol.asyncDispose]();
+      await created[Symbol.asyncDispose]();
+    },
+  };
+}
+
+interface DatabaseKind {
+  name: string;
+  /** Empty, with the whole schema. */
+  open: () => Promise<TestDatabase>;
+  /** Empty, with the schema as it was before this migration. */
+  openBefore: (migration: string) => Promise<TestDatabase>;
+  /**
+   * false: the embedded database beside a PostgreSQL server. It runs the same SQL at several times the CPU time, so files with many
+   * cases give it those that show the store on it, and leave the others to PostgreSQL.
+   */
+  runsAll: boolean;
+}
+
 const services = await testServices();
+const server = services?.urls.DATABASE_URL ?? null;
+const embeddedKind: DatabaseKind = {
+  name: "the embedded database",
+  open: openEmbeddedDatabase,
+  openBefore: openEmbeddedBefore,
+  runsAll: server === null,
+};
 
 /** For `describe.each`: a promise holds on every database. */
-export const databases: { name: string; open: () => Promise<TestDatabase> }[] = [
-  { name: "the embedded database", open: openEmbeddedDatabase },
-  ...(services === null ? [] : [{ name: "PostgreSQL", open: () => openServerDatabase(services.urls.DATABASE_URL) }]),
-];
+export const databases: DatabaseKind[] =
+  server === null
+    ? [embeddedKind]
+    : [
+        embeddedKind,
+        {
+          name: "PostgreSQL",
+          open: () => openServerDatabase(server),
+          openBefore: (migration) => openServerBefore(server, migration),
+          runsAll: true,
+        },
+      ];
+
+/** Where each case runs once: PostgreSQL, or the embedded database on a machine without a server. */
+export const oneDatabase = databases.filter(({ runsAll }) => runsAll);

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { createDatabase } from "../../../scripts/services/postgres.ts";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
-import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
+import { migrate, readMigrations, type Migration } from "../../../src/backing/migrate.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
@@ -19,9 +19,8 @@ import { repository } from "../processes/process.ts";
 const modules = join(repository, "node_modules");
 
 /** Changes with every migration and every version of PGlite. */
-async function digestOfSchema(): Promise<string> {
+async function digestOfSchema(migrations: Migration[]): Promise<string> {
   const pglite = await readFile(join(modules, "@electric-sql/pglite/package.json"), "utf8");
-  const migrations = await readMigrations();
   return createHash("sha256")
     .update(JSON.stringify([pglite, migrations]))
     .digest("hex")
@@ -37,7 +36,7 @@ export async function copyEmbeddedDatabase(target: string): Promise<void> {
 
 /** Kept for later runs in the cache folder that npm's tools use. Several processes may make it at the same time. */
 async function prepareFolder(): Promise<string> {
-  const kept = join(modules, ".cache", "weir", `test-database-${await digestOfSchema()}`);
+  const kept = join(modules, ".cache", "weir", `test-database-${await digestOfSchema(await readMigrations())}`);
   if (existsSync(kept)) return kept;
   const unfinished = `${kept}.${process.pid}`;
   const database = await openEmbeddedPostgres({ folder: unfinished, clock: systemClock, log: silentLog });
@@ -56,11 +55,15 @@ export interface ServerDatabase extends AsyncDisposable {
   url: string;
 }
 
-/** A new database with the schema on the server of `url`. Disposing it closes its connections. */
-export async function createMigratedDatabase(url: string): Promise<ServerDatabase> {
+/**
+ * A new database with the schema on the server of `url`. Disposing it closes its connections.
+ * @param before the migration at which the schema ends; by default it is whole
+ */
+export async function createMigratedDatabase(url: string, before?: string): Promise<ServerDatabase> {
   const name = `test_${randomUUID().replaceAll("-", "")}`;
-  const template = templates.get(url) ?? prepareTemplate(url);
-  templates.set(url, template);
+  const key = `${url} ${before}`;
+  const template = templates.get(key) ?? prepareTemplate(url, await migrationsBefore(before));
+  templates.set(key, template);
   await onServer(url, `CREATE DATABASE ${name} TEMPLATE ${await template}`);
   return {
     url: urlOf(url, name),
@@ -70,16 +73,22 @@ export async function createMigratedDatabase(url: string): Promise<ServerDatabas
   };
 }
 
+/** @param name of a migration, which is left out like all after it; undefined: none is */
+export async function migrationsBefore(name: string | undefined): Promise<Migration[]> {
+  const migrations = await readMigrations();
+  return name === undefined ? migrations : migrations.filter((migration) => migration.name < name);
+}
+
 /** Kept on the server for other processes. The first process that completes it gives it its name. */
-async function prepareTemplate(url: string): Promise<string> {
-  const name = `test_template_${await digestOfSchema()}`;
+async function prepareTemplate(url: string, migrations: Migration[]): Promise<string> {
+  const name = `test_template_${await digestOfSchema(migrations)}`;
   const found = await onServer(url, `SELECT FROM pg_database WHERE datname = '${name}'`);
   if (found.length > 0) return name;
   const unfinished = `${name}_${process.pid}`;
   await createDatabase(url, unfinished);
   const unfinishedUrl = new Secret(urlOf(url, unfinished));
   const database = openPostgres({ url: unfinishedUrl, applicationName: "weir tests", clock: systemClock });
-  await migrate(database.sql);
+  await migrate(database.sql, migrations);
   await database[Symbol.asyncDispose]();
   await onServer(url, `ALTER DATABASE ${unfinished} RENAME TO ${name}`).catch(async (error: { code?: string }) => {
     await onServer(url, `DROP DATABASE ${unfinished}`);
