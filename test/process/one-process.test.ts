@@ -15,7 +15,7 @@ beforeAll(async () => {
   // As an earlier version left it behind.
   mkdirSync(join(dataDir, "spool"), { mode: 0o755 });
   writeFileSync(join(dataDir, "spool", "old"), "", { mode: 0o644 });
-  service = stack.use(await Fleet.start({ services: null, dataDir }));
+  service = stack.use(await Fleet.start({ services: null, dataDir, makesDatabase: true }));
 }, 60_000);
 afterAll(() => stack.disposeAsync(), 30_000);
 
