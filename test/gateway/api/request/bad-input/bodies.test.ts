@@ -1,9 +1,10 @@
 /** Bodies that are not requests: the gateway says what is wrong, and they leave no trace. */
-import { beforeAll, describe, expect, test } from "bun:test";
-import { expectRefused, post, settledAlone, stage, type Body, type Stage } from "./stage.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expectRefused, expectSound, post, settledAlone, stage, type Body, type Stage } from "./stage.ts";
 
 let on: Stage;
 beforeAll(async () => void (on = await stage()), 60_000);
+afterAll(() => expectSound(on));
 
 const message = '{"role":"user","content":"Hello"}';
 const chat = (fields: string): string => `{"model":"stub/model","messages":[${message}]${fields}}`;

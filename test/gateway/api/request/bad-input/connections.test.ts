@@ -1,14 +1,15 @@
 /** Clients that misbehave on the connection, over bare sockets. Hostile requests are in test/hostile/corpus. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
-import { expectExactLedger } from "../../../../support/gateway/exact-ledger.ts";
+import { expectExactBalance } from "../../../../support/gateway/exact-ledger.ts";
 import { RawClient } from "../../../../support/servers/raw-client.ts";
 import { chat, chunk, type StubAnswer } from "../../../../support/providers/stub-answers.ts";
 import { until } from "../../../../support/until.ts";
-import { bodyMs, post, settledAlone, stage, type Stage } from "./stage.ts";
+import { bodyMs, expectSound, post, settledAlone, stage, type Stage } from "./stage.ts";
 
 let on: Stage;
 beforeAll(async () => void (on = await stage()), 60_000);
+afterAll(() => expectSound(on));
 
 const body = JSON.stringify({ model: "stub/model", messages: [{ role: "user", content: "Hello" }] });
 const streamed = JSON.stringify({ ...JSON.parse(body), stream: true });
@@ -24,7 +25,7 @@ function head(key: string, ...headers: string[]): string {
 }
 
 /** The requests with the key of `on.refused` left no trace. */
-const expectNothing = () => expectExactLedger(on.fleet.operator(), on.refused, { credit: "10", generations: 0 });
+const expectNothing = () => expectExactBalance(on.fleet.operator(), on.refused, { credit: "10", generations: 0 });
 
 describe("a body that does not arrive", () => {
   test.each([

@@ -1,9 +1,10 @@
 /** JSON requests with wrong fields: refused by the field's name before anything is held or sent. */
-import { beforeAll, describe, expect, test } from "bun:test";
-import { expectRefused, post, settledAlone, stage, type Refusal, type Stage } from "./stage.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expectRefused, expectSound, post, settledAlone, stage, type Refusal, type Stage } from "./stage.ts";
 
 let on: Stage;
 beforeAll(async () => void (on = await stage()), 60_000);
+afterAll(() => expectSound(on));
 
 const hello = { role: "user", content: "Hello" };
 const image = { type: "image_url", image_url: { url: "https://example.com/a.png" } };

@@ -1,10 +1,11 @@
 /** Wrong keys of every form get the same answer, which does not say which reason applied. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operatorToken } from "../../../../support/servers/fleet.ts";
-import { expectRefused, stage, type Stage } from "./stage.ts";
+import { expectRefused, expectSound, stage, type Stage } from "./stage.ts";
 
 let on: Stage;
 beforeAll(async () => void (on = await stage()), 60_000);
+afterAll(() => expectSound(on));
 
 const hex = "0123456789abcdef".repeat(4);
 const unknown = `platform-api-${hex}`;

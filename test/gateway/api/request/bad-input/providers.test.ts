@@ -1,5 +1,5 @@
 /** Providers that misbehave: the error that the client gets, and the exact charge. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorCode } from "../../../../../src/kernel/errors.ts";
 import { errorTable } from "../../../../../src/kernel/errors.ts";
 import {
@@ -16,10 +16,11 @@ import {
   usageOf,
   type StubAnswer,
 } from "../../../../support/providers/stub-answers.ts";
-import { post, settledAlone, stage, type Stage } from "./stage.ts";
+import { expectSound, post, settledAlone, stage, type Stage } from "./stage.ts";
 
 let on: Stage;
 beforeAll(async () => void (on = await stage()), 60_000);
+afterAll(() => expectSound(on));
 
 function ask(key: string, streamed: boolean): Promise<Response> {
   const request = { model: "stub/model", messages: [{ role: "user", content: "Hello" }], stream: streamed };

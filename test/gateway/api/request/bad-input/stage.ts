@@ -6,7 +6,7 @@ import { expect } from "bun:test";
 import { errorTable, type ErrorCode } from "../../../../../src/kernel/errors.ts";
 import { supportWords } from "../../../../../src/gateway/api/request/supports.ts";
 import { atEnd } from "../../../../support/processes/at-end.ts";
-import { expectExactLedger } from "../../../../support/gateway/exact-ledger.ts";
+import { expectExactBalance, expectSoundLedger } from "../../../../support/gateway/exact-ledger.ts";
 import { Fleet } from "../../../../support/servers/fleet.ts";
 import type { Customer, LogRow } from "../../../../support/operator.ts";
 import { startProviderStub, type ProviderStub } from "../../../../support/providers/provider-stub.ts";
@@ -62,6 +62,11 @@ export interface Refusal {
   message?: string;
 }
 
+/** For the end of a file: what it did left a sound ledger. */
+export async function expectSound(on: Stage): Promise<void> {
+  await expectSoundLedger(on.fleet.operator());
+}
+
 /** Expects a refusal without a trace: no call of a provider, and nothing logged, held or charged. */
 export async function expectRefused(on: Stage, send: (key: string) => Promise<Response>, refusal: Refusal): Promise<Response> {
   const calls = on.stub.calls.length;
@@ -74,13 +79,13 @@ export async function expectRefused(on: Stage, send: (key: string) => Promise<Re
   expect(response.status).toBe(errorTable[code].status);
   expect(response.headers.has("x-generation-id") || response.headers.has("x-request-id")).toBe(false);
   expect(on.stub.calls).toHaveLength(calls);
-  await expectExactLedger(on.fleet.operator(), on.refused, { credit, generations: 0 });
+  await expectExactBalance(on.fleet.operator(), on.refused, { credit, generations: 0 });
   return response;
 }
 
 /** The customer's only generation, once it is settled. */
 export async function settledAlone(on: Stage, customer: Customer, costNano?: bigint): Promise<LogRow> {
-  const [row] = await expectExactLedger(on.fleet.operator(), customer, {
+  const [row] = await expectExactBalance(on.fleet.operator(), customer, {
     credit,
     generations: 1,
     ...(costNano !== undefined && { costNano }),
