@@ -12,7 +12,7 @@ const sha256 = (text: string | Uint8Array) => createHash("sha256").update(text).
 const library = (name: string, version: string) => ({ type: "library", name, version, purl: `pkg:npm/${name}@${version}` });
 const bomOf = (components: unknown[]) => ({ ...bomJson("1.6"), components, dependencies: [] });
 
-describe.each(databases)("uploads on $name", ({ open }) => {
+describe.each(databases)("uploads on $name", ({ open, runsAll }) => {
   let stage: TwoWorkspaces;
   beforeAll(async () => {
     stage = await twoWorkspaces(open);
@@ -55,6 +55,8 @@ describe.each(databases)("uploads on $name", ({ open }) => {
     ]);
     expect(stage.api.notified.count("scan-waits")).toBe(waiting + 1);
   });
+
+  if (!runsAll) return;
 
   test("store the digest of the sent bytes, for an object and for a string", async () => {
     const written = JSON.stringify(bomJson("1.4"), null, 3).replace("\n", " \n");

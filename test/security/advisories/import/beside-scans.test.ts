@@ -1,14 +1,14 @@
 /** Imports while scans run: the result is always what the records describe. */
 import { describe, expect, test } from "bun:test";
 import { about, AdvisoryStore } from "../../../support/security/advisory-store.ts";
-import { databases } from "../../../support/servers/databases.ts";
+import { oneDatabase } from "../../../support/servers/databases.ts";
 import { randomFrom } from "../../../support/random.ts";
 import { SecurityWorld } from "../../../support/security/security-world.ts";
 
 const rounds = 8;
 const projects = 4;
 
-describe.each(databases)("imports during scans on $name", ({ open }) => {
+describe.each(oneDatabase)("imports during scans on $name", ({ open }) => {
   test("after aliases change during scans, each issue has one finding in each affected package", async () => {
     await using database = await open();
     const world = await SecurityWorld.open(database);

@@ -4,7 +4,7 @@ import { advisoryReadHereBytesMax } from "../../../../src/control-api/limits.ts"
 import { osvRecord } from "../../../support/security/advisories.ts";
 import { Control, objectOf, operatorToken } from "../../../support/control.ts";
 import { criticalVector } from "../../../support/security/advisory-store.ts";
-import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
+import { oneDatabase, type TestDatabase } from "../../../support/servers/databases.ts";
 
 const megabyte = 1024 * 1024;
 
@@ -20,7 +20,7 @@ function large(id: string, bytes: number): Record<string, unknown> {
   return { ...record, details: 'x"\\ é\n'.repeat(Math.ceil((bytes - JSON.stringify(record).length) / 9)) };
 }
 
-describe.each(databases)("large advisories on $name", ({ open }) => {
+describe.each(oneDatabase)("large advisories on $name", ({ open }) => {
   let database: TestDatabase;
   let served: ReturnType<Control["listen"]>;
   beforeAll(async () => {

@@ -1,11 +1,9 @@
 /** Lists of findings without a severity: their order, and the constant cost of a page. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { migrate } from "../../../../src/backing/migrate.ts";
 import { scanFindingsMax } from "../../../../src/security/limits.ts";
 import { ManualClock } from "../../../support/clock.ts";
-import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
+import { databases, oneDatabase } from "../../../support/servers/databases.ts";
 import { listDifferences, ListWorld } from "../../../support/security/list-world.ts";
 import { fixedIn, SecurityWorld } from "../../../support/security/security-world.ts";
 import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
@@ -18,7 +16,7 @@ class TickingClock extends ManualClock {
   }
 }
 
-describe.each(databases)("lists of findings without a severity on $name", ({ open }) => {
+describe.each(databases)("lists of findings without a severity on $name", ({ open, runsAll }) => {
   let stage: ToolsStage;
   let world: SecurityWorld;
   beforeAll(async () => {
@@ -56,6 +54,8 @@ describe.each(databases)("lists of findings without a severity on $name", ({ ope
     expect(await listDifferences(world.sql)).toEqual([]);
   });
 
+  if (!runsAll) return;
+
   test("a page is found within one batch of a scan, however many findings the scan wrote at the same time", async () => {
     const count = 3 * scanFindingsMax;
     const names = Array.from({ length: count }, (_, n) => `example.org/module${n}`);
@@ -82,18 +82,10 @@ describe.each(databases)("lists of findings without a severity on $name", ({ ope
   });
 });
 
-describe.each(databases)("the migration of lists on $name", ({ open }) => {
-  let database: TestDatabase;
-  beforeAll(async () => void (database = await open()), 60_000);
-  afterAll(() => database[Symbol.asyncDispose]());
-
+describe.each(oneDatabase)("the migration of lists on $name", ({ openBefore }) => {
   test("the migration sorts existing rows by publication", async () => {
+    await using database = await openBefore("0015");
     const { sql } = database;
-    const folder = join(import.meta.dir, "../../../../src/backing/migrations");
-    const files = (await readdir(folder)).toSorted().filter((name) => name < "0015");
-    const before = await Promise.all(files.map(async (name) => ({ name, text: await readFile(join(folder, name), "utf8") })));
-    await sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
-    await migrate(sql, before);
     const world = new ListWorld(sql);
     await sql`INSERT INTO workspaces (id, name) VALUES ('ws-1', 'w')`;
     const product = await world.product("ws-1", "A");
