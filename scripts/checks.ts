@@ -1,11 +1,16 @@
 /** Checks of the code that take seconds: `npm run ok`, and the first part of `npm test`. */
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { bePatient } from "./be-patient.ts";
+import type { Tally } from "./run-suite.ts";
+import { killWithParent } from "./services/kill-with-parent.ts";
 
 const root = dirname(import.meta.dir);
 
-interface Check {
+export interface Check {
   name: string;
   command: string[];
   /** A command that repairs what the check reports, if there is one. */
@@ -14,7 +19,8 @@ interface Check {
 
 const bun = process.execPath;
 
-function checks(): Check[] {
+/** Those that take a few seconds each. */
+export function quickChecks(): Check[] {
   const codeFolders = ["src", "workers", "scripts", "bench", "test"].filter(holdsFiles);
   const rootFiles = readdirSync(root).filter((name) => /\.(json|md)$/.test(name));
   const remedy = "node_modules/.bin/bun fmt <file>";
@@ -23,9 +29,12 @@ function checks(): Check[] {
     { name: "lint", command: [bun, "node_modules/oxlint/bin/oxlint", ...codeFolders] },
     { name: "types", command: [bun, "check"] },
     { name: "architecture", command: [bun, "test", "--only-failures", "./test/architecture.test.ts"] },
-    { name: "expressions", command: [bun, "scripts/expressions.ts"] },
     { name: "dead code", command: [bun, "node_modules/knip/bin/knip.js", "--no-config-hints"] },
   ];
+}
+
+export function slowChecks(): Check[] {
+  return [{ name: "expressions", command: [bun, "scripts/expressions.ts"] }];
 }
 
 /** Some of the tools fail on a missing or empty folder. */
@@ -33,20 +42,31 @@ function holdsFiles(folder: string): boolean {
   return existsSync(join(root, folder)) && readdirSync(join(root, folder)).length > 0;
 }
 
-/** Runs all checks and prints a line for each, and the output of those that fail. Returns how many passed and failed. */
-export function runChecks(): { passed: number; failed: number } {
-  const tally = { passed: 0, failed: 0 };
-  for (const { name, command, remedy } of checks()) {
+/**
+ * Runs the checks one after the other, and prints a line for each, and the output of those that fail.
+ * @param isPatient whether they leave the CPU to other processes
+ */
+export async function runChecks(checks: readonly Check[], { isPatient = false } = {}): Promise<Tally> {
+  const tally = { passed: 0, failed: 0, skipped: 0 };
+  for (const { name, command, remedy } of checks) {
     const startedMs = performance.now();
-    const [program = bun, ...rest] = command;
-    const { status, stdout, stderr } = spawnSync(program, rest, { cwd: root, encoding: "utf8", maxBuffer: 1 << 26 });
+    const { status, output } = await outcomeOf(command, isPatient);
     const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
     console.log(`${status === 0 ? "ok    " : "FAILED"} ${name} (${seconds} s)`);
     if (status === 0) tally.passed++;
     else {
       tally.failed++;
-      console.log(`${stdout}${stderr}${remedy ? `\nTo repair: ${remedy}` : ""}\n`);
+      console.log(`${output}${remedy ? `\nTo repair: ${remedy}` : ""}\n`);
     }
   }
   return tally;
+}
+
+/** null: a signal ended it. */
+async function outcomeOf(command: readonly string[], isPatient: boolean): Promise<{ status: number | null; output: string }> {
+  const [program = bun, ...words] = [...killWithParent("SIGKILL"), ...command];
+  const child = spawn(program, words, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  if (isPatient) bePatient(child);
+  const [printed, reported] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  return { status: child.exitCode, output: printed + reported };
 }

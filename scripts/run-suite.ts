@@ -1,5 +1,6 @@
 /** Runs test files in a separate process, so that a suite that hangs can be killed. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { bePatient } from "./be-patient.ts";
 import { killWithParent } from "./services/kill-with-parent.ts";
 
 export interface Tally {
@@ -17,6 +18,8 @@ export interface SuiteRun {
   cwd: string;
   /** Added to the environment, such as the URLs of servers. */
   environment?: Record<string, string>;
+  /** Whether it leaves the CPU to suites that are not patient. */
+  isPatient: boolean;
   /** false: prints the whole output when the suite has ended, because other suites run beside it. */
   showsProgress: boolean;
 }
@@ -68,16 +71,18 @@ export function readTally(reported: string): Tally {
   return { passed: count("pass"), failed: count("fail"), skipped: count("skip") + count("todo") };
 }
 
-function start({ files, retries, cwd, environment }: SuiteRun): ChildProcess {
+function start({ files, retries, cwd, environment, isPatient }: SuiteRun): ChildProcess {
   const command = [process.execPath, "test", "--dots", `--timeout=${testMsMax}`, `--retry=${retries}`, ...files];
   const [program = "", ...words] = [...killWithParent("SIGKILL"), ...command];
   // The leader of a process group, so that a signal reaches the processes that tests start.
-  return spawn(program, words, {
+  const child = spawn(program, words, {
     cwd,
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  if (isPatient) bePatient(child);
+  return child;
 }
 
 function kill({ pid }: ChildProcess): void {

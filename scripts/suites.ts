@@ -6,11 +6,11 @@ export interface Suite {
   name: string;
   /** Below test/; null takes every file that no other suite names. */
   folders: string[] | null;
-  /** The suites of the second stage kill processes, so they start when all of the first stage have ended. */
-  stage: 1 | 2;
-  /** The lanes of a stage run side by side; the suites of a lane run one after another, in the order of the list. */
-  lane: number;
-  /** On two cores, beside the other lanes. */
+  /** Runs many processes under load and kills some. Two such suites would disturb each other. */
+  startsFleets: boolean;
+  /** Fails when it waits for the CPU, so it gets the CPU before the other suites. */
+  isTimed: boolean;
+  /** On two cores, beside other suites. */
   budgetSeconds: number;
   /** How often a failed test runs again. Where processes are killed, a busy machine can fail a test; elsewhere a retry hides a race. */
   retries: number;
@@ -18,34 +18,51 @@ export interface Suite {
   usesServers: boolean;
 }
 
+/** How many suites run at the same time. */
+export const lanesMax = 3;
+
+const ordinary = { startsFleets: false, isTimed: false, retries: 0, usesServers: true };
+const timed = { ...ordinary, isTimed: true, retries: 1 };
+const fleets = { ...timed, startsFleets: true };
+
+/** In this order; those that start fleets run one after the other, so they come first, and then the longest. */
 export const suites: Suite[] = [
-  { name: "embedded", folders: null, stage: 1, lane: 1, budgetSeconds: 160, retries: 0, usesServers: true },
-  { name: "conformance", folders: ["wire"], stage: 1, lane: 1, budgetSeconds: 90, retries: 0, usesServers: true },
-  { name: "distributed", folders: ["distributed"], stage: 1, lane: 2, budgetSeconds: 130, retries: 1, usesServers: true },
-  { name: "tools", folders: ["security"], stage: 1, lane: 2, budgetSeconds: 120, retries: 0, usesServers: true },
-  { name: "backing", folders: ["backing"], stage: 1, lane: 3, budgetSeconds: 130, retries: 1, usesServers: true },
-  {
-    name: "connectors",
-    folders: ["connectors", "browser"],
-    stage: 1,
-    lane: 3,
-    budgetSeconds: 100,
-    retries: 0,
-    usesServers: true,
-  },
-  { name: "simulation", folders: ["simulation"], stage: 1, lane: 3, budgetSeconds: 20, retries: 0, usesServers: false },
-  { name: "chaos", folders: ["chaos"], stage: 2, lane: 1, budgetSeconds: 90, retries: 1, usesServers: true },
-  { name: "recovery", folders: ["recovery"], stage: 2, lane: 2, budgetSeconds: 90, retries: 1, usesServers: true },
+  { ...fleets, name: "recovery", folders: ["recovery"], budgetSeconds: 100 },
+  { ...fleets, name: "distributed", folders: ["distributed"], budgetSeconds: 130 },
+  { ...fleets, name: "chaos", folders: ["chaos"], budgetSeconds: 80 },
+  { ...ordinary, name: "embedded", folders: null, budgetSeconds: 170 },
+  { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 120 },
+  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 130 },
+  { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 110 },
+  { ...ordinary, name: "connectors", folders: ["connectors", "browser"], budgetSeconds: 90 },
+  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 20, usesServers: false },
 ];
+
+/** The suite that a free lane takes; null: none may start beside those that run. */
+export function nextSuite(waiting: readonly Suite[], running: Iterable<Suite>): Suite | null {
+  const fleetsRun = [...running].some(({ startsFleets }) => startsFleets);
+  return waiting.find(({ startsFleets }) => !(startsFleets && fleetsRun)) ?? null;
+}
+
+/** Runs all suites, as many at the same time as there are lanes. Rejects when `run` rejects. */
+export async function runInLanes(all: readonly Suite[], lanes: number, run: (suite: Suite) => Promise<void>): Promise<void> {
+  const waiting = [...all];
+  const running = new Map<Suite, Promise<Suite>>();
+  for (;;) {
+    const next = running.size < lanes ? nextSuite(waiting, running.keys()) : null;
+    if (next !== null) {
+      waiting.splice(waiting.indexOf(next), 1);
+      running.set(
+        next,
+        run(next).then(() => next),
+      );
+    } else if (running.size === 0) return;
+    else running.delete(await Promise.race(running.values()));
+  }
+}
 
 /** The checks run these before. */
 const checkedBefore = new Set(["architecture.test.ts"]);
-
-/** The stages in order, each as its lanes. */
-export function stagesOf(all: readonly Suite[]): Suite[][][] {
-  const stages = [...Map.groupBy(all, ({ stage }) => stage).values()];
-  return stages.map((stage) => [...Map.groupBy(stage, ({ lane }) => lane).values()]);
-}
 
 /** The files of each suite, as `./test/…`. Each test file is in exactly one suite, or in the checks. */
 export function filesOf(suite: Suite, testFolder: string): string[] {

@@ -1,11 +1,11 @@
 /** `npm test`: the checks, then every suite within its budget. `npm test -- <path…>` runs only those files. */
 import { dirname, join } from "node:path";
-import { runChecks } from "./checks.ts";
+import { quickChecks, runChecks, slowChecks } from "./checks.ts";
 import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
 import { findBrowser } from "./services/find-browser.ts";
 import { findServers } from "./services/find-servers.ts";
 import { SuiteServers } from "./services/suite-servers.ts";
-import { filesOf, stagesOf, suites, type Suite } from "./suites.ts";
+import { filesOf, lanesMax, runInLanes, suites, type Suite } from "./suites.ts";
 
 const root = dirname(import.meta.dir);
 const chosenBudgetSeconds = 300;
@@ -35,17 +35,18 @@ process.exit(tally.failed === 0 ? 0 : 1);
 function runFiles(files: string[]): Promise<Tally> {
   const relative = files.map((file) => (/^[./]/.test(file) ? file : `./${file}`));
   const name = "chosen files";
-  return runSuite({ name, files: relative, budgetSeconds: chosenBudgetSeconds, retries: 0, cwd: root, showsProgress: true });
+  const run = { budgetSeconds: chosenBudgetSeconds, retries: 0, isPatient: false, showsProgress: true };
+  return runSuite({ ...run, name, files: relative, cwd: root });
 }
 
 async function runAll(): Promise<Tally> {
-  const total: Tally = { ...runChecks(), skipped: 0 };
+  const total: Tally = { passed: 0, failed: 0, skipped: 0 };
+  add(total, await runChecks(quickChecks()));
   const missing = [await openServers(), await missingBrowser()].filter((one) => one !== null);
-  for (const lanes of stagesOf(suites)) {
-    const running = sharesServers ? [lanes.flat()] : lanes;
-    const showsProgress = running.length === 1;
-    await Promise.all(running.map((lane) => runLane(lane, { total, showsProgress })));
-  }
+  // They take a core for many seconds, so they run in the time that the suites leave.
+  const checked = runChecks(slowChecks(), { isPatient: true });
+  await runInLanes(suites, sharesServers ? 1 : lanesMax, (suite) => runOne(suite, total));
+  add(total, await checked);
   await servers?.[Symbol.asyncDispose]();
   console.log("");
   for (const { tests, toRun } of missing) {
@@ -55,14 +56,15 @@ async function runAll(): Promise<Tally> {
   return total;
 }
 
-async function runLane(lane: Suite[], { total, showsProgress }: { total: Tally; showsProgress: boolean }): Promise<void> {
-  for (const suite of lane) {
-    const files = filesOf(suite, join(root, "test"));
-    if (stopping || files.length === 0) continue;
-    await using own = suite.usesServers ? await servers?.forSuite(suite.name) : undefined;
-    const environment = { ...own?.urls };
-    add(total, await runSuite({ ...suite, files, cwd: root, environment, showsProgress }));
-  }
+async function runOne(suite: Suite, total: Tally): Promise<void> {
+  const files = filesOf(suite, join(root, "test"));
+  if (stopping || files.length === 0) return;
+  await using own = suite.usesServers ? await servers?.forSuite(suite.name) : undefined;
+  const environment = { ...own?.urls };
+  add(
+    total,
+    await runSuite({ ...suite, files, cwd: root, environment, isPatient: !suite.isTimed, showsProgress: sharesServers }),
+  );
 }
 
 function add(total: Tally, { passed, failed, skipped }: Tally): void {

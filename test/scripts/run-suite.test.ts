@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { readTally, tallyText } from "../../scripts/run-suite.ts";
-import { filesOf, stagesOf, suites, type Suite } from "../../scripts/suites.ts";
+import { filesOf, lanesMax, runInLanes, suites, type Suite } from "../../scripts/suites.ts";
 
 const testFolder = dirname(import.meta.dir);
 
@@ -17,12 +17,48 @@ describe("every test file runs exactly once", () => {
         .toSorted(),
     );
   });
+});
 
-  test("the budgets of the longest lane of each stage, with one for the checks, are at most six minutes", () => {
-    const secondsOf = (lane: Suite[]) => lane.reduce((sum, { budgetSeconds }) => sum + budgetSeconds, 0);
-    const stages = stagesOf(suites).map((lanes) => Math.max(...lanes.map(secondsOf)));
+/** Runs the suites in virtual time, each for its budget. Resolves to when the last ended, and what ran beside each. */
+async function played(): Promise<{ seconds: number; beside: Map<Suite, Suite[]> }> {
+  const running = new Map<Suite, { endsAt: number; end: () => void }>();
+  const beside = new Map<Suite, Suite[]>();
+  let now = 0;
+  let isOver = false;
+  const whole = runInLanes(suites, lanesMax, (suite) => {
+    beside.set(suite, [...running.keys()]);
+    return new Promise((end) => running.set(suite, { endsAt: now + suite.budgetSeconds, end }));
+  }).then(() => (isOver = true));
+  while (!isOver) {
+    const [first] = [...running].toSorted(([, a], [, b]) => a.endsAt - b.endsAt);
+    if (first) {
+      running.delete(first[0]);
+      now = first[1].endsAt;
+      first[1].end();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await whole;
+  return { seconds: now, beside };
+}
+
+describe("the suites run in lanes", () => {
+  test("all of them run, and no two that start fleets run at the same time", async () => {
+    const { beside } = await played();
+    expect(new Set(beside.keys())).toEqual(new Set(suites));
+    const fleets = [...beside].filter(([{ startsFleets }]) => startsFleets);
+    expect(fleets.filter(([, others]) => others.some(({ startsFleets }) => startsFleets))).toEqual([]);
+    expect(Math.max(...[...beside.values()].map((others) => others.length))).toBe(lanesMax - 1);
+  });
+
+  test("their budgets, with one for the checks before them, fit into six minutes", async () => {
     const checksSeconds = 20;
-    expect(stages.reduce((sum, seconds) => sum + seconds, checksSeconds)).toBeLessThanOrEqual(360);
+    expect((await played()).seconds + checksSeconds).toBeLessThanOrEqual(360);
+  });
+
+  test("a suite that fails to start ends the run", async () => {
+    const failing = runInLanes(suites, lanesMax, () => Promise.reject(new Error("cannot start")));
+    expect(await failing.catch(String)).toBe("Error: cannot start");
   });
 });
 
