@@ -24,6 +24,9 @@ export class LaunchCheckWatch implements Disposable {
   readonly #sources: LaunchCheckSources;
   readonly #subscription: Disposable;
   #checks: ReadonlyMap<string, LaunchCheck> = new Map();
+  #reads = 0;
+  /** The number of the read whose result is current. */
+  #current = 0;
   #cancel: (() => void) | null = null;
   #disposed = false;
 
@@ -50,8 +53,11 @@ export class LaunchCheckWatch implements Disposable {
 
   async #read(): Promise<boolean> {
     const { sql, clock, log } = this.#sources;
+    const number = ++this.#reads;
     try {
-      this.#checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
+      const checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
+      // A slow read that began earlier may end later, and has older checks.
+      if (number > this.#current) [this.#current, this.#checks] = [number, checks];
       return true;
     } catch (error) {
       log.warn({ reason: error instanceof Error ? error.message : String(error) }, "launch checks not read");

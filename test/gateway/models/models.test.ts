@@ -110,6 +110,26 @@ describe("the models of a process", () => {
     expect(models.list().map((model) => model.id)).toEqual(["stub/model", "sandbox/echo", "sandbox/embed"]);
   });
 
+  test("a read of the launch checks that began earlier and ends later does not undo what a later one found", async () => {
+    await using folder = await temporaryFolder();
+    const bus = new Topics();
+    const reads: ((rows: unknown[]) => void)[] = [];
+    let read = (): Promise<unknown[]> => Promise.resolve([]);
+    using models = await open(
+      folder.path,
+      databaseWith(() => read()),
+      bus,
+    );
+    read = () => new Promise((resolve) => reads.push(resolve));
+    bus.broadcast("checks-changed");
+    bus.broadcast("checks-changed");
+    reads[1]?.([{ ...passed(models), requested: false }]);
+    await until(() => reasonOf(models) === null);
+    reads[0]?.([]);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(reasonOf(models)).toBeNull();
+  });
+
   test("without a database only models that need no launch check can be called", async () => {
     await using folder = await temporaryFolder();
     using models = await open(

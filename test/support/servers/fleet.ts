@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../../scripts/services.ts";
+import { chat, outcomeOf } from "../gateway/requests.ts";
 import { OurProcess } from "../processes/process.ts";
 import { copyEmbeddedDatabase } from "./prepared-databases.ts";
 import { secretsKeyNamed } from "../secrets-key.ts";
@@ -104,7 +105,7 @@ export class Fleet implements AsyncDisposable {
     await ready(this.url(gateway), waitMs);
   }
 
-  /** Resolves when every gateway lists the model as runnable: its launch check has passed. */
+  /** Resolves when every gateway and every worker knows that the model's launch check has passed. */
   async runnable(model: string, waitMs = 20_000): Promise<void> {
     const { keys } = await this.operator().customer({ credit: "1", earlyAccess: ["embeddings"] });
     const authorization = `Bearer ${keys[0]?.key ?? ""}`;
@@ -114,6 +115,19 @@ export class Fleet implements AsyncDisposable {
         return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
       }, waitMs);
     }
+    if (this.workers.length > 0) await this.#admissible(model, waitMs);
+  }
+
+  /** A gateway asks its workers in turn. A request without credit calls no provider: a worker that knows the model refuses it for that. */
+  async #admissible(model: string, waitMs: number): Promise<void> {
+    const { keys } = await this.operator().customer({ credit: "0.000000001" });
+    await until(async () => {
+      for (let turn = 0; turn < 2 * this.workers.length; turn++) {
+        const { status } = await outcomeOf(chat({ url: this.url(), key: keys[0]?.key ?? "", body: { model } }));
+        if (status >= 500) return false;
+      }
+      return true;
+    }, waitMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
