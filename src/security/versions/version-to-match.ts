@@ -28,18 +28,20 @@ function readUrl(purl: string): PackageUrl | null {
   }
 }
 
-/** Processor and system, or a system alone. Source: https://docs.ruby-lang.org/en/master/Gem/Platform.html */
-const processors =
-  "x86|x86_64|x64|i[3-6]86|amd64|universal|aarch64|arm|arm64|armv\\d\\w*|ppc|ppc64|ppc64le|powerpc|powerpc64|powerpc64le|s390x?|riscv64|loongarch64|mips\\w*|sparc\\w*";
-const systems =
-  "linux|darwin|macosx|mingw|mingw32|mswin|mswin32|mswin64|freebsd|openbsd|netbsd|dragonfly|solaris|aix|cygwin|android|dalvik|java";
-/** Text after a system, such as its version, is ignored: otherwise every possible platform would be tried. */
-const platform = new RegExp(
-  `-(?:(?:${processors})-(?:${systems}).*|(?:mingw32|x64-mingw-ucrt|mswin(?:32|64)(?:-\\d+)?|java|jruby|dalvik\\d*|ruby)$)`,
-  "s",
-);
+/** Source of platforms: https://docs.ruby-lang.org/en/master/Gem/Platform.html */
+const processor =
+  /^(?:x86|x86_64|x64|i[3-6]86|amd64|universal|aarch64|arm|arm64|armv\d\w*|ppc|ppc64|ppc64le|powerpc|powerpc64|powerpc64le|s390x?|riscv64|loongarch64|mips\w*|sparc\w*)$/;
+/** It follows a processor. The rest of the text, such as the system's version, is ignored. */
+const system = /^(?:linux|darwin|macosx|mingw|mswin|freebsd|openbsd|netbsd|dragonfly|solaris|aix|cygwin|android|dalvik|java)/;
+/** Without a processor, at the end. At most three parts. */
+const systemAlone = /^(?:mingw32|x64-mingw-ucrt|mswin(?:32|64)(?:-\d+)?|java|jruby|dalvik\d*|ruby)$/;
 
 function withoutPlatform(version: string, named: string | null): string {
   if (named !== null && version.endsWith(`-${named}`)) return version.slice(0, -named.length - 1);
-  return /^[\w.-]+$/.test(version) ? version.replace(platform, "") : version;
+  if (!/^[\w.-]+$/.test(version)) return version;
+  const parts = version.split("-");
+  const isPlatform = (part: string, at: number): boolean =>
+    (processor.test(part) && system.test(parts[at + 1] ?? "")) || systemAlone.test(parts.slice(at, at + 3).join("-"));
+  const end = parts.findIndex((part, at) => at > 0 && isPlatform(part, at));
+  return end === -1 ? version : parts.slice(0, end).join("-");
 }
