@@ -230,8 +230,9 @@ describe("signals", () => {
     });
     let output = "";
     child.stdout.on("data", (data) => (output += String(data)));
-    const ended = once(child, "exit");
-    await until(() => output.startsWith("up"));
+    // By then all of its output has arrived, also that of the service.
+    const ended = once(child, "close");
+    await until(() => /^up \d+\n/.test(output), 20_000);
     return { pid: child.pid ?? 0, servicePid: Number(output.split(" ")[1]), output: () => output, ended };
   }
 
