@@ -102,12 +102,16 @@ export class GenerationLifecycle {
     return this.#gateway.clock.monotonic() - this.startedAt;
   }
 
-  /** Call before each call of a provider. */
+  /** Call before each call of a provider. @throws GatewayError billing_unavailable when it cannot be recorded: nothing may be called */
   startCall(candidate: Candidate): void {
+    const isOther = candidate !== this.#candidate;
     this.#candidate = candidate;
-    this.#sent = false;
     this.#calls++;
     this.#calledAt = this.#gateway.clock.monotonic();
+    // As in the intent, the request counts as sent until it is known that it was not.
+    this.#sent = true;
+    if (isOther) this.#gateway.journal.writeProgressOf(this.#reservation.generation);
+    this.#sent = false;
   }
 
   /** @param failed the calls that failed; a call that fails later may be added to it */

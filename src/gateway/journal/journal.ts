@@ -136,6 +136,20 @@ export class GenerationJournal implements Disposable {
   }
 
   /**
+   * Call it before another route is called than the last one: if this process dies meanwhile, its successor must charge the new route,
+   * which may have another payer.
+   * @throws GatewayError billing_unavailable when it cannot be written: the route must not be called
+   */
+  writeProgressOf(generation: GenerationId): void {
+    try {
+      this.#spool.writeProgress(this.#progress.ofOne(generation, this.#parts.clock.monotonic()));
+    } catch (error) {
+      this.#progress.markUnwritten();
+      throw new GatewayError("billing_unavailable", { cause: error });
+    }
+  }
+
+  /**
    * Call it once for each generation. When it resolves, the client may get the whole answer: the generation is charged even if this
    * process dies. `flush` makes it resolve at once.
    */

@@ -1,4 +1,4 @@
-/** The progress of open generations, from which a successor charges them if this process dies. Changes are written once a second. */
+/** The progress of open generations, from which a successor charges them if this process dies. Changes are written once a second, and at once when another route is called. */
 import type { GenerationId } from "../../kernel/ids.ts";
 import { progressRefreshMs } from "../limits.ts";
 import type { OwedRoute, ProgressLine } from "./spool-line.ts";
@@ -51,18 +51,37 @@ export class ProgressTracker {
    * @param nowMs monotonic
    */
   changes(nowMs: number): ProgressLine | null {
-    const line: ProgressLine = { unsent: [], delivered: [], routed: [] };
+    const line = emptyLine();
     for (const [generation, tracked] of this.#tracked) {
       const progress = tracked.read();
       if (!isDue(progress, tracked.written, nowMs)) continue;
       tracked.written = { ...progress, at: nowMs };
-      const { sent, promptTokens, cachedTokens, cacheWriteTokens, completionTokens, route } = progress;
-      if (sent) line.delivered.push([generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens]);
-      else line.unsent.push(generation);
-      if (route !== null) line.routed.push([generation, route]);
+      addTo(line, generation, progress);
     }
     return line.unsent.length + line.delivered.length === 0 ? null : line;
   }
+
+  /** Progress of one generation, whether it has changed or not. @param nowMs monotonic */
+  ofOne(generation: GenerationId, nowMs: number): ProgressLine {
+    const line = emptyLine();
+    const tracked = this.#tracked.get(generation);
+    if (tracked === undefined) return line;
+    const progress = tracked.read();
+    tracked.written = { ...progress, at: nowMs };
+    addTo(line, generation, progress);
+    return line;
+  }
+}
+
+function emptyLine(): ProgressLine {
+  return { unsent: [], delivered: [], routed: [] };
+}
+
+function addTo(line: ProgressLine, generation: GenerationId, progress: Progress): void {
+  const { sent, promptTokens, cachedTokens, cacheWriteTokens, completionTokens, route } = progress;
+  if (sent) line.delivered.push([generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens]);
+  else line.unsent.push(generation);
+  if (route !== null) line.routed.push([generation, route]);
 }
 
 function isDue(progress: Progress, written: Written | null, nowMs: number): boolean {

@@ -122,6 +122,38 @@ describe("the recovery of a dead gateway's generations", () => {
     expect(second?.ownKey).toBeUndefined();
   });
 
+  test("the successor charges the route that was called last, however soon the gateway died", async () => {
+    const killed = journals.open();
+    const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
+    const [fallback, refused] = [reservation(), reservation()];
+    killed.begin(fallback, { ...facts, owed: { ...owed, prices: free, ownKey: { id: "own-1", prices } } });
+    killed.begin(refused, { ...facts, owed });
+    await settled();
+    killed.track(fallback.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
+    killed.track(refused.generation, () => ({
+      ...soFar,
+      route: { provider: "own", prices: free, ownKey: { id: "own-2", prices } },
+    }));
+    for (const { generation } of [fallback, refused]) killed.writeProgressOf(generation);
+    killed[Symbol.dispose]();
+    journals.bus.stored = [];
+
+    journals.open().recover();
+    const [first, second] = await journals.published();
+    expect(first).toMatchObject({ provider: "other", prices });
+    expect(first).not.toHaveProperty("ownKey");
+    expect(second).toMatchObject({ provider: "own", prices: free, ownKey: { id: "own-2" } });
+  });
+
+  test.skipIf(!canFillDisk)("another route is not called while it cannot be recorded", async () => {
+    const journal = journals.open();
+    const begun = reservation();
+    journal.begin(begun, { ...facts, owed });
+    await settled();
+    journal.track(begun.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
+    withDiskFullAt(0, () => expect(() => journal.writeProgressOf(begun.generation)).toThrow("Credit cannot be checked"));
+  });
+
   test("a second route without tiers is charged without those of the first", async () => {
     const killed = journals.open();
     const begun = reservation();
