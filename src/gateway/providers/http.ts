@@ -147,13 +147,23 @@ function headersFor(streamed: boolean): Record<string, string> {
   };
 }
 
-/** With an own key the service's key is never used. */
-function keyHeaders({ provider, ownKey }: Route, format: WireFormat, context: CallContext): Record<string, string> {
-  const { id, keyEnv } = provider;
-  if (keyEnv === null) return {};
-  const key = ownKey ? (context.openOwnKey?.(ownKey) ?? null) : context.providerKey(keyEnv);
+function keyHeaders(route: Route, format: WireFormat, context: CallContext): Record<string, string> {
+  const key = credentialOf(route, context);
+  return key === null ? {} : format.authorization(key.reveal());
+}
+
+/**
+ * The key that a route is called with: with an own key the service's key is never used. null: the provider takes none.
+ * @throws UpstreamFailure when there is none; GatewayError when the own key cannot be read
+ */
+export function credentialOf(
+  { provider: { id, keyEnv }, ownKey }: Route,
+  { openOwnKey, providerKey }: Pick<CallContext, "openOwnKey" | "providerKey">,
+): Secret | null {
+  if (keyEnv === null) return null;
+  const key = ownKey ? (openOwnKey?.(ownKey) ?? null) : providerKey(keyEnv);
   if (key === null) throw new UpstreamFailure("upstream_auth", `there is no key for ${id}`);
-  return format.authorization(key.reveal());
+  return key;
 }
 
 /** Redirects are never followed: they would send our key to an address that was not vetted. */
