@@ -75,14 +75,22 @@ export interface Released {
 export interface Called {
   kind: "called";
   generation: GenerationId;
+  /** The id of the workspace's own key that the call carried; absent: the service's key. */
+  ownKey?: string;
+  /** The provider, and all providers of the model; absent: not known. */
+  provider?: { id: string; ofModel: readonly string[] };
 }
 
 /** A provider has sent its whole answer, according to its log. */
 export interface Served {
   kind: "served";
   generation: GenerationId;
-  /** The cost of its counts, at the prices of its route. */
+  /** The cost of its counts, at the prices of its route; with an own key, its list price. */
   cost: NanoUsd;
+  /** The call carried an own key of the workspace. */
+  isOnOwnKey?: true;
+  /** It counted more than a request of this size can have. */
+  isAboveBound?: true;
   /** The gateway did not read the answer to its end, so that the charge may be higher. */
   isPartial?: boolean;
 }
@@ -107,6 +115,8 @@ export interface Charged extends Pick<Settlement, "generation" | "workspace" | "
   cut: boolean;
   /** A reachable gateway that had the generation open when it expired. */
   knownBy?: string;
+  /** The workspace's own key that served, and what the call would have cost. */
+  ownKey?: { id: string; listCost: NanoUsd };
 }
 
 export interface Credited {
@@ -129,6 +139,15 @@ export interface SpendLimited {
   /** null: the limit of the whole workspace. */
   key: KeyId | null;
   limit: NanoUsd | null;
+}
+
+/** From now on a workspace has these own provider keys. The first event is the initial setting. */
+export interface OwnKeysSet {
+  kind: "own keys";
+  workspace: WorkspaceId;
+  keys: readonly { id: string; provider: string }[];
+  /** Models that an own key serves may also be served on credit, by other providers. */
+  fallback: boolean;
 }
 
 export interface Revoked {
@@ -192,6 +211,7 @@ type AnyEvent =
   | Credited
   | RateLimited
   | SpendLimited
+  | OwnKeysSet
   | Revoked
   | Fault
   | Stepped

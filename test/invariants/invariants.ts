@@ -1,4 +1,4 @@
-/** The seventeen invariants, the evidence that each needs, and the function with which every harness checks them all. */
+/** The nineteen invariants, the evidence that each needs, and the function with which every harness checks them all. */
 import { chargedOnce } from "./checks/charged-once.ts";
 import { nothingIsHeld } from "./checks/counters-conserve.ts";
 import { countersEqualLedger } from "./checks/counters-equal-ledger.ts";
@@ -10,12 +10,14 @@ import { disconnectIsCharged } from "./checks/disconnect-is-charged.ts";
 import { monthLimits } from "./checks/month-limits.ts";
 import { noDebt } from "./checks/no-debt.ts";
 import { noSecrets } from "./checks/no-secrets.ts";
+import { ownKeysCostNothing } from "./checks/own-keys-cost-nothing.ts";
 import { rateWindow } from "./checks/rate-window.ts";
 import { recovery } from "./checks/recovery.ts";
 import { refusalsChangeNothing } from "./checks/refusals-change-nothing.ts";
 import { reservedBeforeCalled } from "./checks/reserved-before-called.ts";
 import { retryAfter } from "./checks/retry-after.ts";
 import { revocation } from "./checks/revocation.ts";
+import { serviceKeyIsAllowed } from "./checks/service-key-is-allowed.ts";
 import { storedMoney, type storedInvariants } from "./checks/stored-money.ts";
 
 /** stored: the checks of `weir ledger verify`, as in production. settled: counters compared with the ledger at the end of a run. */
@@ -79,6 +81,12 @@ export const invariants: readonly Invariant[] = [
     id: "I-17",
     promise: "a client that hangs up pays for what was produced",
     checkers: { stored: ofStored("I-17"), history: ofHistory(disconnectIsCharged) },
+  },
+  { id: "I-18", promise: "a call with an own key is charged 0", checkers: { history: ofHistory(ownKeysCostNothing) } },
+  {
+    id: "I-19",
+    promise: "no credit is spent beside an own key without consent",
+    checkers: { history: ofHistory(serviceKeyIsAllowed) },
   },
 ];
 

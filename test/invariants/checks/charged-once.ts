@@ -32,7 +32,7 @@ export function chargedOnce(history: History): Finding {
   for (const [generation, cost] of costs) {
     const last = ends.get(generation)?.at(-1);
     const isLost = last?.outcome !== "settled" || last.cut;
-    const booked = (last?.cost ?? 0n) + (last?.excess ?? 0n);
+    const booked = last?.ownKey?.listCost ?? (last?.cost ?? 0n) + (last?.excess ?? 0n);
     notes.check(isLost || booked === cost, () => `${generation}: its provider counted ${cost}, but ${booked} is booked`);
   }
   for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
@@ -43,7 +43,8 @@ export function chargedOnce(history: History): Finding {
         () => `${generation}: answered in full, but ended as ${last?.outcome}`,
       );
     }
-    const isFree = last?.outcome === "settled" && last.cost + last.excess === 0n && costs.get(generation ?? "") !== 0n;
+    const isCharged = last?.ownKey !== undefined || (last?.cost ?? 0n) + (last?.excess ?? 0n) > 0n;
+    const isFree = last?.outcome === "settled" && !isCharged && costs.get(generation ?? "") !== 0n;
     notes.check(deliveredBytes === 0 || !isFree, () => `${generation}: ${deliveredBytes} bytes were delivered without a charge`);
   }
   return notes;

@@ -8,7 +8,8 @@ import { eventsOf, type History } from "../history.ts";
 export function disconnectIsCharged(history: History): Finding {
   const notes = new Notes();
   const owed = new Map(eventsOf(history, "owed").map(({ generation, amount }) => [generation, amount]));
-  for (const { generation, cost, isPartial } of eventsOf(history, "served")) {
+  for (const { generation, cost, isPartial, isOnOwnKey } of eventsOf(history, "served")) {
+    if (isOnOwnKey) continue;
     const least = owed.get(generation) ?? 0n;
     // The provider's count replaces an estimate, even if it is lower.
     owed.set(generation, isPartial && cost > least ? least : cost);

@@ -1,7 +1,10 @@
 import { Notes, type Finding } from "../evidence.ts";
 import type { Admitted, History } from "../history.ts";
 
-/** I-1: each call of a provider has an open reservation, and the charge does not exceed it. */
+/**
+ * I-1: each call of a provider has an open reservation, and the charge does not exceed it. Nor does the cost of an answer whose provider
+ * counted within the bounds of its request.
+ */
 export function reservedBeforeCalled(history: History): Finding {
   const notes = new Notes();
   const admitted = new Map<string, Admitted>();
@@ -19,6 +22,11 @@ export function reservedBeforeCalled(history: History): Finding {
         () => `${generation}: called at ${at} after it ${closed.get(generation)}`,
       );
       called.add(generation);
+    }
+    if (event.kind === "served" && !event.isOnOwnKey && !event.isAboveBound) {
+      const { generation, cost } = event;
+      const reserved = admitted.get(generation)?.amount ?? cost;
+      notes.check(cost <= reserved, () => `${generation}: ${cost} counted within its bounds, reserved ${reserved}`);
     }
     if (event.kind === "charged") {
       const { generation, cost, reserved } = event;
