@@ -115,6 +115,8 @@ export interface Charged extends Pick<Settlement, "generation" | "workspace" | "
   cut: boolean;
   /** A reachable gateway that had the generation open when it expired. */
   knownBy?: string;
+  /** Absent: chat, or not known. */
+  endpoint?: Settlement["endpoint"];
   /** The workspace's own key that served, and what the call would have cost. */
   ownKey?: { id: string; listCost: NanoUsd };
 }

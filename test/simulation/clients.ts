@@ -2,17 +2,19 @@
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { RefusedError } from "../../src/gateway/admission/client/client.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
+import { checkEmbedding } from "../../src/gateway/api/request/embedding/check.ts";
+import { allModels } from "./catalog.ts";
 import type { Chance } from "./chance.ts";
 import type { Host } from "./world/host.ts";
 import type { PlannedKey } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
-import type { SimGateway } from "./gateway.ts";
+import type { SimGateway, SimRequest } from "./gateway.ts";
 
 interface Sent {
   key: PlannedKey;
   gateway: SimGateway;
-  chat: CheckedChat;
+  request: SimRequest;
   probe?: { of: string; afterMs: number };
   /** When the client hangs up, in milliseconds; absent: never. */
   leavesMs?: number;
@@ -41,7 +43,7 @@ export class Clients {
   }
 
   /** @returns the request's name, and its outcome, which never resolves when its gateway dies */
-  send({ key, gateway, chat, probe, leavesMs, leavesAfter = Infinity }: Sent): { invocation: string; seen: Promise<Seen> } {
+  send({ key, gateway, request, probe, leavesMs, leavesAfter = Infinity }: Sent): { invocation: string; seen: Promise<Seen> } {
     const invocation = `request-${++this.#count}`;
     const { id, workspace } = key.record;
     this.#recorder.note({ kind: "invoked", invocation, workspace, key: id, ...(probe && { probe }) });
@@ -49,7 +51,7 @@ export class Clients {
     this.#waiting.set(invocation, gateway.host);
     const gone = new AbortController();
     if (leavesMs !== undefined) this.#scheduler.plan(leavesMs, gateway.host, () => gone.abort());
-    const answer = gateway.answer({ hash: key.hash, chat, clientSignal: gone.signal, invocation });
+    const answer = gateway.answer({ hash: key.hash, request, clientSignal: gone.signal, invocation });
     const seen = answer.then((response) => read(response, gone, leavesAfter)).catch(refusal);
     return {
       invocation,
@@ -112,7 +114,7 @@ async function read(response: Response, leaving: AbortController, leavesAfter: n
   }
   const code = /"code":"([a-z_]+)"/.exec(text)?.[1] ?? null;
   const whole = status === 200 && code === null && !gone.aborted && (text.endsWith("[DONE]\n\n") || text.endsWith("}"));
-  const deliveredBytes = status === 200 ? (text.match(/word/g)?.length ?? 0) : 0;
+  const deliveredBytes = status === 200 ? (text.match(/word|"embedding":\[/g)?.length ?? 0) : 0;
   return { status, code, generation, whole, deliveredBytes };
 }
 
@@ -137,6 +139,14 @@ export function someRequest(chance: Chance): CheckedChat {
   const streamed = chance.happens(0.4);
   const includeUsage = chance.happens(0.5);
   return { ...common, streamed, includeUsage, includeCost: includeUsage };
+}
+
+/** A random request for embeddings of one to three texts. It reserves at most `amountMax`. */
+export function someEmbedding(chance: Chance): SimRequest {
+  const input = chance.happens(0.2)
+    ? "a".repeat(chance.between(200, 400))
+    : Array.from({ length: chance.between(1, 3) }, () => "a".repeat(chance.between(1, 90)));
+  return checkEmbedding(new TextEncoder().encode(JSON.stringify({ model: "acme/embed", input })), allModels);
 }
 
 /** Every third request may be served by another model. No draw decides it, so that the seeds of before keep their histories. */

@@ -52,13 +52,42 @@ export const faults: Readonly<Record<string, Fault>> = {
     ),
 };
 
+/** The further ones of runs with own provider keys. */
+const mixedFaults: typeof faults = {
+  "own keys are changed": (world, chance) => world.changeOwnKeys(chance.pick(world.plan.workspaces)),
+  "a process dies between two payers": killAtOtherPayers,
+  "the secrets are lost": (world, chance) => loseSecrets(world, chance.between(500, 20_000)),
+};
+
+/** From now on something often dies while a generation goes on with another key than the one that it began with. */
+function killAtOtherPayers(world: World, chance: Chance): void {
+  const { fleet, scheduler } = world;
+  world.onOtherPayer = (host) => {
+    if (chance.happens(0.5)) return;
+    const slot = fleet.slots.find((one) => one.host === host);
+    const isGateway = chance.happens(0.7);
+    scheduler.plan(chance.between(0, 1_500), null, () => {
+      if (!isGateway) fleet.crash(chance.pick(fleet.slots.filter(({ gateway }) => gateway === null)), 800);
+      else if (slot?.host === host) world.killGateway(800, slot);
+    });
+  };
+}
+
+/** Kills a gateway, and for a while no process that starts can open own keys. */
+function loseSecrets(world: World, ms: number): void {
+  world.secrets.areLost = true;
+  world.killGateway(0);
+  world.scheduler.plan(ms, null, () => void (world.secrets.areLost = false));
+}
+
 /** Changes by the control API are no faults. They come in the first half of every run, so that their effects can be checked. */
-const everyday = /^(credit|a key|a rate|a workspace)/;
+const everyday = /^(credit|a key|a rate|a workspace|own keys)/;
 
 /** Plans when each fault comes. */
 export function planFaults(world: World, chance: Chance): void {
   const share = chance.pick([0.1, 0.25, 0.5]);
-  for (const [name, fault] of Object.entries(faults)) {
+  const possible = world.plan.isMixed ? { ...faults, ...mixedFaults } : faults;
+  for (const [name, fault] of Object.entries(possible)) {
     const isEveryday = everyday.test(name);
     if (!chance.happens(isEveryday ? 0.4 : share)) continue;
     for (let times = chance.between(1, 4); times > 0; times--) {

@@ -1,7 +1,5 @@
 /** The processes of a run. Each has a slot; when a process dies, a successor takes its slot. */
 import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
-import { chatModel } from "../support/providers/model.ts";
-import { route } from "../support/providers/routes.ts";
 import type { Chance } from "./chance.ts";
 import type { Clients } from "./clients.ts";
 import type { CountersServer } from "./world/counters-server.ts";
@@ -13,6 +11,7 @@ import type { LedgerServer } from "./world/ledger-server.ts";
 import type { Network } from "./world/network.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
+import type { Secrets } from "./secrets.ts";
 import { startAdmission, startMetering } from "./workers.ts";
 
 export interface FleetParts {
@@ -24,7 +23,11 @@ export interface FleetParts {
   disk: Disk;
   recorder: Recorder;
   clients: Clients;
+  models: ModelsView;
+  secrets: Secrets;
   startMs: number;
+  /** Called when a generation goes on with another key than the one that it began with. */
+  onOtherPayer(host: Host): void;
 }
 
 export type Role = "gateway" | "admission" | "metering";
@@ -35,26 +38,6 @@ interface Slot {
   host: Host;
   gateway: SimGateway | null;
 }
-
-/** No price is a whole number of nano-USD per token, so that a cost which is rounded too early, or twice, becomes visible. */
-const prices = { input: 1_037_500n, output: 2_000_300n, cacheRead: 250_700n, cacheWrite: 1_037_500n };
-const model = chatModel([], { routes: chatModel().routes.map((one) => ({ ...one, prices, hiddenInputTokens: 64 })) });
-/** Within the bounds of the workload's prompts: the first tier is the dearest, and a long prompt is cheaper than a short one. */
-const tiers = [
-  { aboveInputTokens: 90, input: 1_300_900n, output: 2_300_100n, cacheRead: 300_700n, cacheWrite: 1_400_300n },
-  { aboveInputTokens: 210, input: 700_300n, output: 1_900_700n, cacheRead: 150_100n, cacheWrite: 700_300n },
-];
-const tiered = model.routes.map((one) => ({ ...one, prices: { ...prices, tiers } }));
-/** The provider of this model bills reasoning that it does not deliver, and its prices depend on the length of the prompt. */
-const thinker = { ...model, id: "acme/thinker", reasons: true, routes: tiered };
-/** Only routed requests may be served by it: with a short prompt and a long answer it is the dearest candidate. */
-const otherPrices = { input: 737_100n, output: 3_700_900n, cacheRead: 100_300n, cacheWrite: 737_100n };
-const other = chatModel([], { id: "beta/other", routes: [{ ...route("beta"), prices: otherPrices, hiddenInputTokens: 64 }] });
-const models: ModelsView = {
-  readable: () => true,
-  find: (id) => [model, thinker, other].find((one) => one.id === id) ?? null,
-  usableRoutes: ({ routes }) => ({ routes, reason: null }),
-};
 
 /** The time from asking all gateways about a hold to the message that it expired, in milliseconds. */
 const surveyMs = 1_000;
@@ -121,7 +104,7 @@ export class Fleet {
 
   #start(slot: Slot): void {
     const { host, role } = slot;
-    const parts = { ...this.#parts, host, models, folders: this.#folders };
+    const parts = { ...this.#parts, host };
     if (role === "gateway") slot.gateway = this.#gateway(slot);
     else if (role === "admission") startAdmission(parts);
     else startMetering(parts);
@@ -131,7 +114,7 @@ export class Fleet {
   #gateway(slot: Slot): SimGateway | null {
     const { host } = slot;
     try {
-      return new SimGateway({ ...this.#parts, host, models, folders: this.#folders });
+      return new SimGateway({ ...this.#parts, host, folders: this.#folders });
     } catch {
       host.die();
       this.#parts.scheduler.plan(1_000, null, () => this.revive(slot));

@@ -4,9 +4,11 @@ import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { adoptOrphanedSpoolsUntilStopped } from "../../src/gateway/journal/orphaned-spools.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
+import type { CheckedEmbedding } from "../../src/gateway/api/request/embedding/check.ts";
 import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { chatFormat, completionFormat } from "../../src/gateway/api/answer-format.ts";
+import { embedAdmitted } from "../../src/gateway/api/embed.ts";
 import { generate } from "../../src/gateway/api/generate.ts";
 import { admissionFacts, planRoute } from "../../src/gateway/api/call/route-plan.ts";
 import { isRoutingOn } from "../../src/gateway/api/request/routing-fields.ts";
@@ -14,9 +16,11 @@ import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
 import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
 import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
+import { OpenedKeys } from "../../src/gateway/own-keys/opened-keys.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
+import type { Admission, Caller } from "../../src/gateway/admission/client/client.ts";
 import { Provider } from "./world/provider.ts";
 import type { Chance } from "./chance.ts";
 import { recordsMax } from "./plan.ts";
@@ -25,6 +29,7 @@ import type { Folders } from "./world/folders.ts";
 import type { Host } from "./world/host.ts";
 import type { Network } from "./world/network.ts";
 import type { Recorder } from "./recorder.ts";
+import type { Secrets } from "./secrets.ts";
 
 interface GatewayParts {
   host: Host;
@@ -34,6 +39,23 @@ interface GatewayParts {
   models: ModelsView;
   chance: Chance;
   recorder: Recorder;
+  secrets: Secrets;
+  onOtherPayer(host: Host): void;
+}
+
+export type SimRequest = CheckedChat | CheckedEmbedding;
+
+interface Sent {
+  hash: string;
+  request: SimRequest;
+  clientSignal: AbortSignal;
+  invocation: string;
+}
+
+interface Answering {
+  caller: Caller;
+  clientSignal: AbortSignal;
+  invocation: string;
 }
 
 export class SimGateway {
@@ -41,13 +63,13 @@ export class SimGateway {
   /** Generations with open answers at this gateway, by invocation. */
   readonly open = new Map<string, string>();
   /** All generations that this gateway admitted. */
-  readonly #admitted = new Set<string>();
+  readonly #generations = new Set<string>();
   readonly folder: string;
   readonly #gateway: Gateway;
   readonly #recorder: Recorder;
 
   /** Builds the gateway as `src/server/front.ts` and `src/server/distributed.ts` do. */
-  constructor({ host, network, disk, folders, models, chance, recorder }: GatewayParts) {
+  constructor({ host, network, disk, folders, models, chance, recorder, secrets, onOtherPayer }: GatewayParts) {
     this.host = host;
     this.#recorder = recorder;
     const bus = network.busOf(host);
@@ -57,12 +79,14 @@ export class SimGateway {
     const journal = new GenerationJournal({ bus, clock, log, folder: `${this.folder}/spool`, files: disk });
     const admission = new AdmissionClient({ bus, clock, log, journal, recordsMax });
     for (const { workspace, generation } of journal.recover().pendingAdmissions) admission.releases.add(workspace, generation);
-    const { call } = new Provider({ host, chance, recorder });
+    const openedKeys = new OpenedKeys({ keyring: secrets.keyring, clock, log });
+    const openOwnKey = openedKeys.open.bind(openedKeys);
+    const { call, embed } = new Provider({ host, chance, recorder, openOwnKey, onOtherPayer: () => onOtherPayer(host) });
     const release = admission.releases.add.bind(admission.releases);
     const lockFolder = async (path: string) => folders.takeIfFree(path, host);
     const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, release };
     void adoptOrphanedSpoolsUntilStopped(orphans, new AbortController().signal);
-    this.#gateway = gatewayOf({ admission, journal, models, call, clock, log });
+    this.#gateway = gatewayOf({ admission, journal, models, call, embed, clock, log });
   }
 
   get unsettled(): number {
@@ -77,7 +101,7 @@ export class SimGateway {
     const open = new Set(this.open.values());
     if (this.unsettled > open.size) return true;
     const isBooked = (generation: string) => (charges.get(generation)?.settlement.outcome ?? "expired") !== "expired";
-    return [...this.#admitted].some((generation) => !open.has(generation) && !isBooked(generation));
+    return [...this.#generations].some((generation) => !open.has(generation) && !isBooked(generation));
   }
 
   get unknownAdmissions(): number {
@@ -92,21 +116,40 @@ export class SimGateway {
    * Runs checks 1 and 3 to 5, and answers.
    * @throws GatewayError
    */
-  async answer(request: { hash: string; chat: CheckedChat; clientSignal: AbortSignal; invocation: string }): Promise<Response> {
-    const { admission, models } = this.#gateway;
-    const { hash, chat, clientSignal, invocation } = request;
-    const caller = await admission.authenticate(hash);
+  async answer({ hash, request, ...rest }: Sent): Promise<Response> {
+    const caller = await this.#gateway.admission.authenticate(hash);
     if (caller === null) throw new GatewayError("invalid_api_key");
     if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
+    const answering = { ...rest, caller };
+    return "inputs" in request ? this.#embed(request, answering) : this.#chat(request, answering);
+  }
+
+  async #chat(chat: CheckedChat, { caller, clientSignal, invocation }: Answering): Promise<Response> {
+    const { admission, models } = this.#gateway;
     const plan = isRoutingOn(caller.record) ? planRoute(chat, { caller, models, measure: () => null }) : null;
-    const admitted = await admission.admit(caller, admissionFacts(chat, plan));
-    const { generation, workspace, key, month, amount, admittedAt } = admitted.reservation;
+    const admitted = this.#admitted(await admission.admit(caller, admissionFacts(chat, plan)), invocation);
+    const format = chat.promptEstimate % 3 === 0 ? completionFormat : chatFormat;
+    const accepted = { clientSignal, createStream: webStream, caller, chat, format, plan, admitted };
+    return this.#orReleased(admitted, generate(accepted, this.#gateway));
+  }
+
+  async #embed(embedding: CheckedEmbedding, { caller, clientSignal, invocation }: Answering): Promise<Response> {
+    const admitted = this.#admitted(await this.#gateway.admission.admit(caller, embedding), invocation);
+    const accepted = { clientSignal, caller, embedding, admitted, memory: new DisposableStack() };
+    return this.#orReleased(admitted, embedAdmitted(accepted, this.#gateway));
+  }
+
+  #admitted(admission: Admission, invocation: string): Admission {
+    const { generation, workspace, key, month, amount, admittedAt } = admission.reservation;
     this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation });
     this.open.set(invocation, generation);
-    this.#admitted.add(generation);
-    const format = chat.promptEstimate % 3 === 0 ? completionFormat : chatFormat;
+    this.#generations.add(generation);
+    return admission;
+  }
+
+  async #orReleased({ reservation: { generation } }: Admission, answer: Promise<Response>): Promise<Response> {
     try {
-      return await generate({ clientSignal, createStream: webStream, caller, chat, format, plan, admitted }, this.#gateway);
+      return await answer;
     } catch (error) {
       this.#recorder.note({ kind: "released", generation });
       throw error;
@@ -117,7 +160,9 @@ export class SimGateway {
 const nothing = (): void => {};
 
 /** The parts of a gateway that a generation uses. The rest concerns HTTP, catalog files and stored prompts. */
-function gatewayOf(parts: Pick<Gateway, "admission" | "journal" | "call" | "clock" | "log"> & { models: ModelsView }): Gateway {
+function gatewayOf(
+  parts: Pick<Gateway, "admission" | "journal" | "call" | "embed" | "clock" | "log"> & { models: ModelsView },
+): Gateway {
   const health: Pick<Gateway["health"], "recordAnswer" | "recordFailure" | "measure"> = {
     recordAnswer: nothing,
     recordFailure: nothing,
@@ -131,6 +176,7 @@ function gatewayOf(parts: Pick<Gateway, "admission" | "journal" | "call" | "cloc
     speeds,
     coolDown,
     prompts: { add: nothing },
+    ownKeys: { accepted: nothing, refused: nothing },
     inFlight: new InFlightRequests(),
     drainLimit: new DrainLimit(),
     keyPrefix: "",

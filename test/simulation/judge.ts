@@ -17,14 +17,17 @@ export interface Verdict {
   failure: string | null;
 }
 
-/** Verifies the ledgers of all seeds together, and one by one only when that fails. */
+/**
+ * Verifies the ledgers of all seeds together, and one by one only when that fails. The database takes no ledger that breaks its own rules,
+ * so those of failed runs are left out.
+ */
 export async function judge(seeds: readonly number[], stored: StoredLedgers): Promise<Verdict[]> {
   const judged = seeds.map(judgeOne);
-  const ledgers = judged.flatMap(({ ledger }) => ledger ?? []);
+  const ledgers = judged.flatMap(({ ledger, verdict }) => (verdict.failure === null && ledger ? ledger : []));
   const together = await stored.verify(ledgers);
   if (together.ok) return judged.map(({ verdict }) => countStored(verdict, together, ledgers.length));
   for (const { verdict, ledger, run } of judged) {
-    if (!ledger || !run) continue;
+    if (verdict.failure !== null || !ledger || !run) continue;
     const results = checkAll({ ...run.evidence, stored: await stored.verify([ledger]) });
     verdict.failure = failureOf(run, results);
   }
@@ -67,7 +70,7 @@ function failureOf({ seed, evidence }: Run, results: readonly Result[]): string 
 
 /** All faults, and the events with a name that a broken invariant names. */
 function relatedEvents(history: readonly HistoryEvent[], broken: string): HistoryEvent[] {
-  const names = new Set(broken.match(/\b(gen|key|ws|request)-[a-z0-9-]+/g) ?? []);
+  const names = new Set(broken.match(/\b(gen|key|ws|request|own)-[a-z0-9-]+/g) ?? []);
   const general = ["fault", "stepped", "healed", "quiet"];
   return history.filter((event) => {
     if (general.includes(event.kind)) return true;

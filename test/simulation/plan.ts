@@ -14,22 +14,37 @@ export interface PlannedKey {
   record: KeyRecord;
 }
 
+export interface PlannedWorkspace {
+  id: string;
+  credit: bigint;
+  keys: PlannedKey[];
+  /** The providers that it has an own key for, and whether its calls may go on at others. */
+  own: { providers: string[]; fallback: boolean };
+}
+
 export interface Plan {
   startMs: number;
-  workspaces: { id: string; credit: bigint; keys: PlannedKey[] }[];
+  workspaces: PlannedWorkspace[];
   /** A key with more credit than it needs. It shows whether requests can be served at all. */
   witness: PlannedKey;
   /** The length of the part with faults, in milliseconds of true time. */
   busyMs: number;
   gapMs: number;
+  /** Two of three runs have embeddings and own provider keys, too. The third has chat alone, which these would make rarer. */
+  isMixed: boolean;
 }
 
 export function makePlan(seed: number, chance: Chance): Plan {
   const isLong = chance.happens(0.02);
   const busyMs = isLong ? chance.between(1_250_000, 1_500_000) : chance.between(8_000, 75_000);
+  const isMixed = seed % 3 !== 0;
   return {
     startMs: startOf(chance),
-    workspaces: [1, 2].map((number) => someWorkspace(`ws-${seed}-${number}`, chance)),
+    isMixed,
+    workspaces: [1, 2].map((number) => {
+      const workspace = someWorkspace(`ws-${seed}-${number}`, chance);
+      return { ...workspace, own: isMixed ? someOwnKeys(chance) : noOwnKeys };
+    }),
     witness: keyOf({ id: `key-${seed}-w`, workspace: `ws-${seed}-w`, requestsPerMinute: 10_000 }),
     busyMs,
     gapMs: busyMs / chance.between(30, 120),
@@ -42,7 +57,13 @@ function startOf(chance: Chance): number {
   return chance.happens(0.3) ? monthEndMs - chance.between(0, 60_000) : Date.UTC(2026, 10, 20, 12);
 }
 
-function someWorkspace(id: string, chance: Chance): Plan["workspaces"][number] {
+const noOwnKeys = { providers: [], fallback: false };
+
+export function someOwnKeys(chance: Chance): PlannedWorkspace["own"] {
+  return { providers: ["acme", "beta"].filter(() => chance.happens(0.5)), fallback: chance.happens(0.5) };
+}
+
+function someWorkspace(id: string, chance: Chance): Omit<PlannedWorkspace, "own"> {
   const workspaceLimit = chance.happens(0.4) ? amountMax * BigInt(chance.between(2, 8)) : null;
   const keys = Array.from({ length: chance.between(1, 3) }, (_, number) =>
     keyOf({
@@ -57,5 +78,5 @@ function someWorkspace(id: string, chance: Chance): Plan["workspaces"][number] {
 }
 
 export function keyOf(fields: Partial<KeyRecord> & Pick<KeyRecord, "id">): PlannedKey {
-  return { hash: hashOf(fields.id), record: keyRecord({ earlyAccess: ["routing"], ...fields }) };
+  return { hash: hashOf(fields.id), record: keyRecord({ earlyAccess: ["routing", "embeddings"], ...fields }) };
 }

@@ -58,7 +58,7 @@ function generateLoad(world: World): void {
 function probeUntilHealthy(world: World): void {
   const { chance, scheduler, fleet, plan } = world;
   for (let times = 0; times < 35; times++) {
-    world.clients.send({ key: plan.witness, gateway: chance.pick(fleet.gateways), chat: promptRequest(chance) });
+    world.clients.send({ key: plan.witness, gateway: chance.pick(fleet.gateways), request: promptRequest(chance) });
     scheduler.advance(200);
   }
 }
@@ -69,7 +69,7 @@ function probeRetryAfter(world: World): void {
   const key = world.addProbedKey();
   const send = (probe?: { of: string; afterMs: number }) => {
     const gateway = chance.pick(fleet.gateways);
-    const sent = clients.send({ key, gateway, chat: someRequest(chance), ...(probe && { probe }) });
+    const sent = clients.send({ key, gateway, request: someRequest(chance), ...(probe && { probe }) });
     let dueAt = 0;
     void sent.seen.then(({ retryAfterMs = 0 }) => (dueAt = scheduler.now + retryAfterMs));
     scheduler.advance(1_500);

@@ -20,9 +20,20 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     cut: of((event) => event.kind === "charged" && event.outcome === "settled" && event.cut),
     expired: of((event) => event.kind === "charged" && event.outcome === "expired"),
     unknown: of((event) => event.kind === "charged" && event.outcome === "unknown"),
+    "on own keys": of((event) => event.kind === "charged" && event.ownKey !== undefined),
+    embeddings: of((event) => event.kind === "charged" && event.endpoint === "embeddings"),
+    "other payers": otherPayers(history),
     steps: world.scheduler.steps,
     ...Object.fromEntries(results.map(({ id, need, checks }) => [`${id} ${need}`, checks])),
   };
+}
+
+/** Generations that went on with another key than the one that they began with. */
+function otherPayers(history: readonly HistoryEvent[]): number {
+  const payers = new Map<string, Set<string | undefined>>();
+  for (const event of history)
+    if (event.kind === "called") payers.set(event.generation, (payers.get(event.generation) ?? new Set()).add(event.ownKey));
+  return [...payers.values()].filter(({ size }) => size > 1).length;
 }
 
 export function addTally(total: Tally, more: Tally): Tally {

@@ -63,14 +63,22 @@ export class LedgerServer {
   async #settle(charges: Charge[]): Promise<Booked> {
     const booked = await this.ledger.settle(charges);
     for (const { settlement } of charges) {
-      const { generation, workspace, key, month, outcome, reserved } = settlement;
+      const { generation, workspace, key, month, outcome, reserved, endpoint } = settlement;
       const fresh = booked.fresh.get(generation);
       if (!fresh) continue;
       const { cost, excess } = fresh;
       const cut = settlement.status === 500 && settlement.usageEstimated;
       const facts = { generation, workspace, key, month, outcome, reserved: BigInt(reserved), cost, excess, cut };
+      const own = settlement.ownKey && { ownKey: { id: settlement.ownKey.id, listCost: BigInt(settlement.ownKey.listCost) } };
       const knownBy = outcome === "expired" ? this.knownBy.get(generation) : undefined;
-      this.#recorder.note({ kind: "charged", ...facts, late: booked.late.has(generation), ...(knownBy && { knownBy }) });
+      this.#recorder.note({
+        kind: "charged",
+        ...facts,
+        late: booked.late.has(generation),
+        ...own,
+        ...(endpoint && { endpoint }),
+        ...(knownBy && { knownBy }),
+      });
     }
     return booked;
   }

@@ -129,6 +129,9 @@ function generationRows({ charges }: MemoryLedger): Row[] {
       completion_tokens: completionTokens,
       cache_write_tokens: cacheWriteTokens || null,
       tier_above_tokens: settlement.tierAboveTokens ?? null,
+      endpoint: settlement.endpoint ?? null,
+      own_key_id: settlement.ownKey?.id ?? null,
+      list_cost_nano: settlement.ownKey?.listCost ?? null,
     };
     const money = {
       entry: entry === null ? null : text(entry),

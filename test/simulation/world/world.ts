@@ -1,16 +1,18 @@
 /** The world of a run: its servers, processes and clients, and the faults that can hit them. */
 import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
+import { allModels, chatModels } from "../catalog.ts";
 import type { Chance } from "../chance.ts";
-import { Clients, someRequest } from "../clients.ts";
+import { Clients, someEmbedding, someRequest } from "../clients.ts";
 import { CountersServer } from "./counters-server.ts";
 import { Disk } from "./disk.ts";
 import { Fleet } from "../fleet.ts";
 import type { Host } from "./host.ts";
 import { LedgerServer } from "./ledger-server.ts";
 import { Network } from "./network.ts";
-import { keyOf, makePlan, type Plan, type PlannedKey } from "../plan.ts";
+import { keyOf, makePlan, someOwnKeys, type Plan, type PlannedKey, type PlannedWorkspace } from "../plan.ts";
 import { Recorder } from "../recorder.ts";
 import { Scheduler } from "../scheduler.ts";
+import { Secrets } from "../secrets.ts";
 import { healthyRates, NetworkConditions } from "./network-conditions.ts";
 
 type FleetSlot = Fleet["slots"][number];
@@ -27,11 +29,14 @@ export class World {
   readonly disk = new Disk();
   readonly clients: Clients;
   readonly fleet: Fleet;
+  readonly secrets: Secrets;
   faults = 0;
   /** The longest time that a part was frozen, in milliseconds. */
   frozenMsMax = 0;
   /** A process that releases lost admissions, or its record of one, may have been lost. */
   mayLeak = false;
+  /** Called when a generation goes on with another key than the one that it began with. */
+  onOtherPayer: (host: Host) => void = () => {};
   #isHealed = false;
   #keys: PlannedKey[];
   /** The counters will be rolled back. Until then no process that knows of newer holds may be lost. */
@@ -46,6 +51,7 @@ export class World {
     this.scheduler = new Scheduler(chance);
     this.conditions = new NetworkConditions(chance);
     this.recorder = new Recorder(this.scheduler, chance);
+    this.secrets = new Secrets(this.recorder);
     const { startMs } = this.plan;
     this.network = new Network(this);
     this.counters = new CountersServer({ ...this.#parts(), startMs });
@@ -64,7 +70,10 @@ export class World {
       ledger: this.ledger,
       disk: this.disk,
       clients: this.clients,
+      models: this.plan.isMixed ? allModels : chatModels,
+      secrets: this.secrets,
       startMs,
+      onOtherPayer: (host) => this.onOtherPayer(host),
     });
   }
 
@@ -80,7 +89,10 @@ export class World {
       : this.chance.happens(0.1)
         ? { leavesAfter: this.chance.between(0, 7) }
         : {};
-    this.clients.send({ key: this.someKey(), gateway, chat: someRequest(this.chance), ...leaves });
+    const key = this.someKey();
+    const isEmbedding = this.plan.isMixed && this.chance.happens(0.2);
+    const request = isEmbedding ? someEmbedding(this.chance) : someRequest(this.chance);
+    this.clients.send({ key, gateway, request, ...leaves });
   }
 
   injectFault(name: string, fault: () => void): void {
@@ -93,6 +105,7 @@ export class World {
   /** Restores every part and the network. */
   heal(): void {
     this.#isHealed = true;
+    this.onOtherPayer = () => {};
     this.conditions.rates = healthyRates;
     this.disk.full = null;
     this.#isRollingBack = false;
@@ -115,8 +128,9 @@ export class World {
   }
 
   /** Spares a gateway that has unspooled settlements after a full disk. An alarm reports these, and no promise covers their loss. */
-  killGateway(downMs: number): void {
-    this.disturbGateway((slot) => {
+  killGateway(downMs: number, victim?: FleetSlot): void {
+    this.disturbGateway((one) => {
+      const slot = victim ?? one;
       const isInMemory = this.#diskWasFull && slot.gateway?.owes(this.ledger.ledger.charges);
       if (!isInMemory) this.fleet.crash(slot, downMs);
     });
@@ -226,7 +240,13 @@ export class World {
     this.#notify();
   }
 
-  changeWorkspace({ keys }: Plan["workspaces"][number], workspaceLimit: bigint | null): void {
+  /** Stores, replaces, disables or switches off own keys, and changes whether calls may go on on credit. */
+  changeOwnKeys(workspace: PlannedWorkspace): void {
+    const fields = this.secrets.issueAll(workspace.id, someOwnKeys(this.chance));
+    for (const key of workspace.keys) this.changeKey(key, fields);
+  }
+
+  changeWorkspace({ keys }: PlannedWorkspace, workspaceLimit: bigint | null): void {
     for (const key of keys) this.changeKey(key, { workspaceLimit });
   }
 
@@ -255,11 +275,13 @@ export class World {
 
   #openWorkspaces(): void {
     const { workspaces, witness } = this.plan;
-    const rich = { id: witness.record.workspace, credit: 1_000_000_000n, keys: [witness] };
-    for (const { id, credit, keys } of [...workspaces, rich]) {
+    const none = { providers: [], fallback: false };
+    const rich = { id: witness.record.workspace, credit: 1_000_000_000n, keys: [witness], own: none };
+    for (const { id, credit, keys, own } of [...workspaces, rich]) {
       this.ledger.ledger.open(id, credit);
       this.recorder.note({ kind: "credited", workspace: id, amount: credit });
-      for (const { hash, record } of keys) this.#record(hash, record);
+      const ownKeys = this.plan.isMixed ? this.secrets.issueAll(id, own) : {};
+      for (const { hash, record } of keys) this.#record(hash, { ...record, ...ownKeys });
     }
   }
 
