@@ -27,7 +27,7 @@ export const routingModelsMax = 8;
 export const routingProvidersMax = 64;
 /** Candidates of one request; further ones are not used. */
 export const routingCandidatesMax = 16;
-/** Bytes of the candidates' names in the message to admission, which keeps it below 1 KiB. */
+/** Bytes of the candidates' names in a request to admission. Without own keys it stays below 1 KiB. */
 export const routingCandidatesBytesMax = 512;
 
 // Admission
