@@ -1,12 +1,11 @@
 /**
- * `npm run simulate -- --seeds N [--from S]`: runs the whole protocol N times under faults, in two processes.
+ * `npm run simulate -- --seeds N [--from S] [--processes P]`: runs the whole protocol N times under faults, in P processes (two).
  * `npm run simulate -- --seed S`: runs one seed, and prints its events when it fails.
  */
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
-const processes = 2;
 const shownFailuresMax = 3;
 const progressEveryMs = 5_000;
 
@@ -18,7 +17,7 @@ interface Totals {
 const root = dirname(import.meta.dir);
 const wanted = readArguments();
 if (wanted === null) {
-  console.error("Usage: npm run simulate -- --seeds N [--from S] | --seed S");
+  console.error("Usage: npm run simulate -- --seeds N [--from S] [--processes P] | --seed S");
   process.exit(2);
 }
 const startedAt = performance.now();
@@ -29,19 +28,27 @@ clearInterval(ticking);
 report();
 process.exit(totals.failed.length === 0 && codes.every((code) => code === 0) ? 0 : 1);
 
-function readArguments(): { from: number; seeds: number } | null {
-  const options = { seeds: { type: "string" }, from: { type: "string" }, seed: { type: "string" } } as const;
+interface Seeds {
+  from: number;
+  seeds: number;
+  processes: number;
+}
+
+function readArguments(): Seeds | null {
+  const text = { type: "string" } as const;
+  const options = { seeds: text, from: text, seed: text, processes: text };
   try {
-    const { seeds = "300", from = "1", seed } = parseArgs({ options }).values;
-    const read = seed === undefined ? { from: Number(from), seeds: Number(seeds) } : { from: Number(seed), seeds: 1 };
-    return Number.isSafeInteger(read.from) && Number.isSafeInteger(read.seeds) && read.seeds > 0 ? read : null;
+    const { seeds = "300", from = "1", seed, processes = "2" } = parseArgs({ options }).values;
+    const which = seed === undefined ? { from: Number(from), seeds: Number(seeds) } : { from: Number(seed), seeds: 1 };
+    const read = { ...which, processes: Number(processes) };
+    return Object.values(read).every(Number.isSafeInteger) && read.seeds > 0 && read.processes > 0 ? read : null;
   } catch {
     return null;
   }
 }
 
-/** Each process takes every other seed. */
-function childrenOf({ from, seeds }: { from: number; seeds: number }): { from: number; count: number; step: number }[] {
+/** Each of two processes takes every other seed. */
+function childrenOf({ from, seeds, processes }: Seeds): { from: number; count: number; step: number }[] {
   const step = Math.min(processes, seeds);
   return Array.from({ length: step }, (_, index) => ({ from: from + index, count: Math.ceil((seeds - index) / step), step }));
 }
@@ -70,7 +77,20 @@ function progressText(): string {
   const { tally, failed } = totals;
   const seconds = (performance.now() - startedAt) / 1_000;
   const rate = ((tally["seeds"] ?? 0) / seconds).toFixed(1);
-  const names = ["faults", "messages harmed", "requests", "admitted", "charged", "charged late", "cut", "expired", "unknown"];
+  const names = [
+    "faults",
+    "messages harmed",
+    "requests",
+    "admitted",
+    "charged",
+    "charged late",
+    "cut",
+    "expired",
+    "unknown",
+    "embeddings",
+    "on own keys",
+    "other payers",
+  ];
   const counts = names.map((name) => `${name} ${shown(name)}`).join(", ");
   return `${shown("seeds")} seeds in ${seconds.toFixed(0)} s (${rate}/s), ${failed.length} failed: ${counts}`;
 }
