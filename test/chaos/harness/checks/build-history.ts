@@ -2,7 +2,7 @@
 import { inOrder, type History, type HistoryEvent } from "../../../invariants/history.ts";
 import { closesAdmission, describeFault } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
-import type { Customer } from "../load/customers.ts";
+import { ownKeyOf, type Customer } from "../load/customers.ts";
 import { costOf, type ProviderCall } from "../world/provider.ts";
 import type { RunNotes } from "./notes.ts";
 import type { Stored } from "./stored.ts";
@@ -21,7 +21,10 @@ export function buildHistory(notes: RunNotes, stored: Stored): History {
   const events: HistoryEvent[] = [
     ...customers.flatMap((customer) => settingsOf(customer, startedAt)),
     ...clients.flatMap(clientEvents),
-    ...provider.flatMap((made) => (made.call === null ? [] : providerEvents(made, leaving.get(made.call)))),
+    ...customers.map((customer) => ownKeysOf(customer, startedAt)),
+    ...provider.flatMap((made) =>
+      made.call === null ? [] : providerEvents(made, { customers, leftAt: leaving.get(made.call) }),
+    ),
     ...storedEvents(stored, invocations),
     ...revoked.map((event): HistoryEvent => ({ kind: "revoked", ...event })),
     ...episodes.flatMap(episodeEvents),
@@ -46,15 +49,29 @@ function clientEvents(call: ClientCall, index: number): HistoryEvent[] {
   return [invoked, { kind: "answered", at, invocation, status, code, generation, whole }];
 }
 
-/** @param leftAt when its client hung up; undefined: it did not */
-function providerEvents(call: ProviderCall, leftAt: number | undefined): HistoryEvent[] {
-  const { generation, startedAt, endedAt } = call;
-  const called: HistoryEvent = { kind: "called", at: startedAt, generation };
+function ownKeysOf({ workspace, own }: Customer, at: number): HistoryEvent {
+  const keys = own === null ? [] : [{ id: own.id, provider: "stub" }];
+  return { kind: "own keys", at, workspace, keys, fallback: own?.fallback ?? false };
+}
+
+interface Callers {
+  customers: readonly Customer[];
+  /** When its client hung up; undefined: it did not. */
+  leftAt: number | undefined;
+}
+
+function providerEvents(call: ProviderCall, { customers, leftAt }: Callers): HistoryEvent[] {
+  const { generation, startedAt, endedAt, key } = call;
+  const owner = customers.find(({ workspace }) => key.startsWith(ownKeyOf(workspace)));
+  const ownKey = owner?.own ? { ownKey: owner.own.id } : {};
+  const provider = { id: call.provider, ofModel: call.model === "stub-pair" ? ["stub", "spare"] : ["stub"] };
+  const called: HistoryEvent = { kind: "called", at: startedAt, generation, provider, ...ownKey };
   const cost = costOf(call);
   if (cost === null) return [called];
   const at = endedAt ?? startedAt;
   const isPartial = leftAt !== undefined && leftAt <= at + inTransitMs;
-  return [called, { kind: "served", at, generation, cost, ...(isPartial && { isPartial }) }];
+  const how = { ...(isPartial && { isPartial }), ...(owner && { isOnOwnKey: true as const }) };
+  return [called, { kind: "served", at, generation, cost, ...how }];
 }
 
 function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<string | null, string>): HistoryEvent[] {
@@ -63,11 +80,12 @@ function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<str
     ...credits.map(({ workspace, amount, at }): HistoryEvent => ({ kind: "credited", at, workspace, amount })),
     ...charges.flatMap((row): HistoryEvent[] => {
       const { generation, workspace, key, month, outcome, reserved, cost, excess, late, cut, at, admittedAt } = row;
+      const own = row.ownKey === null ? {} : { ownKey: { id: row.ownKey, listCost: row.listCost ?? 0n } };
       const invocation = invocations.get(generation) ?? null;
       const whose = { generation, workspace, key, month };
       return [
         { kind: "admitted", at: admittedAt, ...whose, amount: reserved, admittedAt, invocation },
-        { kind: "charged", at, ...whose, outcome, reserved, cost, excess, late, cut },
+        { kind: "charged", at, ...whose, outcome, reserved, cost, excess, late, cut, ...own },
       ];
     }),
   ];

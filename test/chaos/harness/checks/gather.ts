@@ -11,6 +11,7 @@ import { connectClient, dumpRedis } from "../../../support/counters/redis.ts";
 import { Traces } from "../../../support/privacy/traces.ts";
 import { operatorToken, providerKey, type Testbed } from "../world/testbed.ts";
 import { buildHistory } from "./build-history.ts";
+import { ownKeyOf } from "../load/customers.ts";
 import type { RunNotes } from "./notes.ts";
 import { heldGenerations } from "./held-generations.ts";
 import { readRows, type Stored } from "./stored.ts";
@@ -64,8 +65,12 @@ async function secretsOf({ folder, disk, parts, services }: Testbed, { customers
   await traces.addFolder("nats", `${folder}/servers/nats/streams`);
   await traces.addRedis("redis", services.urls.REDIS_URL);
   const keys = customers.flatMap((customer) => customer.keys.map(({ key }) => ({ name: `a key (${customer.kind})`, text: key })));
+  const ownKeys = customers.flatMap(({ workspace, own, kind }) =>
+    own ? { name: `an own key (${kind})`, text: ownKeyOf(workspace) } : [],
+  );
   const canaries = [
     ...keys,
+    ...ownKeys,
     { name: "the provider key", text: providerKey },
     { name: "the operator token", text: operatorToken },
   ];

@@ -18,6 +18,9 @@ export interface StoredCharge {
   admittedAt: number;
   status: number;
   code: string | null;
+  /** The workspace's own key that served, and what the call would have cost; null: the service's. */
+  ownKey: string | null;
+  listCost: bigint | null;
 }
 
 export interface StoredEntry {
@@ -43,7 +46,8 @@ export async function readRows(sql: Database): Promise<Pick<Stored, "charges" | 
       coalesce(month, to_char(admitted_at AT TIME ZONE 'UTC', 'YYYY-MM')) AS month, outcome, reserved_nano AS reserved, cost_nano AS cost,
       coalesce(excess_nano, 0) AS excess, late, (status = 500 AND usage_estimated) AS cut,
       (extract(epoch FROM coalesce(entry.at, booked_at)) * 1000)::float8 AS at,
-      (extract(epoch FROM admitted_at) * 1000)::float8 AS "admittedAt", status, code
+      (extract(epoch FROM admitted_at) * 1000)::float8 AS "admittedAt", status, code,
+      own_key_id AS "ownKey", list_cost_nano AS "listCost"
     FROM generations AS charge
     LEFT JOIN ledger_entries AS entry ON entry.workspace_id = charge.workspace_id AND sequence = charge.entry
     ORDER BY generation_id`;

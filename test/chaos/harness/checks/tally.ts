@@ -24,7 +24,7 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
   const byGeneration = new Map(charges.map((charge) => [charge.generation, charge]));
   const calls = notes.provider.filter(({ call }) => call !== null);
   const wholes = notes.clients.flatMap(({ whole, generation }) => (whole && generation !== null ? [generation] : []));
-  const unpaid = wholes.filter((generation) => (byGeneration.get(generation)?.cost ?? 0n) === 0n);
+  const unpaid = wholes.filter((generation) => !isPaid(byGeneration.get(generation)));
   const billed = calls.filter((call) => isLost(call, byGeneration.get(call.generation), notes.episodes));
   const references = entries.flatMap(({ kind, workspace, reference }) =>
     kind === "credit" ? [`${workspace} ${reference}`] : [],
@@ -62,12 +62,17 @@ export function moneyLines({ lost, doubled, unmetered, missingCredit }: Tally): 
   return Object.entries(named).flatMap(([name, whose]) => (whose.length === 0 ? [] : [`${name}: ${whose.join(", ")}`]));
 }
 
+/** By the workspace, or by itself to its provider. */
+function isPaid(charge: StoredCharge | undefined): boolean {
+  return charge !== undefined && (charge.cost > 0n || charge.ownKey !== null);
+}
+
 /** A client that hung up before it got anything pays nothing: its call was cancelled, although too late for this provider. */
 const clientGone = "client_gone";
 
 /** Billed and ended without a charge, although its gateway did not die. A call without any record counts as unmetered. */
 function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: readonly Episode[]): boolean {
-  if (costOf(call) === null || charge === undefined || charge.cost > 0n || charge.code === clientGone) return false;
+  if (costOf(call) === null || charge === undefined || isPaid(charge) || charge.code === clientGone) return false;
   const { startedAt, endedAt } = call;
   const died = episodes.some(({ faults, injectedAt, healedAt }) => {
     const within = startedAt <= healedAt && (endedAt ?? Infinity) >= injectedAt - recordedMsMax;

@@ -9,6 +9,7 @@ export interface ClientCall {
   key: string;
   /** Whether its customer has plenty of credit, so that only a fault can refuse it. */
   isPlenty: boolean;
+  endpoint: "chat" | "completions" | "embeddings";
   streamed: boolean;
   sentAt: number;
   /** When the head of the answer arrived; null: none did. */
@@ -29,10 +30,19 @@ export interface ClientCall {
 
 let calls = 0;
 
+/** In turn, so that each customer uses all of them. */
+const endpoints = ["chat", "completions", "chat", "embeddings", "chat", "completions", "embeddings"] as const;
+
 export function newCall(
-  of: Pick<ClientCall, "gateway" | "key" | "streamed"> & { customer: Pick<Customer, "workspace" | "kind"> },
+  of: Pick<ClientCall, "gateway" | "key" | "streamed"> & {
+    customer: Pick<Customer, "workspace" | "kind">;
+    /** Absent: the next one in turn. */
+    endpoint?: ClientCall["endpoint"];
+  },
 ): ClientCall {
-  const { customer, ...facts } = of;
+  const { customer, endpoint: named, ...facts } = of;
+  const number = ++calls;
+  const endpoint = named ?? endpoints[number % endpoints.length] ?? "chat";
   const unknown = {
     answeredAt: null,
     endedAt: null,
@@ -44,8 +54,10 @@ export function newCall(
     hungUp: false,
   };
   return {
-    number: ++calls,
+    number,
     ...facts,
+    endpoint,
+    streamed: facts.streamed && endpoint !== "embeddings",
     workspace: customer.workspace,
     isPlenty: customer.kind === "plenty",
     sentAt: Date.now(),

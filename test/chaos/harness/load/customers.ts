@@ -2,16 +2,19 @@
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import { until } from "../../../support/until.ts";
 import { Control } from "../world/control.ts";
-import { model, type Testbed } from "../world/testbed.ts";
+import { ownKeyStart } from "../world/provider.ts";
+import { embeddingsModel, model, pairedModel, type Testbed } from "../world/testbed.ts";
 
 export interface Customer {
   workspace: string;
   keys: { id: string; key: string }[];
   /** plenty: refusing its requests is a failure of the service. The others are named after what they run out of. */
-  kind: "plenty" | "credit" | "window" | "limit" | "revoked";
+  kind: "plenty" | "credit" | "window" | "limit" | "revoked" | "own" | "own-or-credit";
   requestsPerMinute: number;
   /** The monthly limit of each of its keys, in nano-USD; null: none. */
   keyLimit: bigint | null;
+  /** Its own key for the provider "stub", and whether its calls may go on at others on credit; null: it has none. */
+  own: { id: string; fallback: boolean } | null;
 }
 
 const plans = [
@@ -22,6 +25,8 @@ const plans = [
   { kind: "window", credit: "1000", keys: 2, requestsPerMinute: 20 },
   { kind: "revoked", credit: "1000", keys: 20, requestsPerMinute: 10_000 },
   { kind: "limit", credit: "1000", keys: 2, requestsPerMinute: 10_000, keyLimit: "0.02" },
+  { kind: "own", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
+  { kind: "own-or-credit", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
 ] as const;
 
 /** Creates the customers when the gateways are ready, and waits until the model can be called. */
@@ -33,20 +38,36 @@ export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
   const customers: Customer[] = [];
   for (const plan of plans) {
     const made = await control.any((operator) => operator.customer(plan));
-    const settings = { early_access: ["completions"] };
+    const fallback = plan.kind === "own-or-credit";
+    const settings = { early_access: ["completions", "embeddings", "own_keys"], own_key_fallback: fallback };
     await control.any((operator) => operator.call("PATCH", `/workspaces/${made.workspace}`, settings));
     const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
-    customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit });
+    customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit, own: null });
   }
   await untilRunnable(testbed, customers[0]?.keys[0]?.key ?? "");
+  for (const customer of customers) if (customer.kind.startsWith("own")) customer.own = await storeOwnKey(customer, control);
   return customers;
 }
 
+async function storeOwnKey({ workspace, kind }: Customer, control: Control): Promise<Customer["own"]> {
+  const form = { workspace, provider: "stub", key: ownKeyOf(workspace, 0) };
+  const { id } = await control.any((operator) => operator.call<{ id: string }>("POST", "/provider-keys", form));
+  return { id, fallback: kind === "own-or-credit" };
+}
+
+/** The nth own key of a workspace; without a number, how all of its own keys begin. */
+export function ownKeyOf(workspace: string, n?: number): string {
+  return `${ownKeyStart}${workspace}-number-${n ?? ""}`;
+}
+
 async function untilRunnable({ gateways }: Testbed, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
   for (const { url } of gateways) {
-    await until(async () => {
-      const response = await fetch(`${url}/gpt/v1/models/${model}`, { headers: { authorization: `Bearer ${key}` } });
-      return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
-    }, 30_000);
+    for (const id of [model, pairedModel, embeddingsModel]) {
+      await until(async () => {
+        const response = await fetch(`${url}/gpt/v1/models/${id}`, { headers });
+        return response.ok && ((await response.json()) as { runnable?: boolean }).runnable === true;
+      }, 30_000);
+    }
   }
 }

@@ -1,5 +1,5 @@
 /** Keeps so many streams open: when one ends, the next begins. */
-import type { Testbed } from "../world/testbed.ts";
+import { model, type Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
 import { sendToAny } from "./send.ts";
@@ -42,9 +42,10 @@ export class OpenStreams {
     const { id: key, key: secret } = customer.keys[index % customer.keys.length] ?? { id: "", key: "" };
     const content = `tokens=${Math.round((seconds * 1_000) / gapMs)} gap_ms=${gapMs}`;
     for (let turn = index; !this.#stopped; turn++) {
-      const call = newCall({ customer, key, streamed: true, gateway: turn % testbed.gateways.length });
+      const gateway = turn % testbed.gateways.length;
+      const call = newCall({ customer, key, streamed: true, gateway, endpoint: turn % 3 === 0 ? "completions" : "chat" });
       this.calls.push(call);
-      await sendToAny(call, { secret, content, maxTokens: 500, timeoutMs }, testbed.gateways);
+      await sendToAny(call, { secret, model, content, maxTokens: 500, timeoutMs }, testbed.gateways);
     }
   }
 }

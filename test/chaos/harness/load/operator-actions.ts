@@ -1,7 +1,7 @@
-/** The operator's actions during a run: adds a little credit to customers who run out of it, and revokes keys that are in use. */
+/** The operator's actions during a run: adds a little credit to customers who run out of it, and revokes and replaces keys that are in use. */
 import { Control } from "../world/control.ts";
 import type { Testbed } from "../world/testbed.ts";
-import type { Customer } from "./customers.ts";
+import { ownKeyOf, type Customer } from "./customers.ts";
 import { UntilStopped } from "./until-stopped.ts";
 
 const usd = "0.001";
@@ -23,8 +23,10 @@ export class OperatorActions {
     const control = new Control(testbed);
     const poor = customers.filter(({ kind }) => kind === "credit");
     const passing = customers.filter(({ kind }) => kind === "revoked").flatMap(({ keys }) => keys);
+    const own = customers.filter((customer) => customer.own !== null);
     this.#running = [
       new UntilStopped((n) => this.#addCredit(n, poor[n % poor.length], control)),
+      new UntilStopped((n) => this.#replaceOwnKey(n, own[n % own.length], control)),
       new UntilStopped((n) => this.#revoke(n, passing[Math.floor(n / turnsPerRevocation)], control)),
     ];
   }
@@ -41,6 +43,14 @@ export class OperatorActions {
     const reference = `top-up ${n}`;
     await control.any((operator) => operator.call("POST", "/credit", { workspace, usd, ref: reference }));
     this.done.topUps.push({ workspace, reference });
+    return true;
+  }
+
+  /** Calls under way end on the key of before. */
+  async #replaceOwnKey(n: number, customer: Customer | undefined, control: Control): Promise<boolean> {
+    if (!customer?.own) return false;
+    const { workspace, own } = customer;
+    await control.any((operator) => operator.call("PUT", `/provider-keys/${own.id}`, { key: ownKeyOf(workspace, n + 1) }));
     return true;
   }
 

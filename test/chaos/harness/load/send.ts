@@ -1,10 +1,12 @@
 /** Sends one request and records everything that its client sees. */
-import { model } from "../world/testbed.ts";
+import { embeddingsModel } from "../world/testbed.ts";
 import type { ClientCall } from "./client-call.ts";
 
 interface Sending {
   url: string;
   secret: string;
+  /** Of a chat or completion. */
+  model: string;
   /** Instructions for the provider, such as `tokens=12 gap_ms=50`. */
   content: string;
   maxTokens: number;
@@ -26,18 +28,14 @@ export async function sendToAny(
 }
 
 /** Never rejects. @returns false when the connection was refused, so that nothing was sent */
-async function send(call: ClientCall, { url, secret, content, maxTokens, timeoutMs }: Sending): Promise<boolean> {
+async function send(call: ClientCall, { url, secret, ...asked }: Sending): Promise<boolean> {
   const leaving = new AbortController();
-  const timer = setTimeout(() => leaving.abort(), timeoutMs);
-  const prompt = `${content} call=${call.number}`;
-  const isChat = call.number % 3 > 0;
-  const asked = isChat ? { messages: [{ role: "user", content: prompt }] } : { prompt };
-  const body = { model, ...asked, max_tokens: maxTokens, stream: call.streamed };
+  const timer = setTimeout(() => leaving.abort(), asked.timeoutMs);
   try {
-    const response = await fetch(`${url}/gpt/v1/${isChat ? "chat/" : ""}completions`, {
+    const response = await fetch(`${url}/gpt/v1/${call.endpoint === "chat" ? "chat/completions" : call.endpoint}`, {
       method: "POST",
       headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
+      body: JSON.stringify(bodyOf(call, asked)),
       signal: leaving.signal,
     });
     call.answeredAt = Date.now();
@@ -53,6 +51,13 @@ async function send(call: ClientCall, { url, secret, content, maxTokens, timeout
     call.endedAt = Date.now();
   }
   return true;
+}
+
+function bodyOf({ endpoint, number, streamed }: ClientCall, { model, content, maxTokens }: Omit<Sending, "url" | "secret">) {
+  const prompt = `${content} call=${number}`;
+  if (endpoint === "embeddings") return { model: embeddingsModel, input: prompt };
+  const asked = endpoint === "chat" ? { messages: [{ role: "user", content: prompt }] } : { prompt };
+  return { model, ...asked, max_tokens: maxTokens, stream: streamed };
 }
 
 function noteEnd(call: ClientCall, text: string): void {

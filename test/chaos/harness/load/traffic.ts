@@ -1,6 +1,6 @@
 /** Sends a steady rate of requests, streamed and not, in an order that the seed determines. */
 import { randomFrom } from "../../../support/random.ts";
-import type { Testbed } from "../world/testbed.ts";
+import { model, pairedModel, type Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
 import { sendToAny } from "./send.ts";
@@ -54,19 +54,25 @@ export class Traffic {
     const key = this.#pick(customer.keys);
     const streamed = this.#random() < 0.4;
     const first = Math.floor(this.#random() * testbed.gateways.length);
-    const sending = { secret: key.key, ...this.#instructions(streamed), timeoutMs: this.#random() < 0.02 ? 150 : timeoutMs };
+    const sending = {
+      secret: key.key,
+      ...this.#instructions(streamed, customer),
+      timeoutMs: this.#random() < 0.02 ? 150 : timeoutMs,
+    };
     const call = newCall({ customer, key: key.id, streamed, gateway: first });
     this.calls.push(call);
     await sendToAny(call, sending, testbed.gateways);
   }
 
-  /** Mostly short answers, some that outlast a fault, and sometimes a provider that fails. */
-  #instructions(streamed: boolean): { content: string; maxTokens: number } {
+  /** Mostly short answers, some that outlast a fault, and sometimes a provider that fails; a limit of an own key leads to another one. */
+  #instructions(streamed: boolean, { own }: Customer): { model: string; content: string; maxTokens: number } {
     const isLong = this.#random() < 0.05;
     const tokens = 1 + Math.floor(this.#random() * (isLong ? 100 : 20));
     const gapMs = Math.floor(this.#random() * (streamed && !isLong ? 30 : 100));
     const status = this.#random() < 0.02 ? " status=500" : "";
-    return { content: `tokens=${tokens} gap_ms=${gapMs}${status}`, maxTokens: 500 };
+    const ownStatus = own !== null && this.#random() < 0.3 ? " own_status=429" : "";
+    const content = `tokens=${tokens} gap_ms=${gapMs}${status}${ownStatus}`;
+    return { model: own === null ? model : pairedModel, content, maxTokens: 500 };
   }
 
   #pick<T>(from: readonly T[]): T {

@@ -1,13 +1,21 @@
 /**
- * A provider that records each call: its times, its end and the amount that it would bill. The last message contains instructions for
- * the answer, such as `tokens=12 gap_ms=50`, so that the client decides.
+ * Two providers in one server, each with a path of its own. It records each call: its times, its key, its end and the amount that it
+ * would bill. The last message, or the text to embed, contains instructions for the answer, such as `tokens=12 gap_ms=50`, so that the
+ * client decides.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { base64Of, vectorAt } from "../../../support/providers/embedding-answers.ts";
 
 export interface ProviderCall {
   /** Weir's generation id, which the gateway sends. */
   generation: string;
+  /** The provider that was called, by its id. */
+  provider: string;
+  /** Its name upstream. */
+  model: string;
+  /** The key that the call carried. */
+  key: string;
   /** Wall-clock milliseconds. */
   startedAt: number;
   endedAt: number | null;
@@ -20,7 +28,7 @@ export interface ProviderCall {
   call: number | null;
 }
 
-/** The prices of the model in test/support/providers/stub-catalog.ts, in nano-USD per token. */
+/** The prices of all models of the catalog, in nano-USD per token. */
 const price = { prompt: 1_000n, completion: 2_000n };
 
 /** The amount that a call should cost, in nano-USD; null: nothing was billed. */
@@ -34,9 +42,14 @@ interface Instructions {
   tokens: number;
   gapMs: number;
   status: number;
+  /** The status if the call carries an own key. */
+  ownStatus: number;
 }
 
 const promptTokens = 20;
+
+/** Every own key begins so, and the id of its workspace follows. */
+export const ownKeyStart = "sk-own-";
 
 export class Provider implements AsyncDisposable {
   readonly calls: ProviderCall[] = [];
@@ -53,11 +66,10 @@ export class Provider implements AsyncDisposable {
     return provider;
   }
 
-  /** The `base_url` for the catalog. */
-  get url(): string {
+  /** The `base_url` of a provider for the catalog. */
+  readonly urlOf = (provider: string): string =>
     // The server listens on a TCP port, so this is neither a pipe's name nor null.
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`;
-  }
+    `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/${provider}`;
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
@@ -70,9 +82,13 @@ export class Provider implements AsyncDisposable {
     for await (const chunk of request) chunks.push(chunk);
     const body = readBody(Buffer.concat(chunks).toString());
     const order = instructionsIn(body.content);
+    const key = request.headers.authorization?.replace("Bearer ", "") ?? "";
     const generation = String(request.headers["x-client-request-id"] ?? "");
     const call: ProviderCall = {
       generation,
+      provider: request.url?.split("/")[1] ?? "",
+      model: body.model,
+      key,
       startedAt,
       endedAt: null,
       streamed: body.streamed,
@@ -81,10 +97,13 @@ export class Provider implements AsyncDisposable {
       call: order?.call ?? null,
     };
     this.calls.push(call);
-    const answer = order ?? { call: null, tokens: 1, gapMs: 0, status: 200 };
+    const answer = order ?? { call: null, tokens: 1, gapMs: 0, status: 200, ownStatus: 200 };
+    if (key.startsWith(ownKeyStart) && answer.ownStatus !== 200) answer.status = answer.ownStatus;
+    if (body.inputs !== null) answer.tokens = 0;
     response.on("close", () => close({ call, response, answer }));
     if (answer.status !== 200) return void response.writeHead(answer.status, { "content-type": "application/json" }).end("{}");
-    await (body.streamed ? answerStream(response, answer) : answerWhole(response, answer));
+    if (body.inputs !== null) await answerEmbeddings(response, answer, body);
+    else await (body.streamed ? answerStream(response, answer) : answerWhole(response, answer));
   }
 }
 
@@ -98,18 +117,33 @@ function close({ call, response, answer }: { call: ProviderCall; response: Serve
   }
 }
 
-function readBody(text: string): { content: string; streamed: boolean } {
-  const body = JSON.parse(text) as { stream?: boolean; messages?: { content?: unknown }[] };
-  return { content: String(body.messages?.at(-1)?.content ?? ""), streamed: body.stream === true };
+interface Body {
+  model: string;
+  content: string;
+  streamed: boolean;
+  /** null: it is no embeddings request. */
+  inputs: string[] | null;
+}
+
+function readBody(text: string): Body {
+  const fields = JSON.parse(text) as {
+    model?: string;
+    stream?: boolean;
+    messages?: { content?: unknown }[];
+    input?: string[];
+  };
+  const { model = "", stream, messages, input } = fields;
+  const content = String(input?.at(-1) ?? messages?.at(-1)?.content ?? "");
+  return { model, content, streamed: stream === true, inputs: input ?? null };
 }
 
 /** null: the message contains no instructions. */
 function instructionsIn(content: string): Instructions | null {
   const numbers = new Map([...content.matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [name, Number(value)]));
   const tokens = numbers.get("tokens");
-  return tokens === undefined
-    ? null
-    : { call: numbers.get("call") ?? null, tokens, gapMs: numbers.get("gap_ms") ?? 0, status: numbers.get("status") ?? 200 };
+  if (tokens === undefined) return null;
+  const [status, ownStatus] = [numbers.get("status") ?? 200, numbers.get("own_status") ?? 200];
+  return { call: numbers.get("call") ?? null, tokens, gapMs: numbers.get("gap_ms") ?? 0, status, ownStatus };
 }
 
 const head = { id: "chatcmpl-chaos", created: 1_795_000_000, model: "stub-model" };
@@ -124,6 +158,14 @@ async function answerWhole(response: ServerResponse, order: Instructions): Promi
   const choices = [{ index: 0, message, logprobs: null, finish_reason: "stop" }];
   const text = JSON.stringify({ ...head, object: "chat.completion", choices, usage: usageOf(order) });
   response.writeHead(200, { "content-type": "application/json" }).end(text);
+}
+
+async function answerEmbeddings(response: ServerResponse, order: Instructions, { inputs, model }: Body): Promise<void> {
+  if (order.gapMs > 0) await new Promise((resolve) => setTimeout(resolve, order.gapMs));
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
+  const vectors = (inputs ?? []).map((_, index) => base64Of(vectorAt(index)));
+  const data = vectors.map((embedding, index) => ({ object: "embedding", index, embedding }));
+  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ object: "list", data, model, usage }));
 }
 
 async function answerStream(response: ServerResponse, order: Instructions): Promise<void> {

@@ -8,7 +8,8 @@ import type { Servers } from "../../../../scripts/services/find-servers.ts";
 import { startServices, type Services } from "../../../../scripts/services.ts";
 import { connectClient } from "../../../support/counters/redis.ts";
 import { secretsKeyNamed } from "../../../support/secrets-key.ts";
-import { stubKeyEnv, writeStubCatalog } from "../../../support/providers/stub-catalog.ts";
+import { embeddingModel } from "../../../support/providers/embedding-answers.ts";
+import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../../support/providers/stub-catalog.ts";
 import { Disk } from "./disk.ts";
 import { FleetProcess } from "./fleet-process.ts";
 import { Links } from "./links.ts";
@@ -17,6 +18,10 @@ import { Provider } from "./provider.ts";
 export const operatorToken = "operator-token-of-a-chaos-run-of-32-characters";
 export const providerKey = "sk-key-of-the-chaos-provider";
 export const model = "stub/model";
+/** Two providers serve it, so that a call with an own key for the first may go on at the second on credit. */
+export const pairedModel = "stub/pair";
+export const embeddingsModel = "stub/embed";
+const prices_per_1m_usd = { input: "1.00", output: "2.00" };
 
 export interface TestbedPlan {
   servers: Servers;
@@ -56,7 +61,7 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
   const provider = stack.use(await Provider.start());
   const links = stack.use(new Links(services.urls));
   const disk = stack.use(await Disk.mount(join(folder, "data")));
-  const catalogDir = await writeStubCatalog(join(folder, "catalog"), { url: provider.url });
+  const catalogDir = await writeModels(join(folder, "catalog"), provider);
   const common = {
     DATA_DIR: disk.path,
     OPERATOR_TOKEN: operatorToken,
@@ -87,6 +92,14 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
   const kept = stack.move();
   const close = () => kept.disposeAsync();
   return { folder, services, provider, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
+}
+
+function writeModels(folder: string, { urlOf }: Provider): Promise<string> {
+  const routes = ["stub", "spare"].map((id) => ({ provider: id, upstream_model: "stub-pair", prices_per_1m_usd }));
+  return writeCatalog(folder, {
+    providers: [stubProvider({ base_url: urlOf("stub") }), stubProvider({ id: "spare", base_url: urlOf("spare") })],
+    models: { stub: [stubModel(), stubModel({ id: pairedModel, routes }), embeddingModel({ id: embeddingsModel })] },
+  });
 }
 
 /** Makes Redis never rewrite its file, also after a restart, so that the file has every hold that ever existed. */
