@@ -1,5 +1,6 @@
 /** Every kind of page, in both colour schemes and from phone to desktop width: an audit, and checks that the audit lacks. */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import type { Fleet } from "../support/servers/fleet.ts";
 import { chromiumPath, service, Visit } from "./browser.ts";
 
@@ -22,15 +23,40 @@ describe.skipIf(chromiumPath === null)("accessibility of the pages", () => {
     fleet = await service();
   }, 60_000);
 
-  test.each(kinds)("the audit finds nothing on %s, light on a desktop and dark on a phone", async (_, path) => {
-    // Otherwise colours would be measured in the middle of the transition.
-    await using visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
-    const page = await visitor.open(path);
-    expect(await visitor.audit()).toEqual([]);
-    await page.emulateMedia({ colorScheme: "dark" });
-    await page.setViewportSize({ width: 360, height: 800 });
-    expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(18, 23, 26)");
-    expect(await visitor.audit()).toEqual([]);
+  // Another window for each test would cost more than the test.
+  describe.each(kinds)("%s", (_, path) => {
+    let visitor: Visit;
+    let page: Page;
+    beforeAll(async () => {
+      // Otherwise the audit would measure colours in the middle of the transition.
+      visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
+      page = await visitor.open(path);
+    });
+    afterAll(() => visitor[Symbol.asyncDispose]());
+
+    test("the audit finds nothing, light on a desktop and dark on a phone", async () => {
+      expect(await visitor.audit()).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe("rgb(18, 23, 26)");
+      expect(await visitor.audit()).toEqual([]);
+    });
+
+    test("nothing is cut off at 320 pixels, on a phone and on a tablet", async () => {
+      for (const width of [320, 360, 768]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect([width, await visitor.overflow()]).toEqual([width, 0]);
+      }
+    });
+
+    test("there is one heading of the first level, and no level is skipped", async () => {
+      await page.setViewportSize({ width: 1_280, height: 800 });
+      const levels: number[] = await page.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4')].filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))",
+      );
+      expect([levels[0], levels.filter((level) => level === 1).length]).toEqual([1, 1]);
+      expect(levels.every((level, index) => level <= (levels[index - 1] ?? 1) + 1)).toBe(true);
+    });
   });
 
   test("the audit finds nothing on a form with error messages", async () => {
@@ -52,25 +78,6 @@ describe.skipIf(chromiumPath === null)("accessibility of the pages", () => {
     );
     const rules = (await visitor.audit()).map((line) => line.split(":")[0]);
     expect(rules).toEqual(expect.arrayContaining(["color-contrast", "label"]));
-  });
-
-  test.each(kinds)("nothing is cut off on %s, at 320 pixels, on a phone and on a tablet", async (_, path) => {
-    await using visitor = await Visit.to({ url: fleet.url() });
-    const page = await visitor.open(path);
-    for (const width of [320, 360, 768]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect([width, await visitor.overflow()]).toEqual([width, 0]);
-    }
-  });
-
-  test.each(kinds)("%s has one heading of the first level, and skips no level", async (_, path) => {
-    await using visitor = await Visit.to({ url: fleet.url() });
-    const page = await visitor.open(path);
-    const levels: number[] = await page.evaluate(
-      "[...document.querySelectorAll('h1,h2,h3,h4')].filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))",
-    );
-    expect([levels[0], levels.filter((level) => level === 1).length]).toEqual([1, 1]);
-    expect(levels.every((level, index) => level <= (levels[index - 1] ?? 1) + 1)).toBe(true);
   });
 
   test("buttons, fields and page links are large enough for a thumb", async () => {
