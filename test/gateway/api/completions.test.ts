@@ -1,5 +1,5 @@
 /** POST /completions goes through the pipeline of chat completions, for workspaces that have it switched on. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { bodyBytesMax } from "../../../src/gateway/limits.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { startStubFleet } from "../../support/servers/stub-fleet.ts";
@@ -10,14 +10,12 @@ import { chat } from "../../support/gateway/requests.ts";
 import { error } from "../../support/providers/stub-answers.ts";
 import { until } from "../../support/until.ts";
 
-const stack = new AsyncDisposableStack();
 let stub: ProviderStub;
 let fleet: Fleet;
 
 beforeAll(async () => {
-  ({ stub, fleet } = await startStubFleet(stack));
+  ({ stub, fleet } = await startStubFleet());
 }, 60_000);
-afterAll(() => stack.disposeAsync());
 
 async function customer(settings: Record<string, unknown> = { early_access: ["completions"] }): Promise<Customer> {
   const made = await fleet.operator().customer({ credit: "1" });

@@ -1,5 +1,5 @@
 /** The usage in an answer has the charge if the request or the workspace wants it, and is as before for all others. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { startStubFleet } from "../../support/servers/stub-fleet.ts";
 import type { ProviderStub } from "../../support/providers/provider-stub.ts";
@@ -14,14 +14,12 @@ interface Told {
   error?: { code: string };
 }
 
-const stack = new AsyncDisposableStack();
 let stub: ProviderStub;
 let fleet: Fleet;
 
 beforeAll(async () => {
-  ({ stub, fleet } = await startStubFleet(stack));
+  ({ stub, fleet } = await startStubFleet());
 }, 60_000);
-afterAll(() => stack.disposeAsync());
 
 async function customer(settings: Record<string, unknown> = {}): Promise<Customer> {
   const made = await fleet.operator().customer({ credit: "1" });

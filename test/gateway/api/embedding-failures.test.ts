@@ -1,15 +1,14 @@
 /** What a provider of embeddings may do wrong, and what its client gets and pays. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { EmbeddingStage } from "../../support/gateway/embedding-stage.ts";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { openEmbeddingStage, type EmbeddingStage } from "../../support/gateway/embedding-stage.ts";
 import { base64Of, embeddings, vectorAt } from "../../support/providers/embedding-answers.ts";
 import { error } from "../../support/providers/stub-answers.ts";
 
 let on: EmbeddingStage;
 beforeAll(async () => {
-  on = await EmbeddingStage.open();
+  on = await openEmbeddingStage();
 }, 60_000);
 beforeEach(() => on.reset());
-afterAll(() => on[Symbol.asyncDispose]());
 
 describe("what a provider answers is checked: the client gets vectors as it asked for or an error, and pays nothing for the error", () => {
   const first = (embedding: unknown) => (data: Record<string, unknown>[]) => [{ ...data[0], embedding }, ...data.slice(1)];

@@ -1,15 +1,14 @@
 /** POST /embeddings of a running service, with a provider stub behind it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { embeddingTokensMax } from "../../../src/gateway/limits.ts";
-import { EmbeddingStage } from "../../support/gateway/embedding-stage.ts";
+import { openEmbeddingStage, type EmbeddingStage } from "../../support/gateway/embedding-stage.ts";
 import { base64Of, embeddings, vectorAt } from "../../support/providers/embedding-answers.ts";
 
 let on: EmbeddingStage;
 beforeAll(async () => {
-  on = await EmbeddingStage.open();
+  on = await openEmbeddingStage();
 }, 60_000);
 beforeEach(() => on.reset());
-afterAll(() => on[Symbol.asyncDispose]());
 
 describe("an answer", () => {
   test("has a vector for each input in its order, as numbers, with the charged usage", async () => {

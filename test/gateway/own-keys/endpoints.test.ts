@@ -1,6 +1,6 @@
 /** Embeddings and completions on a workspace's own provider key. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { EmbeddingStage } from "../../support/gateway/embedding-stage.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { openEmbeddingStage, type EmbeddingStage } from "../../support/gateway/embedding-stage.ts";
 import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import { keysOf } from "../../support/gateway/own-key-stage.ts";
 import { embeddings } from "../../support/providers/embedding-answers.ts";
@@ -9,10 +9,9 @@ import { chat, error } from "../../support/providers/stub-answers.ts";
 const own = "sk-own-for-every-endpoint";
 let on: EmbeddingStage;
 beforeAll(async () => {
-  on = await EmbeddingStage.open();
+  on = await openEmbeddingStage();
   await on.fleet.runnable("stub/model");
 }, 60_000);
-afterAll(() => on[Symbol.asyncDispose]());
 
 test("embeddings and completions run on the own key, cost nothing, and name it where the provider refuses it", async () => {
   const { workspace, keys } = await on.fleet

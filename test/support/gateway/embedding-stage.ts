@@ -2,6 +2,7 @@
 import { expectExactLedger } from "./exact-ledger.ts";
 import type { Customer, LogRow } from "../operator.ts";
 import { embeddingModel, embeddings } from "../providers/embedding-answers.ts";
+import { atEnd } from "../processes/at-end.ts";
 import { startProviderStub, type ProviderStub } from "../providers/provider-stub.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../providers/stub-catalog.ts";
 import { Fleet } from "../servers/fleet.ts";
@@ -21,25 +22,29 @@ interface Sent {
   signal?: AbortSignal;
 }
 
-export class EmbeddingStage implements AsyncDisposable {
+let opened: Promise<EmbeddingStage> | null = null;
+
+/** All files share the process, which the end of the test process stops. */
+export function openEmbeddingStage(): Promise<EmbeddingStage> {
+  opened ??= EmbeddingStage.open();
+  return opened;
+}
+
+export class EmbeddingStage {
   readonly provider: ProviderStub;
   readonly fleet: Fleet;
   /** Has embeddings switched on, and 1 USD. */
   customer: Customer;
-  readonly #stack: AsyncDisposableStack;
 
-  private constructor(
-    stack: AsyncDisposableStack,
-    { provider, fleet, customer }: Pick<EmbeddingStage, "provider" | "fleet" | "customer">,
-  ) {
-    this.#stack = stack;
+  private constructor({ provider, fleet, customer }: Pick<EmbeddingStage, "provider" | "fleet" | "customer">) {
     this.provider = provider;
     this.fleet = fleet;
     this.customer = customer;
   }
 
   static async open(): Promise<EmbeddingStage> {
-    await using stack = new AsyncDisposableStack();
+    const stack = new AsyncDisposableStack();
+    atEnd(() => stack.disposeAsync());
     const provider = stack.use(await startProviderStub(embeddings()));
     const folder = stack.use(await temporaryFolder());
     const long = { id: "stub/long", upstream_model: "long", context_length: 8_191, max_inputs: 2_048 };
@@ -51,7 +56,7 @@ export class EmbeddingStage implements AsyncDisposable {
     const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
     await Promise.all(["stub/embed", "stub/long"].map((model) => fleet.runnable(model)));
     const customer = await fleet.operator().customer({ credit: "1", earlyAccess: ["embeddings"] });
-    return new EmbeddingStage(stack.move(), { provider, fleet, customer });
+    return new EmbeddingStage({ provider, fleet, customer });
   }
 
   /** A new customer, and a provider that answers well. */
@@ -79,9 +84,5 @@ export class EmbeddingStage implements AsyncDisposable {
     const [row] = await expectExactLedger(this.fleet.operator(), this.customer, { credit: "1", generations: 1 });
     if (row === undefined) throw new Error("The log has no row");
     return row;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#stack.disposeAsync();
   }
 }
