@@ -19,7 +19,7 @@ export interface Suite {
 }
 
 /** How many suites run at the same time. */
-export const lanesMax = 3;
+export const lanesMax = 4;
 
 const ordinary = { startsFleets: false, isTimed: false, retries: 0, usesServers: true };
 const timed = { ...ordinary, isTimed: true, retries: 1 };
