@@ -1,11 +1,12 @@
 /** Servers that the tests of the backing may kill and freeze, one at a time. */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import type { Servers } from "../../scripts/services/find-servers.ts";
 import { startNats } from "../../scripts/services/nats.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import type { Server } from "../../scripts/services/server.ts";
 import { temporaryFolder, testServers } from "../support/servers/services.ts";
+import { until } from "../support/until.ts";
 
 const servers = await testServers();
 
@@ -27,13 +28,22 @@ function programs(): Servers {
   return servers;
 }
 
-/** Stops a server in the middle of whatever it does, with every process that it has; returns what lets it go on. */
-export function freeze(server: Server): () => void {
+/**
+ * Stops a server in the middle of whatever it does, with every process that it has; returns what lets it go on. It resolves when all
+ * threads have stopped: on a busy machine a thread answers questions until the signal reaches it.
+ */
+export async function freeze(server: Server): Promise<() => void> {
   const pids = family(server.pid);
   for (const pid of pids) process.kill(pid, "SIGSTOP");
+  await until(() => pids.every(isStopped));
   return () => {
     for (const pid of pids.toReversed()) process.kill(pid, "SIGCONT");
   };
+}
+
+function isStopped(pid: number): boolean {
+  const states = readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8"));
+  return states.every((state) => /\) T /.test(state));
 }
 
 function family(pid: number): number[] {

@@ -172,7 +172,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
   test("while NATS is frozen no question hangs beyond its deadline; when it thaws all goes on", async () => {
     await startWorker();
     await answers();
-    const thaw = freeze(server);
+    const thaw = stack.adopt(await freeze(server), (goOn) => goOn());
     const startedAt = performance.now();
     const outcomes = [await outcomeOf(bus.request("admission", question)), await outcomeOf(bus.request("admission", question))];
     expect(performance.now() - startedAt).toBeLessThan(2 * admissionDeadlineMs + slackMs);
@@ -190,7 +190,7 @@ describe.skipIf(serversMissing)("the bus of a fleet, when parts of it fail", () 
   test("a short freeze of NATS closes nothing", async () => {
     await startWorker();
     await answers();
-    const thaw = freeze(server);
+    const thaw = stack.adopt(await freeze(server), (goOn) => goOn());
     await until(async () => (await outcomeOf(bus.request("admission", question))) !== "answered");
     thaw();
     await answers();

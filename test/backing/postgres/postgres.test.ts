@@ -97,7 +97,7 @@ describe.skipIf(serversMissing)("PostgreSQL over TCP", () => {
       await frozen.promise;
     });
     await inWork.promise;
-    const thaw = freeze(server);
+    const thaw = await freeze(server);
     frozen.resolve();
     const startedAt = performance.now();
     const statements = Array.from({ length: 30 }, (_, index) => sql`SELECT ${index}::int`);
