@@ -25,7 +25,7 @@ const totals: Totals = { tally: {}, failed: [] };
 const ticking = setInterval(() => console.log(progressText()), progressEveryMs);
 const codes = await Promise.all(childrenOf(wanted).map(runChild));
 clearInterval(ticking);
-report();
+report(wanted.seeds);
 process.exit(totals.failed.length === 0 && codes.every((code) => code === 0) ? 0 : 1);
 
 interface Seeds {
@@ -99,11 +99,13 @@ function shown(name: string): string {
   return Math.round(totals.tally[name] ?? 0).toLocaleString("en");
 }
 
-function report(): void {
+function report(seeds: number): void {
   console.log(progressText());
   const invariants = Object.keys(totals.tally).filter((name) => /^I-\d/.test(name));
   for (const name of invariants) console.log(`  ${name.padEnd(14)} ${shown(name).padStart(14)} checks`);
   console.log(`  ${"ledger verify".padEnd(14)} ${shown("rows verified").padStart(14)} rows`);
+  const missing = seeds - (totals.tally["seeds"] ?? 0);
+  if (missing > 0) console.log(`A process ended early: ${missing} seeds did not run`);
   if (totals.failed.length === 0) console.log("Every invariant held in every run");
   else console.log(`Failed: ${totals.failed.slice(0, 20).join(", ")}`);
 }
