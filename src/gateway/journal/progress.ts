@@ -54,9 +54,7 @@ export class ProgressTracker {
     const line = emptyLine();
     for (const [generation, tracked] of this.#tracked) {
       const progress = tracked.read();
-      if (!isDue(progress, tracked.written, nowMs)) continue;
-      tracked.written = { ...progress, at: nowMs };
-      addTo(line, generation, progress);
+      if (isDue(progress, tracked.written, nowMs)) addTo(line, { generation, tracked, progress, nowMs });
     }
     return line.unsent.length + line.delivered.length === 0 ? null : line;
   }
@@ -65,10 +63,7 @@ export class ProgressTracker {
   ofOne(generation: GenerationId, nowMs: number): ProgressLine {
     const line = emptyLine();
     const tracked = this.#tracked.get(generation);
-    if (tracked === undefined) return line;
-    const progress = tracked.read();
-    tracked.written = { ...progress, at: nowMs };
-    addTo(line, generation, progress);
+    if (tracked !== undefined) addTo(line, { generation, tracked, progress: tracked.read(), nowMs });
     return line;
   }
 }
@@ -77,7 +72,16 @@ function emptyLine(): ProgressLine {
   return { unsent: [], delivered: [], routed: [] };
 }
 
-function addTo(line: ProgressLine, generation: GenerationId, progress: Progress): void {
+interface Addition {
+  generation: GenerationId;
+  tracked: Tracked;
+  progress: Progress;
+  nowMs: number;
+}
+
+/** Adds progress to a line, and remembers that it was written. */
+function addTo(line: ProgressLine, { generation, tracked, progress, nowMs }: Addition): void {
+  tracked.written = { ...progress, at: nowMs };
   const { sent, promptTokens, cachedTokens, cacheWriteTokens, completionTokens, route } = progress;
   if (sent) line.delivered.push([generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens]);
   else line.unsent.push(generation);
