@@ -1,5 +1,5 @@
 /**
- * `npm run simulate -- --seeds N [--from S] [--processes P]`: runs the whole protocol N times under faults, in P processes (two).
+ * `npm run simulate -- --seeds N [--from S] [--processes P]`: runs the whole protocol N times under faults, in P processes (2 when left out).
  * `npm run simulate -- --seed S`: runs one seed, and prints its events when it fails.
  */
 import { dirname, join } from "node:path";
@@ -47,7 +47,7 @@ function readArguments(): Seeds | null {
   }
 }
 
-/** Each of two processes takes every other seed. */
+/** The processes take turns: of two, each has every other seed. */
 function childrenOf({ from, seeds, processes }: Seeds): { from: number; count: number; step: number }[] {
   const step = Math.min(processes, seeds);
   return Array.from({ length: step }, (_, index) => ({ from: from + index, count: Math.ceil((seeds - index) / step), step }));

@@ -4,8 +4,8 @@ import { selectKey } from "../../../src/accounts/keys/store.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { alarmsRaised, cost, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
 
-/** Columns for routing and own provider keys. */
-const notYetFilled = {
+/** The columns of requests with routing or an own provider key; these have neither. */
+const withoutRoutingOrOwnKey = {
   attempts: null,
   own_key_id: null,
   list_cost_nano: null,
@@ -108,7 +108,7 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
         reasoning_tokens: 4,
         tier_above_tokens: 60,
         endpoint: "completions",
-        ...notYetFilled,
+        ...withoutRoutingOrOwnKey,
       },
     ]);
   });

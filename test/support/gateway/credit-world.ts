@@ -149,7 +149,7 @@ export class CreditWorld {
     const at = this.#gatewayAt(gateway);
     const { hash, record } = this.#keyAt(key);
     const reservation = await at.begin(hash, record);
-    // A process that was killed meanwhile calls nobody.
+    // A process that was killed meanwhile calls no provider.
     if (at !== this.#gatewayAt(gateway)) return;
     this.called++;
     this.#calls.set(reservation.generation, { reservation, gateway, ended: false });
