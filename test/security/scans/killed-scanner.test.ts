@@ -65,9 +65,12 @@ describe.skipIf(services === null)("scanners that share a database", () => {
 
   test("another scanner completes the scan of a killed one: no finding is missing, and none is duplicated", async () => {
     const project = await upload("killed", packages);
+    // Stops the scan before its last package, so that the scanner cannot complete it before it is killed.
+    await using last = await hold((tx) => tx`SELECT FROM packages WHERE name = ${packages.at(-1) ?? ""} FOR UPDATE`);
     await using scanner = new OurProcess({ arguments: ["test/support/processes/scanning-process.ts", url], environment: {} });
     await until(async () => (await count(project)) > 0, 30_000);
     await scanner.kill();
+    await last.end();
     const done = await count(project);
     expect(done).toBeGreaterThan(0);
     expect(done).toBeLessThan(packages.length);
