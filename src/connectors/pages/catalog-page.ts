@@ -9,7 +9,8 @@ import type { ConnectorRow } from "../catalog/row.ts";
 import { catalogAddress, connectorAddress } from "./catalog-address.ts";
 import { facetsOf, type Facets } from "./facets.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { outward, pageText } from "./page.ts";
+import { outward } from "../../http/pages/outward.ts";
+import { pageText } from "./page.ts";
 import { pagination } from "./pagination.ts";
 import { searchForm } from "./search-form.ts";
 

@@ -5,7 +5,7 @@ import { rowIn, type Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { catalogPage } from "./catalog-page.ts";
-import { htmlType } from "./page.ts";
+import { htmlType } from "../../http/pages/page-document.ts";
 import { setUpPage } from "./set-up-page.ts";
 
 interface Sources {

@@ -5,7 +5,8 @@ import type { PageQuery } from "../catalog/read-parameters.ts";
 import type { CatalogRefusal } from "../catalog/refusal.ts";
 import { catalogAddress, connectorAddress } from "./catalog-address.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { htmlType, pageHeaders, pageText } from "./page.ts";
+import { htmlType } from "../../http/pages/page-document.ts";
+import { catalogPageHeaders, pageText } from "./page.ts";
 
 const titles: Record<CatalogRefusal["status"], string> = {
   400: "This address has a mistake",
@@ -23,7 +24,7 @@ export function refusalPage({ status, message, headers }: CatalogRefusal, hint: 
   const text = pageText({ kind: "search", title: `${titles[status]} · Weir`, main, data: [], version: null });
   return new Response(text, {
     status,
-    headers: { ...pageHeaders("search"), "content-type": htmlType, "cache-control": "no-store", ...headers },
+    headers: { ...catalogPageHeaders("search"), "content-type": htmlType, "cache-control": "no-store", ...headers },
   });
 }
 

@@ -7,7 +7,8 @@ import { connectCommands } from "./command.ts";
 import { credentialForm } from "./credential-form.ts";
 import { grantElements } from "./grant.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { outward, pageText } from "./page.ts";
+import { outward } from "../../http/pages/outward.ts";
+import { pageText } from "./page.ts";
 
 export function setUpPage(row: ConnectorRow, { version, grantNotes }: { version: string; grantNotes: GrantNotes }): string {
   const { slug, name, category, form } = row;

@@ -9,7 +9,7 @@ import { changesDocument, exportDocument, listDocument, rowDocument, schemaDocum
 import type { CatalogCache } from "../catalog-cache.ts";
 import { connectorAddress } from "../../pages/catalog-address.ts";
 import type { Html } from "../../../http/html.ts";
-import { pageHeaders } from "../../pages/page.ts";
+import { catalogPageHeaders } from "../../pages/page.ts";
 import { catalogDocument, setUpDocument } from "../../pages/page-documents.ts";
 import { firstPage, nearestConnector, refusalPage } from "../../pages/refusal-page.ts";
 import { readListQuery, readPageQuery, readSince, refuseParameters } from "../read-parameters.ts";
@@ -82,7 +82,7 @@ function routePages(route: Route, catalogCache: CatalogCache): void {
     async ({ request, query }) => {
       const published = present(catalogCache);
       const document = await catalogDocument(readPageQuery(query, catalogCache.categories), { published, catalogCache });
-      return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("search") });
+      return answer(request, document, { ...ofPage, version: published.version, headers: catalogPageHeaders("search") });
     },
     (refusal, { query }) =>
       refusalPage(refusal, refusal.status === 404 ? firstPage(readPageQuery(query, catalogCache.categories)) : null),
@@ -94,7 +94,7 @@ function routePages(route: Route, catalogCache: CatalogCache): void {
       const published = present(catalogCache);
       const document = await setUpDocument(word, { published, catalogCache });
       if ("moved" in document) return movedTo(document.moved);
-      return answer(request, document, { ...ofPage, version: published.version, headers: pageHeaders("set-up") });
+      return answer(request, document, { ...ofPage, version: published.version, headers: catalogPageHeaders("set-up") });
     },
     async (refusal, { word }) => refusalPage(refusal, refusal.status === 404 ? await nearest(word, catalogCache) : null),
   );
