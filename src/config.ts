@@ -38,6 +38,10 @@ export interface Config {
   metricsHost: string;
   dataDir: string;
   backends: Backends;
+  /** Where people reach the service, such as https://weir.example.com; without a slash at its end. */
+  publicUrl: string;
+  /** Whether the Console is served. */
+  console: boolean;
   /** The prefix of operations and keys. */
   slug: string;
   catalogDir: string;
@@ -73,9 +77,14 @@ export function readConfig(environment: Environment = process.env): Config {
 export function readWorkerConfig(environment: Environment = process.env): Config {
   const backends = readBackends(environment);
   const distributed = backends.mode === "distributed";
+  const port = integer(environment, "PORT", 8080, 0, 65_535);
+  const host = text(environment, "HOST", "127.0.0.1");
+  const isOwnMachine = !distributed && /^(localhost$|127\.|::1$)/.test(host);
   return {
-    port: integer(environment, "PORT", 8080, 0, 65_535),
-    host: text(environment, "HOST", "127.0.0.1"),
+    port,
+    host,
+    publicUrl: readPublicUrl(environment, { host, port }),
+    console: oneOf(environment, "CONSOLE", isOwnMachine ? "on" : "off", ["on", "off"]) === "on",
     metricsPort: environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null,
     metricsHost: text(environment, "METRICS_HOST", "127.0.0.1"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),
@@ -108,6 +117,15 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     providerKey: (name) => secret(environment, name),
   };
+}
+
+/** Links in mails begin with it, and not with what a request names as its host. */
+function readPublicUrl(environment: Environment, { host, port }: Pick<Config, "host" | "port">): string {
+  const value = text(environment, "PUBLIC_URL", `http://${host.includes(":") ? `[${host}]` : host}:${port}`);
+  const url = URL.parse(value);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+  if (isOrigin) return url.origin;
+  throw new ConfigError(`PUBLIC_URL is "${value}": an address such as https://weir.example.com is needed, without a path`);
 }
 
 function readMail(environment: Environment): MailConfig | null {

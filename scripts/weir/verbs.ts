@@ -18,6 +18,7 @@ import { projectVerbs } from "./verbs/project.ts";
 import { providerKeyVerbs } from "./verbs/provider-key.ts";
 import { repositoryVerbs } from "./verbs/repository.ts";
 import { sbomVerbs } from "./verbs/sbom.ts";
+import { sessionVerbs } from "./verbs/session.ts";
 import type { Verb } from "./verb.ts";
 import { workspaceVerbs } from "./verbs/workspace.ts";
 
@@ -25,6 +26,7 @@ export const verbs: readonly Verb[] = [
   ...workspaceVerbs,
   ...memberVerbs,
   ...accountVerbs,
+  ...sessionVerbs,
   ...keyVerbs,
   ...creditVerbs,
   ...modelVerbs,

@@ -5,6 +5,8 @@ export const errorStatuses = {
   invalid_field: 400,
   invalid_body: 400,
   unauthorized: 401,
+  /** A session's sign-in is too old for the action. */
+  sign_in_again: 401,
   forbidden: 403,
   workspace_disabled: 403,
   not_found: 404,

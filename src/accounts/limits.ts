@@ -37,3 +37,24 @@ export const diskRetryMs = 60_000;
 // Tools API
 /** How often the last use of a tools key is stored. */
 export const toolsKeyUseMs = 60_000;
+
+// Sessions of the Console
+export const sessionIdleMsMax = 12 * 3_600_000;
+export const sessionAgeMsMax = 7 * 24 * 3_600_000;
+/** How often the last use of a session is stored. */
+export const sessionUseMs = 60_000;
+/** Sensitive actions want a sign-in that is not older. */
+export const recentSignInMs = 3_600_000;
+export const agentCharactersMax = 200;
+/** How long a link signs in, by its purpose. */
+export const linkMsMax = { "sign in": 3_600_000, invitation: 24 * 3_600_000, password: 3_600_000 };
+
+// Passwords and tries
+export const passwordCharactersMin = 15;
+export const passwordCharactersMax = 200;
+export const signInTriesMs = 15 * 60_000;
+/** For one address from one network. */
+export const signInTriesMax = 10;
+export const signInTriesOfNetworkMax = 100;
+/** Hashing at once, and what waits for it. */
+export const passwordLimits = { runningMax: 2, runningPerHolderMax: 1, waitingMax: 64, waitingPerHolderMax: 8, waitMs: 5_000 };

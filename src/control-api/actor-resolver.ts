@@ -8,6 +8,8 @@ import type { WorkspaceId } from "../kernel/ids.ts";
 import type { ControlParts } from "./parts.ts";
 
 export interface ActorResolver {
+  /** Who sent the request. */
+  principal: Principal;
   /** @param named id or name of the workspace */
   inWorkspace(named: string): Promise<{ actor: Actor; workspace: WorkspaceRow }>;
   /** Like `inWorkspace`, for a resource that was found by its id. */
@@ -35,6 +37,7 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
     return memberIn(named, principal, sources);
   };
   return {
+    principal,
     inWorkspace,
     async forResource({ named, workspace, unknown }) {
       try {

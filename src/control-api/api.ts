@@ -2,16 +2,15 @@
 import { DomainError } from "../accounts/errors.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { requireMethod, Router, type RouteContext, type Routes } from "../http/router.ts";
-import { withDeadline } from "../kernel/clock.ts";
 import { jsonResponse } from "../kernel/json-response.ts";
 import { peerAddress } from "../kernel/peer-address.ts";
-import { resolveActors } from "./actor-resolver.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import { errorResponse } from "./error-response.ts";
 import type { ControlParts } from "./parts.ts";
 import { readPieces, readFields } from "./read-fields.ts";
+import { runEndpoint } from "./run-endpoint.ts";
 
 export const controlPrefix = "/api/console";
 
@@ -30,15 +29,9 @@ async function answer({ request, params, server }: RouteContext, methods: Endpoi
   const address = peerAddress(request, server);
   const principal = await authenticate({ request, address }, parts.authenticators);
   const endpoint = endpointFor(request, methods);
-  const call = {
-    input: await readFields(request, endpoint, parts.clock),
-    id: params?.["id"] ?? "",
-    actors: resolveActors(principal, parts),
-    request,
-    file: () => readPieces(request, endpoint, parts.clock),
-    parts,
-  };
-  const result = await withDeadline(parts.clock, endpoint.deadlineMs, "The request", endpoint.run(call));
+  const input = await readFields(request, endpoint, parts.clock);
+  const file = () => readPieces(request, endpoint, parts.clock);
+  const result = await runEndpoint({ principal, endpoint, input, id: params?.["id"] ?? "", request, file }, parts);
   if (result instanceof Response) return result;
   return jsonResponse(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
 }

@@ -18,12 +18,14 @@ import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { repositoryEndpoints } from "./endpoints/repositories.ts";
 import { sbomEndpoints } from "./endpoints/sboms.ts";
 import { secretEndpoints } from "./endpoints/secrets.ts";
+import { sessionEndpoints } from "./endpoints/sessions.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
 export const endpoints: readonly Endpoint[] = [
   ...workspaceEndpoints,
   ...memberEndpoints,
   ...accountEndpoints,
+  ...sessionEndpoints,
   ...keyEndpoints,
   ...creditEndpoints,
   ...logEndpoints,

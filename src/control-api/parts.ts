@@ -30,6 +30,8 @@ export interface ControlParts {
   log: Logger;
   /** The service's name, the beginning of keys. */
   slug: string;
+  /** Where people reach the service, for links in mails; without a slash at its end. */
+  publicUrl: string;
   /** The credentials that open the API. */
   authenticators: readonly Authenticator[];
   keyring: Keyring;

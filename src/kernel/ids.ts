@@ -32,6 +32,10 @@ export function newConnectionId(nowMs: number): string {
   return `con-${timeSortedText(nowMs)}`;
 }
 
+export function newSessionId(nowMs: number): string {
+  return `ses-${timeSortedText(nowMs)}`;
+}
+
 export function newOwnKeyId(nowMs: number): string {
   return `own-${timeSortedText(nowMs)}`;
 }

@@ -145,6 +145,7 @@ function controlParts({ config, backing, models, connectors, keyring, clock, log
     clock,
     log,
     slug: config.slug,
+    publicUrl: config.publicUrl,
     keyring,
     hostUrls: config.hostUrls,
     connectors,

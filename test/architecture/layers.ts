@@ -22,8 +22,9 @@ export const layers: Layer[] = [
   folder("backing"),
   filesOf("accounts"),
   folder("accounts/audit"),
+  { name: "accounts/sessions/store", holds: ["src/accounts/sessions/session-store.ts", "src/accounts/sessions/session.ts"] },
   { name: "accounts/workspaces", holds: ["src/accounts/workspaces/", "src/accounts/members/"] },
-  ...wing("accounts", ["quotas", "secrets", "keys"]),
+  ...wing("accounts", ["quotas", "secrets", "keys", "sessions"]),
 
   filesOf("connectors"),
   folder("connectors/catalog/files"),
@@ -96,6 +97,7 @@ export const bunFiles = [
   "src/backing/redis/connection/bun-client.ts",
   "src/backing/nats/nats-transport.ts",
   "src/process/leave-port.ts",
+  "src/accounts/sessions/argon2.ts",
 ];
 
 /** @returns the index of a file's layer, or -1 */

@@ -70,6 +70,7 @@ export class Control {
       clock: this.clock,
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
+      publicUrl: "https://weir.example.com",
       authenticators: [new OperatorAuthenticator(new Secret(operatorToken), this.clock), ...others],
       keyring: this.keyring,
       connectors: this.connectors,

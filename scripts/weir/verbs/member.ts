@@ -1,5 +1,5 @@
 import { ofWorkspace } from "../flags.ts";
-import { email, oneOf } from "../value.ts";
+import { email, oneOf, yes } from "../value.ts";
 import type { Flag, Verb } from "../verb.ts";
 
 const role: Flag = {
@@ -18,7 +18,12 @@ export const memberVerbs: readonly Verb[] = [
     summary: "Make a person a member of a workspace",
     method: "POST",
     path: "/members",
-    flags: [ofWorkspace, { name: "email", field: "email", value: email, required: true, help: "the person's address" }, role],
+    flags: [
+      ofWorkspace,
+      { name: "email", field: "email", value: email, required: true, help: "the person's address" },
+      role,
+      { name: "invite", field: "invite", value: yes, help: "send a mail with a link that signs them in to the Console" },
+    ],
   },
   {
     noun: "member",

@@ -21,7 +21,7 @@ export interface MemberActor {
   email: string;
   role: Role;
   /** The credential. */
-  carriedBy: "operator token" | "first start" | "tools key";
+  carriedBy: "operator token" | "first start" | "tools key" | "session" | "sign-in link";
 }
 
 /** Weir itself, on its first start. */

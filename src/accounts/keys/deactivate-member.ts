@@ -3,29 +3,32 @@ import { change, type AuditEvent, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { authorize, operatorOnly } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "../members/list-members.ts";
+import { requireAnotherSuperAdmin, requireRightOver } from "../members/member-rights.ts";
+import { deleteSessionsOf } from "../sessions/session-store.ts";
 import { lockMember, updateMember } from "../members/member-store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
 import { requireMember } from "../members/set-member.ts";
 import { revokeKeysOf } from "./store.ts";
 
 /**
- * Ends a membership and, in the same transaction, revokes all keys of the member in the workspace. The keys stay revoked even if the
+ * Ends a membership and, in the same transaction, revokes all keys of the member in the workspace and ends their sessions. The keys stay revoked even if the
  * member is reactivated.
- * @throws DomainError not_found; forbidden except for the operator
+ * @throws DomainError not_found; forbidden except for admins and the operator; conflict for the last super admin
  */
 export async function deactivateMember(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
   sources: Sources,
 ): Promise<MemberView> {
-  authorize(actor, { roles: operatorOnly, action: "deactivate a member" });
   return change(actor, sources, async (tx) => {
     const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    requireRightOver({ actor, email: before.email, roles: [before.role], action: "deactivate a member" });
+    if (before.role === "super_admin") await requireAnotherSuperAdmin({ actor, workspace, email: before.email }, tx);
     if (!before.active) return { result: viewMember(before), event: null };
     const after = { ...before, active: false };
     await updateMember(workspace, after, tx);
+    await deleteSessionsOf({ email: before.email }, tx);
     const now = sources.clock.now();
     const keys = await revokeKeysOf({ workspace, owner: before.email, at: new Date(now) }, tx);
     const changes = changedFields({ before: {}, after: { revoked_at: isoTime(now) } });

@@ -4,6 +4,7 @@ import { changedFields } from "../audit/changes.ts";
 import { authorize, operatorOnly } from "./authorize.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "./fields.ts";
+import { deleteSessionsOf } from "../sessions/session-store.ts";
 import { lockAccount, selectMemberships, updateAccount, type AccountState } from "../members/member-store.ts";
 import type { AccountView } from "./schema.ts";
 
@@ -45,6 +46,7 @@ export async function setAccount(
     if (state === to) return { result, event: null };
     if (!from.includes(state)) throw refusal("conflict", `Cannot ${verb} the account "${email}": it is ${state}`);
     await updateAccount(email, to, tx);
+    if (to !== "active") await deleteSessionsOf({ email }, tx);
     const changes = changedFields({ before: { state }, after: { state: to } });
     return { result, event: memberships.map(({ workspace }) => ({ event, workspace, target: email, changes })) };
   });

@@ -6,6 +6,7 @@ import { reactivateMember } from "../../accounts/members/reactivate-member.ts";
 import { MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
 import { setMember } from "../../accounts/members/set-member.ts";
 import { endpoint, type Endpoint } from "../endpoint.ts";
+import { inviteMember } from "../invitation.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields } from "../fields.ts";
 
 export const memberEndpoints: Endpoint[] = [
@@ -13,12 +14,19 @@ export const memberEndpoints: Endpoint[] = [
     method: "POST",
     path: "/members",
     summary: "Make a person a member of a workspace",
-    fields: inWorkspace(MemberForm),
+    fields: Type.Composite([
+      inWorkspace(MemberForm),
+      Type.Object({
+        invite: Type.Optional(Type.Boolean({ title: "Whether the person gets a mail with a link that signs them in", description: "true or false" })),
+      }),
+    ]),
     view: MemberView,
     status: 201,
-    async handle({ input: { workspace: named, ...member }, actors, parts }) {
+    async handle({ input: { workspace: named, invite = false, ...member }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
-      const view = await addMember({ actor, workspace: workspace.id, member }, parts);
+      const view = invite
+        ? await inviteMember({ actor, workspace, member }, parts)
+        : await addMember({ actor, workspace: workspace.id, member }, parts);
       parts.notify("records-changed");
       return view;
     },

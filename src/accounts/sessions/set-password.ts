@@ -1,0 +1,57 @@
+import type { Actor } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { DomainError } from "../errors.ts";
+import { passwordCharactersMax, passwordCharactersMin } from "../limits.ts";
+import { selectMemberships } from "../members/member-store.ts";
+import type { Passwords } from "./passwords.ts";
+import { deleteSessionsOf } from "./session-store.ts";
+
+interface NewPassword {
+  actor: Actor;
+  email: string;
+  password: string;
+  /** The id of the session that stays; all others end. */
+  except?: string;
+}
+
+/**
+ * Sets a person's password and ends their other sessions and links. Each of their workspaces gets an audit row.
+ * @throws DomainError invalid_field for a short or guessable one
+ */
+export async function setPassword(
+  { actor, email, password, except }: NewPassword,
+  { passwords, ...sources }: Sources & { passwords: Passwords },
+): Promise<void> {
+  requireStrong(password, email);
+  const hash = await passwords.hash(password, email);
+  await change(actor, sources, async (tx) => {
+    await tx`UPDATE accounts SET password_hash = ${hash} WHERE email = ${email}`;
+    await deleteSessionsOf({ email, ...(except !== undefined && { except }) }, tx);
+    const memberships = await selectMemberships(email, tx);
+    const event = memberships.map(({ workspace }) => ({ event: "account.password.set", workspace, target: email, changes: {} }));
+    return { result: undefined, event };
+  });
+}
+
+/** Length is what makes a password strong: https://pages.nist.gov/800-63-4/sp800-63b.html */
+export function requireStrong(password: string, email: string): void {
+  const refuse = (cause: string) => new DomainError("invalid_field", `Cannot take this password: ${cause}`, { field: "password" });
+  const characters = Array.from(password).length;
+  if (characters < passwordCharactersMin) throw refuse(`at least ${passwordCharactersMin} characters are needed`);
+  if (characters > passwordCharactersMax) throw refuse(`at most ${passwordCharactersMax} characters are possible`);
+  if (isGuessable(password.toLowerCase(), email)) throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
+}
+
+/** Words that people try first. */
+const common = ["password", "passwort", "letmein", "welcome", "qwertyuiop", "administrator", "iloveyou", "weir", "changeme", "123456789", "0123456789"];
+
+/** Whether little is left without what everybody tries: the address, common words, repeated and consecutive characters. */
+function isGuessable(password: string, email: string): boolean {
+  let rest = password;
+  for (const word of [email, ...email.split(/[@.+_-]/), ...common]) if (word.length > 2) rest = rest.replaceAll(word, "");
+  const steps = Array.from(rest).filter((character, index, all) => {
+    const step = (character.codePointAt(0) ?? 0) - (all[index - 1]?.codePointAt(0) ?? -9);
+    return Math.abs(step) > 1;
+  });
+  return steps.length < 6 || new Set(rest).size < 5;
+}

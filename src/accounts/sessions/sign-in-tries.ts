@@ -1,0 +1,65 @@
+/** Bounds tries to sign in, for the whole fleet. A try counts before it is checked, so that many at once are no way around the bound. */
+import { createHash } from "node:crypto";
+import type { Database } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { signInTriesMax, signInTriesMs, signInTriesOfNetworkMax } from "../limits.ts";
+import { LimitReachedError } from "../quotas/limit-reached.ts";
+
+interface Try {
+  /** What was typed. */
+  email: string;
+  network: string;
+}
+
+interface Sources {
+  sql: Database;
+  clock: Clock;
+}
+
+/** @throws LimitReachedError 429 after ten tries in fifteen minutes for an address from a network, or a hundred from a network */
+export async function countTry({ email, network }: Try, sources: Sources): Promise<void> {
+  await count({ subject: pairOf({ email, network }), max: signInTriesMax }, sources);
+  await count({ subject: digest(network), max: signInTriesOfNetworkMax }, sources);
+}
+
+/** After a success the address has all its tries again. */
+export async function forgetTries(tried: Try, { sql }: Sources): Promise<void> {
+  await sql`DELETE FROM sign_in_tries WHERE subject = ${pairOf(tried)}`;
+}
+
+async function count({ subject, max }: { subject: Uint8Array; max: number }, { sql, clock }: Sources): Promise<void> {
+  const nowMs = clock.now();
+  const now = new Date(nowMs);
+  const ended = new Date(nowMs - signInTriesMs);
+  const [row] = await sql<{ tries: number; since: Date }[]>`
+    INSERT INTO sign_in_tries AS t (subject, since, tries) VALUES (${subject}, ${now}, 1)
+    ON CONFLICT (subject) DO UPDATE SET
+      since = CASE WHEN t.since <= ${ended} THEN ${now} ELSE t.since END,
+      tries = CASE WHEN t.since <= ${ended} THEN 1 ELSE least(t.tries + 1, ${max + 1}) END
+    RETURNING tries, since`;
+  if (row === undefined || row.tries <= max) return;
+  const retryAfterMs = row.since.getTime() + signInTriesMs - nowMs;
+  const minutes = Math.max(1, Math.ceil(retryAfterMs / 60_000));
+  const message = `Too many tries to sign in: try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+  throw new LimitReachedError(message, { status: 429, retryAfterMs });
+}
+
+function pairOf({ email, network }: Try): Uint8Array {
+  return digest(`${email}\n${network}`);
+}
+
+function digest(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}
+
+/** The part of an address that belongs to one holder: all of IPv4, the first 64 bits of IPv6. @param address null: unknown */
+export function networkOf(address: string | null): string {
+  if (address === null || !address.includes(":")) return address ?? "";
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = "", tail] = address.toLowerCase().split("%", 1).join("").split("::", 2);
+  const first = head.split(":").filter(Boolean);
+  const last = (tail ?? "").split(":").filter(Boolean);
+  const gap = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => "0");
+  return [...first, ...gap, ...last].slice(0, 4).join(":");
+}

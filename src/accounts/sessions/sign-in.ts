@@ -1,0 +1,34 @@
+import type { Database } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { DomainError } from "../errors.ts";
+import { passwordCharactersMax, emailCharactersMax } from "../limits.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
+import type { Passwords } from "./passwords.ts";
+import { countTry, forgetTries } from "./sign-in-tries.ts";
+
+interface Credentials {
+  email: string;
+  password: string;
+  /** Of the browser, as `networkOf` gives it. */
+  network: string;
+}
+
+/**
+ * Checks an address and its password.
+ * @returns the address of the account
+ * @throws DomainError unauthorized, with one message for all causes; LimitReachedError after too many tries
+ */
+export async function checkPassword(
+  { email: typed, password, network }: Credentials,
+  { passwords, ...sources }: { sql: Database; clock: Clock; passwords: Passwords },
+): Promise<string> {
+  const email = canonicalEmail(typed.trim()).slice(0, emailCharactersMax);
+  await countTry({ email, network }, sources);
+  const [row] = await sources.sql<{ hash: string | null }[]>`
+    SELECT password_hash AS hash FROM accounts WHERE email = ${email.replaceAll("\u0000", "")} AND state = 'active'`;
+  const isRight =
+    password.length <= passwordCharactersMax * 4 && (await passwords.verify(password, { hash: row?.hash ?? null, holder: network }));
+  if (!isRight) throw new DomainError("unauthorized", "The address or the password is wrong");
+  await forgetTries({ email, network }, sources);
+  return email;
+}
