@@ -57,4 +57,4 @@ export const signInTriesMs = 15 * 60_000;
 export const signInTriesMax = 10;
 export const signInTriesOfNetworkMax = 100;
 /** Hashing at once, and what waits for it. */
-export const passwordLimits = { runningMax: 2, runningPerHolderMax: 1, waitingMax: 64, waitingPerHolderMax: 8, waitMs: 5_000 };
+export const passwordLimits = { runningMax: 2, runningPerHolderMax: 1, waitingMax: 64, waitingPerHolderMax: 10, waitMs: 5_000 };

@@ -4,6 +4,8 @@ import { inferenceRoutes, notFound } from "../gateway/api/routes.ts";
 import { healthRoutes, type Health } from "../process/health.ts";
 import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
+import type { ConsoleParts } from "../console/parts.ts";
+import { consoleRoutes } from "../console/routes.ts";
 import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/http/routes.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { openApiDocument } from "../openapi/document.ts";
@@ -16,15 +18,17 @@ export interface AppParts {
   tools: ToolsParts;
   connectors: ConnectorParts;
   health: Health;
+  /** null: the Console is off. */
+  console: ConsoleParts | null;
 }
 
 const descriptionHeaders = { "content-type": "application/json", "x-content-type-options": "nosniff" };
 
 /** `fetch` of the result is a web-standard handler: it runs on any runtime with `Request` and `Response`. */
-export function makeApp({ gateway, control, tools, connectors, health }: AppParts) {
+export function makeApp({ gateway, control, tools, connectors, health, console }: AppParts) {
   const description = JSON.stringify(openApiDocument(tools));
   // Serves paths for any Host; the default requires a Host of at least four characters.
-  return new Elysia({ normalize: false, handler: { standardHostname: false } })
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
     .get("/openapi.json", () => new Response(description, { headers: descriptionHeaders }))
     .use(healthRoutes(health))
@@ -32,4 +36,5 @@ export function makeApp({ gateway, control, tools, connectors, health }: AppPart
     .use(toolsRoutes(tools))
     .use(connectorRoutes(connectors))
     .use(controlApi(control));
+  return console === null ? app : app.use(consoleRoutes(console));
 }

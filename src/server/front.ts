@@ -8,6 +8,8 @@ import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
 import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
 import { createProbeFetch } from "../connectors/connections/probe-fetch.ts";
+import { Passwords } from "../accounts/sessions/passwords.ts";
+import { SessionAuthenticator } from "../control-api/session-authenticator.ts";
 import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
@@ -132,8 +134,13 @@ function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorAuthe
   const disk = new DiskSpaceGuard(clock, freeBytesOf(parts.folder));
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
   const callHosts = createSafeFetch({ clock, configured: configuredHosts(config) });
+  const { sql } = parts.backing;
+  const authenticators = config.console ? [operator, new SessionAuthenticator({ sql, clock })] : [operator];
+  const control = { ...controlParts(parts, gateway), authenticators, sboms, callHosts };
+  const console = { control, operator, passwords: new Passwords(clock), sendsMail: config.mail !== null };
   return {
-    control: { ...controlParts(parts, gateway), authenticators: [operator], sboms, callHosts },
+    control,
+    console: config.console ? console : null,
     tools: { ...toolsParts(parts), sboms, callHosts, disk },
     connectors: { catalogCache, clock, log },
   };

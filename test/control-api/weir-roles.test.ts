@@ -47,11 +47,21 @@ describe("a refused command exits with 1 and stores nothing:", () => {
     ["a stranger's anything", () => ["workspace", "show", ...inW, "--as", "stranger@v"], "no active member"],
     ["an admin's credit", () => ["credit", "add", ...inW, "--usd", "1", "--ref", "r", "--as", "admin@w"], "operator"],
     [
-      "an admin's member add",
-      () => ["member", "add", ...inW, "--email", "n@w", "--role", "admin", "--as", "admin@w"],
-      "operator",
+      "a member's member add",
+      () => ["member", "add", ...inW, "--email", "n@w", "--role", "member", "--as", "member@w"],
+      "as member",
     ],
-    ["an admin's deactivation", () => ["member", "deactivate", ...inW, "--email", "member@w", "--as", "admin@w"], "operator"],
+    [
+      "an admin's super admin",
+      () => ["member", "add", ...inW, "--email", "n@w", "--role", "super_admin", "--as", "admin@w"],
+      "super_admin",
+    ],
+    ["an auditor's deactivation", () => ["member", "deactivate", ...inW, "--email", "member@w", "--as", "auditor@w"], "as auditor"],
+    [
+      "an admin's own role",
+      () => ["member", "set", ...inW, "--email", "admin@w", "--role", "member", "--as", "admin@w"],
+      "nobody changes their own",
+    ],
     ["a super admin's suspension", () => ["account", "suspend", "--email", "member@w", "--as", "super_admin@w"], "operator"],
     ["a member's look at the audit log", () => ["audit", "list", ...inW, "--as", "member@w"], "as member"],
     [

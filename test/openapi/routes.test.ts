@@ -21,6 +21,7 @@ function partsToFindAnEndpoint(): AppParts {
     tools: { ...shared, slug, attachments: null },
     connectors: shared,
     health: {},
+    console: null,
   } as unknown as AppParts;
 }
 

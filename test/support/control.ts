@@ -5,6 +5,7 @@ import type { ControlParts, CreditPosition } from "../../src/control-api/parts.t
 import type { Database } from "../../src/backing/backing.ts";
 import type { Authenticator } from "../../src/accounts/members/authenticator.ts";
 import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
+import { SessionAuthenticator } from "../../src/control-api/session-authenticator.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
@@ -53,6 +54,9 @@ export class Control {
   /** The hosts that repositories are imported from. */
   readonly platforms = new Platforms();
   readonly keyring: Keyring;
+  /** What the API is made of, for the Console beside it. */
+  readonly parts: ControlParts;
+  readonly operator: OperatorAuthenticator;
   readonly #app: ReturnType<typeof controlApi>;
 
   /**
@@ -65,13 +69,14 @@ export class Control {
     others: readonly Authenticator[] = [],
   ) {
     this.keyring = new Keyring(secrets.map((secret) => new Secret(secret)));
-    this.#app = controlApi({
+    this.operator = new OperatorAuthenticator(new Secret(operatorToken), this.clock);
+    this.parts = {
       sql,
       clock: this.clock,
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
       publicUrl: "https://weir.example.com",
-      authenticators: [new OperatorAuthenticator(new Secret(operatorToken), this.clock), ...others],
+      authenticators: [this.operator, new SessionAuthenticator({ sql, clock: this.clock }), ...others],
       keyring: this.keyring,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),
@@ -82,7 +87,8 @@ export class Control {
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
       notify: this.notified.notify,
-    });
+    };
+    this.#app = controlApi(this.parts);
   }
 
   /** Serves it on a free local port. */

@@ -1,7 +1,31 @@
-import { email } from "../value.ts";
+import { email, id } from "../value.ts";
 import type { Verb } from "../verb.ts";
 
 export const sessionVerbs: readonly Verb[] = [
+  {
+    noun: "session",
+    verb: "show",
+    summary: "Show who the credential is and the workspaces that they may see",
+    method: "GET",
+    path: "/session",
+    flags: [],
+  },
+  {
+    noun: "session",
+    verb: "list",
+    summary: "List a person's sessions in the Console (--as EMAIL)",
+    method: "GET",
+    path: "/sessions",
+    flags: [],
+  },
+  {
+    noun: "session",
+    verb: "end",
+    summary: "End a session in the Console",
+    method: "DELETE",
+    path: "/sessions/:id",
+    flags: [{ name: "id", field: "id", value: id, required: true, help: "id of the session" }],
+  },
   {
     noun: "session",
     verb: "link",

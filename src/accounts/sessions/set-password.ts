@@ -1,5 +1,7 @@
-import type { Actor } from "../audit/actor.ts";
-import { change, type Sources } from "../audit/change.ts";
+import type { Database } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { MemberActor } from "../audit/actor.ts";
+import { change } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import { passwordCharactersMax, passwordCharactersMin } from "../limits.ts";
 import { selectMemberships } from "../members/member-store.ts";
@@ -7,29 +9,31 @@ import type { Passwords } from "./passwords.ts";
 import { deleteSessionsOf } from "./session-store.ts";
 
 interface NewPassword {
-  actor: Actor;
+  /** The person, who sets their own. */
   email: string;
+  carriedBy: MemberActor["carriedBy"];
   password: string;
   /** The id of the session that stays; all others end. */
   except?: string;
 }
 
 /**
- * Sets a person's password and ends their other sessions and links. Each of their workspaces gets an audit row.
- * @throws DomainError invalid_field for a short or guessable one
+ * Sets a person's password and ends their other sessions and links. Each of their workspaces gets an audit row with their role there.
+ * @throws DomainError invalid_field for a short or guessable one; LimitReachedError
  */
 export async function setPassword(
-  { actor, email, password, except }: NewPassword,
-  { passwords, ...sources }: Sources & { passwords: Passwords },
+  { email, carriedBy, password, except }: NewPassword,
+  { sql, clock, passwords }: { sql: Database; clock: Clock; passwords: Passwords },
 ): Promise<void> {
   requireStrong(password, email);
   const hash = await passwords.hash(password, email);
-  await change(actor, sources, async (tx) => {
+  await sql.begin(async (tx) => {
     await tx`UPDATE accounts SET password_hash = ${hash} WHERE email = ${email}`;
     await deleteSessionsOf({ email, ...(except !== undefined && { except }) }, tx);
-    const memberships = await selectMemberships(email, tx);
-    const event = memberships.map(({ workspace }) => ({ event: "account.password.set", workspace, target: email, changes: {} }));
-    return { result: undefined, event };
+    for (const { workspace, role } of await selectMemberships(email, tx)) {
+      const event = { event: "account.password.set", workspace, target: email, changes: {} };
+      await change({ kind: "member", email, role, carriedBy }, { sql: tx, clock }, async () => ({ result: undefined, event }));
+    }
   });
 }
 

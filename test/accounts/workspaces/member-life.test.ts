@@ -40,12 +40,17 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
       ]);
     });
 
-    test("only the operator can change a role, and only a member's", async () => {
+    test("admins change the roles of others, and only super admins those of a super admin", async () => {
       await control.workspace("given");
       const body = { workspace: "given", role: "super_admin" };
-      expect(await control.refusal("PATCH", "/members/admin@given", { body, as: "super_admin@given" })).toBe(
-        "403 forbidden null",
-      );
+      const set = (email: string, as: string) => control.refusal("PATCH", `/members/${email}`, { body, as });
+      expect(await set("member@given", "auditor@given")).toBe("403 forbidden null");
+      expect(await set("member@given", "member@given")).toBe("403 forbidden null");
+      expect(await set("admin@given", "admin@given")).toBe("403 forbidden email");
+      expect(await set("member@given", "admin@given")).toBe("403 forbidden email");
+      expect(
+        await control.refusal("PATCH", "/members/super_admin@given", { body: { ...body, role: "member" }, as: "admin@given" }),
+      ).toBe("403 forbidden email");
       expect(await control.refusal("PATCH", "/members/nobody@given", { body })).toBe("404 not_found email");
       expect(await control.refusal("PATCH", "/members/admin@given", { body: { ...body, role: "boss" } })).toBe(
         "400 invalid_field role",
@@ -146,11 +151,24 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
     expect(await recorded("back", "workspace.member.reactivated")).toHaveLength(1);
   });
 
-  test.each(["deactivate", "reactivate"])("only the operator can %s a person, who must be a member", async (verb) => {
+  test("of two super admins who demote each other one stays", async () => {
+    await control.workspace("duel");
+    const other = "other@duel";
+    await control.expect("POST", "/members", { body: { workspace: "duel", email: other, role: "super_admin" } });
+    const body = { workspace: "duel", role: "member" };
+    const demote = (email: string, as: string) => control.call("PATCH", `/members/${email}`, { body, as });
+    await Promise.all([demote(other, "super_admin@duel"), demote("super_admin@duel", other)]);
+    const roles = (await control.list("/members?workspace=duel")).map(({ role }) => role);
+    expect(roles.filter((role) => role === "super_admin")).toHaveLength(1);
+  });
+
+  test.each(["deactivate", "reactivate"])("only admins can %s another person, who must be a member", async (verb) => {
     await control.workspace(`left-${verb}`);
     const body = { workspace: `left-${verb}` };
-    const as = `super_admin@left-${verb}`;
-    expect(await control.refusal("POST", `/members/member@left-${verb}/${verb}`, { body, as })).toBe("403 forbidden null");
+    const as = `member@left-${verb}`;
+    expect(await control.refusal("POST", `/members/auditor@left-${verb}/${verb}`, { body, as })).toBe("403 forbidden null");
+    const own = { body, as: `admin@left-${verb}` };
+    expect(await control.refusal("POST", `/members/admin@left-${verb}/${verb}`, own)).toBe("403 forbidden email");
     expect(await control.refusal("POST", `/members/nobody@left/${verb}`, { body })).toBe("404 not_found email");
   });
 });

@@ -27,11 +27,12 @@ describe.each(databases)("a member on $name", ({ open }) => {
     expect(listed).toEqual({ email: "ada@example.com", role: "admin", state: "active" });
   });
 
-  test("only the operator can add a member, once, with a known role and an address", async () => {
+  test("only admins and the operator can add a member, once, with a known role and an address", async () => {
     await add({ email: "bob@w", role: "member" });
     const body = { workspace: "w", email: "bob@w", role: "super_admin" };
     expect(await control.refusal("POST", "/members", { body })).toBe("409 conflict email");
-    expect(await control.refusal("POST", "/members", { body, as: "super_admin@w" })).toBe("403 forbidden null");
+    expect(await control.refusal("POST", "/members", { body, as: "member@w" })).toBe("403 forbidden null");
+    expect(await control.refusal("POST", "/members", { body, as: "admin@w" })).toBe("403 forbidden email");
     expect(await control.refusal("POST", "/members", { body: { ...body, role: "owner" } })).toBe("400 invalid_field role");
     for (const email of ["bob", "b ob@w", "@", ""]) {
       expect(await control.refusal("POST", "/members", { body: { ...body, email } })).toBe("400 invalid_field email");

@@ -1,0 +1,21 @@
+/** A table as a file: https://www.rfc-editor.org/rfc/rfc4180 */
+import type { CsvFile } from "./page.ts";
+
+export function csvResponse({ name, columns, rows }: CsvFile): Response {
+  const text = [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
+  return new Response(`${text}\r\n`, {
+    headers: {
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": `attachment; filename="${name.replace(/[^\w.-]+/g, "-")}.csv"`,
+      "x-content-type-options": "nosniff",
+      "cache-control": "no-store",
+    },
+  });
+}
+
+/** A text that a spreadsheet would run as a formula gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection */
+function cell(value: string | number | null): string {
+  if (value === null) return "";
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) && !/^-?[\d.]+$/.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

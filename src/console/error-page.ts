@@ -1,0 +1,50 @@
+/** Any error as a page that says what happened and what to do. */
+import { DomainError, errorStatuses } from "../accounts/errors.ts";
+import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
+import { unexpectedError } from "../accounts/unexpected-error.ts";
+import { markup, type Html } from "../http/html.ts";
+import { requestTarget } from "../http/request-target.ts";
+import { MethodNotAllowedError } from "../http/router.ts";
+import type { ConsoleParts } from "./parts.ts";
+import { plainResponse } from "./plain-page.ts";
+
+const titles: Partial<Record<DomainError["code"], string>> = {
+  unauthorized: "You are signed out",
+  sign_in_again: "Sign in again",
+  forbidden: "Not for your role",
+  not_found: "Nothing is here",
+  body_too_large: "Too large",
+  unavailable: "Not available at the moment",
+  internal_error: "Something went wrong",
+};
+
+export function errorPage(error: unknown, request: Request, { control }: ConsoleParts): Response {
+  if (error instanceof MethodNotAllowedError) {
+    return plainResponse({ title: "Not possible", main: sentence("This page does not take the method") }, { status: 405 });
+  }
+  if (error instanceof LimitReachedError) {
+    const retry = Math.max(1, Math.ceil(error.retryAfterMs / 1_000));
+    return plainResponse({ title: "Too much at once", main: markup`${sentence(error.message)}${again(request)}` }, { status: error.status, headers: { "retry-after": String(retry) } });
+  }
+  const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
+  const main = markup`${sentence(known.message)}${wayOut(known, request)}`;
+  return plainResponse({ title: titles[known.code] ?? "This cannot be done", main }, { status: errorStatuses[known.code] });
+}
+
+function sentence(message: string): Html {
+  return markup`<p>${message}.</p>`;
+}
+
+function wayOut({ code }: DomainError, request: Request): Html {
+  if (code === "unauthorized" || code === "sign_in_again") {
+    const { path } = requestTarget(request);
+    return markup`<p><a class="button" href="/console/sign-in?again=yes&next=${encodeURIComponent(path)}">Sign in</a></p>`;
+  }
+  if (code === "internal_error" || code === "unavailable") return again(request);
+  return markup`<p><a href="/console">To the start of the Console</a></p>`;
+}
+
+function again(request: Request): Html {
+  const { path } = requestTarget(request);
+  return markup`<p><a class="button" href="${path}">Try again</a></p>`;
+}

@@ -1,0 +1,53 @@
+/** From a path to a page of the table. */
+import type { Page } from "./page.ts";
+
+export interface FoundPage {
+  page: Page;
+  params: Record<string, string>;
+  /** The name or id of the workspace in the path; null: the page belongs to none. */
+  workspace: string | null;
+  /** The beginning of the paths of pages of the same kind. */
+  base: string;
+}
+
+/** @param path below /console, such as `/w/default/keys` @returns null if there is no such page */
+export function findPage(path: string, pages: readonly Page[]): FoundPage | null {
+  const [, first, second] = path.split("/");
+  if (first === "w" && second) {
+    const base = `/w/${second}`;
+    return found(path.slice(base.length) || "/", { of: "workspace", workspace: decoded(second), base }, pages);
+  }
+  if (first === "operator") return found(path.slice("/operator".length) || "/", { of: "operator", workspace: null, base: "/operator" }, pages);
+  return found(path, { of: "person", workspace: null, base: "" }, pages);
+}
+
+function found(path: string, { of, ...place }: Pick<FoundPage, "workspace" | "base"> & Pick<Page, "of">, pages: readonly Page[]) {
+  for (const page of pages) {
+    if (page.of !== of) continue;
+    const params = matched(path, page.path);
+    if (params !== null) return { page, params, ...place, base: `/console${place.base}` };
+  }
+  return null;
+}
+
+function matched(path: string, pattern: string): Record<string, string> | null {
+  const given = path.split("/");
+  const expected = pattern.split("/");
+  if (given.length !== expected.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, word] of expected.entries()) {
+    const part = given[index] ?? "";
+    if (word.startsWith(":")) params[word.slice(1)] = decoded(part);
+    else if (word !== part) return null;
+  }
+  return params;
+}
+
+/** A malformed escape stays as it is, and so finds nothing. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,95 @@
+/** A page of the Console, as the table of pages holds it. */
+import type { Role } from "../accounts/audit/actor.ts";
+import type { Method } from "../control-api/endpoint.ts";
+import type { Html } from "../http/html.ts";
+import type { Asset } from "../http/pages/asset.ts";
+import type { FormFields } from "./form.ts";
+import type { ConsoleParts } from "./parts.ts";
+import type { Viewer, ViewerRole } from "./viewer.ts";
+
+export interface Page {
+  /** Of a workspace: below /console/w/<workspace>. Of the operator: below /console/operator. Of a person: below /console. */
+  of: "workspace" | "operator" | "person";
+  /** Such as `/keys` or `/keys/:id`. */
+  path: string;
+  /** Its place in the navigation; null: another page leads to it. */
+  navigation: { section: Section; label: string } | null;
+  /** The roles that may see it; the operator may see every page. */
+  roles: readonly Role[];
+  /** Switched on for the workspace by an early-access word; absent: for all. */
+  earlyAccess?: string;
+  /** The largest form, for one with a file. */
+  formBytesMax?: number;
+  /** Further scripts. */
+  scripts?: readonly Asset[];
+  /** @throws DomainError, which is shown as a page */
+  render(call: PageCall): Promise<PageContent>;
+  /** Its forms, by the value of their field `action`. A refused form is shown again, with what was typed. */
+  actions?: Record<string, (call: PageCall, form: FormFields) => Promise<ActionResult>>;
+  /** The address with `?as=csv`. */
+  csv?(call: PageCall): Promise<CsvFile>;
+}
+
+export type Section = "Workspace" | "Inference" | "Security" | "Compliance" | "Administration" | "Operator";
+
+export interface PageContent {
+  title: string;
+  /** Below the title: what the page is for, in a sentence. */
+  lead?: Html | null;
+  /** Buttons and links beside the title. */
+  actions?: Html | null;
+  /** The pages above it. */
+  trail?: { path: string; label: string }[];
+  main: Html;
+}
+
+/** Goes to another page and says there what was done; or shows something once, such as a new key. */
+export type ActionResult = { goTo: string; said: string } | { show: PageContent };
+
+export interface CsvFile {
+  name: string;
+  columns: readonly string[];
+  rows: readonly (readonly (string | number | null)[])[];
+}
+
+export interface HereWorkspace {
+  id: string;
+  name: string;
+  role: ViewerRole;
+}
+
+export interface PageCall {
+  viewer: Viewer;
+  /** The workspace of the address, by name and role. */
+  workspace: HereWorkspace;
+  /** Parameters of the page's path. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  /** The path of this page, without its query. */
+  path: string;
+  /** The path of another page of the same kind, such as `/keys`. */
+  link(path: string): string;
+  /** Set when a form was refused and is shown again. */
+  refused: RefusedForm | null;
+  /** The hidden field of every form. */
+  formToken: string;
+  nowMs: number;
+  /** Where people reach the service, such as https://weir.example.com. */
+  publicUrl: string;
+  /** For the account page: passwords are no part of the control API. */
+  parts: ConsoleParts;
+  /**
+   * Calls the control API in this process, with the viewer's rights. The field `workspace` is that of the address if the endpoint takes one.
+   * @throws DomainError
+   */
+  control<View = Record<string, unknown>>(method: Method, path: string, input?: Record<string, unknown>, file?: Uint8Array): Promise<View>;
+}
+
+export interface RefusedForm {
+  action: string;
+  /** The field that was refused; null: the whole form. */
+  field: string | null;
+  message: string;
+  /** What was typed. */
+  form: FormFields;
+}

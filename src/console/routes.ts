@@ -1,0 +1,80 @@
+/** /console: from a request to a page, a sign-in or an error in words. */
+import { DomainError } from "../accounts/errors.ts";
+import { FairSemaphore } from "../accounts/quotas/fair-semaphore.ts";
+import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
+import { findWorkspace } from "../accounts/workspaces/find.ts";
+import { Router, type RouteContext, type Routes } from "../http/router.ts";
+import { requestTarget } from "../http/request-target.ts";
+import { peerAddress } from "../kernel/peer-address.ts";
+import { errorPage } from "./error-page.ts";
+import { findPage, type FoundPage } from "./find-page.ts";
+import { pageLimits } from "./limits.ts";
+import { pageCall } from "./page-call.ts";
+import type { HereWorkspace } from "./page.ts";
+import { pages } from "./pages.ts";
+import type { ConsoleParts } from "./parts.ts";
+import { seeOther } from "./redirect.ts";
+import { showPage } from "./show-page.ts";
+import { signInAnswer } from "./sign-in/answer.ts";
+import { findViewer, isOperator, type Viewer } from "./viewer.ts";
+
+const prefix = "/console";
+
+export function consoleRoutes(parts: ConsoleParts): Routes {
+  const { clock } = parts.control;
+  const router = new Router({ clock });
+  const rendering = new FairSemaphore({ clock, limits: pageLimits, busy: "The Console makes too many pages at this moment" });
+  const handle = (context: RouteContext) => answer(context, rendering, parts);
+  const writeError = (error: unknown, { request }: RouteContext) => errorPage(error, request, parts);
+  for (const path of [prefix, `${prefix}/*`]) router.add({ path, methods: ["GET", "HEAD", "POST"], handle, writeError });
+  return router.app;
+}
+
+async function answer({ request, server }: RouteContext, rendering: FairSemaphore, parts: ConsoleParts): Promise<Response> {
+  const { path: whole, query } = requestTarget(request);
+  const path = whole.slice(prefix.length).replace(/\/$/, "") || "/";
+  if (request.method === "POST") requireSameOrigin(request);
+  const address = peerAddress(request, server);
+  const viewer = await findViewer(request, parts.control);
+  const signIn = await signInAnswer({ request, path, query, address, viewer }, parts);
+  if (signIn !== null) return signIn;
+  if (viewer === null) return signedOut(request);
+  using _slot = slotOf(await rendering.acquire(viewer.session.id));
+  if (path === "/") return seeOther(startOf(viewer));
+  const found = findPage(path, pages);
+  if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
+  const workspace = await workspaceOf(found, viewer, parts);
+  const call = pageCall({ viewer, workspace, query, path: whole, params: found.params, base: found.base, request }, parts);
+  return await showPage({ page: found.page, call, request }, parts);
+}
+
+function slotOf(release: () => void): Disposable {
+  return { [Symbol.dispose]: release };
+}
+
+/** The first page after signing in. */
+function startOf(viewer: Viewer): string {
+  const [first] = viewer.workspaces;
+  if (isOperator(viewer)) return `${prefix}/operator`;
+  return first ? `${prefix}/w/${encodeURIComponent(first.name)}` : `${prefix}/account`;
+}
+
+/** A page leads to the sign-in and back; a form is lost with its session, and says so. */
+function signedOut(request: Request): Response {
+  if (request.method === "POST") throw new DomainError("unauthorized", "Your session has ended, and nothing was changed: sign in again");
+  const { path, query } = requestTarget(request);
+  const next = query.size === 0 ? path : `${path}?${query.toString()}`;
+  return seeOther(path === prefix ? `${prefix}/sign-in` : `${prefix}/sign-in?next=${encodeURIComponent(next)}`);
+}
+
+/** @throws DomainError not_found, also for a workspace in which the viewer has no role */
+async function workspaceOf({ workspace: named }: FoundPage, viewer: Viewer, { control }: ConsoleParts): Promise<HereWorkspace> {
+  if (named === null) return { id: "", name: "", role: isOperator(viewer) ? "operator" : "member" };
+  const own = viewer.workspaces.find(({ id, name }) => name === named || id === named);
+  if (own) return own;
+  if (isOperator(viewer)) {
+    const { id, name } = await findWorkspace(named, control);
+    return { id, name, role: "operator" };
+  }
+  throw new DomainError("not_found", `There is no workspace "${named.slice(0, 100)}" in which you are a member`);
+}

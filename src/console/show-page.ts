@@ -1,0 +1,67 @@
+/** Makes the answer of a page of the table: checks who may see it, runs its form, and shows what was refused. */
+import { DomainError, errorStatuses } from "../accounts/errors.ts";
+import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
+import { requireFormToken } from "../accounts/sessions/same-origin.ts";
+import { withDeadline } from "../kernel/clock.ts";
+import { csvResponse } from "./csv.ts";
+import { readForm, type FormFields } from "./form.ts";
+import { pageDeadlineMs } from "./limits.ts";
+import { withRefusal } from "./page-call.ts";
+import type { Page, PageCall } from "./page.ts";
+import type { ConsoleParts } from "./parts.ts";
+import { saidCookie, seeOther } from "./redirect.ts";
+import { shellResponse } from "./shell.ts";
+
+interface Shown {
+  page: Page;
+  call: PageCall;
+  request: Request;
+}
+
+/** @throws DomainError */
+export function showPage({ page, call, request }: Shown, parts: ConsoleParts): Promise<Response> {
+  requireRole(page, call);
+  const work = request.method === "POST" ? act({ page, call, request }, parts) : get({ page, call, request });
+  return withDeadline(parts.control.clock, pageDeadlineMs, "The page", work);
+}
+
+async function get({ page, call, request }: Shown): Promise<Response> {
+  if (page.csv && call.query.get("as") === "csv") return csvResponse(await page.csv(call));
+  return shellResponse({ content: await page.render(call), page, call, request });
+}
+
+async function act({ page, call, request }: Shown, { control }: ConsoleParts): Promise<Response> {
+  const form = await readForm(request, control.clock, page.formBytesMax);
+  requireFormToken(form.raw("form_token"), call.viewer.token);
+  const name = form.text("action");
+  const action = page.actions?.[name];
+  if (!action) throw new DomainError("not_found", "This page has no such form: load it again");
+  try {
+    const result = await action(call, form);
+    if ("goTo" in result) return seeOther(result.goTo, [saidCookie(result.said, request)]);
+    return shellResponse({ content: result.show, page, call, request });
+  } catch (error) {
+    return await showRefusal(error, { page, call, request, name, form });
+  }
+}
+
+/** Shows the page again with the message and all that was typed. */
+async function showRefusal(error: unknown, { page, call, request, name, form }: Shown & { name: string; form: FormFields }): Promise<Response> {
+  const isRefusal = (error instanceof DomainError && error.code !== "sign_in_again") || error instanceof LimitReachedError;
+  if (!isRefusal) throw error;
+  const field = error instanceof DomainError ? error.field : null;
+  const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;
+  const refused = { action: name, field, message: error.message, form };
+  const content = await page.render(withRefusal(call, refused));
+  return shellResponse({ content, page, call, request, status });
+}
+
+/** @throws DomainError forbidden with the roles that may see the page */
+function requireRole(page: Page, { workspace, viewer }: PageCall): void {
+  if (viewer.principal.kind === "operator" && page.of !== "person") return;
+  if (page.of === "person") return;
+  const { role } = workspace;
+  if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
+  const needed = page.of === "operator" ? "the operator token" : `the role ${page.roles.join(" or ")}`;
+  throw new DomainError("forbidden", `This page takes ${needed}`);
+}

@@ -1,0 +1,29 @@
+/** A link that signs in once. Opening it shows a button: programs that look at links in mails must not use it up. */
+import { DomainError } from "../../accounts/errors.ts";
+import { findSignInLink, takeSignInLink, type SignInLink } from "../../accounts/sessions/sign-in-links.ts";
+import { markup } from "../../http/html.ts";
+import type { ConsoleParts } from "../parts.ts";
+import { plainResponse } from "../plain-page.ts";
+import type { SignInCall } from "./answer.ts";
+import { openSession } from "./sign-in.ts";
+
+export async function linkPage(token: string, { control }: ConsoleParts): Promise<Response> {
+  const { email, purpose } = requireLink(await findSignInLink(token, control));
+  const goOn = purpose === "sign in" ? "Sign in" : "Sign in and choose a password";
+  const main = markup`<p>This link signs you in as <strong dir="auto">${email}</strong>, once.</p>
+    <form method="post" action="/console/link/${token}"><p><button>${goOn}</button></p></form>`;
+  return plainResponse({ title: "Sign in", main });
+}
+
+export async function followLink(call: SignInCall & { token: string }, parts: ConsoleParts): Promise<Response> {
+  const { control } = parts;
+  const taken = await control.sql.begin((tx) => takeSignInLink(call.token, { sql: tx, clock: control.clock }));
+  const { email, purpose } = requireLink(taken);
+  const next = purpose === "sign in" ? "/console" : "/console/account?choose=password";
+  return await openSession({ email, way: "link", next }, call, parts);
+}
+
+function requireLink(link: SignInLink | null): SignInLink {
+  if (link !== null) return link;
+  throw new DomainError("not_found", "This link was used, or it has expired: ask for another one");
+}

@@ -1,0 +1,44 @@
+/** A mail with a link to choose a password. The answer is the same for every address, so that it does not tell who is known. */
+import { countTry, networkOf } from "../../accounts/sessions/sign-in-tries.ts";
+import { createSignInLink } from "../../accounts/sessions/sign-in-links.ts";
+import { canonicalEmail } from "../../accounts/workspaces/fields.ts";
+import { emailCharactersMax } from "../../accounts/limits.ts";
+import { markup } from "../../http/html.ts";
+import { insertMail } from "../../security/mails/store.ts";
+import { readForm } from "../form.ts";
+import type { ConsoleParts } from "../parts.ts";
+import { plainResponse } from "../plain-page.ts";
+import type { SignInCall } from "./answer.ts";
+
+export function resetPage(sentTo: string | null): Response {
+  const main = markup`${sentTo === null ? null : markup`<p role="status" class="said">If "${sentTo}" has an account here, a mail with a link is on its way.</p>`}
+    <p>You get a mail with a link that signs you in once, to choose a password.</p>
+    <form method="post" action="/console/reset" class="card">
+      <p><label for="email">E-mail address</label>
+        <input id="email" name="email" type="email" autocomplete="username" required /></p>
+      <p><button>Send the mail</button></p>
+      <p><a href="/console/sign-in">Back to the sign-in</a></p>
+    </form>`;
+  return plainResponse({ title: "A new password", main });
+}
+
+/** @throws LimitReachedError after too many */
+export async function requestReset({ request, address }: SignInCall, { control }: ConsoleParts): Promise<Response> {
+  const { sql, clock, publicUrl } = control;
+  const form = await readForm(request, clock);
+  const email = canonicalEmail(form.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
+  await countTry({ email: `password ${email}`, network: networkOf(address) }, control);
+  await sql.begin(async (tx) => {
+    const [account] = await tx`SELECT FROM accounts WHERE email = ${email} AND state = 'active'`;
+    if (!account) return;
+    const { path, expiresAt } = await createSignInLink({ email, purpose: "password" }, { sql: tx, clock });
+    const body = `Sign in and choose a password, once and before ${expiresAt}:
+
+  ${publicUrl}${path}
+
+If you did not ask for this, ignore it: your password stays.
+`;
+    await insertMail({ ticket: null, recipient: email, subject: "Choose a new password", body, at: new Date(clock.now()) }, tx);
+  });
+  return resetPage(email);
+}

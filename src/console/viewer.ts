@@ -1,0 +1,35 @@
+/** Who looks at a page: a session with the workspaces that it may see. */
+import type { Role } from "../accounts/audit/actor.ts";
+import { identityOf } from "../accounts/sessions/identity.ts";
+import { sessionToken } from "../accounts/sessions/cookie.ts";
+import { findSession } from "../accounts/sessions/find-session.ts";
+import type { Session } from "../accounts/sessions/session.ts";
+import type { Principal } from "../accounts/members/principal.ts";
+import { principalOf } from "../control-api/session-authenticator.ts";
+import type { ControlParts } from "../control-api/parts.ts";
+
+export type ViewerRole = Role | "operator";
+
+export interface Viewer {
+  session: Session;
+  /** The cookie's value. */
+  token: string;
+  principal: Principal;
+  /** null: the operator. */
+  email: string | null;
+  workspaces: { id: string; name: string; role: ViewerRole }[];
+}
+
+/** null: nobody is signed in. */
+export async function findViewer(request: Request, { sql, clock }: ControlParts): Promise<Viewer | null> {
+  const token = sessionToken(request);
+  const session = token === null ? null : await findSession(token, { sql, clock });
+  if (token === null || session === null) return null;
+  const principal = principalOf(session);
+  const { email, workspaces } = await identityOf(principal, sql);
+  return { session, token, principal, email, workspaces };
+}
+
+export function isOperator({ principal }: Viewer): boolean {
+  return principal.kind === "operator";
+}
