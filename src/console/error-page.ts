@@ -5,6 +5,8 @@ import { unexpectedError } from "../accounts/unexpected-error.ts";
 import { markup, type Html } from "../http/html.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { MethodNotAllowedError } from "../http/router.ts";
+import { userText } from "./look/user-text.ts";
+import { sentence as words } from "./page-forms.ts";
 import type { ConsoleParts } from "./parts.ts";
 import { plainResponse } from "./plain-page.ts";
 
@@ -20,19 +22,19 @@ const titles: Partial<Record<DomainError["code"], string>> = {
 
 export function errorPage(error: unknown, request: Request, { control }: ConsoleParts): Response {
   if (error instanceof MethodNotAllowedError) {
-    return plainResponse({ title: "Not possible", main: sentence("This page does not take the method") }, { status: 405 });
+    return plainResponse({ title: "Not possible", main: said("This page does not take the method") }, { status: 405 });
   }
   if (error instanceof LimitReachedError) {
     const retry = Math.max(1, Math.ceil(error.retryAfterMs / 1_000));
-    return plainResponse({ title: "Too much at once", main: markup`${sentence(error.message)}${again(request)}` }, { status: error.status, headers: { "retry-after": String(retry) } });
+    return plainResponse({ title: "Too much at once", main: markup`${said(error.message)}${again(request)}` }, { status: error.status, headers: { "retry-after": String(retry) } });
   }
   const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
-  const main = markup`${sentence(known.message)}${wayOut(known, request)}`;
+  const main = markup`${said(known.message)}${wayOut(known, request)}`;
   return plainResponse({ title: titles[known.code] ?? "This cannot be done", main }, { status: errorStatuses[known.code] });
 }
 
-function sentence(message: string): Html {
-  return markup`<p>${message}.</p>`;
+function said(message: string): Html {
+  return markup`<p>${userText(words(message))}</p>`;
 }
 
 function wayOut({ code }: DomainError, request: Request): Html {

@@ -30,6 +30,11 @@ export class FormFields {
     return this.#fields.get(name) ?? [];
   }
 
+  /** The first value of each field. */
+  values(): Record<string, string> {
+    return Object.fromEntries(Array.from(this.#fields, ([name, [value = ""]]) => [name, value]));
+  }
+
   has(name: string): boolean {
     return this.#fields.has(name);
   }

@@ -4,6 +4,7 @@ import type { Method } from "../control-api/endpoint.ts";
 import type { Html } from "../http/html.ts";
 import type { Asset } from "../http/pages/asset.ts";
 import type { FormFields } from "./form.ts";
+import type { IconName } from "./look/frame/icon.ts";
 import type { ConsoleParts } from "./parts.ts";
 import type { Viewer, ViewerRole } from "./viewer.ts";
 
@@ -13,7 +14,7 @@ export interface Page {
   /** Such as `/keys` or `/keys/:id`. */
   path: string;
   /** Its place in the navigation; null: another page leads to it. */
-  navigation: { section: Section; label: string } | null;
+  navigation: { section: Section; label: string; icon: IconName } | null;
   /** The roles that may see it; the operator may see every page. */
   roles: readonly Role[];
   /** Switched on for the workspace by an early-access word; absent: for all. */
@@ -30,12 +31,15 @@ export interface Page {
   csv?(call: PageCall): Promise<CsvFile>;
 }
 
-export type Section = "Workspace" | "Inference" | "Security" | "Compliance" | "Administration" | "Operator";
+/** Headings of the navigation; null: the first links, which need none. */
+export type Section = null | "Inference" | "Security" | "Compliance" | "Workspace" | "Operator";
 
 export interface PageContent {
   title: string;
+  /** Beside the title, such as the state of what the page shows. */
+  badge?: Html | null;
   /** Below the title: what the page is for, in a sentence. */
-  lead?: Html | null;
+  lead?: string | Html | null;
   /** Buttons and links beside the title. */
   actions?: Html | null;
   /** The pages above it. */
@@ -92,4 +96,6 @@ export interface RefusedForm {
   message: string;
   /** What was typed. */
   form: FormFields;
+  /** Set by the form that shows it. A page without this form gets the message above its contents. */
+  isShown: boolean;
 }

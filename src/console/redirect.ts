@@ -37,3 +37,8 @@ function attributes(request: Request): string {
 export function nextPath(text: string | null): string {
   return text !== null && /^\/console(?:\/[\w.~!$&'()*+,;=:@%/-]*)?(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/.test(text) && !text.includes("//") ? text : "/console";
 }
+
+/** The first page of a workspace. */
+export function workspacePath(name: string): string {
+  return `/console/w/${encodeURIComponent(name)}`;
+}

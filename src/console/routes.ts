@@ -13,7 +13,7 @@ import { pageCall } from "./page-call.ts";
 import type { HereWorkspace } from "./page.ts";
 import { pages } from "./pages.ts";
 import type { ConsoleParts } from "./parts.ts";
-import { seeOther } from "./redirect.ts";
+import { seeOther, workspacePath } from "./redirect.ts";
 import { showPage } from "./show-page.ts";
 import { signInAnswer } from "./sign-in/answer.ts";
 import { findViewer, isOperator, type Viewer } from "./viewer.ts";
@@ -41,6 +41,7 @@ async function answer({ request, server }: RouteContext, rendering: FairSemaphor
   if (viewer === null) return signedOut(request);
   using _slot = slotOf(await rendering.acquire(viewer.session.id));
   if (path === "/") return seeOther(startOf(viewer));
+  if (path === "/switch") return switched(query, viewer);
   const found = findPage(path, pages);
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
   const workspace = await workspaceOf(found, viewer, parts);
@@ -56,7 +57,13 @@ function slotOf(release: () => void): Disposable {
 function startOf(viewer: Viewer): string {
   const [first] = viewer.workspaces;
   if (isOperator(viewer)) return `${prefix}/operator`;
-  return first ? `${prefix}/w/${encodeURIComponent(first.name)}` : `${prefix}/account`;
+  return first ? workspacePath(first.name) : `${prefix}/account`;
+}
+
+/** The form of the navigation that chooses another workspace. */
+function switched(query: URLSearchParams, viewer: Viewer): Response {
+  const chosen = viewer.workspaces.find(({ id }) => id === query.get("workspace"));
+  return seeOther(chosen ? workspacePath(chosen.name) : startOf(viewer));
 }
 
 /** A page leads to the sign-in and back; a form is lost with its session, and says so. */

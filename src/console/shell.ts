@@ -1,14 +1,14 @@
 /** The frame around every page of the Console: navigation by role, the switch of workspaces, and what the last form did. */
-import { markup, type Html } from "../http/html.ts";
-import { asset, pageStyle, type Asset } from "../http/pages/asset.ts";
-import { htmlType, pageDocument } from "../http/pages/page-document.ts";
-import { pageHeaders } from "../http/pages/page-headers.ts";
-import type { Page, PageCall, PageContent } from "./page.ts";
+import type { Asset } from "../http/pages/asset.ts";
+import { htmlType } from "../http/pages/page-document.ts";
+import { consoleHeaders, consolePage, type Surroundings } from "./look/frame/console-page.ts";
+import type { NavigationLink, NavigationSection } from "./look/frame/navigation.ts";
+import type { Notice } from "./look/states.ts";
+import { sentence } from "./page-forms.ts";
+import type { Page, PageCall, PageContent, Section } from "./page.ts";
 import { pages } from "./pages.ts";
-import { saidIn, saidOnceCookie } from "./redirect.ts";
-
-export const consoleStyle = asset("style", [pageStyle]);
-export const consoleScript: Asset | null = null;
+import { saidIn, saidOnceCookie, workspacePath } from "./redirect.ts";
+import { isOperator, type Viewer, type ViewerRole } from "./viewer.ts";
 
 interface Shell {
   content: PageContent;
@@ -21,29 +21,81 @@ interface Shell {
 export function shellResponse({ content, page, call, request, status = 200 }: Shell): Response {
   const scripts = page.scripts ?? [];
   const said = saidIn(request);
-  const main = markup`${said === null ? null : markup`<p role="status">${said}</p>`}<h1>${content.title}</h1>${content.lead ?? null}${content.actions ?? null}${content.main}`;
-  const text = pageDocument({
-    title: `${content.title} · Weir`,
-    style: consoleStyle,
-    scripts,
-    header: header(page, call),
-    main,
-    footer: null,
-  });
+  const text = consolePage({ ...content, notice: noticeOf(call, said), scripts }, surroundings(page, call));
   return consoleResponse(text, { status, scripts, cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
-export function consoleResponse(
-  text: string,
-  { status = 200, scripts = [], cookies = [] }: { status?: number; scripts?: readonly Asset[]; cookies?: readonly string[] },
-): Response {
-  const policy = pageHeaders({ style: consoleStyle, scripts, forms: "self", connects: scripts.length > 0 });
-  const headers = new Headers({ ...policy, "content-type": htmlType, "cache-control": "no-store" });
+function noticeOf({ refused }: PageCall, said: string | null): Notice | null {
+  if (refused !== null && !refused.isShown) return { tone: "bad", words: sentence(refused.message) };
+  return said === null ? null : { tone: "good", words: said };
+}
+
+interface Answer {
+  status?: number;
+  scripts?: readonly Asset[];
+  cookies?: readonly string[];
+  headers?: Record<string, string>;
+}
+
+/** @param scripts of the page, besides the Console's own */
+export function consoleResponse(text: string, { status = 200, scripts = [], cookies = [], headers: further = {} }: Answer): Response {
+  const headers = new Headers({ ...consoleHeaders({ scripts, connects: scripts.length > 0 }), "content-type": htmlType, ...further });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return new Response(text, { status, headers });
 }
 
-function header(page: Page, call: PageCall): Html {
-  const links = pages.filter(({ navigation, of }) => navigation !== null && of === page.of);
-  return markup`<nav aria-label="Console">${links.map(({ path, navigation }) => markup`<a href="${call.link(path)}">${navigation?.label ?? ""}</a> `)}</nav>`;
+const roleWords: Record<ViewerRole, string> = {
+  member: "Member",
+  auditor: "Auditor",
+  admin: "Admin",
+  super_admin: "Super admin",
+  operator: "Operator",
+};
+
+function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surroundings {
+  const current = workspace.id === "" ? null : workspace;
+  const shown = current ?? viewer.workspaces[0] ?? null;
+  const sections = [
+    ...(shown === null ? [] : sectionsOf("workspace", { base: workspacePath(shown.name), role: shown.role, path, page })),
+    ...(isOperator(viewer) ? sectionsOf("operator", { base: "/console/operator", role: "operator", path, page }) : []),
+  ];
+  return {
+    homePath: "/",
+    sections,
+    switcher: { action: "/console/switch", current, choices: viewer.workspaces },
+    account: accountOf(viewer, current?.role ?? null),
+  };
 }
+
+function accountOf({ email }: Viewer, role: ViewerRole | null) {
+  const words = email === null || role === null ? "" : roleWords[role];
+  return { name: email ?? "Operator", role: words, path: "/console/account", signOutPath: "/console/sign-out" };
+}
+
+interface Place {
+  base: string;
+  role: ViewerRole;
+  /** Of the shown page. */
+  path: string;
+  page: Page;
+}
+
+/** The pages that the role may see. Others have no link, and refuse their address too. */
+function sectionsOf(of: Page["of"], { base, role, path, page }: Place): NavigationSection[] {
+  const links = new Map<Section, NavigationLink[]>();
+  for (const one of pages) {
+    const { navigation } = one;
+    if (one.of !== of || navigation === null || !(role === "operator" || one.roles.includes(role))) continue;
+    const address = one.path === "/" ? base : base + one.path;
+    const isAbove = one.path !== "/" && path.startsWith(`${address}/`);
+    const link = { path: address, label: navigation.label, icon: navigation.icon, current: one === page || isAbove };
+    links.set(navigation.section, [...(links.get(navigation.section) ?? []), link]);
+  }
+  return Array.from(links, ([title, all]) => ({ title, links: all }));
+}
+
+/** A role in words. */
+export function roleName(role: ViewerRole): string {
+  return roleWords[role];
+}
+

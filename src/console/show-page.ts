@@ -51,7 +51,7 @@ async function showRefusal(error: unknown, { page, call, request, name, form }: 
   if (!isRefusal) throw error;
   const field = error instanceof DomainError ? error.field : null;
   const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;
-  const refused = { action: name, field, message: error.message, form };
+  const refused = { action: name, field, message: error.message, form, isShown: false };
   const content = await page.render(withRefusal(call, refused));
   return shellResponse({ content, page, call, request, status });
 }

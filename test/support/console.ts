@@ -9,7 +9,7 @@ import { Control } from "./control.ts";
 export interface Shown {
   status: number;
   headers: Headers;
-  /** The page's text, with entities. */
+  /** The page with entities, without its style and scripts. */
   text: string;
 }
 
@@ -52,8 +52,12 @@ export class ConsoleWorld {
   async send(request: Request): Promise<Shown> {
     request.headers.set("host", request.headers.get("host") ?? "localhost");
     const response = await this.#app.handle(request);
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    return { status: response.status, headers: response.headers, text: withoutAssets(await response.text()) };
   }
+}
+
+function withoutAssets(text: string): string {
+  return text.replace(/<(style|script)>[^]*?<\/\1>/g, "");
 }
 
 function headersOf(browser: Browser | undefined): Record<string, string> {

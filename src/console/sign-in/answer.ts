@@ -1,9 +1,7 @@
 /** The paths that need no session: signing in and out, links, and new passwords. */
 import { DomainError } from "../../accounts/errors.ts";
-import { requireFormToken } from "../../accounts/sessions/same-origin.ts";
 import { deleteSession } from "../../accounts/sessions/session-store.ts";
 import { endedSessionCookie } from "../../accounts/sessions/cookie.ts";
-import { readForm } from "../form.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { saidCookie, seeOther } from "../redirect.ts";
 import type { Viewer } from "../viewer.ts";
@@ -25,7 +23,7 @@ export interface SignInCall {
 export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {
   const { request, path } = call;
   const isForm = request.method === "POST";
-  if (path === "/sign-in") return isForm ? signIn(call, parts) : signInPage(call, parts);
+  if (path === "/sign-in") return isForm ? signIn(call, parts) : signInPage(call);
   if (path === "/reset") return isForm ? requestReset(call, parts) : resetPage(null);
   if (path === "/sign-out") return signOut(call, parts);
   const [, token] = /^\/link\/([^/]+)$/.exec(path) ?? [];
@@ -35,10 +33,6 @@ export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promi
 
 async function signOut({ request, viewer }: SignInCall, { control }: ConsoleParts): Promise<Response> {
   if (request.method !== "POST") throw new DomainError("not_found", "There is no such page in the Console");
-  if (viewer !== null) {
-    const form = await readForm(request, control.clock);
-    requireFormToken(form.raw("form_token"), viewer.token);
-    await deleteSession({ id: viewer.session.id, email: null }, control.sql);
-  }
+  if (viewer !== null) await deleteSession({ id: viewer.session.id, email: null }, control.sql);
   return seeOther("/console/sign-in", [endedSessionCookie(request), saidCookie("You are signed out", request)]);
 }

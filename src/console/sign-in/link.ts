@@ -2,6 +2,7 @@
 import { DomainError } from "../../accounts/errors.ts";
 import { findSignInLink, takeSignInLink, type SignInLink } from "../../accounts/sessions/sign-in-links.ts";
 import { markup } from "../../http/html.ts";
+import { emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import type { SignInCall } from "./answer.ts";
@@ -11,7 +12,7 @@ export async function linkPage(token: string, { control }: ConsoleParts): Promis
   const { email, purpose } = requireLink(await findSignInLink(token, control));
   const goOn = purpose === "sign in" ? "Sign in" : "Sign in and choose a password";
   const main = markup`<p>This link signs you in as <strong dir="auto">${email}</strong>, once.</p>
-    <form method="post" action="/console/link/${token}"><p><button>${goOn}</button></p></form>`;
+    ${form({ id: "link", action: `/console/link/${token}`, fields: [], state: emptyForm, submit: goOn })}`;
   return plainResponse({ title: "Sign in", main });
 }
 

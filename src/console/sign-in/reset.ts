@@ -6,27 +6,33 @@ import { emailCharactersMax } from "../../accounts/limits.ts";
 import { markup } from "../../http/html.ts";
 import { insertMail } from "../../security/mails/store.ts";
 import { readForm } from "../form.ts";
+import { emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import type { SignInCall } from "./answer.ts";
 
 export function resetPage(sentTo: string | null): Response {
-  const main = markup`${sentTo === null ? null : markup`<p role="status" class="said">If "${sentTo}" has an account here, a mail with a link is on its way.</p>`}
-    <p>You get a mail with a link that signs you in once, to choose a password.</p>
-    <form method="post" action="/console/reset" class="card">
-      <p><label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" autocomplete="username" required /></p>
-      <p><button>Send the mail</button></p>
-      <p><a href="/console/sign-in">Back to the sign-in</a></p>
-    </form>`;
-  return plainResponse({ title: "A new password", main });
+  const words = `If "${sentTo}" has an account here, a mail with a link is on its way.`;
+  const request = form({
+    id: "reset",
+    action: "/console/reset",
+    fields: [{ kind: "email", name: "email", label: "E-mail address", required: true, autocomplete: "username" }],
+    state: emptyForm,
+    submit: "Send the mail",
+  });
+  return plainResponse({
+    title: "A new password",
+    lead: "You get a mail with a link that signs you in once, to choose a password.",
+    notice: sentTo === null ? null : { tone: "neutral", words },
+    main: markup`${request}<p><a href="/console/sign-in">Back to the sign-in</a></p>`,
+  });
 }
 
 /** @throws LimitReachedError after too many */
 export async function requestReset({ request, address }: SignInCall, { control }: ConsoleParts): Promise<Response> {
   const { sql, clock, publicUrl } = control;
-  const form = await readForm(request, clock);
-  const email = canonicalEmail(form.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
+  const typed = await readForm(request, clock);
+  const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
   await countTry({ email: `password ${email}`, network: networkOf(address) }, control);
   await sql.begin(async (tx) => {
     const [account] = await tx`SELECT FROM accounts WHERE email = ${email} AND state = 'active'`;

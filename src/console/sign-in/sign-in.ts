@@ -8,44 +8,45 @@ import type { SignInWay } from "../../accounts/sessions/session.ts";
 import { deleteSession } from "../../accounts/sessions/session-store.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { readForm, type FormFields } from "../form.ts";
+import { form } from "../look/forms/form.ts";
+import { sentence } from "../page-forms.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import { nextPath, saidIn, saidOnceCookie, seeOther } from "../redirect.ts";
 import type { SignInCall } from "./answer.ts";
 
 interface Shown {
+  /** What was typed, or whose session is to be renewed. */
   email: string;
   next: string;
-  /** What the last form did, or why it was refused; null: nothing yet. */
-  message: Html | null;
-  /** The form that was refused. */
-  refused: "password" | "token" | null;
+  /** Why the last form was refused, and which one. */
+  refused: { form: "password" | "token"; message: string } | null;
 }
 
 /** Somebody who is signed in goes on, unless an action wants a new sign-in. */
-export async function signInPage({ request, query, viewer }: SignInCall, _parts: ConsoleParts): Promise<Response> {
+export async function signInPage({ request, query, viewer }: SignInCall): Promise<Response> {
   const next = nextPath(query.get("next"));
   if (viewer !== null && query.get("again") === null) return seeOther(next);
   const said = saidIn(request);
-  const message = said === null ? null : markup`<p role="status" class="said">${said}</p>`;
-  const main = forms({ email: viewer?.email ?? "", next, message, refused: null });
-  return plainResponse({ title: "Sign in", main }, { cookies: said === null ? [] : [saidOnceCookie(request)] });
+  const notice = said === null ? null : ({ tone: "good", words: said } as const);
+  const main = forms({ email: viewer?.email ?? "", next, refused: null });
+  return plainResponse({ title: "Sign in", notice, main }, { cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
 /** One message for every wrong sign-in. */
 export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> {
-  const form = await readForm(call.request, parts.control.clock);
-  const byToken = form.has("operator_token");
-  const next = nextPath(form.text("next"));
+  const typed = await readForm(call.request, parts.control.clock);
+  const byToken = typed.has("operator_token");
+  const next = nextPath(typed.text("next"));
   try {
-    const email = byToken ? await checkToken(form, call, parts) : await checkAddress(form, call, parts);
+    const email = byToken ? await checkToken(typed, call, parts) : await checkAddress(typed, call, parts);
     return await openSession({ email, way: byToken ? "operator token" : "password", next }, call, parts);
   } catch (error) {
     if (!(error instanceof DomainError || error instanceof LimitReachedError)) throw error;
     const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;
     const words = byToken && status === 401 ? "The token is wrong" : error.message;
-    const message = markup`<p class="problem" role="alert" id="refusal">${words}.</p>`;
-    const main = forms({ email: form.text("email"), next, message, refused: byToken ? "token" : "password" });
+    const refused = { form: byToken ? "token" : "password", message: sentence(words) } as const;
+    const main = forms({ email: typed.text("email"), next, refused });
     return plainResponse({ title: "Sign in", main }, { status });
   }
 }
@@ -61,37 +62,39 @@ export async function openSession(
   return seeOther(next, [sessionCookie(token, request)]);
 }
 
-function checkAddress(form: FormFields, { address }: SignInCall, { control, passwords }: ConsoleParts): Promise<string> {
-  const credentials = { email: form.text("email"), password: form.raw("password"), network: networkOf(address) };
+function checkAddress(typed: FormFields, { address }: SignInCall, { control, passwords }: ConsoleParts): Promise<string> {
+  const credentials = { email: typed.text("email"), password: typed.raw("password"), network: networkOf(address) };
   return checkPassword(credentials, { ...control, passwords });
 }
 
-async function checkToken(form: FormFields, { address }: SignInCall, { operator }: ConsoleParts): Promise<null> {
-  const headers = { authorization: `Bearer ${form.text("operator_token") || "none"}` };
+async function checkToken(typed: FormFields, { address }: SignInCall, { operator }: ConsoleParts): Promise<null> {
+  const headers = { authorization: `Bearer ${typed.text("operator_token") || "none"}` };
   await operator.authenticate(new Request("http://weir.invalid/", { headers }), address);
   return null;
 }
 
-function forms({ email, next, message, refused }: Shown): Html {
-  const wrong = refused === "password" ? markup` aria-invalid="true" aria-describedby="refusal"` : null;
-  return markup`${refused === "token" ? null : message}
-    <form method="post" action="/console/sign-in" class="card">
-      <input type="hidden" name="next" value="${next}" />
-      <p><label for="email">E-mail address</label>
-        <input id="email" name="email" type="email" autocomplete="username" required value="${email}"${wrong} /></p>
-      <p><label for="password">Password</label>
-        <input id="password" name="password" type="password" autocomplete="current-password" required${wrong} /></p>
-      <p><button>Sign in</button></p>
-      <p><a href="/console/reset">Forgot the password, or none yet?</a></p>
-    </form>
-    <details${refused === "token" ? markup` open` : null}>
-      <summary>Sign in as the operator</summary>
-      <form method="post" action="/console/sign-in" class="card">
-        ${refused === "token" ? message : null}
-        <input type="hidden" name="next" value="${next}" />
-        <p><label for="operator_token">Operator token</label>
-          <input id="operator_token" name="operator_token" type="password" autocomplete="off" required /></p>
-        <p><button class="quiet">Sign in as the operator</button></p>
-      </form>
-    </details>`;
+function forms({ email, next, refused }: Shown): Html {
+  const problemOf = (name: "password" | "token") => (refused?.form === name ? { field: null, message: refused.message } : null);
+  const byPassword = form({
+    id: "sign-in",
+    action: "/console/sign-in",
+    hidden: { next },
+    fields: [
+      { kind: "email", name: "email", label: "E-mail address", required: true, autocomplete: "username" },
+      { kind: "password", name: "password", label: "Password", required: true, autocomplete: "current-password" },
+    ],
+    state: { values: { email }, problem: problemOf("password") },
+    submit: "Sign in",
+  });
+  const byToken = form({
+    id: "operator",
+    action: "/console/sign-in",
+    hidden: { next },
+    fields: [{ kind: "password", name: "operator_token", label: "Operator token", required: true }],
+    state: { values: {}, problem: problemOf("token") },
+    submit: "Sign in as the operator",
+  });
+  return markup`${byPassword}
+    <p><a href="/console/reset">Forgot the password, or none yet?</a></p>
+    <details${refused?.form === "token" ? markup` open` : null}><summary>Sign in as the operator</summary>${byToken}</details>`;
 }

@@ -1,0 +1,28 @@
+/** What the forms of a page share: their hidden fields, and their state after a refusal. */
+import type { FormState } from "./look/forms/form.ts";
+import type { PageCall } from "./page.ts";
+
+/** Names the page's action, and proves that the form is from a page of this session. */
+export function hiddenFields({ formToken }: Pick<PageCall, "formToken">, action: string, further: Record<string, string> = {}): Record<string, string> {
+  return { form_token: formToken, action, ...further };
+}
+
+/**
+ * What a form shows: what was typed if it was refused, else what is there now.
+ * @param same tells whether the refused form is this one, where a page has several with one action
+ */
+export function formState(
+  { refused }: Pick<PageCall, "refused">,
+  { action, values = {}, same = () => true }: { action: string; values?: Record<string, string>; same?: (form: FormOf) => boolean },
+): FormState {
+  if (refused === null || refused.action !== action || !same(refused.form)) return { values, problem: null };
+  refused.isShown = true;
+  return { values: refused.form.values(), problem: { field: refused.field, message: sentence(refused.message) } };
+}
+
+type FormOf = NonNullable<PageCall["refused"]>["form"];
+
+/** Errors are sentences without a period. */
+export function sentence(message: string): string {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}

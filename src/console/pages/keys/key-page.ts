@@ -1,0 +1,108 @@
+/** One key: what it is, how to use it, and how to change or revoke it. */
+import type { KeyView } from "../../../accounts/keys/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { FormFields } from "../../form.ts";
+import { badge } from "../../look/badge.ts";
+import { codeSamples } from "../../look/code.ts";
+import { dialog, opener } from "../../look/dialog.ts";
+import { facts } from "../../look/facts.ts";
+import { confirmForm, form } from "../../look/forms/form.ts";
+import { time } from "../../look/time.ts";
+import { userText } from "../../look/user-text.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { limitFields, limitsIn, valuesOf } from "./key-form.ts";
+import { spent } from "./keys-page.ts";
+import { samplesFor } from "./samples.ts";
+
+const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
+
+export const keyPage: Page = { ...shared, path: "/keys/:id", render, actions: { edit, revoke } };
+
+/** For browsers without script, where the dialog cannot open. */
+export const revokeKeyPage: Page = { ...shared, path: "/keys/:id/revoke", render: renderRevoke, actions: { revoke } };
+
+const pathOf = ({ params }: PageCall): string => `/keys/${encodeURIComponent(params["id"] ?? "")}`;
+
+async function render(call: PageCall): Promise<PageContent> {
+  const key = await call.control<KeyView>("GET", pathOf(call));
+  const mayChange = key.revoked_at === null && call.workspace.role !== "auditor";
+  const revoking = { id: "revoke", title: `Revoke “${key.name}”?`, body: revokeForm(key, call), asks: null };
+  return {
+    title: key.name,
+    trail: [{ path: call.link("/keys"), label: "Keys" }],
+    badge: key.revoked_at === null ? badge("good", "active") : badge("bad", "revoked"),
+    actions: mayChange ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true }) : null,
+    main: markup`${keyFacts(key, call)}
+      ${mayChange ? section("change", "Change it", editForm(key, call)) : null}
+      ${key.kind === "tools" ? null : section("use", "Use it", codeSamples({ id: "sample", legend: "A request", samples: samplesFor(call.publicUrl, "$WEIR_KEY") }))}
+      ${mayChange ? dialog(revoking) : null}`,
+  };
+}
+
+function section(id: string, title: string, body: Html): Html {
+  return markup`<section aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>`;
+}
+
+function keyFacts(key: KeyView, call: PageCall): Html {
+  const requests = markup`<a href="${call.link(`/requests?key=${key.id}`)}">Its requests</a>`;
+  return facts([
+    ["Key", markup`<code>${key.masked}</code>`],
+    ["Opens", key.kind === "tools" ? "the tools API and MCP" : "the inference API"],
+    ["Owner", key.owner],
+    ["Spent this month", spent(key)],
+    ["Requests a minute", key.rate_limit_rpm ?? "the default"],
+    ["Created", time(key.created_at)],
+    ["Last used", time(key.last_used_at)],
+    ...(key.revoked_at === null ? [] : [["Revoked", time(key.revoked_at)] as const]),
+    ...(key.kind === "tools" ? [] : [["Log", requests] as const]),
+  ]);
+}
+
+function editForm(key: KeyView, call: PageCall): Html {
+  const fields = key.kind === "tools" ? limitFields.filter(({ name }) => name !== "monthly_spend_limit_usd") : limitFields;
+  return form({
+    id: "edit",
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "edit", { kind: key.kind }),
+    fields,
+    state: formState(call, { action: "edit", values: valuesOf(key) }),
+    submit: "Save",
+  });
+}
+
+function revokeForm({ name, masked, last_used_at: used }: KeyView, call: PageCall): Html {
+  const warning = markup`The key ${userText(name)} (<code>${masked}</code>), last used ${time(used)}, stops working within 30 seconds. This cannot be undone.`;
+  return confirmForm({
+    id: "revoke",
+    warning,
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "revoke"),
+    submit: "Revoke",
+    cancelPath: call.link(pathOf(call)),
+  });
+}
+
+async function renderRevoke(call: PageCall): Promise<PageContent> {
+  const key = await call.control<KeyView>("GET", pathOf(call));
+  return {
+    title: `Revoke “${key.name}”?`,
+    trail: [
+      { path: call.link("/keys"), label: "Keys" },
+      { path: call.link(pathOf(call)), label: key.name },
+    ],
+    main: key.revoked_at === null ? revokeForm(key, call) : markup`<p>The key is revoked already.</p>`,
+  };
+}
+
+async function edit(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const { monthly_spend_limit_usd: limit, ...rest } = limitsIn(typed);
+  const edited = typed.text("kind") === "tools" ? rest : { ...rest, monthly_spend_limit_usd: limit };
+  await call.control("PATCH", pathOf(call), edited);
+  return { goTo: call.link(pathOf(call)), said: "The key is saved. Gateways take the change within 30 seconds." };
+}
+
+async function revoke(call: PageCall): Promise<ActionResult> {
+  const { name } = await call.control<KeyView>("POST", `${pathOf(call)}/revoke`);
+  return { goTo: call.link("/keys?tab=revoked"), said: `The key “${name}” is revoked.` };
+}

@@ -1,0 +1,90 @@
+/** The keys of a workspace, and the form that creates one. */
+import type { KeyView } from "../../../accounts/keys/schema.ts";
+import { parseUsd } from "../../../kernel/money.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { badge } from "../../look/badge.ts";
+import { meter } from "../../look/charts/meter.ts";
+import { dialog, opener } from "../../look/dialog.ts";
+import { money } from "../../look/money.ts";
+import { emptyState } from "../../look/states.ts";
+import { table, type Column } from "../../look/table.ts";
+import { tabs } from "../../look/tabs.ts";
+import { time } from "../../look/time.ts";
+import { userText } from "../../look/user-text.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+import { createKey, mayCreate, newKeyForm } from "./new-key.ts";
+
+export const keysPage: Page = {
+  of: "workspace",
+  path: "/keys",
+  navigation: { section: "Inference", label: "Keys", icon: "key" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+  actions: { create: createKey },
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const revoked = call.query.get("tab") === "revoked";
+  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", { revoked: String(revoked) });
+  const { enabled } = await call.control<{ enabled: boolean }>("GET", `/workspaces/${call.workspace.id}`);
+  const reason = mayCreate(call, enabled);
+  const create = reason === null ? opener({ dialog: "new-key", path: call.link("/keys/new"), label: "Create key" }) : null;
+  const views = tabs("Keys by state", [
+    { path: call.link("/keys"), label: "Active", count: null, current: !revoked },
+    { path: call.link("/keys?tab=revoked"), label: "Revoked", count: null, current: revoked },
+  ]);
+  const body = newKeyForm(call, call.link("/keys"));
+  return {
+    title: "Keys",
+    lead: "A key opens the inference API or the tools API in its owner's name, and spends the workspace's credit.",
+    actions: create,
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}
+      ${revoked ? revokedKeys(keys, call) : activeKeys(keys, call, create)}
+      ${reason === null ? dialog({ id: "new-key", title: "Create key", body, asks: "changes", opensAtOnce: call.refused?.action === "create" }) : null}`,
+  };
+}
+
+function nameColumns(call: PageCall): Column<KeyView>[] {
+  const name = ({ id, name: label }: KeyView): Html => markup`<a href="${call.link(`/keys/${id}`)}">${userText(label)}</a>`;
+  return [
+    { label: "Name", kind: "text", cell: name },
+    { label: "Key", kind: "text", cell: ({ masked }) => markup`<code>${masked}</code>` },
+    { label: "Opens", kind: "badge", cell: ({ kind }) => badge("neutral", kind === "tools" ? "tools" : "inference") },
+    { label: "Owner", kind: "text", cell: ({ owner }) => owner },
+  ];
+}
+
+function activeKeys(rows: readonly KeyView[], call: PageCall, create: Html | null): Html {
+  return table<KeyView>({
+    caption: "Active keys",
+    columns: [
+      ...nameColumns(call),
+      { label: "Requests a minute", kind: "number", cell: ({ rate_limit_rpm: limit }) => limit ?? markup`<span class="none">default</span>` },
+      { label: "Spent this month", kind: "money", cell: spent },
+      { label: "Last used", kind: "time", cell: ({ last_used_at: at }) => time(at) },
+    ],
+    rows,
+    empty: emptyState("There is no active key here yet.", create),
+  });
+}
+
+/** The month's spend against the key's limit. */
+export function spent({ kind, month_spent_usd: used, monthly_spend_limit_usd: limit }: KeyView): Html | null {
+  if (kind === "tools") return null;
+  const of = limit === null ? null : parseUsd(limit);
+  const words = limit === null ? money(used) : markup`${money(used)} of ${money(limit)}`;
+  return meter({ used: parseUsd(used), of, words });
+}
+
+function revokedKeys(rows: readonly KeyView[], call: PageCall): Html {
+  return table<KeyView>({
+    caption: "Revoked keys",
+    columns: [
+      ...nameColumns(call),
+      { label: "Revoked", kind: "time", cell: ({ revoked_at: at }) => time(at) },
+      { label: "Spent this month", kind: "money", cell: ({ kind, month_spent_usd: used }) => (kind === "tools" ? null : money(used)) },
+    ],
+    rows,
+    empty: emptyState("No key was revoked.", null),
+  });
+}

@@ -1,0 +1,82 @@
+/** Creating a key: the form, as a dialog or a page of its own, and the key, which is shown once. */
+import type { NewKeyView } from "../../../accounts/keys/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { FormFields } from "../../form.ts";
+import { codeSamples } from "../../look/code.ts";
+import { copyField } from "../../look/copy.ts";
+import { closeButton, dialog } from "../../look/dialog.ts";
+import { form } from "../../look/forms/form.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { limitFields, limitsIn } from "./key-form.ts";
+import { samplesFor } from "./samples.ts";
+
+export const newKeyPage: Page = {
+  of: "workspace",
+  path: "/keys/new",
+  navigation: null,
+  roles: ["member", "admin", "super_admin"],
+  render,
+  actions: { create: createKey },
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  return {
+    title: "Create key",
+    trail: [{ path: call.link("/keys"), label: "Keys" }],
+    main: newKeyForm(call, call.link("/keys/new")),
+  };
+}
+
+/** null: the viewer may create a key; otherwise why not. */
+export function mayCreate({ workspace: { role }, viewer }: PageCall, enabled: boolean): string | null {
+  if (role === "auditor") return "Auditors are read-only: they create no keys.";
+  if (viewer.email === null) return "A key belongs to a person. As the operator, create one for its owner by the command line: key create --owner.";
+  if (!enabled) return "The platform is switched off for this workspace: keys can be created once the operator switches it on.";
+  return null;
+}
+
+export function newKeyForm(call: PageCall, action: string): Html {
+  return form({
+    id: "new-key",
+    action,
+    hidden: hiddenFields(call, "create"),
+    fields: [
+      {
+        kind: "radios",
+        name: "kind",
+        label: "It opens",
+        choices: [
+          { value: "inference", label: "The inference API", hint: "Models, at /gpt/v1." },
+          { value: "tools", label: "The tools API and MCP", hint: "SBOMs, findings and tickets, at /api/tools and /mcp." },
+        ],
+      },
+      ...limitFields,
+    ],
+    state: formState(call, { action: "create", values: { kind: "inference" } }),
+    submit: "Create key",
+    cancelPath: call.link("/keys"),
+  });
+}
+
+export async function createKey(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const kind = typed.text("kind") === "tools" ? "tools" : "inference";
+  const limits = limitsIn(typed);
+  const sent = kind === "tools" ? { name: limits["name"], rate_limit_rpm: limits["rate_limit_rpm"] } : limits;
+  const created = await call.control<NewKeyView>("POST", "/keys", { kind, ...sent });
+  return { show: shownOnce(created, call) };
+}
+
+/** The only page that ever has the key. Its address shows the key masked, when it is loaded again. */
+function shownOnce(created: NewKeyView, call: PageCall): PageContent {
+  const { key, kind, name } = created;
+  const samples = kind === "tools" ? null : codeSamples({ id: "first-call", legend: "A first request", samples: samplesFor(call.publicUrl, key) });
+  const body = markup`<p>This is the only time that the key is shown. Store it now.</p>
+    ${copyField({ id: "full-key", label: "Key", value: key })}${samples}${closeButton("I have stored it")}`;
+  return {
+    title: "Keys",
+    main: markup`${dialog({ id: "created-key", title: `The key “${name}”`, body, asks: "always", opensAtOnce: true })}
+      <p><a class="button" href="${call.link(`/keys/${created.id}`)}">To the key</a> <a class="button quiet" href="${call.link("/keys")}">To all keys</a></p>`,
+  };
+}
+
