@@ -33,15 +33,19 @@ async function render(call: PageCall): Promise<PageContent> {
     { path: call.link("/keys"), label: "Active", count: null, current: !revoked },
     { path: call.link("/keys?tab=revoked"), label: "Revoked", count: null, current: revoked },
   ]);
-  const body = newKeyForm(call, call.link("/keys"));
   return {
     title: "Keys",
     lead: "A key opens the inference API or the tools API in its owner's name, and spends the workspace's credit.",
     actions: create,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}
       ${revoked ? revokedKeys(keys, call) : activeKeys(keys, call, create)}
-      ${reason === null ? dialog({ id: "new-key", title: "Create key", body, asks: "changes", opensAtOnce: call.refused?.action === "create" }) : null}`,
+      ${reason === null ? createDialog(call) : null}`,
   };
+}
+
+function createDialog(call: PageCall): Html {
+  const body = newKeyForm(call, call.link("/keys"));
+  return dialog({ id: "new-key", title: "Create key", body, asks: "changes", opensAtOnce: call.refused?.action === "create" });
 }
 
 function nameColumns(call: PageCall): Column<KeyView>[] {
