@@ -52,8 +52,9 @@ async function showRefusal(error: unknown, { page, call, request, name, form }: 
   const field = error instanceof DomainError ? error.field : null;
   const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;
   const refused = { action: name, field, message: error.message, form, isShown: false };
-  const content = await page.render(withRefusal(call, refused));
-  return shellResponse({ content, page, call, request, status });
+  const refusedCall = withRefusal(call, refused);
+  const content = await page.render(refusedCall);
+  return shellResponse({ content, page, call: refusedCall, request, status });
 }
 
 /** @throws DomainError forbidden with the roles that may see the page */
