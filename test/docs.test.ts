@@ -89,7 +89,16 @@ describe("docs/operations.md", () => {
   });
 });
 
-const factors: Record<string, bigint> = { KiB: 1024n, MiB: 1024n ** 2n, GiB: 1024n ** 3n, ms: 1n, s: 1_000n, days: 86_400_000n };
+const factors: Record<string, bigint> = {
+  KiB: 1024n,
+  MiB: 1024n ** 2n,
+  GiB: 1024n ** 3n,
+  ms: 1n,
+  s: 1_000n,
+  min: 60_000n,
+  h: 3_600_000n,
+  days: 86_400_000n,
+};
 
 /** `8 MiB` in bytes, `60 s` in the unit that the constant's name ends with. */
 function numberIn(text: string, name: string): bigint {

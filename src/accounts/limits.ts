@@ -46,8 +46,10 @@ export const sessionUseMs = 60_000;
 /** Sensitive actions want a sign-in that is not older. */
 export const recentSignInMs = 3_600_000;
 export const agentCharactersMax = 200;
-/** How long a link signs in, by its purpose. */
-export const linkMsMax = { "sign in": 3_600_000, invitation: 24 * 3_600_000, password: 3_600_000 };
+/** How long links sign in. */
+export const signInLinkMsMax = 3_600_000;
+export const invitationLinkMsMax = 24 * 3_600_000;
+export const passwordLinkMsMax = 3_600_000;
 
 // Passwords and tries
 export const passwordCharactersMin = 15;
@@ -56,5 +58,7 @@ export const signInTriesMs = 15 * 60_000;
 /** For one address from one network. */
 export const signInTriesMax = 10;
 export const signInTriesOfNetworkMax = 100;
-/** Hashing at once, and what waits for it. */
-export const passwordLimits = { runningMax: 2, runningPerHolderMax: 1, waitingMax: 64, waitingPerHolderMax: 10, waitMs: 5_000 };
+export const passwordsHashedAtOnceMax = 2;
+export const passwordsWaitingMax = 64;
+export const passwordsWaitingPerNetworkMax = 10;
+export const passwordWaitMs = 5_000;

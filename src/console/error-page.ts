@@ -26,7 +26,10 @@ export function errorPage(error: unknown, request: Request, { control }: Console
   }
   if (error instanceof LimitReachedError) {
     const retry = Math.max(1, Math.ceil(error.retryAfterMs / 1_000));
-    return plainResponse({ title: "Too much at once", main: markup`${said(error.message)}${again(request)}` }, { status: error.status, headers: { "retry-after": String(retry) } });
+    return plainResponse(
+      { title: "Too much at once", main: markup`${said(error.message)}${again(request)}` },
+      { status: error.status, headers: { "retry-after": String(retry) } },
+    );
   }
   const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
   const main = markup`${said(known.message)}${wayOut(known, request)}`;

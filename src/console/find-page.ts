@@ -17,7 +17,8 @@ export function findPage(path: string, pages: readonly Page[]): FoundPage | null
     const base = `/w/${second}`;
     return found(path.slice(base.length) || "/", { of: "workspace", workspace: decoded(second), base }, pages);
   }
-  if (first === "operator") return found(path.slice("/operator".length) || "/", { of: "operator", workspace: null, base: "/operator" }, pages);
+  if (first === "operator")
+    return found(path.slice("/operator".length) || "/", { of: "operator", workspace: null, base: "/operator" }, pages);
   return found(path, { of: "person", workspace: null, base: "" }, pages);
 }
 

@@ -7,4 +7,8 @@ export const formBytesMax = 256 * 1024;
 export const formMs = 10_000;
 export const formFieldsMax = 500;
 /** Pages that are made at once, so that they leave time to requests of models. */
-export const pageLimits = { runningMax: 8, runningPerHolderMax: 2, waitingMax: 200, waitingPerHolderMax: 16, waitMs: 5_000 };
+export const pagesAtOnceMax = 8;
+export const pagesPerSessionMax = 2;
+export const pagesWaitingMax = 200;
+export const pagesWaitingPerSessionMax = 16;
+export const pageWaitMs = 5_000;

@@ -31,7 +31,10 @@ export function pageCall({ base, request, ...address }: Address, parts: ConsoleP
       const takesWorkspace = "workspace" in endpoint.fields.properties && workspace.id !== "";
       const fields = { ...(takesWorkspace && { workspace: workspace.id }), ...input };
       const pieces = async () => (file ? [file] : []);
-      return (await runEndpoint({ principal: viewer.principal, endpoint, input: fields, id, request, file: pieces }, parts.control)) as View;
+      return (await runEndpoint(
+        { principal: viewer.principal, endpoint, input: fields, id, request, file: pieces },
+        parts.control,
+      )) as View;
     },
   };
 }

@@ -3,7 +3,11 @@ import type { FormState } from "./look/forms/form.ts";
 import type { PageCall } from "./page.ts";
 
 /** Names the page's action, and proves that the form is from a page of this session. */
-export function hiddenFields({ formToken }: Pick<PageCall, "formToken">, action: string, further: Record<string, string> = {}): Record<string, string> {
+export function hiddenFields(
+  { formToken }: Pick<PageCall, "formToken">,
+  action: string,
+  further: Record<string, string> = {},
+): Record<string, string> {
   return { form_token: formToken, action, ...further };
 }
 
@@ -13,7 +17,11 @@ export function hiddenFields({ formToken }: Pick<PageCall, "formToken">, action:
  */
 export function formState(
   { refused }: Pick<PageCall, "refused">,
-  { action, values = {}, same = () => true }: { action: string; values?: Record<string, string>; same?: (form: FormOf) => boolean },
+  {
+    action,
+    values = {},
+    same = () => true,
+  }: { action: string; values?: Record<string, string>; same?: (form: FormOf) => boolean },
 ): FormState {
   if (refused === null || refused.action !== action || !same(refused.form)) return { values, problem: null };
   refused.isShown = true;

@@ -86,7 +86,12 @@ export interface PageCall {
    * Calls the control API in this process, with the viewer's rights. The field `workspace` is that of the address if the endpoint takes one.
    * @throws DomainError
    */
-  control<View = Record<string, unknown>>(method: Method, path: string, input?: Record<string, unknown>, file?: Uint8Array): Promise<View>;
+  control<View = Record<string, unknown>>(
+    method: Method,
+    path: string,
+    input?: Record<string, unknown>,
+    file?: Uint8Array,
+  ): Promise<View>;
 }
 
 export interface RefusedForm {

@@ -35,7 +35,11 @@ function attributes(request: Request): string {
 
 /** A path of the Console to go to after signing in; anything else leads to its start, so that no link leads elsewhere. */
 export function nextPath(text: string | null): string {
-  return text !== null && /^\/console(?:\/[\w.~!$&'()*+,;=:@%/-]*)?(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/.test(text) && !text.includes("//") ? text : "/console";
+  return text !== null &&
+    /^\/console(?:\/[\w.~!$&'()*+,;=:@%/-]*)?(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/.test(text) &&
+    !text.includes("//")
+    ? text
+    : "/console";
 }
 
 /** The first page of a workspace. */

@@ -8,7 +8,7 @@ import { requestTarget } from "../http/request-target.ts";
 import { peerAddress } from "../kernel/peer-address.ts";
 import { errorPage } from "./error-page.ts";
 import { findPage, type FoundPage } from "./find-page.ts";
-import { pageLimits } from "./limits.ts";
+import { pagesAtOnceMax, pagesPerSessionMax, pagesWaitingMax, pagesWaitingPerSessionMax, pageWaitMs } from "./limits.ts";
 import { pageCall } from "./page-call.ts";
 import type { HereWorkspace } from "./page.ts";
 import { pages } from "./pages.ts";
@@ -20,10 +20,18 @@ import { findViewer, isOperator, type Viewer } from "./viewer.ts";
 
 const prefix = "/console";
 
+const limits = {
+  runningMax: pagesAtOnceMax,
+  runningPerHolderMax: pagesPerSessionMax,
+  waitingMax: pagesWaitingMax,
+  waitingPerHolderMax: pagesWaitingPerSessionMax,
+  waitMs: pageWaitMs,
+};
+
 export function consoleRoutes(parts: ConsoleParts): Routes {
   const { clock } = parts.control;
   const router = new Router({ clock });
-  const rendering = new FairSemaphore({ clock, limits: pageLimits, busy: "The Console makes too many pages at this moment" });
+  const rendering = new FairSemaphore({ clock, limits, busy: "The Console makes too many pages at this moment" });
   const handle = (context: RouteContext) => answer(context, rendering, parts);
   const writeError = (error: unknown, { request }: RouteContext) => errorPage(error, request, parts);
   for (const path of [prefix, `${prefix}/*`]) router.add({ path, methods: ["GET", "HEAD", "POST"], handle, writeError });
@@ -68,7 +76,8 @@ function switched(query: URLSearchParams, viewer: Viewer): Response {
 
 /** A page leads to the sign-in and back; a form is lost with its session, and says so. */
 function signedOut(request: Request): Response {
-  if (request.method === "POST") throw new DomainError("unauthorized", "Your session has ended, and nothing was changed: sign in again");
+  if (request.method === "POST")
+    throw new DomainError("unauthorized", "Your session has ended, and nothing was changed: sign in again");
   const { path, query } = requestTarget(request);
   const next = query.size === 0 ? path : `${path}?${query.toString()}`;
   return seeOther(path === prefix ? `${prefix}/sign-in` : `${prefix}/sign-in?next=${encodeURIComponent(next)}`);

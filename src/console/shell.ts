@@ -38,8 +38,15 @@ interface Answer {
 }
 
 /** @param scripts of the page, besides the Console's own */
-export function consoleResponse(text: string, { status = 200, scripts = [], cookies = [], headers: further = {} }: Answer): Response {
-  const headers = new Headers({ ...consoleHeaders({ scripts, connects: scripts.length > 0 }), "content-type": htmlType, ...further });
+export function consoleResponse(
+  text: string,
+  { status = 200, scripts = [], cookies = [], headers: further = {} }: Answer,
+): Response {
+  const headers = new Headers({
+    ...consoleHeaders({ scripts, connects: scripts.length > 0 }),
+    "content-type": htmlType,
+    ...further,
+  });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return new Response(text, { status, headers });
 }
@@ -93,9 +100,3 @@ function sectionsOf(of: Page["of"], { base, role, path, page }: Place): Navigati
   }
   return Array.from(links, ([title, all]) => ({ title, links: all }));
 }
-
-/** A role in words. */
-export function roleName(role: ViewerRole): string {
-  return roleWords[role];
-}
-

@@ -46,7 +46,10 @@ async function act({ page, call, request }: Shown, { control }: ConsoleParts): P
 }
 
 /** Shows the page again with the message and all that was typed. */
-async function showRefusal(error: unknown, { page, call, request, name, form }: Shown & { name: string; form: FormFields }): Promise<Response> {
+async function showRefusal(
+  error: unknown,
+  { page, call, request, name, form }: Shown & { name: string; form: FormFields },
+): Promise<Response> {
   const isRefusal = (error instanceof DomainError && error.code !== "sign_in_again") || error instanceof LimitReachedError;
   if (!isRefusal) throw error;
   const field = error instanceof DomainError ? error.field : null;

@@ -38,7 +38,7 @@ export const folderRules: Rule[] = [
 ];
 
 /** The wings, whose inner folders the map shows as well. */
-const wings = new Set(["accounts", "connectors", "gateway", "security"]);
+const wings = new Set(["accounts", "connectors", "console", "gateway", "security"]);
 
 /** Each folder of src, and each inner folder of a wing. */
 function foldersOfSource(tree: SourceTree): string[] {

@@ -52,6 +52,7 @@ export const layers: Layer[] = [
 
   { name: "workers", holds: ["workers/"] },
   folder("control-api"),
+  folder("console/look"),
   folder("console"),
   { name: "server", holds: ["src/"] },
 ];

@@ -16,7 +16,8 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
   afterAll(() => database[Symbol.asyncDispose]());
 
   const keys = "/console/w/acme/keys";
-  const create = (fields: Record<string, string>, browser = member) => world.post(keys, { action: "create", kind: "inference", ...fields }, browser);
+  const create = (fields: Record<string, string>, browser = member) =>
+    world.post(keys, { action: "create", kind: "inference", ...fields }, browser);
   const fullKey = /platform-api-[0-9a-f]{64}/;
 
   test("a member creates a key, which this answer alone shows", async () => {
@@ -26,7 +27,7 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
     const listed = await world.get(keys, member);
     expect(listed.text).not.toMatch(fullKey);
     expect(listed.text).toContain("job &#60;b&#62;one&#60;/b&#62;");
-    expect(listed.text).toContain("of <data class=\"money\" value=\"5.000000000\"");
+    expect(listed.text).toContain('of <data class="money" value="5.000000000"');
   });
 
   test.each([
@@ -46,8 +47,15 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
     const { id } = await world.control.key("acme", { name: "shared" });
     const admin = await world.signIn("admin@acme");
     const edit = (fields: Record<string, string>, browser: Browser) =>
-      world.post(`${keys}/${id}`, { action: "edit", kind: "inference", name: "shared", monthly_spend_limit_usd: "", rate_limit_rpm: "", ...fields }, browser);
-    const [first, second] = await Promise.all([edit({ rate_limit_rpm: "5" }, member), edit({ rate_limit_rpm: "5", name: "ours" }, admin)]);
+      world.post(
+        `${keys}/${id}`,
+        { action: "edit", kind: "inference", name: "shared", monthly_spend_limit_usd: "", rate_limit_rpm: "", ...fields },
+        browser,
+      );
+    const [first, second] = await Promise.all([
+      edit({ rate_limit_rpm: "5" }, member),
+      edit({ rate_limit_rpm: "5", name: "ours" }, admin),
+    ]);
     expect([first.status, second.status]).toEqual([303, 303]);
     const rows = await world.control.list("/audit?workspace=acme&event=auth.api.key.updated");
     for (const { changes } of rows) expect(Object.keys(Object(changes))).not.toContain("monthly_spend_limit_usd");
@@ -59,7 +67,7 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
     expect(revoked.headers.get("location")).toBe("/console/w/acme/keys?tab=revoked");
     expect((await world.get(keys, member)).text).not.toContain(">ended<");
     expect((await world.get(`${keys}?tab=revoked`, member)).text).toContain("ended");
-    expect((await world.get(`${keys}/${id}`, member)).text).not.toContain("value=\"revoke\"");
+    expect((await world.get(`${keys}/${id}`, member)).text).not.toContain('value="revoke"');
   });
 
   test("an auditor sees all keys and changes none", async () => {

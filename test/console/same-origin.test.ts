@@ -53,7 +53,10 @@ describe.each(oneDatabase)("a session on $name", ({ open }) => {
     const form = await world.post("/console/account", end, lost);
     expect([form.status, form.text.includes("nothing was changed")]).toEqual([401, true]);
     const page = await world.get("/console/w/acme/keys?tab=revoked", lost);
-    expect([page.status, page.headers.get("location")]).toEqual([303, "/console/sign-in?next=%2Fconsole%2Fw%2Facme%2Fkeys%3Ftab%3Drevoked"]);
+    expect([page.status, page.headers.get("location")]).toEqual([
+      303,
+      "/console/sign-in?next=%2Fconsole%2Fw%2Facme%2Fkeys%3Ftab%3Drevoked",
+    ]);
   });
 
   test.each(["//evil.example", "https://evil.example", "/console//evil.example", "/console/../x\\evil", "javascript:alert(1)"])(
@@ -66,7 +69,11 @@ describe.each(oneDatabase)("a session on $name", ({ open }) => {
 
   test("a session opens the control API with the member's role", async () => {
     const call = (method: string, path: string, headers: Record<string, string>, body?: unknown) =>
-      world.control.call(method, path, { token: null, body, headers: { host: "localhost", cookie: `weir=${browser.token}`, ...headers } });
+      world.control.call(method, path, {
+        token: null,
+        body,
+        headers: { host: "localhost", cookie: `weir=${browser.token}`, ...headers },
+      });
     const own = { "sec-fetch-site": "same-origin", "content-type": "application/json" };
     expect((await call("GET", "/members?workspace=acme", {})).status).toBe(200);
     const settings = { fallbacks: false };

@@ -20,7 +20,8 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  const signIn = (fields: Record<string, string>) => world.post("/console/sign-in", { email: "member@acme", password, ...fields });
+  const signIn = (fields: Record<string, string>) =>
+    world.post("/console/sign-in", { email: "member@acme", password, ...fields });
   const account = (browser: Browser) => world.get("/console/account", browser);
   const mails = async () => database.sql<{ recipient: string; body: string }[]>`SELECT recipient, body FROM mails ORDER BY id`;
 
@@ -32,7 +33,9 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
   });
 
   test("beyond this machine the cookie is for TLS and this host alone", async () => {
-    const answer = await world.post("/console/sign-in", { email: "member@acme", password }, undefined, { host: "weir.example.com" });
+    const answer = await world.post("/console/sign-in", { email: "member@acme", password }, undefined, {
+      host: "weir.example.com",
+    });
     expect(answer.headers.get("set-cookie")).toMatch(/^__Host-weir=.*; Secure$/);
   });
 
@@ -46,7 +49,9 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
   });
 
   test("of 500 wrong passwords at once ten are compared, then the address has to wait a quarter of an hour", async () => {
-    const guesses = Array.from({ length: 500 }, (_, index) => signIn({ email: "auditor@acme", password: `guess number ${index}` }));
+    const guesses = Array.from({ length: 500 }, (_, index) =>
+      signIn({ email: "auditor@acme", password: `guess number ${index}` }),
+    );
     const statuses = (await Promise.all(guesses)).map(({ status }) => status);
     expect([401, 429].map((status) => statuses.filter((one) => one === status).length)).toEqual([10, 490]);
     expect((await signIn({ email: "auditor@acme" })).text).toContain("try again in 15 minutes");

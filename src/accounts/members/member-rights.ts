@@ -1,9 +1,10 @@
 /** What a member may do to another member. The operator may do everything. */
 import type { Actor, Role } from "../audit/actor.ts";
-import type { Queries } from "../../backing/backing.ts";
+import type { Transaction } from "../../backing/backing.ts";
 import { DomainError } from "../errors.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { authorize, managers } from "../workspaces/authorize.ts";
+import { lockSuperAdmins } from "./member-store.ts";
 
 interface Intended {
   actor: Actor;
@@ -22,9 +23,11 @@ interface Intended {
 export function requireRightOver({ actor, email, roles, action }: Intended): void {
   authorize(actor, { roles: managers, action });
   if (actor.kind !== "member") return;
-  const refuse = (cause: string) => new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${cause}`, { field: "email" });
+  const refuse = (cause: string) =>
+    new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${cause}`, { field: "email" });
   if (actor.email === email) throw refuse("nobody changes their own membership");
-  if (roles.includes("super_admin") && actor.role !== "super_admin") throw refuse("it takes the role super_admin where a super admin is concerned");
+  if (roles.includes("super_admin") && actor.role !== "super_admin")
+    throw refuse("it takes the role super_admin where a super admin is concerned");
 }
 
 /**
@@ -34,13 +37,12 @@ export function requireRightOver({ actor, email, roles, action }: Intended): voi
  */
 export async function requireAnotherSuperAdmin(
   { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
-  tx: Queries,
+  tx: Transaction,
 ): Promise<void> {
   if (actor.kind !== "member") return;
-  const rows = await tx<{ email: string }[]>`
-    SELECT m.email FROM members m JOIN accounts a ON a.email = m.email
-    WHERE m.workspace_id = ${workspace} AND m.role = 'super_admin' AND m.active AND a.state = 'active'
-    ORDER BY m.email FOR NO KEY UPDATE OF m`;
-  if (rows.some((row) => row.email !== email)) return;
-  throw new DomainError("conflict", `"${email}" is the last super admin of this workspace: make another one first`, { field: "email" });
+  const superAdmins = await lockSuperAdmins(workspace, tx);
+  if (superAdmins.some((one) => one !== email)) return;
+  throw new DomainError("conflict", `"${email}" is the last super admin of this workspace: make another one first`, {
+    field: "email",
+  });
 }

@@ -69,3 +69,22 @@ export async function selectMemberships(email: string, sql: Queries): Promise<{ 
   return sql<{ workspace: WorkspaceId; role: Role }[]>`
     SELECT workspace_id AS workspace, role FROM members WHERE email = ${email} ORDER BY workspace_id`;
 }
+
+/** The workspaces in which a person is active, in order of names. */
+export async function selectActiveMemberships(
+  { email, limit }: { email: string; limit: number },
+  sql: Queries,
+): Promise<{ id: WorkspaceId; name: string; role: Role }[]> {
+  return sql<{ id: WorkspaceId; name: string; role: Role }[]>`
+    SELECT w.id, w.name, m.role FROM members m JOIN workspaces w ON w.id = m.workspace_id
+    WHERE m.email = ${email} AND m.active ORDER BY w.name LIMIT ${limit}`;
+}
+
+/** Reads the addresses of the active super admins, and locks their memberships until the transaction ends. */
+export async function lockSuperAdmins(workspace: WorkspaceId, tx: Transaction): Promise<string[]> {
+  const rows = await tx<{ email: string }[]>`
+    SELECT m.email FROM members m JOIN accounts a ON a.email = m.email
+    WHERE m.workspace_id = ${workspace} AND m.role = 'super_admin' AND m.active AND a.state = 'active'
+    ORDER BY m.email FOR NO KEY UPDATE OF m`;
+  return rows.map(({ email }) => email);
+}

@@ -1,9 +1,17 @@
 /** Hashes and compares passwords, few at once: each takes a core for 30 ms and 19 MiB. */
 import type { Clock } from "../../kernel/clock.ts";
-import { FairSemaphore } from "../quotas/fair-semaphore.ts";
-import { passwordLimits } from "../limits.ts";
+import { FairSemaphore, type SemaphoreLimits } from "../quotas/fair-semaphore.ts";
+import { passwordsHashedAtOnceMax, passwordsWaitingMax, passwordsWaitingPerNetworkMax, passwordWaitMs } from "../limits.ts";
 import { hashWithArgon2, verifyWithArgon2 } from "./argon2.ts";
 import { newToken } from "./token.ts";
+
+const limits: SemaphoreLimits = {
+  runningMax: passwordsHashedAtOnceMax,
+  runningPerHolderMax: 1,
+  waitingMax: passwordsWaitingMax,
+  waitingPerHolderMax: passwordsWaitingPerNetworkMax,
+  waitMs: passwordWaitMs,
+};
 
 export class Passwords {
   readonly #semaphore: FairSemaphore;
@@ -11,7 +19,7 @@ export class Passwords {
   #decoy: Promise<string> | null = null;
 
   constructor(clock: Clock) {
-    this.#semaphore = new FairSemaphore({ clock, limits: passwordLimits, busy: "Too many people sign in at this moment" });
+    this.#semaphore = new FairSemaphore({ clock, limits, busy: "Too many people sign in at this moment" });
   }
 
   /** @param holder for whom the work is done: no holder takes the time of all others @throws LimitReachedError */

@@ -39,7 +39,10 @@ export async function deleteSession({ id, email }: { id: string; email: string |
 }
 
 /** Ends all sessions of a person, and their links. @param except the id of a session that stays */
-export async function deleteSessionsOf({ email, except = "" }: { email: string; except?: string }, tx: Transaction): Promise<void> {
+export async function deleteSessionsOf(
+  { email, except = "" }: { email: string; except?: string },
+  tx: Transaction,
+): Promise<void> {
   await tx`DELETE FROM sessions WHERE email = ${email} AND id <> ${except}`;
   await tx`DELETE FROM sign_in_links WHERE email = ${email}`;
 }

@@ -28,7 +28,10 @@ export function hasExpired({ createdAt, usedAt }: Pick<Session, "createdAt" | "u
  * @param action completes "Cannot …"
  * @throws DomainError sign_in_again
  */
-export function requireRecentSignIn({ provedAt }: Pick<Session, "provedAt">, { nowMs, action }: { nowMs: number; action: string }): void {
+export function requireRecentSignIn(
+  { provedAt }: Pick<Session, "provedAt">,
+  { nowMs, action }: { nowMs: number; action: string },
+): void {
   if (nowMs - provedAt.getTime() < recentSignInMs) return;
   throw new DomainError("sign_in_again", `Cannot ${action}: your last sign-in is more than an hour ago. Sign in again first`);
 }

@@ -5,6 +5,7 @@ import { change } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
 import { passwordCharactersMax, passwordCharactersMin } from "../limits.ts";
 import { selectMemberships } from "../members/member-store.ts";
+import { updatePasswordHash } from "./password-store.ts";
 import type { Passwords } from "./passwords.ts";
 import { deleteSessionsOf } from "./session-store.ts";
 
@@ -28,7 +29,7 @@ export async function setPassword(
   requireStrong(password, email);
   const hash = await passwords.hash(password, email);
   await sql.begin(async (tx) => {
-    await tx`UPDATE accounts SET password_hash = ${hash} WHERE email = ${email}`;
+    await updatePasswordHash({ email, hash }, tx);
     await deleteSessionsOf({ email, ...(except !== undefined && { except }) }, tx);
     for (const { workspace, role } of await selectMemberships(email, tx)) {
       const event = { event: "account.password.set", workspace, target: email, changes: {} };
@@ -39,15 +40,29 @@ export async function setPassword(
 
 /** Length is what makes a password strong: https://pages.nist.gov/800-63-4/sp800-63b.html */
 export function requireStrong(password: string, email: string): void {
-  const refuse = (cause: string) => new DomainError("invalid_field", `Cannot take this password: ${cause}`, { field: "password" });
+  const refuse = (cause: string) =>
+    new DomainError("invalid_field", `Cannot take this password: ${cause}`, { field: "password" });
   const characters = Array.from(password).length;
   if (characters < passwordCharactersMin) throw refuse(`at least ${passwordCharactersMin} characters are needed`);
   if (characters > passwordCharactersMax) throw refuse(`at most ${passwordCharactersMax} characters are possible`);
-  if (isGuessable(password.toLowerCase(), email)) throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
+  if (isGuessable(password.toLowerCase(), email))
+    throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
 }
 
 /** Words that people try first. */
-const common = ["password", "passwort", "letmein", "welcome", "qwertyuiop", "administrator", "iloveyou", "weir", "changeme", "123456789", "0123456789"];
+const common = [
+  "password",
+  "passwort",
+  "letmein",
+  "welcome",
+  "qwertyuiop",
+  "administrator",
+  "iloveyou",
+  "weir",
+  "changeme",
+  "123456789",
+  "0123456789",
+];
 
 /** Whether little is left without what everybody tries: the address, common words, repeated and consecutive characters. */
 function isGuessable(password: string, email: string): boolean {

@@ -4,6 +4,7 @@ import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { signInTriesMax, signInTriesMs, signInTriesOfNetworkMax } from "../limits.ts";
 import { LimitReachedError } from "../quotas/limit-reached.ts";
+import { countOne, deleteTries } from "./try-store.ts";
 
 interface Try {
   /** What was typed. */
@@ -24,21 +25,15 @@ export async function countTry({ email, network }: Try, sources: Sources): Promi
 
 /** After a success the address has all its tries again. */
 export async function forgetTries(tried: Try, { sql }: Sources): Promise<void> {
-  await sql`DELETE FROM sign_in_tries WHERE subject = ${pairOf(tried)}`;
+  await deleteTries(pairOf(tried), sql);
 }
 
 async function count({ subject, max }: { subject: Uint8Array; max: number }, { sql, clock }: Sources): Promise<void> {
   const nowMs = clock.now();
-  const now = new Date(nowMs);
-  const ended = new Date(nowMs - signInTriesMs);
-  const [row] = await sql<{ tries: number; since: Date }[]>`
-    INSERT INTO sign_in_tries AS t (subject, since, tries) VALUES (${subject}, ${now}, 1)
-    ON CONFLICT (subject) DO UPDATE SET
-      since = CASE WHEN t.since <= ${ended} THEN ${now} ELSE t.since END,
-      tries = CASE WHEN t.since <= ${ended} THEN 1 ELSE least(t.tries + 1, ${max + 1}) END
-    RETURNING tries, since`;
-  if (row === undefined || row.tries <= max) return;
-  const retryAfterMs = row.since.getTime() + signInTriesMs - nowMs;
+  const over = new Date(nowMs - signInTriesMs);
+  const { tries, since } = await countOne({ subject, now: new Date(nowMs), over, max }, sql);
+  if (tries <= max) return;
+  const retryAfterMs = since.getTime() + signInTriesMs - nowMs;
   const minutes = Math.max(1, Math.ceil(retryAfterMs / 60_000));
   const message = `Too many tries to sign in: try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
   throw new LimitReachedError(message, { status: 429, retryAfterMs });

@@ -3,6 +3,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { DomainError } from "../errors.ts";
 import { passwordCharactersMax, emailCharactersMax } from "../limits.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
+import { selectPasswordHash } from "./password-store.ts";
 import type { Passwords } from "./passwords.ts";
 import { countTry, forgetTries } from "./sign-in-tries.ts";
 
@@ -24,10 +25,8 @@ export async function checkPassword(
 ): Promise<string> {
   const email = canonicalEmail(typed.trim()).slice(0, emailCharactersMax);
   await countTry({ email, network }, sources);
-  const [row] = await sources.sql<{ hash: string | null }[]>`
-    SELECT password_hash AS hash FROM accounts WHERE email = ${email.replaceAll("\u0000", "")} AND state = 'active'`;
-  const isRight =
-    password.length <= passwordCharactersMax * 4 && (await passwords.verify(password, { hash: row?.hash ?? null, holder: network }));
+  const hash = await selectPasswordHash(email.replaceAll("\u0000", ""), sources.sql);
+  const isRight = password.length <= passwordCharactersMax * 4 && (await passwords.verify(password, { hash, holder: network }));
   if (!isRight) throw new DomainError("unauthorized", "The address or the password is wrong");
   await forgetTries({ email, network }, sources);
   return email;

@@ -22,7 +22,12 @@ export async function startSession(
   const nowMs = clock.now();
   const now = new Date(nowMs);
   await deleteExpired(
-    { created: new Date(nowMs - sessionAgeMsMax), used: new Date(nowMs - sessionIdleMsMax), tried: new Date(nowMs - signInTriesMs), now },
+    {
+      created: new Date(nowMs - sessionAgeMsMax),
+      used: new Date(nowMs - sessionIdleMsMax),
+      tried: new Date(nowMs - signInTriesMs),
+      now,
+    },
     sql,
   );
   const token = newToken();

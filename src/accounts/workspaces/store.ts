@@ -81,3 +81,8 @@ export async function anyWorkspace(sql: Queries): Promise<boolean> {
 export async function lockWorkspaces(tx: Transaction): Promise<void> {
   await tx`LOCK TABLE workspaces IN EXCLUSIVE MODE`;
 }
+
+/** In order of names. */
+export async function selectWorkspaceNames(limit: number, sql: Queries): Promise<{ id: WorkspaceId; name: string }[]> {
+  return sql<{ id: WorkspaceId; name: string }[]>`SELECT id, name FROM workspaces ORDER BY name LIMIT ${limit}`;
+}

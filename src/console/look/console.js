@@ -34,8 +34,7 @@
     return "defaultValue" in field && field.value !== field.defaultValue;
   };
 
-  const changedIn = (root) =>
-    [...root.querySelectorAll("form[data-guards]")].some((form) => [...form.elements].some(isChanged));
+  const changedIn = (root) => [...root.querySelectorAll("form[data-guards]")].some((form) => [...form.elements].some(isChanged));
 
   const mayClose = (dialog) => {
     if (dialog.dataset.asks === "always") return confirm("This is shown only once. Close it all the same?");
@@ -134,7 +133,8 @@
 
   showTimes(document);
   const zone = document.querySelector("[data-zone]");
-  if (zone) zone.textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}; days of spend begin at 00:00 UTC.`;
+  if (zone)
+    zone.textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}; days of spend begin at 00:00 UTC.`;
   const announced = document.querySelector("[data-announced][role=status]");
   if (announced) say(announced.textContent);
 }

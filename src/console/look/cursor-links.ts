@@ -2,7 +2,15 @@
 import { markup, type Html } from "../../http/html.ts";
 
 /** @param shown such as "50 requests"; null addresses are left out, and without any there is no line */
-export function cursorLinks({ shown, firstPath, nextPath }: { shown: string; firstPath: string | null; nextPath: string | null }): Html | null {
+export function cursorLinks({
+  shown,
+  firstPath,
+  nextPath,
+}: {
+  shown: string;
+  firstPath: string | null;
+  nextPath: string | null;
+}): Html | null {
   if (firstPath === null && nextPath === null) return null;
   return markup`<nav class="pages" aria-label="Pages">
     <p>${shown}</p>

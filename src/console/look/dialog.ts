@@ -23,7 +23,17 @@ export function dialog({ id, title, body, asks, opensAtOnce = false }: Dialog): 
 }
 
 /** @param path the page with the same contents */
-export function opener({ dialog, path, label, quiet = false }: { dialog: string; path: string; label: string; quiet?: boolean }): Html {
+export function opener({
+  dialog,
+  path,
+  label,
+  quiet = false,
+}: {
+  dialog: string;
+  path: string;
+  label: string;
+  quiet?: boolean;
+}): Html {
   return markup`<a class="button${quiet ? " quiet" : ""}" href="${path}" data-opens="${dialog}">${label}</a>`;
 }
 

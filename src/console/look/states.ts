@@ -20,7 +20,15 @@ export function emptyState(words: Content, action: Html | null): Html {
 }
 
 /** @param requestId what the operator finds in the log; null if there is none */
-export function errorState({ message, requestId, retryPath }: { message: string; requestId: string | null; retryPath: string | null }): Html {
+export function errorState({
+  message,
+  requestId,
+  retryPath,
+}: {
+  message: string;
+  requestId: string | null;
+  retryPath: string | null;
+}): Html {
   const retry = retryPath === null ? null : markup`<p><a class="button" href="${retryPath}">Try again</a></p>`;
   return markup`<div class="state bad" role="alert">
     <p>${content(message)}</p>

@@ -28,10 +28,11 @@ export function table<Row>({ caption, captioned = false, columns, rows, empty, t
   if (rows.length === 0) return empty;
   const headings = columns.map(
     ({ label, kind }) =>
-      markup`<th role="columnheader" scope="col" class="${kind}">${kind === "actions" ? markup`<span class="unseen">${label}</span>` : label}</th>`,
+      markup`<th role="columnheader" scope="col" class="of-${kind}">${kind === "actions" ? markup`<span class="unseen">${label}</span>` : label}</th>`,
   );
   const body = rows.map(
-    (row) => markup`<tr role="row">${columns.map((column, index) => cell(column, { given: column.cell(row), first: index === 0 }))}</tr>`,
+    (row) =>
+      markup`<tr role="row">${columns.map((column, index) => cell(column, { given: column.cell(row), first: index === 0 }))}</tr>`,
   );
   const sums =
     totals === undefined
@@ -46,12 +47,11 @@ export function table<Row>({ caption, captioned = false, columns, rows, empty, t
 
 function cell<Row>({ label, kind }: Column<Row>, { given, first }: { given: Content | null; first: boolean }): Html {
   const shown = given === null ? markup`<span class="none" aria-label="none">–</span>` : content(given);
-  if (first) return markup`<th role="rowheader" scope="row" class="${kind}"><div>${shown}</div></th>`;
-  return markup`<td role="cell" class="${kind}" data-label="${label}"><div>${shown}</div></td>`;
+  if (first) return markup`<th role="rowheader" scope="row" class="of-${kind}"><div>${shown}</div></th>`;
+  return markup`<td role="cell" class="of-${kind}" data-label="${label}"><div>${shown}</div></td>`;
 }
 
 /** From which width on the columns stand side by side. */
 function widthOf(columns: number): string {
-  if (columns <= 3) return "few";
-  return columns <= 6 ? "some" : "many";
+  return columns <= 5 ? "few" : "many";
 }

@@ -4,20 +4,10 @@ import { deleteSession } from "../../accounts/sessions/session-store.ts";
 import { endedSessionCookie } from "../../accounts/sessions/cookie.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { saidCookie, seeOther } from "../redirect.ts";
-import type { Viewer } from "../viewer.ts";
 import { followLink, linkPage } from "./link.ts";
 import { requestReset, resetPage } from "./reset.ts";
 import { signIn, signInPage } from "./sign-in.ts";
-
-export interface SignInCall {
-  request: Request;
-  /** Below /console. */
-  path: string;
-  query: URLSearchParams;
-  /** Of the connection's other end; null: unknown. */
-  address: string | null;
-  viewer: Viewer | null;
-}
+import type { SignInCall } from "./sign-in-call.ts";
 
 /** null: the path is a page for people who are signed in. */
 export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {

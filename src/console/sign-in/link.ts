@@ -1,11 +1,12 @@
 /** A link that signs in once. Opening it shows a button: programs that look at links in mails must not use it up. */
 import { DomainError } from "../../accounts/errors.ts";
-import { findSignInLink, takeSignInLink, type SignInLink } from "../../accounts/sessions/sign-in-links.ts";
+import type { SignInLink } from "../../accounts/sessions/link-store.ts";
+import { findSignInLink, takeSignInLink } from "../../accounts/sessions/sign-in-links.ts";
 import { markup } from "../../http/html.ts";
 import { emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
-import type { SignInCall } from "./answer.ts";
+import type { SignInCall } from "./sign-in-call.ts";
 import { openSession } from "./sign-in.ts";
 
 export async function linkPage(token: string, { control }: ConsoleParts): Promise<Response> {

@@ -1,6 +1,7 @@
 /** A mail with a link to choose a password. The answer is the same for every address, so that it does not tell who is known. */
 import { countTry, networkOf } from "../../accounts/sessions/sign-in-tries.ts";
 import { createSignInLink } from "../../accounts/sessions/sign-in-links.ts";
+import { lockAccount } from "../../accounts/members/member-store.ts";
 import { canonicalEmail } from "../../accounts/workspaces/fields.ts";
 import { emailCharactersMax } from "../../accounts/limits.ts";
 import { markup } from "../../http/html.ts";
@@ -9,7 +10,7 @@ import { readForm } from "../form.ts";
 import { emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
-import type { SignInCall } from "./answer.ts";
+import type { SignInCall } from "./sign-in-call.ts";
 
 export function resetPage(sentTo: string | null): Response {
   const words = `If "${sentTo}" has an account here, a mail with a link is on its way.`;
@@ -35,8 +36,7 @@ export async function requestReset({ request, address }: SignInCall, { control }
   const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
   await countTry({ email: `password ${email}`, network: networkOf(address) }, control);
   await sql.begin(async (tx) => {
-    const [account] = await tx`SELECT FROM accounts WHERE email = ${email} AND state = 'active'`;
-    if (!account) return;
+    if ((await lockAccount(email, tx)) !== "active") return;
     const { path, expiresAt } = await createSignInLink({ email, purpose: "password" }, { sql: tx, clock });
     const body = `Sign in and choose a password, once and before ${expiresAt}:
 

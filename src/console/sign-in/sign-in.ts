@@ -13,7 +13,7 @@ import { sentence } from "../page-forms.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import { nextPath, saidIn, saidOnceCookie, seeOther } from "../redirect.ts";
-import type { SignInCall } from "./answer.ts";
+import type { SignInCall } from "./sign-in-call.ts";
 
 interface Shown {
   /** What was typed, or whose session is to be renewed. */

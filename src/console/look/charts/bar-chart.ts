@@ -54,7 +54,9 @@ function lineAt(line: number): number {
 }
 
 function scale(top: bigint, words: (value: bigint) => string): Html {
-  const texts = [top, top / 2n].map((value, line) => markup`<text x="100%" y="${lineAt(line) + 4}" text-anchor="end">${words(value)}</text>`);
+  const texts = [top, top / 2n].map(
+    (value, line) => markup`<text x="100%" y="${lineAt(line) + 4}" text-anchor="end">${words(value)}</text>`,
+  );
   return markup`<svg class="scale" height="${height + 24}" aria-hidden="true">${texts}<text x="100%" y="${lineAt(2)}" text-anchor="end">0</text></svg>`;
 }
 
@@ -91,8 +93,10 @@ function bar({ id, date, index, of, drawn, top, words }: Bar): Html {
 function dayLabel({ date, index, of }: Pick<Bar, "date" | "index" | "of">): Html | null {
   const every = Math.ceil(of / labelsMax);
   if (index % every !== 0 || (index > 0 && of - index < every / 2)) return null;
-  const [at, anchor] = index === 0 && of > 1 ? [0, "start"] : index === of - 1 && of > 1 ? [100, "end"] : [((index + 0.5) * 100) / of, "middle"];
-  return markup`<text x="${percent(at)}" y="${height + 18}" text-anchor="${anchor}">${shortDay(date)}</text>`;
+  const [at, anchor] =
+    index === 0 && of > 1 ? [0, "start"] : index === of - 1 && of > 1 ? [100, "end"] : [((index + 0.5) * 100) / of, "middle"];
+  const second = (index / every) % 2 === 1 ? markup` class="second"` : null;
+  return markup`<text${second} x="${percent(at)}" y="${height + 18}" text-anchor="${anchor}">${shortDay(date)}</text>`;
 }
 
 function percent(part: number): string {
@@ -117,7 +121,13 @@ interface Numbers {
 function numbers({ title, days, drawn, totals, exact }: Numbers): Html {
   const columns: Column<number>[] = [
     { label: "Day (UTC)", kind: "time", cell: (index) => day(days[index] ?? "") },
-    ...(drawn.length < 2 ? [] : drawn.map(({ label, values }): Column<number> => ({ label, kind: "money", cell: (index) => exact(values[index] ?? 0n) }))),
+    ...(drawn.length < 2
+      ? []
+      : drawn.map(({ label, values }): Column<number> => ({
+          label,
+          kind: "money",
+          cell: (index) => exact(values[index] ?? 0n),
+        }))),
     { label: "Total", kind: "money", cell: (index) => exact(totals[index] ?? 0n) },
   ];
   const sums = drawn.length < 2 ? [] : drawn.map(({ values }) => exact(sumOf(values)));

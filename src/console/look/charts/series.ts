@@ -11,7 +11,9 @@ const seriesMax = 7;
 
 /** @returns the largest first; of more than seven, the rest as one at the end */
 export function drawnSeries(all: readonly Series[]): Series[] {
-  const sorted = all.toSorted((one, other) => Number(sumOf(other.values) > sumOf(one.values)) - Number(sumOf(other.values) < sumOf(one.values)));
+  const sorted = all.toSorted(
+    (one, other) => Number(sumOf(other.values) > sumOf(one.values)) - Number(sumOf(other.values) < sumOf(one.values)),
+  );
   if (sorted.length <= seriesMax) return sorted;
   const rest = sorted.slice(seriesMax - 1);
   const days = rest[0]?.values.length ?? 0;

@@ -32,7 +32,10 @@ export type Field = Common &
   );
 
 /** @param prefix makes ids unique where a page has several forms */
-export function fieldElement(field: Field, { prefix, value, problem }: { prefix: string; value: string; problem: string | null }): Html {
+export function fieldElement(
+  field: Field,
+  { prefix, value, problem }: { prefix: string; value: string; problem: string | null },
+): Html {
   const id = `${prefix}-${field.name}`;
   const described = [...(field.hint === undefined ? [] : [`${id}-hint`]), ...(problem === null ? [] : [`${id}-problem`])];
   const attributes = markup`${described.length === 0 ? null : markup` aria-describedby="${described.join(" ")}"`}${problem === null ? null : markup` aria-invalid="true"`}`;
@@ -79,7 +82,10 @@ function maximum(characters: number | undefined): Html | null {
   return characters === undefined ? null : markup` maxlength="${characters}"`;
 }
 
-function radios({ name, label, choices }: Extract<Field, { kind: "radios" }>, { id, value, hint, wrong, attributes }: Around): Html {
+function radios(
+  { name, label, choices }: Extract<Field, { kind: "radios" }>,
+  { id, value, hint, wrong, attributes }: Around,
+): Html {
   const items = choices.map((choice) => {
     const own = choice.hint === undefined ? null : markup`<span class="under">${choice.hint}</span>`;
     const checked = choice.value === value ? markup` checked` : null;

@@ -33,7 +33,10 @@ export function filterForm({ path, filters, kept = {} }: FilterForm): Html {
 /** What is set, each with a link that removes it. */
 function chips({ path, filters, kept = {} }: FilterForm): Html {
   const without = (left: Filter): string =>
-    address(path, { ...kept, ...Object.fromEntries(filters.filter((one) => one !== left).map(({ name, value }) => [name, value])) });
+    address(path, {
+      ...kept,
+      ...Object.fromEntries(filters.filter((one) => one !== left).map(({ name, value }) => [name, value])),
+    });
   const chip = (filter: Filter): Html =>
     markup`<li><span>${filter.label}: <bdi>${shownValue(filter)}</bdi></span><a href="${without(filter)}" aria-label="Remove the filter ${filter.label}">✕</a></li>`;
   return markup`<ul class="chips" role="list" aria-label="Filters that are set">${filters.map(chip)}<li class="clear"><a href="${address(path, kept)}">Clear</a></li></ul>`;

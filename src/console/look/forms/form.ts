@@ -51,12 +51,25 @@ export function form({ id, action, hidden = {}, fields, state, submit, tone, can
 }
 
 /** Asks before something that cannot be undone. @param warning names what happens and to what */
-export function confirmForm({ warning, ...rest }: Pick<Form, "id" | "action" | "hidden" | "submit" | "cancelPath"> & { warning: Content; state?: FormState }): Html {
+export function confirmForm({
+  warning,
+  ...rest
+}: Pick<Form, "id" | "action" | "hidden" | "submit" | "cancelPath"> & { warning: Content; state?: FormState }): Html {
   return markup`<p class="warning">${content(warning)}</p>${form({ fields: [], state: emptyForm, tone: "bad", ...rest })}`;
 }
 
 /** A button that is a form by itself, for one step that can be undone. */
-export function actionButton({ action, label, what, hidden = {} }: { action: string; label: string; what?: string; hidden?: Readonly<Record<string, string>> }): Html {
+export function actionButton({
+  action,
+  label,
+  what,
+  hidden = {},
+}: {
+  action: string;
+  label: string;
+  what?: string;
+  hidden?: Readonly<Record<string, string>>;
+}): Html {
   const unseen = what === undefined ? null : markup`<span class="unseen"> ${what}</span>`;
   return markup`<form class="inline" method="post" action="${action}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}<button type="submit" class="quiet small">${label}${unseen}</button></form>`;
 }

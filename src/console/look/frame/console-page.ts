@@ -7,14 +7,7 @@ import { pageHeaders } from "../../../http/pages/page-headers.ts";
 import { notice, type Notice } from "../states.ts";
 import { userText, type Content } from "../user-text.ts";
 import { consoleScript, consoleStyle } from "./assets.ts";
-import {
-  accountMenu,
-  navigation,
-  switcher,
-  type Account,
-  type NavigationSection,
-  type Switcher,
-} from "./navigation.ts";
+import { accountMenu, navigation, switcher, type Account, type NavigationSection, type Switcher } from "./navigation.ts";
 
 /** What stands around the page, the same on all pages of a person. */
 export interface Surroundings {

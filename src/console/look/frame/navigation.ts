@@ -58,7 +58,8 @@ function link({ path, label, icon: name, current }: NavigationLink): Html {
 /** Its button is shown once another workspace is chosen; a person with one workspace sees its name alone. */
 export function switcher({ action, current, choices }: Switcher): Html | null {
   const others = choices.filter(({ id }) => id !== current?.id);
-  if (others.length === 0) return current === null ? null : markup`<p class="switcher"><b>${userText(current.name)}</b></p>`;
+  if (others.length === 0)
+    return current === null ? null : markup`<p class="switcher"><b title="${current.name}">${userText(current.name)}</b></p>`;
   const option = ({ id, name }: WorkspaceChoice): Html =>
     markup`<option value="${id}"${id === current?.id ? markup` selected` : null}>${name}</option>`;
   return markup`<form class="switcher" method="get" action="${action}">

@@ -24,7 +24,8 @@ export const accountPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const { email } = call.viewer;
-  if (email === null) return { title: "Operator", main: markup`<p>You hold the operator token, which is no person's account.</p>` };
+  if (email === null)
+    return { title: "Operator", main: markup`<p>You hold the operator token, which is no person's account.</p>` };
   const { data } = await call.control<{ data: SessionView[] }>("GET", "/sessions");
   return {
     title: "Your account",
@@ -51,7 +52,12 @@ function sessions(rows: readonly SessionView[], call: PageCall): Html {
   const end = ({ id, agent }: SessionView): Html =>
     id === session.id
       ? badge("neutral", "This one")
-      : actionButton({ action: call.path, label: "End", what: `the session of ${agent}`, hidden: hiddenFields(call, "end", { session: id }) });
+      : actionButton({
+          action: call.path,
+          label: "End",
+          what: `the session of ${agent}`,
+          hidden: hiddenFields(call, "end", { session: id }),
+        });
   return table<SessionView>({
     caption: "Your sessions",
     columns: [

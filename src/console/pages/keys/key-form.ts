@@ -5,7 +5,13 @@ import type { FormFields } from "../../form.ts";
 import type { Field } from "../../look/forms/field.ts";
 
 export const limitFields: readonly Field[] = [
-  { kind: "text", name: "name", label: "Name", hint: "What it is for. Empty gives “Untitled key”.", charactersMax: nameCharactersMax },
+  {
+    kind: "text",
+    name: "name",
+    label: "Name",
+    hint: "What it is for. Empty gives “Untitled key”.",
+    charactersMax: nameCharactersMax,
+  },
   {
     kind: "money",
     name: "monthly_spend_limit_usd",

@@ -32,7 +32,9 @@ async function render(call: PageCall): Promise<PageContent> {
     title: key.name,
     trail: [{ path: call.link("/keys"), label: "Keys" }],
     badge: key.revoked_at === null ? badge("good", "active") : badge("bad", "revoked"),
-    actions: mayChange ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true }) : null,
+    actions: mayChange
+      ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true })
+      : null,
     main: markup`${keyFacts(key, call)}
       ${mayChange ? section("change", "Change it", editForm(key, call)) : null}
       ${key.kind === "tools" ? null : section("use", "Use it", codeSamples({ id: "sample", legend: "A request", samples: samplesFor(call.publicUrl, "$WEIR_KEY") }))}

@@ -63,7 +63,11 @@ function activeKeys(rows: readonly KeyView[], call: PageCall, create: Html | nul
     caption: "Active keys",
     columns: [
       ...nameColumns(call),
-      { label: "Requests a minute", kind: "number", cell: ({ rate_limit_rpm: limit }) => limit ?? markup`<span class="none">default</span>` },
+      {
+        label: "Requests a minute",
+        kind: "number",
+        cell: ({ rate_limit_rpm: limit }) => limit ?? markup`<span class="none">default</span>`,
+      },
       { label: "Spent this month", kind: "money", cell: spent },
       { label: "Last used", kind: "time", cell: ({ last_used_at: at }) => time(at) },
     ],
@@ -86,7 +90,11 @@ function revokedKeys(rows: readonly KeyView[], call: PageCall): Html {
     columns: [
       ...nameColumns(call),
       { label: "Revoked", kind: "time", cell: ({ revoked_at: at }) => time(at) },
-      { label: "Spent this month", kind: "money", cell: ({ kind, month_spent_usd: used }) => (kind === "tools" ? null : money(used)) },
+      {
+        label: "Spent this month",
+        kind: "money",
+        cell: ({ kind, month_spent_usd: used }) => (kind === "tools" ? null : money(used)),
+      },
     ],
     rows,
     empty: emptyState("No key was revoked.", null),

@@ -31,7 +31,8 @@ async function render(call: PageCall): Promise<PageContent> {
 /** null: the viewer may create a key; otherwise why not. */
 export function mayCreate({ workspace: { role }, viewer }: PageCall, enabled: boolean): string | null {
   if (role === "auditor") return "Auditors are read-only: they create no keys.";
-  if (viewer.email === null) return "A key belongs to a person. As the operator, create one for its owner by the command line: key create --owner.";
+  if (viewer.email === null)
+    return "A key belongs to a person. As the operator, create one for its owner by the command line: key create --owner.";
   if (!enabled) return "The platform is switched off for this workspace: keys can be created once the operator switches it on.";
   return null;
 }
@@ -70,7 +71,10 @@ export async function createKey(call: PageCall, typed: FormFields): Promise<Acti
 /** The only page that ever has the key. Its address shows the key masked, when it is loaded again. */
 function shownOnce(created: NewKeyView, call: PageCall): PageContent {
   const { key, kind, name } = created;
-  const samples = kind === "tools" ? null : codeSamples({ id: "first-call", legend: "A first request", samples: samplesFor(call.publicUrl, key) });
+  const samples =
+    kind === "tools"
+      ? null
+      : codeSamples({ id: "first-call", legend: "A first request", samples: samplesFor(call.publicUrl, key) });
   const body = markup`<p>This is the only time that the key is shown. Store it now.</p>
     ${copyField({ id: "full-key", label: "Key", value: key })}${samples}${closeButton("I have stored it")}`;
   return {
@@ -79,4 +83,3 @@ function shownOnce(created: NewKeyView, call: PageCall): PageContent {
       <p><a class="button" href="${call.link(`/keys/${created.id}`)}">To the key</a> <a class="button quiet" href="${call.link("/keys")}">To all keys</a></p>`,
   };
 }
-

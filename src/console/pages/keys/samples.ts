@@ -4,6 +4,9 @@ import type { Sample } from "../../look/code.ts";
 /** Callable without an account at a provider where the sandbox is on. */
 const model = "sandbox/echo";
 
+/** The official package, by whose name it is installed. */
+const sdk = "openai";
+
 /** @param key the full key, or a placeholder where it is not known any more */
 export function samplesFor(publicUrl: string, key: string): Sample[] {
   const url = `${publicUrl}/gpt/v1`;
@@ -28,14 +31,16 @@ print(answer.choices[0].message.content)`,
     },
     {
       language: "JavaScript",
-      code: `import OpenAI from "openai";
-
-const client = new OpenAI({ baseURL: "${url}", apiKey: "${key}" });
-const answer = await client.chat.completions.create({
-  model: "${model}",
-  messages: [{ role: "user", content: "Hello" }],
-});
-console.log(answer.choices[0].message.content);`,
+      code: [
+        `import OpenAI from "${sdk}";`,
+        ``,
+        `const client = new OpenAI({ baseURL: "${url}", apiKey: "${key}" });`,
+        `const answer = await client.chat.completions.create({`,
+        `  model: "${model}",`,
+        `  messages: [{ role: "user", content: "Hello" }],`,
+        `});`,
+        `console.log(answer.choices[0].message.content);`,
+      ].join("\n"),
     },
   ];
 }

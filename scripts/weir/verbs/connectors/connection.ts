@@ -1,6 +1,6 @@
-import { ofWorkspace, withId, workspace } from "../flags.ts";
-import { number, objectFile, oneOf, text } from "../value.ts";
-import type { Flag, Verb } from "../verb.ts";
+import { ofWorkspace, withId, workspace } from "../../flags.ts";
+import { number, objectFile, oneOf, text } from "../../value.ts";
+import type { Flag, Verb } from "../../verb.ts";
 
 const theConnection = withId("id of the connection");
 

@@ -1,6 +1,6 @@
-import { ofWorkspace, workspace } from "../flags.ts";
-import { listOrNone, onOff, text, usd, usdOrNone } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { ofWorkspace, workspace } from "../../flags.ts";
+import { listOrNone, onOff, text, usd, usdOrNone } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 const one = { ...ofWorkspace, field: "id" };
 

@@ -1,4 +1,4 @@
-import type { Verb } from "../verb.ts";
+import type { Verb } from "../../verb.ts";
 
 export const ledgerVerbs: readonly Verb[] = [
   {

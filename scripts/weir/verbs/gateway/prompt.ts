@@ -1,6 +1,6 @@
-import { withId, workspace } from "../flags.ts";
-import { id, time } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { withId, workspace } from "../../flags.ts";
+import { id, time } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 export const promptVerbs: readonly Verb[] = [
   {

@@ -1,6 +1,6 @@
-import { ofWorkspace } from "../flags.ts";
-import { email, oneOf, yes } from "../value.ts";
-import type { Flag, Verb } from "../verb.ts";
+import { ofWorkspace } from "../../flags.ts";
+import { email, oneOf, yes } from "../../value.ts";
+import type { Flag, Verb } from "../../verb.ts";
 
 const role: Flag = {
   name: "role",

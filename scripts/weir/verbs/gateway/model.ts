@@ -1,6 +1,6 @@
-import { importKinds, importModels } from "../model-import.ts";
-import { id, oneOf, text, yes } from "../value.ts";
-import type { Flag, Verb } from "../verb.ts";
+import { importKinds, importModels } from "../../model-import.ts";
+import { id, oneOf, text, yes } from "../../value.ts";
+import type { Flag, Verb } from "../../verb.ts";
 
 const oneModel: Flag = { name: "id", field: "id", value: id, help: "only this model" };
 const columns = ["id", "name", "provider", "context_length", "availability", "runnable", "unavailable_reason"];

@@ -1,5 +1,5 @@
-import { email } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { email } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 const summaries = {
   suspend: "Stop a person's keys in every workspace",

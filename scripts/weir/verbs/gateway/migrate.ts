@@ -1,5 +1,5 @@
-import { yes } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { yes } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 /** The move of twenty million rows takes a quarter of an hour. */
 const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
-import { email, id } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { email, id } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 export const sessionVerbs: readonly Verb[] = [
   {

@@ -1,10 +1,10 @@
-import { CursorError, readAdvisories, type Cursor, type Progress } from "../../../src/security/advisories/read-advisories.ts";
-import { advisoryFailuresShownMax } from "../../../src/security/limits.ts";
-import { advisoryBatches, type AdvisoryBatch, type Failure } from "../upload/advisory-batches.ts";
-import { CallError } from "../call.ts";
-import { UsageError } from "../usage-error.ts";
-import { text, type Value } from "../value.ts";
-import type { LocalAnswer, Sending, Verb } from "../verb.ts";
+import { CursorError, readAdvisories, type Cursor, type Progress } from "../../../../src/security/advisories/read-advisories.ts";
+import { advisoryFailuresShownMax } from "../../../../src/security/limits.ts";
+import { advisoryBatches, type AdvisoryBatch, type Failure } from "../../upload/advisory-batches.ts";
+import { CallError } from "../../call.ts";
+import { UsageError } from "../../usage-error.ts";
+import { text, type Value } from "../../value.ts";
+import type { LocalAnswer, Sending, Verb } from "../../verb.ts";
 
 export const advisoriesVerbs: readonly Verb[] = [
   {

@@ -1,17 +1,17 @@
-import { judgeConnectors, type Judgement } from "../../../src/connectors/catalog/files/judge.ts";
-import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
-import { exportCatalog, exportFormats } from "../../../src/connectors/catalog/exports.ts";
-import { formatProblem } from "../../../src/connectors/catalog/files/problem.ts";
-import { tallyOf, type Tally } from "../../../src/connectors/catalog/files/tally.ts";
-import { catalogWords } from "../../../src/gateway/api/request/supports.ts";
-import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
-import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
-import { formatModelProblem } from "../../../src/gateway/models/check/problem.ts";
-import { modelTallyOf, type ModelTally } from "../../../src/gateway/models/check/tally.ts";
-import { CallError } from "../call.ts";
-import { columns } from "../print.ts";
-import { oneOf } from "../value.ts";
-import type { Files, LocalAnswer, Verb } from "../verb.ts";
+import { judgeConnectors, type Judgement } from "../../../../src/connectors/catalog/files/judge.ts";
+import { readConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
+import { exportCatalog, exportFormats } from "../../../../src/connectors/catalog/exports.ts";
+import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
+import { tallyOf, type Tally } from "../../../../src/connectors/catalog/files/tally.ts";
+import { catalogWords } from "../../../../src/gateway/api/request/supports.ts";
+import { readCatalogFiles } from "../../../../src/gateway/models/catalog-files.ts";
+import { judgeModels } from "../../../../src/gateway/models/check/judge.ts";
+import { formatModelProblem } from "../../../../src/gateway/models/check/problem.ts";
+import { modelTallyOf, type ModelTally } from "../../../../src/gateway/models/check/tally.ts";
+import { CallError } from "../../call.ts";
+import { columns } from "../../print.ts";
+import { oneOf } from "../../value.ts";
+import type { Files, LocalAnswer, Verb } from "../../verb.ts";
 
 export const catalogVerbs: readonly Verb[] = [
   {

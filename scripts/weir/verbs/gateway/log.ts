@@ -1,6 +1,6 @@
-import { withId, workspace } from "../flags.ts";
-import { email, id, number, rows, text } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { withId, workspace } from "../../flags.ts";
+import { email, id, number, rows, text } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 export const logVerbs: readonly Verb[] = [
   {

@@ -1,6 +1,6 @@
-import { workspace } from "../flags.ts";
-import { rows, text } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { workspace } from "../../flags.ts";
+import { rows, text } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 export const auditVerbs: readonly Verb[] = [
   {

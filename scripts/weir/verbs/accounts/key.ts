@@ -1,6 +1,6 @@
-import { ofWorkspace, withId, workspace } from "../flags.ts";
-import { email, numberOrDefault, oneOf, present, text, usdOrNone } from "../value.ts";
-import type { Flag, Verb } from "../verb.ts";
+import { ofWorkspace, withId, workspace } from "../../flags.ts";
+import { email, numberOrDefault, oneOf, present, text, usdOrNone } from "../../value.ts";
+import type { Flag, Verb } from "../../verb.ts";
 
 const theKey = withId("id of the key");
 

@@ -1,6 +1,6 @@
-import { ofWorkspace } from "../flags.ts";
-import { text, textOrNone } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { ofWorkspace } from "../../flags.ts";
+import { text, textOrNone } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 export const projectVerbs: readonly Verb[] = [
   {

@@ -1,7 +1,7 @@
-import { sbomBytesMax } from "../../../src/security/limits.ts";
-import { ofWorkspace } from "../flags.ts";
-import { text } from "../value.ts";
-import type { Verb } from "../verb.ts";
+import { sbomBytesMax } from "../../../../src/security/limits.ts";
+import { ofWorkspace } from "../../flags.ts";
+import { text } from "../../value.ts";
+import type { Verb } from "../../verb.ts";
 
 export const sbomVerbs: readonly Verb[] = [
   {

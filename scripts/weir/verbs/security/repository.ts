@@ -1,9 +1,9 @@
-import { DomainError } from "../../../src/accounts/errors.ts";
-import { CallError } from "../call.ts";
-import { ofWorkspace } from "../flags.ts";
-import { packedRepository, type PackedRepository } from "../upload/packed-repository.ts";
-import { text } from "../value.ts";
-import type { LocalAnswer, Sending, Verb } from "../verb.ts";
+import { DomainError } from "../../../../src/accounts/errors.ts";
+import { CallError } from "../../call.ts";
+import { ofWorkspace } from "../../flags.ts";
+import { packedRepository, type PackedRepository } from "../../upload/packed-repository.ts";
+import { text } from "../../value.ts";
+import type { LocalAnswer, Sending, Verb } from "../../verb.ts";
 
 export const repositoryVerbs: readonly Verb[] = [
   {

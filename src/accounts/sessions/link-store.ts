@@ -1,0 +1,37 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+
+export type LinkPurpose = "sign in" | "invitation" | "password";
+
+export interface SignInLink {
+  email: string;
+  purpose: LinkPurpose;
+}
+
+interface NewLink extends SignInLink {
+  tokenHash: Uint8Array;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+export async function insertLink({ tokenHash, email, purpose, createdAt, expiresAt }: NewLink, sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO sign_in_links (token_hash, email, purpose, created_at, expires_at)
+    VALUES (${tokenHash}, ${email}, ${purpose}, ${createdAt}, ${expiresAt})`;
+}
+
+/** A link that has not expired, of an active account. */
+export async function selectLink(
+  { tokenHash, now }: { tokenHash: Uint8Array; now: Date },
+  sql: Queries,
+): Promise<SignInLink | undefined> {
+  const [row] = await sql<SignInLink[]>`
+    SELECT l.email, l.purpose FROM sign_in_links l JOIN accounts a ON a.email = l.email
+    WHERE l.token_hash = ${tokenHash} AND l.expires_at > ${now} AND a.state = 'active'`;
+  return row;
+}
+
+/** @returns false if somebody else was first */
+export async function deleteLink(tokenHash: Uint8Array, tx: Transaction): Promise<boolean> {
+  const deleted = await tx`DELETE FROM sign_in_links WHERE token_hash = ${tokenHash}`;
+  return deleted.count === 1;
+}

@@ -1,0 +1,169 @@
+/** One page with every component, filled with ordinary and with hostile text. */
+import { markup, type Html } from "../../../src/http/html.ts";
+import { badge } from "../../../src/console/look/badge.ts";
+import { barChart } from "../../../src/console/look/charts/bar-chart.ts";
+import { sparkline } from "../../../src/console/look/charts/sparkline.ts";
+import { codeSamples } from "../../../src/console/look/code.ts";
+import { copyField } from "../../../src/console/look/copy.ts";
+import { cursorLinks } from "../../../src/console/look/cursor-links.ts";
+import { closeButton, dialog, opener } from "../../../src/console/look/dialog.ts";
+import { facts } from "../../../src/console/look/facts.ts";
+import { filterForm } from "../../../src/console/look/forms/filter-form.ts";
+import { confirmForm, emptyForm, form } from "../../../src/console/look/forms/form.ts";
+import { consolePage } from "../../../src/console/look/frame/console-page.ts";
+import { money, roundedUsd } from "../../../src/console/look/money.ts";
+import { monogram } from "../../../src/console/look/monogram.ts";
+import { emptyState, errorState, forbiddenState } from "../../../src/console/look/states.ts";
+import { table } from "../../../src/console/look/table.ts";
+import { tabs } from "../../../src/console/look/tabs.ts";
+import { tiles } from "../../../src/console/look/tiles.ts";
+import { around, columns, days, fields, hostile, keys, samples, usd, wave, type Key } from "./gallery-contents.ts";
+
+/** An ordinary page of keys. */
+export function keysPage(): string {
+  const total = keys.reduce((sum, { spent }) => sum + spent, 0n);
+  return consolePage(
+    {
+      title: "Keys",
+      lead: "Each key spends the credit of this workspace, up to its own limit.",
+      actions: opener({ dialog: "create", path: "/keys/new", label: "Create key" }),
+      notice: { tone: "good", words: "The key “Nightly evaluation” is changed. Gateways follow within 30 seconds." },
+      main: markup`${tiles([
+        { label: "Credit left", value: money(usd(41_873)), note: markup`${money(usd(120))} reserved by requests that run` },
+        {
+          label: "Spent this month",
+          value: money(total),
+          drawing: sparkline([3, 5, 4, 8, 7, 9, 12, 11, 14, 10, 15], "From 3 to 15 USD a day"),
+          path: "/spend",
+        },
+        { label: "Requests today", value: "18,204", note: "0.3 % failed" },
+        { label: "First token, p50 and p95", value: "412 ms", note: "p95 1,310 ms" },
+      ])}
+      ${barChart({
+        id: "spend",
+        title: "Spend by day and key",
+        days,
+        series: [
+          { label: "Production", values: wave(1_200, 0) },
+          { label: "Nightly evaluation", values: wave(420, 1) },
+          { label: "Support assistant", values: wave(160, 2) },
+        ],
+        words: roundedUsd,
+        exact: money,
+        empty: markup``,
+      })}
+      ${tabs("Keys", [
+        { path: "/keys", label: "Active", count: 4, current: true },
+        { path: "/keys?revoked=true", label: "Revoked", count: 2, current: false },
+      ])}
+      ${filterForm({
+        path: "/keys",
+        kept: { tab: "active" },
+        filters: [
+          { name: "q", label: "Name", kind: "text", value: "" },
+          {
+            name: "owner",
+            label: "Owner",
+            kind: "choice",
+            value: "mira@example.org",
+            choices: [
+              { value: "", label: "Everybody" },
+              { value: "mira@example.org", label: "mira@example.org" },
+            ],
+          },
+          { name: "since", label: "Created since", kind: "date", value: "2026-11-01" },
+        ],
+      })}
+      ${table({ caption: "Active keys", columns, rows: keys, empty: markup`` })}
+      ${cursorLinks({ shown: "50 keys", firstPath: "/keys", nextPath: "/keys?after=k50" })}
+      ${createDialog()}`,
+    },
+    around,
+  );
+}
+
+function createDialog(): Html {
+  return dialog({
+    id: "create",
+    title: "Create a key",
+    asks: "changes",
+    body: form({
+      id: "create-form",
+      action: "/keys",
+      fields: fields.slice(0, 3),
+      state: emptyForm,
+      submit: "Create key",
+      cancelPath: "/keys",
+    }),
+  });
+}
+
+/** The dialog that shows a new key. */
+export function keyDialog(): Html {
+  return dialog({
+    id: "created",
+    title: "Store this key now",
+    asks: "always",
+    opensAtOnce: true,
+    body: markup`<p>It is shown only this once. Weir keeps a digest of it, from which nobody can read it.</p>
+      ${copyField({ id: "new-key", label: "Key", value: "sk-weir-4f9a20c15d7e88b3aa10ff02c4de9d2e" })}
+      ${codeSamples({ id: "use-key", legend: "Use it", samples })}${closeButton("I have stored it")}`,
+  });
+}
+
+/** Everything else, with text that was written to harm. */
+export function galleryPage(): string {
+  const harmed: Key[] = hostile.map((words) => ({
+    name: words,
+    owner: words,
+    masked: "sk-…",
+    spent: 1n,
+    limit: 3n,
+    used: "2026-11-26T23:59:59Z",
+  }));
+  const state = {
+    values: Object.fromEntries(fields.map(({ name }, index) => [name, hostile[index % hostile.length] ?? ""])),
+    problem: { field: "limit", message: `The limit ${hostile[1]} is no amount` },
+  };
+  return consolePage(
+    {
+      title: hostile[0] ?? "",
+      trail: [
+        { path: "/keys", label: "Keys" },
+        { path: "/keys/1", label: hostile[3] ?? "" },
+      ],
+      badge: badge("warn", "Near its limit"),
+      lead: hostile[4] ?? "",
+      actions: markup`${opener({ dialog: "create", path: "/keys/new", label: "Create key", quiet: true })}`,
+      notice: { tone: "bad", words: hostile[1] ?? "" },
+      main: markup`<p>${badge("good", "Active")} ${badge("warn", "Slow")} ${badge("bad", "Revoked")} ${badge("neutral", "Off")} ${monogram("Google Cloud")}${monogram("okta")}${monogram(hostile[0] ?? "")}${monogram("مفتاح")}</p>
+        ${facts([
+          ["Name", hostile[2] ?? ""],
+          ["Owner", hostile[3] ?? ""],
+          ["Cost", money("0.000000123")],
+          ["Revoked", null],
+        ])}
+        ${table({ caption: "Keys with hostile names", captioned: true, columns, rows: harmed, empty: markup``, totals: ["Sum", null, null, null, money(5n), null, null] })}
+        ${barChart({ id: "many", title: "Requests by day and model", days: days.slice(0, 3), series: Array.from({ length: 9 }, (_, index) => ({ label: hostile[index] ?? `model ${index}`, values: [BigInt(index), 5n, 7n] })), words: String, empty: markup``, tableOpen: true })}
+        <h2>A form that was refused</h2>
+        ${form({ id: "edit", action: "/keys/1", hidden: { version: hostile[1] ?? "" }, fields, state, submit: "Save", cancelPath: "/keys", files: true })}
+        <h2>States</h2>
+        ${emptyState("There is no key yet.", opener({ dialog: "create", path: "/keys/new", label: "Create the first key" }))}
+        ${errorState({ message: "The log cannot be read at the moment", requestId: "req-01HZX", retryPath: "/keys" })}
+        ${forbiddenState({ what: "Prompts", needed: "an admin", role: "member" })}
+        <h2>Revoke</h2>
+        ${confirmForm({ id: "revoke", action: "/revoke", hidden: {}, warning: `The key ${hostile[1]} stops within 30 seconds, and cannot be brought back.`, submit: "Revoke key", cancelPath: "/keys" })}
+        ${createDialog()}`,
+    },
+    {
+      ...around,
+      switcher: { ...around.switcher, choices: [], current: { id: "w1", name: hostile[2] ?? "" } },
+      account: { ...around.account, name: hostile[2] ?? "" },
+    },
+  );
+}
+
+/** What follows the creation of a key. */
+export function createdPage(): string {
+  return consolePage({ title: "Key created", main: keyDialog() }, around);
+}
