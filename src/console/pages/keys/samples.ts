@@ -4,9 +4,6 @@ import type { Sample } from "../../look/code.ts";
 /** Callable without an account at a provider where the sandbox is on. */
 const model = "sandbox/echo";
 
-/** The official package, by whose name it is installed. */
-const sdk = "openai";
-
 /** @param key the full key, or a placeholder where it is not known any more */
 export function samplesFor(publicUrl: string, key: string): Sample[] {
   const url = `${publicUrl}/gpt/v1`;
@@ -32,7 +29,7 @@ print(answer.choices[0].message.content)`,
     {
       language: "JavaScript",
       code: [
-        `import OpenAI from "${sdk}";`,
+        `import OpenAI from 'openai';`,
         ``,
         `const client = new OpenAI({ baseURL: "${url}", apiKey: "${key}" });`,
         `const answer = await client.chat.completions.create({`,
