@@ -19,6 +19,7 @@ import { providerKeyVerbs } from "./verbs/gateway/provider-key.ts";
 import { repositoryVerbs } from "./verbs/security/repository.ts";
 import { sbomVerbs } from "./verbs/security/sbom.ts";
 import { sessionVerbs } from "./verbs/accounts/session.ts";
+import { serviceVerbs } from "./verbs/accounts/service.ts";
 import type { Verb } from "./verb.ts";
 import { workspaceVerbs } from "./verbs/accounts/workspace.ts";
 
@@ -36,6 +37,7 @@ export const verbs: readonly Verb[] = [
   ...ledgerVerbs,
   ...migrateVerbs,
   ...secretsVerbs,
+  ...serviceVerbs,
   ...connectionVerbs,
   ...providerKeyVerbs,
   ...sbomVerbs,

@@ -21,6 +21,8 @@ export interface Page {
   earlyAccess?: string;
   /** The largest form, for one with a file. */
   formBytesMax?: number;
+  /** For a page that takes longer than others. */
+  deadlineMs?: number;
   /** Further scripts. */
   scripts?: readonly Asset[];
   /** @throws DomainError, which is shown as a page */

@@ -4,5 +4,22 @@ import { accountPage } from "./pages/account/account-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/keys/key-page.ts";
 import { keysPage } from "./pages/keys/keys-page.ts";
 import { newKeyPage } from "./pages/keys/new-key.ts";
+import { ledgerPage } from "./pages/operator/ledger-page.ts";
+import { servicePage } from "./pages/operator/service-page.ts";
+import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
+import { newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
 
-export const pages: readonly Page[] = [keysPage, newKeyPage, keyPage, revokeKeyPage, accountPage];
+export const pages: readonly Page[] = [
+  keysPage,
+  newKeyPage,
+  keyPage,
+  revokeKeyPage,
+
+  workspacesPage,
+  newWorkspacePage,
+  operatorWorkspacePage,
+  ledgerPage,
+  servicePage,
+
+  accountPage,
+];

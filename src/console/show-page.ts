@@ -22,7 +22,7 @@ interface Shown {
 export function showPage({ page, call, request }: Shown, parts: ConsoleParts): Promise<Response> {
   requireRole(page, call);
   const work = request.method === "POST" ? act({ page, call, request }, parts) : get({ page, call, request });
-  return withDeadline(parts.control.clock, pageDeadlineMs, "The page", work);
+  return withDeadline(parts.control.clock, page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }
 
 async function get({ page, call, request }: Shown): Promise<Response> {

@@ -18,6 +18,7 @@ import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { repositoryEndpoints } from "./endpoints/repositories.ts";
 import { sbomEndpoints } from "./endpoints/sboms.ts";
 import { secretEndpoints } from "./endpoints/secrets.ts";
+import { serviceEndpoints } from "./endpoints/service.ts";
 import { sessionEndpoints } from "./endpoints/sessions.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
@@ -35,6 +36,7 @@ export const endpoints: readonly Endpoint[] = [
   ...ledgerEndpoints,
   ...migrateEndpoints,
   ...secretEndpoints,
+  ...serviceEndpoints,
   ...connectionEndpoints,
   ...providerKeyEndpoints,
   ...advisoryEndpoints,

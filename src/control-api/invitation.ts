@@ -17,7 +17,10 @@ interface Invitation {
  * invites an address that has an account elsewhere must not be able to sign in as its person.
  * @throws DomainError as `addMember` does
  */
-export function inviteMember({ actor, workspace, member }: Invitation, { sql, clock, publicUrl }: ControlParts): Promise<MemberView> {
+export function inviteMember(
+  { actor, workspace, member }: Invitation,
+  { sql, clock, publicUrl }: ControlParts,
+): Promise<MemberView> {
   return sql.begin(async (tx) => {
     const view = await addMember({ actor, workspace: workspace.id, member }, { sql: tx, clock });
     const { path, expiresAt } = await createSignInLink({ email: view.email, purpose: "invitation" }, { sql: tx, clock });

@@ -1,5 +1,6 @@
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
+import type { ServiceView } from "../process/service-state.ts";
 import type { SafeFetch } from "../http/outbound/safe-fetch.ts";
 import type { ProbeFetch } from "../connectors/connections/probe.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
@@ -52,6 +53,8 @@ export interface ControlParts {
   position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null>;
   /** Makes the counters read the ledger again, after it grew by credit. */
   refresh(workspace: WorkspaceId): Promise<void>;
+  /** The state of this process. */
+  serviceState(): Promise<ServiceView>;
   /** Notifies every process, after the commit. */
   notify(topic: Notification): void;
 }

@@ -49,7 +49,8 @@ export function healthRoutes(health: Health): Elysia {
   return app as unknown as Elysia;
 }
 
-async function runChecks(checks: Record<string, Check>): Promise<Record<string, string>> {
+/** By name `ok` or the problem. */
+export async function runChecks(checks: Record<string, Check>): Promise<Record<string, string>> {
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       const problem = await check().catch((error: unknown) => String(error));

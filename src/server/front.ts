@@ -13,6 +13,7 @@ import { SessionAuthenticator } from "../control-api/session-authenticator.ts";
 import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
+import { serviceState } from "../process/service-state.ts";
 import type { Check, Health } from "../process/health.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
@@ -146,7 +147,8 @@ function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorAuthe
   };
 }
 
-function controlParts({ config, backing, models, connectors, keyring, clock, log }: FrontParts, gateway: Gateway) {
+function controlParts(parts: FrontParts, gateway: Gateway) {
+  const { config, backing, models, connectors, keyring, clock, log } = parts;
   return {
     sql: backing.sql,
     clock,
@@ -161,6 +163,7 @@ function controlParts({ config, backing, models, connectors, keyring, clock, log
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),
+    serviceState: serviceState(checks(parts, gateway), clock),
     notify: (topic: Notification) => backing.bus.broadcast(topic),
   };
 }

@@ -86,6 +86,7 @@ export class Control {
       callWith: () => () => Promise.reject(new Error("No provider is called in this test")),
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
+      serviceState: async () => ({ version: "0", started_at: "2026-01-01T00:00:00Z", dependencies: { database: "ok" }, alarms: [] }),
       notify: this.notified.notify,
     };
     this.#app = controlApi(this.parts);

@@ -17,7 +17,9 @@ export const memberEndpoints: Endpoint[] = [
     fields: Type.Composite([
       inWorkspace(MemberForm),
       Type.Object({
-        invite: Type.Optional(Type.Boolean({ title: "Whether the person gets a mail with a link that signs them in", description: "true or false" })),
+        invite: Type.Optional(
+          Type.Boolean({ title: "Whether the person gets a mail with a link that signs them in", description: "true or false" }),
+        ),
       }),
     ]),
     view: MemberView,

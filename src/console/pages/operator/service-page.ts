@@ -1,0 +1,55 @@
+/** The state of the process that answers. */
+import type { ServiceView } from "../../../process/service-state.ts";
+import { markup } from "../../../http/html.ts";
+import { badge } from "../../look/badge.ts";
+import { facts } from "../../look/facts.ts";
+import { emptyState } from "../../look/states.ts";
+import { table } from "../../look/table.ts";
+import { time } from "../../look/time.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+
+export const servicePage: Page = {
+  of: "operator",
+  path: "/service",
+  navigation: { section: "Operator", label: "Service", icon: "settings" },
+  roles: [],
+  render,
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const { version, started_at: startedAt, dependencies, alarms } = await call.control<ServiceView>("GET", "/service");
+  const parts = Object.entries(dependencies).map(([name, state]) => ({ name, state }));
+  const isReady = parts.every(({ state }) => state === "ok");
+  return {
+    title: "Service",
+    badge: isReady ? badge("good", "ready") : badge("bad", "not ready"),
+    lead: "The process that answers this page. Each process of a fleet has its own state, which its /metrics tells too.",
+    main: markup`${facts([
+      ["Version", version],
+      ["Started", time(startedAt)],
+    ])}
+    <section aria-labelledby="parts-title"><h2 id="parts-title">What it depends on</h2>${table({
+      caption: "What it depends on",
+      columns: [
+        { label: "Part", kind: "text", cell: ({ name }) => name },
+        {
+          label: "State",
+          kind: "badge",
+          cell: ({ state }) => (state === "ok" ? badge("good", "ok") : badge("bad", "unavailable")),
+        },
+        { label: "Problem", kind: "text", cell: ({ state }) => (state === "ok" ? null : state) },
+      ],
+      rows: parts,
+      empty: markup``,
+    })}</section>
+    <section aria-labelledby="alarms-title"><h2 id="alarms-title">Alarms since it started</h2>${table({
+      caption: "Alarms since it started",
+      columns: [
+        { label: "Alarm", kind: "text", cell: ({ alarm }) => markup`<code>${alarm}</code>` },
+        { label: "Raised", kind: "number", cell: ({ count }) => count },
+      ],
+      rows: alarms,
+      empty: emptyState("No alarm was raised.", null),
+    })}</section>`,
+  };
+}

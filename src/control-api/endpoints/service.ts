@@ -1,0 +1,17 @@
+import { ServiceView } from "../../process/service-state.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NoFields } from "../fields.ts";
+
+export const serviceEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/service",
+    summary: "Show the state of the process that answers: its version, what it depends on, and its alarms",
+    fields: NoFields,
+    view: ServiceView,
+    async handle({ actors, parts }) {
+      actors.operator("see the state of the service");
+      return parts.serviceState();
+    },
+  }),
+];

@@ -1,0 +1,58 @@
+/** The operator's pages: workspaces and credit, the ledger, and the state of the service. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let operator: Browser;
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    await world.control.workspace("acme", "10");
+    operator = await world.signIn(null);
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("the start of the Console leads the operator to the workspaces, and a member to theirs", async () => {
+    const member = await world.signIn("member@acme");
+    expect((await world.get("/console", operator)).headers.get("location")).toBe("/console/operator");
+    expect((await world.get("/console", member)).headers.get("location")).toBe("/console/w/acme");
+    expect((await world.get("/console/operator", operator)).text).toContain("acme");
+  });
+
+  test("the operator opens a workspace, once for each name", async () => {
+    const open = (name: string) => world.post("/console/operator", { action: "open", name, credit_usd: "2.5" }, operator);
+    const opened = await open("new one");
+    expect(opened.status).toBe(303);
+    expect((await world.get(opened.headers.get("location") ?? "", operator)).text).toContain('value="2.500000000"');
+    expect((await open("new one")).status).toBe(409);
+    expect((await open("")).text).toContain('id="new-workspace-name-problem"');
+  });
+
+  test("credit with one reference is added once, and refused with another amount", async () => {
+    const [workspace] = await world.control.list("/workspaces?workspace=acme");
+    const path = `/console/operator/workspaces/${String(workspace?.["id"])}`;
+    const add = (usd: string) => world.post(path, { action: "credit", usd, ref: "invoice 7" }, operator);
+    expect([(await add("1")).status, (await add("1")).status, (await add("2")).status]).toEqual([303, 303, 409]);
+    expect((await world.get(path, operator)).text).toContain('value="11.000000000"');
+  });
+
+  test("the ledger is verified without a script too", async () => {
+    const answer = await world.post("/console/operator/ledger", { action: "verify" }, operator);
+    expect([answer.status, answer.text.includes("Every invariant holds.")]).toEqual([200, true]);
+  });
+
+  test("the state of the service names what it depends on", async () => {
+    expect((await world.get("/console/operator/service", operator)).text).toContain("No alarm was raised");
+  });
+
+  test.each(["member", "auditor", "admin", "super_admin"])("a %s sees none of these pages and opens no workspace", async (role) => {
+    const browser = await world.signIn(`${role}@acme`);
+    for (const path of ["", "/workspaces/new", "/ledger", "/service"]) {
+      expect((await world.get(`/console/operator${path}`, browser)).status).toBe(403);
+    }
+    expect((await world.post("/console/operator", { action: "open", name: "no" }, browser)).status).toBe(403);
+  });
+});
