@@ -22,6 +22,7 @@ const idWords: Record<string, string> = {
   keys: "Id of a key",
   log: "Id of a generation",
   prompts: "Id of a generation",
+  sessions: "Id of a session",
   connections: "Id of a connection",
   "provider-keys": "Id of an own provider key",
   projects: "Id or exact name of a project",

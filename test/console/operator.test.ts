@@ -48,11 +48,14 @@ describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
     expect((await world.get("/console/operator/service", operator)).text).toContain("No alarm was raised");
   });
 
-  test.each(["member", "auditor", "admin", "super_admin"])("a %s sees none of these pages and opens no workspace", async (role) => {
-    const browser = await world.signIn(`${role}@acme`);
-    for (const path of ["", "/workspaces/new", "/ledger", "/service"]) {
-      expect((await world.get(`/console/operator${path}`, browser)).status).toBe(403);
-    }
-    expect((await world.post("/console/operator", { action: "open", name: "no" }, browser)).status).toBe(403);
-  });
+  test.each(["member", "auditor", "admin", "super_admin"])(
+    "a %s sees none of these pages and opens no workspace",
+    async (role) => {
+      const browser = await world.signIn(`${role}@acme`);
+      for (const path of ["", "/workspaces/new", "/ledger", "/service"]) {
+        expect((await world.get(`/console/operator${path}`, browser)).status).toBe(403);
+      }
+      expect((await world.post("/console/operator", { action: "open", name: "no" }, browser)).status).toBe(403);
+    },
+  );
 });

@@ -14,14 +14,14 @@
     place.append(item);
   };
 
-  const show = (part) => {
-    if ("invariant" in part) line(`${part.invariant}: ${part.rows.toLocaleString("en-US")} rows`);
-    else if ("ok" in part)
+  const show = ({ checked, result, error }) => {
+    if (checked) line(`${checked.invariant}: ${checked.rows.toLocaleString("en-US")} rows`);
+    else if (result)
       line(
-        part.ok ? "Every invariant holds." : `${part.broken.invariant} does not hold: ${part.broken.detail}`,
-        part.ok ? "good" : "bad",
+        result.ok ? "Every invariant holds." : `${result.broken.invariant} does not hold: ${result.broken.detail}`,
+        result.ok ? "good" : "bad",
       );
-    else line(part.error?.message ?? "The check ended without a result.", "bad");
+    else line(error?.message ?? "The check ended without a result.", "bad");
   };
 
   const read = async () => {

@@ -1,18 +1,18 @@
 import { Type } from "@sinclair/typebox";
-import { listGenerations } from "../../gateway/generations/list.ts";
-import { retainLog, RetentionView } from "../../gateway/generations/retain.ts";
-import { GenerationView } from "../../gateway/generations/schema.ts";
-import { findGeneration, generationNotFound, requireVisibleGeneration } from "../../gateway/generations/show.ts";
-import { viewGeneration } from "../../gateway/generations/view.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
-import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../gateway/limits.ts";
-import { requireFinished } from "../../gateway/metering/move.ts";
-import { logRowsDefault, logRowsMax } from "../limits.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { streamProgress, wantsProgress } from "../stream-progress.ts";
-import { listOf, NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../fields.ts";
+import { listGenerations } from "../../../gateway/generations/list.ts";
+import { retainLog, RetentionView } from "../../../gateway/generations/retain.ts";
+import { GenerationView } from "../../../gateway/generations/schema.ts";
+import { findGeneration, generationNotFound, requireVisibleGeneration } from "../../../gateway/generations/show.ts";
+import { viewGeneration } from "../../../gateway/generations/view.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { findKey, noKey, requireSeen } from "../../../accounts/keys/show.ts";
+import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../../gateway/limits.ts";
+import { requireFinished } from "../../../gateway/metering/move.ts";
+import { logRowsDefault, logRowsMax } from "../../limits.ts";
+import { line } from "../../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { streamProgress, wantsProgress } from "../../stream-progress.ts";
+import { listOf, NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../../fields.ts";
 
 export const logEndpoints: Endpoint[] = [
   endpoint({

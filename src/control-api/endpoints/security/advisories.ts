@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { importRecords } from "../../security/advisories/import/import-records.ts";
-import { readBodyInSubprocess } from "../../security/advisories/import/read-in-subprocess.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
-import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
+import { importRecords } from "../../../security/advisories/import/import-records.ts";
+import { readBodyInSubprocess } from "../../../security/advisories/import/read-in-subprocess.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../../limits.ts";
+import { advisoryBatchMax, advisoryBatchMs } from "../../../security/limits.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
 
 const Batch = Type.Object({
   records: Type.Array(Type.Unknown(), {

@@ -1,14 +1,14 @@
 import { Type } from "@sinclair/typebox";
-import { openWorkspace } from "../../gateway/credit/open-workspace.ts";
-import { findWorkspace } from "../../accounts/workspaces/find.ts";
-import { monthOf } from "../../kernel/clock.ts";
-import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../accounts/workspaces/schema.ts";
-import { setWorkspace } from "../../accounts/workspaces/set.ts";
-import { selectWorkspaces } from "../../accounts/workspaces/store.ts";
-import { describeWorkspaces } from "../describe-workspaces.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
-import type { ControlParts } from "../parts.ts";
+import { openWorkspace } from "../../../gateway/credit/open-workspace.ts";
+import { findWorkspace } from "../../../accounts/workspaces/find.ts";
+import { monthOf } from "../../../kernel/clock.ts";
+import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { setWorkspace } from "../../../accounts/workspaces/set.ts";
+import { selectWorkspaces } from "../../../accounts/workspaces/store.ts";
+import { describeWorkspaces } from "../../describe-workspaces.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { listOf, NamedWorkspace, NoFields } from "../../fields.ts";
+import type { ControlParts } from "../../parts.ts";
 
 async function describeWorkspace(idOrName: string, parts: ControlParts): Promise<WorkspaceView> {
   const row = await findWorkspace(idOrName, parts);

@@ -1,13 +1,13 @@
 import { Type } from "@sinclair/typebox";
-import { deactivateMember } from "../../accounts/keys/deactivate-member.ts";
-import { addMember } from "../../accounts/members/add-member.ts";
-import { listMembers } from "../../accounts/members/list-members.ts";
-import { reactivateMember } from "../../accounts/members/reactivate-member.ts";
-import { MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
-import { setMember } from "../../accounts/members/set-member.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { inviteMember } from "../invitation.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields } from "../fields.ts";
+import { deactivateMember } from "../../../accounts/keys/deactivate-member.ts";
+import { addMember } from "../../../accounts/members/add-member.ts";
+import { listMembers } from "../../../accounts/members/list-members.ts";
+import { reactivateMember } from "../../../accounts/members/reactivate-member.ts";
+import { MemberEdit, MemberForm, MemberView } from "../../../accounts/workspaces/schema.ts";
+import { setMember } from "../../../accounts/members/set-member.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { inviteMember } from "../../invitation.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields } from "../../fields.ts";
 
 export const memberEndpoints: Endpoint[] = [
   endpoint({

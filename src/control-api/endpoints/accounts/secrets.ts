@@ -1,7 +1,7 @@
-import { bindConnections } from "../../connectors/connections/bind-connections.ts";
-import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { NoFields } from "../fields.ts";
+import { bindConnections } from "../../../connectors/connections/bind-connections.ts";
+import { rotateSecrets, Rotation } from "../../../accounts/secrets/rotate.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NoFields } from "../../fields.ts";
 
 export const secretEndpoints: Endpoint[] = [
   endpoint({

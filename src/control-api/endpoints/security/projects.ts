@@ -1,13 +1,13 @@
 import { Type } from "@sinclair/typebox";
-import { controlRowsMax } from "../limits.ts";
-import { projectMoveMs } from "../../security/limits.ts";
-import { ProjectView } from "../../security/projects/schema.ts";
-import { setProduct } from "../../security/projects/set-product.ts";
-import { selectProjects } from "../../security/projects/store.ts";
-import { viewProjectOf, viewProjects } from "../../security/projects/view.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { listOf, NamedWorkspace } from "../fields.ts";
+import { controlRowsMax } from "../../limits.ts";
+import { projectMoveMs } from "../../../security/limits.ts";
+import { ProjectView } from "../../../security/projects/schema.ts";
+import { setProduct } from "../../../security/projects/set-product.ts";
+import { selectProjects } from "../../../security/projects/store.ts";
+import { viewProjectOf, viewProjects } from "../../../security/projects/view.ts";
+import { line } from "../../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { listOf, NamedWorkspace } from "../../fields.ts";
 
 export const projectEndpoints: Endpoint[] = [
   endpoint({

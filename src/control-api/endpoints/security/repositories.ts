@@ -1,14 +1,14 @@
 import { Type } from "@sinclair/typebox";
-import { repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
-import { repositoryAddressCharactersMax, repositoryImportMs } from "../../security/limits.ts";
-import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
-import { archiveFiles } from "../../security/repositories/archive-files.ts";
-import { importHosted } from "../../security/repositories/import-hosted.ts";
-import { ImportedRepository } from "../../security/repositories/schema.ts";
-import { storeRepository } from "../../security/repositories/store-repository.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { NamedWorkspace } from "../fields.ts";
+import { repositoryArchiveBytesMax, repositoryUploadMs } from "../../limits.ts";
+import { repositoryAddressCharactersMax, repositoryImportMs } from "../../../security/limits.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
+import { archiveFiles } from "../../../security/repositories/archive-files.ts";
+import { importHosted } from "../../../security/repositories/import-hosted.ts";
+import { ImportedRepository } from "../../../security/repositories/schema.ts";
+import { storeRepository } from "../../../security/repositories/store-repository.ts";
+import { line } from "../../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NamedWorkspace } from "../../fields.ts";
 
 const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
 const Project = Type.Optional(line("the id of a project, or a name", { minLength: 1 }));

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { AuditView, listAudit } from "../../accounts/audit/list.ts";
-import { auditRowsMax } from "../limits.ts";
-import { authorize, overseers } from "../../accounts/workspaces/authorize.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { listOf, NamedWorkspace, parseRowLimit, rowLimit } from "../fields.ts";
+import { AuditView, listAudit } from "../../../accounts/audit/list.ts";
+import { auditRowsMax } from "../../limits.ts";
+import { authorize, overseers } from "../../../accounts/workspaces/authorize.ts";
+import { line } from "../../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { listOf, NamedWorkspace, parseRowLimit, rowLimit } from "../../fields.ts";
 
 export const auditEndpoints: Endpoint[] = [
   endpoint({

@@ -1,19 +1,19 @@
 import { Type } from "@sinclair/typebox";
-import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
-import { createKey } from "../../accounts/keys/create.ts";
-import { editKey } from "../../accounts/keys/edit.ts";
-import { listKeys } from "../../accounts/keys/list.ts";
-import { revokeKey } from "../../accounts/keys/revoke.ts";
-import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../accounts/keys/schema.ts";
-import { findKey, noKey, requireSeen } from "../../accounts/keys/show.ts";
-import type { KeyRow } from "../../accounts/keys/store.ts";
-import { viewKey } from "../../accounts/keys/view.ts";
-import { memberActor } from "../../accounts/members/principal.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import type { WorkspaceId } from "../../kernel/ids.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
-import type { ControlParts } from "../parts.ts";
+import type { Actor, MemberActor } from "../../../accounts/audit/actor.ts";
+import { createKey } from "../../../accounts/keys/create.ts";
+import { editKey } from "../../../accounts/keys/edit.ts";
+import { listKeys } from "../../../accounts/keys/list.ts";
+import { revokeKey } from "../../../accounts/keys/revoke.ts";
+import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../../accounts/keys/schema.ts";
+import { findKey, noKey, requireSeen } from "../../../accounts/keys/show.ts";
+import type { KeyRow } from "../../../accounts/keys/store.ts";
+import { viewKey } from "../../../accounts/keys/view.ts";
+import { memberActor } from "../../../accounts/members/principal.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../../fields.ts";
+import type { ControlParts } from "../../parts.ts";
 
 /** A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
 async function keyOwner(

@@ -1,16 +1,23 @@
 import { Type } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
-import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
-import { createOwnKey } from "../../gateway/own-keys/create.ts";
-import { deleteOwnKey } from "../../gateway/own-keys/delete.ts";
-import { disableOwnKey } from "../../gateway/own-keys/disable.ts";
-import { replaceOwnKey } from "../../gateway/own-keys/replace.ts";
-import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../gateway/own-keys/schema.ts";
-import { findOwnKey, listOwnKeys, noOwnKey } from "../../gateway/own-keys/show.ts";
-import { testOwnKey } from "../../gateway/own-keys/test.ts";
-import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
-import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
+import type { Actor } from "../../../accounts/audit/actor.ts";
+import type { WorkspaceRow } from "../../../accounts/workspaces/store.ts";
+import { createOwnKey } from "../../../gateway/own-keys/create.ts";
+import { deleteOwnKey } from "../../../gateway/own-keys/delete.ts";
+import { disableOwnKey } from "../../../gateway/own-keys/disable.ts";
+import { replaceOwnKey } from "../../../gateway/own-keys/replace.ts";
+import {
+  NewOwnKey,
+  OwnKeyDeleted,
+  OwnKeyForm,
+  OwnKeyTest,
+  OwnKeyTestForm,
+  OwnKeyView,
+} from "../../../gateway/own-keys/schema.ts";
+import { findOwnKey, listOwnKeys, noOwnKey } from "../../../gateway/own-keys/show.ts";
+import { testOwnKey } from "../../../gateway/own-keys/test.ts";
+import { modelCheckMsMax, ownKeyTryMs } from "../../limits.ts";
+import { endpoint, type Endpoint, type EndpointCall } from "../../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../../fields.ts";
 
 /** The workspace of the path's key and the actor there; a key of another workspace than the named one counts as unknown. */
 async function ownerAndActor({

@@ -1,14 +1,14 @@
 import { Type } from "@sinclair/typebox";
-import { modelCheckMsMax } from "../limits.ts";
-import { checkModels } from "../../gateway/models/check.ts";
-import { modelRecord, ModelRecord } from "../../gateway/models/listing.ts";
-import type { Model } from "../../gateway/models/model.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { listOf } from "../fields.ts";
-import type { ControlParts } from "../parts.ts";
-import { streamProgress, wantsProgress } from "../stream-progress.ts";
+import { modelCheckMsMax } from "../../limits.ts";
+import { checkModels } from "../../../gateway/models/check.ts";
+import { modelRecord, ModelRecord } from "../../../gateway/models/listing.ts";
+import type { Model } from "../../../gateway/models/model.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { line } from "../../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { listOf } from "../../fields.ts";
+import type { ControlParts } from "../../parts.ts";
+import { streamProgress, wantsProgress } from "../../stream-progress.ts";
 
 const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model")) });
 

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import { controlRowsMax } from "../limits.ts";
-import { createProduct } from "../../security/products/create.ts";
-import { ProductForm, ProductView } from "../../security/products/schema.ts";
-import { selectProducts } from "../../security/products/store.ts";
-import { viewProductOf, viewProducts } from "../../security/products/view.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace } from "../fields.ts";
+import { controlRowsMax } from "../../limits.ts";
+import { createProduct } from "../../../security/products/create.ts";
+import { ProductForm, ProductView } from "../../../security/products/schema.ts";
+import { selectProducts } from "../../../security/products/store.ts";
+import { viewProductOf, viewProducts } from "../../../security/products/view.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace } from "../../fields.ts";
 
 export const productEndpoints: Endpoint[] = [
   endpoint({

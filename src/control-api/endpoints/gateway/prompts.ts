@@ -1,11 +1,11 @@
-import { promptDeletionMsMax } from "../limits.ts";
-import { deleteOnePrompt, deletePromptsOf } from "../../gateway/prompts/delete.ts";
-import { PromptDeletion, PromptsDeleted, PromptView } from "../../gateway/prompts/schema.ts";
-import { findPromptWorkspace, promptNotFound, showPrompt } from "../../gateway/prompts/show.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import type { ActorResolver } from "../actor-resolver.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
-import { NoFields, withOptionalWorkspace } from "../fields.ts";
+import { promptDeletionMsMax } from "../../limits.ts";
+import { deleteOnePrompt, deletePromptsOf } from "../../../gateway/prompts/delete.ts";
+import { PromptDeletion, PromptsDeleted, PromptView } from "../../../gateway/prompts/schema.ts";
+import { findPromptWorkspace, promptNotFound, showPrompt } from "../../../gateway/prompts/show.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import type { ActorResolver } from "../../actor-resolver.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../../endpoint.ts";
+import { NoFields, withOptionalWorkspace } from "../../fields.ts";
 
 type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { addCredit } from "../../gateway/credit/add.ts";
-import { CreditForm, CreditView } from "../../gateway/credit/schema.ts";
-import { describeCredit } from "../describe-workspaces.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { inWorkspace, NamedWorkspace } from "../fields.ts";
+import { addCredit } from "../../../gateway/credit/add.ts";
+import { CreditForm, CreditView } from "../../../gateway/credit/schema.ts";
+import { describeCredit } from "../../describe-workspaces.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { inWorkspace, NamedWorkspace } from "../../fields.ts";
 
 export const creditEndpoints: Endpoint[] = [
   endpoint({

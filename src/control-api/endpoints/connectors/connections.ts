@@ -1,25 +1,25 @@
 import { Type } from "@sinclair/typebox";
-import type { Actor } from "../../accounts/audit/actor.ts";
-import { createConnection } from "../../connectors/connections/create.ts";
-import { deleteConnection } from "../../connectors/connections/delete.ts";
-import { replaceCredentials } from "../../connectors/connections/replace.ts";
+import type { Actor } from "../../../accounts/audit/actor.ts";
+import { createConnection } from "../../../connectors/connections/create.ts";
+import { deleteConnection } from "../../../connectors/connections/delete.ts";
+import { replaceCredentials } from "../../../connectors/connections/replace.ts";
 import {
   ConnectionDeleted,
   ConnectionForm,
   ConnectionTest,
   ConnectionView,
   NewCredentials,
-} from "../../connectors/connections/schema.ts";
-import { findConnection, listConnections, noConnection, requireConnection } from "../../connectors/connections/show.ts";
-import type { ConnectionRow } from "../../connectors/connections/store.ts";
-import { testConnection } from "../../connectors/connections/test.ts";
-import { findConnector } from "../../connectors/catalog/find.ts";
-import type { ConnectorRow } from "../../connectors/catalog/row.ts";
-import { connectionTestMs } from "../limits.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
-import type { ControlParts } from "../parts.ts";
+} from "../../../connectors/connections/schema.ts";
+import { findConnection, listConnections, noConnection, requireConnection } from "../../../connectors/connections/show.ts";
+import type { ConnectionRow } from "../../../connectors/connections/store.ts";
+import { testConnection } from "../../../connectors/connections/test.ts";
+import { findConnector } from "../../../connectors/catalog/find.ts";
+import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
+import { connectionTestMs } from "../../limits.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../../fields.ts";
+import type { ControlParts } from "../../parts.ts";
 
 /** The path's connection and the actor; a connection of another workspace than the named one counts as unknown. */
 async function connectionAndActor({

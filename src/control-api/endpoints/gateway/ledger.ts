@@ -1,8 +1,8 @@
-import { ledgerStatementMsMax } from "../../gateway/limits.ts";
-import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { NoFields } from "../fields.ts";
-import { streamProgress, wantsProgress } from "../stream-progress.ts";
+import { ledgerStatementMsMax } from "../../../gateway/limits.ts";
+import { Verification, verifyLedger } from "../../../gateway/metering/verify.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NoFields } from "../../fields.ts";
+import { streamProgress, wantsProgress } from "../../stream-progress.ts";
 
 export const ledgerEndpoints: Endpoint[] = [
   endpoint({

@@ -1,16 +1,16 @@
 import { Type } from "@sinclair/typebox";
-import type { WorkspaceId } from "../../kernel/ids.ts";
-import { sbomUploadMs } from "../limits.ts";
-import { sbomBytesMax, sbomFilenameCharactersMax } from "../../security/limits.ts";
-import { StoredSbom } from "../../security/projects/schema.ts";
-import { storeSbom } from "../../security/projects/store-sbom.ts";
-import { SbomRefusal } from "../../security/sboms/refusal.ts";
-import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import { line } from "../../accounts/workspaces/fields.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { NamedWorkspace } from "../fields.ts";
-import type { ControlParts } from "../parts.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { sbomUploadMs } from "../../limits.ts";
+import { sbomBytesMax, sbomFilenameCharactersMax } from "../../../security/limits.ts";
+import { StoredSbom } from "../../../security/projects/schema.ts";
+import { storeSbom } from "../../../security/projects/store-sbom.ts";
+import { SbomRefusal } from "../../../security/sboms/refusal.ts";
+import type { SbomRows } from "../../../security/sboms/sbom-rows.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { line } from "../../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NamedWorkspace } from "../../fields.ts";
+import type { ControlParts } from "../../parts.ts";
 
 interface SentDocument {
   pieces: readonly Uint8Array[];

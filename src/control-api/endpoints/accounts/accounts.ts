@@ -1,7 +1,7 @@
-import { AccountView } from "../../accounts/workspaces/schema.ts";
-import { setAccount, type AccountVerb } from "../../accounts/workspaces/set-account.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { NoFields } from "../fields.ts";
+import { AccountView } from "../../../accounts/workspaces/schema.ts";
+import { setAccount, type AccountVerb } from "../../../accounts/workspaces/set-account.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NoFields } from "../../fields.ts";
 
 const summaries: [AccountVerb, string][] = [
   ["suspend", "Stop a person's keys in every workspace; the path takes the address"],

@@ -1,6 +1,6 @@
-import { ServiceView } from "../../process/service-state.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { NoFields } from "../fields.ts";
+import { ServiceView } from "../../../process/service-state.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NoFields } from "../../fields.ts";
 
 export const serviceEndpoints: Endpoint[] = [
   endpoint({

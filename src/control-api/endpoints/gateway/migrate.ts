@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { migrationMsMax } from "../../backing/limits.ts";
-import { moveGenerations, MoveView } from "../../gateway/metering/move.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { streamProgress, wantsProgress } from "../stream-progress.ts";
+import { migrationMsMax } from "../../../backing/limits.ts";
+import { moveGenerations, MoveView } from "../../../gateway/metering/move.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { streamProgress, wantsProgress } from "../../stream-progress.ts";
 
 export const migrateEndpoints: Endpoint[] = [
   endpoint({
