@@ -8,6 +8,7 @@ import { methods } from "../connectors/catalog/files/schema.ts";
 import { schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import { listRowsMax } from "../http/limits.ts";
 import {
+  headOf,
   jsonContent,
   type ResponseDescription,
   type MediaType,
@@ -146,20 +147,6 @@ function operation(described: Described, refusal: Record<string, MediaType>): Op
     security: [],
     responses: { ...found, ...Object.fromEntries(answers) },
     "x-addition": true,
-  };
-}
-
-function headOf({ operationId, summary, responses, ...rest }: Operation): Operation {
-  const bare = Object.entries(responses).filter(([status]) => status !== "206" && status !== "416");
-  const bodiless = bare.map(([status, response]): [string, ResponseDescription] => [
-    status,
-    { description: "description" in response ? response.description : "" },
-  ]);
-  return {
-    ...rest,
-    operationId: `${operationId}Head`,
-    summary: `${summary}: only the headers`,
-    responses: Object.fromEntries(bodiless),
   };
 }
 

@@ -46,6 +46,21 @@ export function jsonContent(schema: JsonSchema): Record<string, MediaType> {
   return { "application/json": { schema } };
 }
 
+/** The operation without a body and without ranges, for HEAD. */
+export function headOf({ operationId, summary, responses, ...rest }: Operation): Operation {
+  const bare = Object.entries(responses).filter(([status]) => status !== "206" && status !== "416");
+  const bodiless = bare.map(([status, response]): [string, ResponseDescription] => [
+    status,
+    { description: "description" in response ? response.description : "" },
+  ]);
+  return {
+    ...rest,
+    operationId: `${operationId}Head`,
+    summary: `${summary}: only the headers`,
+    responses: Object.fromEntries(bodiless),
+  };
+}
+
 /** Grouped by status, in the order of the statuses. */
 export function byStatus<Code extends string>(codes: readonly Code[], statusOf: (code: Code) => number): [string, Code[]][] {
   const groups = Map.groupBy(codes, statusOf);

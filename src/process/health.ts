@@ -28,17 +28,36 @@ export const Readiness = Type.Object({
   }),
 });
 
-export function healthRoutes(health: Health): Elysia {
+/** By the part's name `ok` or its problem, which only the operator may see. */
+export interface HealthState {
+  ready: boolean;
+  states: Record<string, string>;
+}
+
+/** Every check runs at most once a second, for all callers. */
+export function watchHealth(health: Health): () => Promise<HealthState> {
+  const checked = memoizeFor(healthKeptMs, health.clock, () => runChecks(health.checks));
+  return async () => {
+    const states = await checked();
+    return { ready: health.serving() && Object.values(states).every((state) => state === "ok"), states };
+  };
+}
+
+/** The state as everybody may see it. */
+export function publicReadiness({ ready, states }: HealthState): Static<typeof Readiness> {
+  return { ready, dependencies: withoutCauses(states) };
+}
+
+/** @param current of `watchHealth` */
+export function healthRoutes(health: Health, current: () => Promise<HealthState>): Elysia {
   const app = new Elysia({ normalize: false });
   const isOperator = (request: Request, server: Peers) => health.isOperator(request, peerAddress(request, server));
-  const checked = memoizeFor(healthKeptMs, health.clock, () => runChecks(health.checks));
   const metrics = memoizeFor(healthKeptMs, health.clock, () => registry.metrics());
   app.get("/health", () => new Response("ok\n", { headers: { "content-type": "text/plain; charset=utf-8" } }));
   app.get("/ready", async ({ request, server }) => {
-    const states = await checked();
-    const ready = health.serving() && Object.values(states).every((state) => state === "ok");
-    const dependencies = isOperator(request, server) ? states : withoutCauses(states);
-    const body: Static<typeof Readiness> = { ready, dependencies };
+    const state = await current();
+    const { ready, states } = state;
+    const body = isOperator(request, server) ? { ready, dependencies: states } : publicReadiness(state);
     return jsonResponse(body, { status: ready ? 200 : 503, headers: { "cache-control": "no-store" } });
   });
   app.get("/metrics", async ({ request, server }) => {

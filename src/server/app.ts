@@ -1,7 +1,7 @@
 /** The HTTP application: all APIs, and the answer to unknown paths. */
 import { Elysia } from "elysia";
 import { inferenceRoutes, notFound } from "../gateway/api/routes.ts";
-import { healthRoutes, type Health } from "../process/health.ts";
+import { healthRoutes, publicReadiness, watchHealth, type Health } from "../process/health.ts";
 import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import type { ConsoleParts } from "../console/parts.ts";
@@ -11,6 +11,8 @@ import type { Gateway } from "../gateway/api/gateway.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { ToolsParts } from "../security/api/calls/parts.ts";
 import { toolsRoutes } from "../security/api/routes.ts";
+import { frontDoorRoutes } from "./pages/front-door/routes.ts";
+import { referenceRoutes } from "./pages/reference/routes.ts";
 
 export interface AppParts {
   gateway: Gateway;
@@ -26,12 +28,26 @@ const descriptionHeaders = { "content-type": "application/json", "x-content-type
 
 /** `fetch` of the result is a web-standard handler: it runs on any runtime with `Request` and `Response`. */
 export function makeApp({ gateway, control, tools, connectors, health, console }: AppParts) {
-  const description = JSON.stringify(openApiDocument(tools));
+  const document = openApiDocument(tools);
+  const description = JSON.stringify(document);
+  const current = watchHealth(health);
+  const shared = { consoleOn: console !== null, clock: gateway.clock };
   // Serves paths for any Host; the default requires a Host of at least four characters.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
     .get("/openapi.json", () => new Response(description, { headers: descriptionHeaders }))
-    .use(healthRoutes(health))
+    .use(
+      frontDoorRoutes({
+        ...shared,
+        slug: tools.slug,
+        version: document.info.version,
+        readiness: async () => publicReadiness(await current()),
+        models: gateway.models,
+        connectors: () => connectors.catalogCache.published?.connectors.length ?? null,
+      }),
+    )
+    .use(referenceRoutes({ ...shared, document }))
+    .use(healthRoutes(health, current))
     .use(inferenceRoutes(gateway))
     .use(toolsRoutes(tools))
     .use(connectorRoutes(connectors))

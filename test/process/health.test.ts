@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { healthRoutes } from "../../src/process/health.ts";
+import { healthRoutes, watchHealth, type Health } from "../../src/process/health.ts";
 import { ManualClock } from "../support/clock.ts";
 
 const cause = 'ENOENT: no such file, open "/var/lib/weir/catalog/providers.json"';
-const app = healthRoutes({
+const health: Health = {
   checks: {
     database: async () => null,
     catalog: async () => cause,
@@ -12,7 +12,8 @@ const app = healthRoutes({
   serving: () => true,
   clock: new ManualClock(),
   isOperator: (request) => request.headers.has("authorization"),
-});
+};
+const app = healthRoutes(health, watchHealth(health));
 const readiness = async (headers: Record<string, string>) => {
   const answer = await app.handle(new Request("http://weir/ready", { headers }));
   return { status: answer.status, ...((await answer.json()) as { dependencies: unknown }) };

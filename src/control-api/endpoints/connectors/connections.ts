@@ -90,7 +90,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/connections/:id/test",
-    summary: "EndpointCall the vendor with the connection's credentials, in a way that changes nothing there",
+    summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionTest,
     deadlineMs: connectionTestMs,

@@ -1,0 +1,91 @@
+/** The start of the API reference: first calls, keys, and every operation in one list. */
+import { markup, type Html } from "../../../http/html.ts";
+import type { OpenApiDocument } from "../../../openapi/document.ts";
+import type { DescribedOperation, Part } from "./described.ts";
+import { prose } from "./prose.ts";
+import { partPath, type ReferencePage } from "./reference-page.ts";
+
+export function overviewPage({ info, components }: OpenApiDocument, parts: readonly Part[]): ReferencePage {
+  const [lead = "", ...paragraphs] = info.description.split("\n\n");
+  const main = markup`<h1>API reference</h1>
+    <p class="lead">${prose(lead)}</p>
+    ${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}
+    <p>The same as data, for generators and agents: <a href="/openapi.json">the OpenAPI document</a>.</p>
+    ${quickStart} ${keySection(components["securitySchemes"] ?? {})}
+    <section aria-labelledby="operations">
+      <h2 id="operations">All operations</h2>
+      ${parts.map(partList)}
+    </section>`;
+  return { title: "API reference", part: null, main };
+}
+
+const variables = `export WEIR_URL=http://127.0.0.1:8080   # this service's address
+export WEIR_KEY=…                        # an API key`;
+const firstChat = `curl -N "$WEIR_URL/gpt/v1/chat/completions" \\
+  -H "Authorization: Bearer $WEIR_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model":"sandbox/echo","stream":true,"messages":[{"role":"user","content":"Hello, weir"}]}'`;
+const modelList = `curl "$WEIR_URL/gpt/v1/models?all=true" \\
+  -H "Authorization: Bearer $WEIR_KEY"`;
+const client = `import OpenAI from "openai";
+const client = new OpenAI({ baseURL: process.env.WEIR_URL + "/gpt/v1", apiKey: process.env.WEIR_KEY });`;
+
+const quickStart = markup`<section aria-labelledby="quick-start">
+  <h2 id="quick-start">Quick start</h2>
+  <p>The first start of a service prints an API key and a tools key. Whoever runs it can create more.</p>
+  <pre><code>${variables}</code></pre>
+  <p>Stream a chat with <code>sandbox/echo</code>, a model inside the service that echoes your text:</p>
+  <pre><code>${firstChat}</code></pre>
+  <p>List the models, each that cannot be called with its reason:</p>
+  <pre><code>${modelList}</code></pre>
+  <p>Or use any client of the chat-completions format:</p>
+  <pre><code>${client}</code></pre>
+</section>`;
+
+/** The document's security schemes. */
+function keySection(schemes: Record<string, unknown>): Html {
+  const rows: [id: string, name: string, variable: string][] = [
+    ["apiKey", "API key", "WEIR_KEY"],
+    ["ApiKeyAuth", "Tools key", "WEIR_TOOLS_KEY"],
+    ["operatorToken", "Operator token", "WEIR_TOKEN"],
+  ];
+  return markup`<section aria-labelledby="keys">
+    <h2 id="keys">Keys</h2>
+    <p>
+      A key is sent as <code>Authorization: Bearer …</code>. The examples take the service's address from <code>WEIR_URL</code> and
+      each key from a variable:
+    </p>
+    <dl class="answers">
+      ${rows.map(
+        ([id, name, variable]) =>
+          markup`<div id="${id}">
+            <dt>${name}</dt>
+            <dd>
+              <p>${prose(descriptionOf(schemes[id]))}.</p>
+              <p class="hint">In the examples <code>$${variable}</code></p>
+            </dd>
+          </div>`,
+      )}
+    </dl>
+  </section>`;
+}
+
+function descriptionOf(scheme: unknown): string {
+  const described = typeof scheme === "object" && scheme !== null && "description" in scheme ? scheme.description : "";
+  return String(described);
+}
+
+function partList(part: Part): Html {
+  return markup`<h3><a href="${partPath(part)}">${part.title}</a></h3>
+    <p>${prose(part.description)}.</p>
+    <ul class="index">
+      ${part.operations.map((one) => operationItem(part, one))}
+    </ul>`;
+}
+
+function operationItem(part: Part, { operation, methods, path, title }: DescribedOperation): Html {
+  return markup`<li>
+    <a href="${partPath(part)}#${operation.operationId}">${prose(title)}</a>
+    <span class="under"><span class="method">${methods[0] ?? ""}</span> <code>${path}</code></span>
+  </li>`;
+}

@@ -1,0 +1,120 @@
+/** The pages of the API reference: an overview, and a page for each part. */
+import { markup, type Html } from "../../../http/html.ts";
+import { pageDocument } from "../../../http/pages/page-document.ts";
+import { siteHeader, siteStyle, referencePath } from "../site-header.ts";
+import type { Part } from "./described.ts";
+import { fieldList, objectForms } from "./field-list.ts";
+import { operationSection } from "./operation-section.ts";
+import { prose } from "./prose.ts";
+import { schemaId } from "./schema-words.ts";
+
+export const referenceStyle = siteStyle(new URL("reference.css", import.meta.url));
+
+export interface ReferencePage {
+  title: string;
+  /** The part that it shows; null: the overview. */
+  part: Part | null;
+  main: Html;
+}
+
+export function partPath({ name }: Pick<Part, "name">): string {
+  return `${referencePath}/${name}`;
+}
+
+/** @param parts all of them, for the navigation */
+export function referenceText({ title, part, main }: ReferencePage, parts: readonly Part[], consoleOn: boolean): string {
+  return pageDocument({
+    title: `${title} · Weir`,
+    style: referenceStyle,
+    scripts: [],
+    header: siteHeader({ words: "API reference", consoleOn }),
+    main: markup`<div class="reference">${partNavigation(part, parts)}<div class="content">${main}</div></div>`,
+    footer: markup`<footer class="foot">
+      <div>
+        <p>As data: <a href="/openapi.json">OpenAPI 3.1</a></p>
+      </div>
+    </footer>`,
+  });
+}
+
+function partNavigation(part: Part | null, parts: readonly Part[]): Html {
+  const link = (path: string, title: string, current: boolean): Html =>
+    markup`<li><a href="${path}"${current ? markup` aria-current="page"` : null}>${title}</a></li>`;
+  return markup`<nav class="parts" aria-label="Parts of the reference">
+    <ul>
+      ${link(referencePath, "Overview", part === null)} ${parts.map((one) => link(partPath(one), one.title, one.name === part?.name))}
+    </ul>
+    ${part === null ? null : markup`<div class="wide">${operationLinks(part)}</div>`}
+  </nav>`;
+}
+
+function operationLinks({ operations, schemas, headers }: Part): Html {
+  const sections: [id: string, label: string][] = [
+    ...operations.map(({ operation, label }) => [operation.operationId, label] satisfies [string, string]),
+    ...(schemas.length > 0 ? [["schemas", "Schemas"] satisfies [string, string]] : []),
+    ...(headers.length > 0 ? [["headers", "Headers"] satisfies [string, string]] : []),
+  ];
+  return markup`<ul class="operations">
+    ${sections.map(([id, label]) => markup`<li><a href="#${id}">${prose(label)}</a></li>`)}
+  </ul>`;
+}
+
+export function partPage(part: Part): ReferencePage {
+  const { title, description, operations } = part;
+  const main = markup`<h1>${title}</h1>
+    <p class="lead">${prose(description)}.</p>
+    <details class="narrow">
+      <summary>On this page</summary>
+      ${operationLinks(part)}
+    </details>
+    ${operations.map(operationSection)} ${errorSection(part)} ${schemaSection(part)} ${headerSection(part)}`;
+  return { title: `${title} · API reference`, part, main };
+}
+
+/** The errors that the operations share. */
+function errorSection({ operations }: Part): Html | null {
+  const answers = operations.flatMap((one) => one.answers.filter(({ shared }) => shared));
+  const byStatus = new Map(answers.map((answer) => [answer.status, answer]));
+  if (byStatus.size === 0) return null;
+  const items = [...byStatus.keys()].toSorted().map(
+    (status) =>
+      markup`<div id="error-${status}">
+        <dt>${status}</dt>
+        <dd>${prose(byStatus.get(status)?.description ?? "")}</dd>
+      </div>`,
+  );
+  return markup`<section aria-labelledby="errors">
+    <h2 id="errors">Errors</h2>
+    <p>Each status with the codes of <code>error.code</code>:</p>
+    <dl class="answers">${items}</dl>
+  </section>`;
+}
+
+function schemaSection({ schemas }: Part): Html | null {
+  if (schemas.length === 0) return null;
+  return markup`<section aria-labelledby="schemas">
+    <h2 id="schemas">Schemas</h2>
+    ${schemas.map(
+      ([name, shape]) =>
+        markup`<h3 id="${schemaId(name)}">${name}</h3>
+          ${shape.description === "" ? null : markup`<p>${prose(shape.description)}</p>`}
+          ${objectForms(shape).map(({ fields }) => fieldList(fields, "answer"))}`,
+    )}
+  </section>`;
+}
+
+function headerSection({ headers }: Part): Html | null {
+  if (headers.length === 0) return null;
+  return markup`<section aria-labelledby="headers">
+    <h2 id="headers">Headers of answers</h2>
+    <dl class="answers">
+      ${headers.map(
+        ([name, { description }]) =>
+          markup`<div id="header-${name}">
+            <dt><code>${name}</code></dt>
+            <dd>${prose(description)}.</dd>
+          </div>`,
+      )}
+    </dl>
+  </section>`;
+}

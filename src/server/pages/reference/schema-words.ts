@@ -1,0 +1,66 @@
+/** The type and the bounds of a field in words. */
+import { markup, type Html } from "../../../http/html.ts";
+import { joined } from "./prose.ts";
+import type { Bound, Shape } from "./shape.ts";
+
+/** Such as `array of string or null`; a named schema is a link. */
+export function typeWords(shape: Shape): Html {
+  const { reference, branches, items, values, types } = shape;
+  if (reference !== null) return markup`<a href="#${schemaId(reference)}">${reference}</a>`;
+  if (branches.length > 0) return joined(distinct(branches.map(typeWords)), " or ");
+  if (types.includes("array") && items !== null) return markup`array of ${typeWords(items)}`;
+  if (types.includes("object") && values !== null) return markup`object, each value ${typeWords(values)}`;
+  return markup`${types.length === 0 ? "any value" : types.join(" or ")}`;
+}
+
+/** The place of a named schema on its page. */
+export function schemaId(name: string): string {
+  return `schema-${name}`;
+}
+
+/** Such as `1 to 256 characters`, in no fixed number; those of a list's items follow `each`. */
+export function boundWords(shape: Shape): Html[] {
+  const own = [
+    ...wordList(shape.words),
+    ...quantity(shape, ["minimum", "maximum"], ""),
+    ...quantity(shape, ["minLength", "maxLength"], "characters"),
+    ...quantity(shape, ["minItems", "maxItems"], "items"),
+    ...quantity(shape, ["minProperties", "maxProperties"], "fields"),
+    ...patternWords(shape.pattern),
+  ];
+  const ofBranches = shape.branches.flatMap(boundWords);
+  const ofItems = shape.items === null ? [] : boundWords(shape.items).map((words) => markup`each ${words}`);
+  const byDefault = shape.default === undefined ? [] : [markup`default <code>${JSON.stringify(shape.default)}</code>`];
+  return distinct([...own, ...ofBranches, ...ofItems, ...byDefault]);
+}
+
+function wordList(words: unknown[]): Html[] {
+  if (words.length === 0) return [];
+  const codes = words.map((word) => markup`<code>${typeof word === "string" ? word : JSON.stringify(word)}</code>`);
+  return [words.length === 1 ? markup`only ${codes}` : joined(codes, ", ", " or ")];
+}
+
+function quantity({ numbers }: Shape, [least, most]: [Bound, Bound], unit: string): Html[] {
+  const [min, max] = [numbers[least], numbers[most]].map((bound) => bound?.toLocaleString("en-US"));
+  const after = unit === "" ? "" : ` ${unit}`;
+  if (min !== undefined && max !== undefined) return [markup`${min === max ? min : `${min} to ${max}`}${after}`];
+  if (min !== undefined) return [markup`at least ${min}${after}`];
+  return max === undefined ? [] : [markup`at most ${max}${after}`];
+}
+
+/** The patterns of ordinary text, which refuse only characters that cannot be seen. */
+const textPatterns = new Map([
+  [String.raw`^[^\u0000-\u001f\u007f]*$`, "one line without control characters"],
+  [String.raw`^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$`, "no control characters but tab and line breaks"],
+  [String.raw`^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$`, "an e-mail address"],
+]);
+
+function patternWords(pattern: string | null): Html[] {
+  if (pattern === null) return [];
+  const words = textPatterns.get(pattern);
+  return [words === undefined ? markup`matches <code>${pattern}</code>` : markup`${words}`];
+}
+
+function distinct(parts: readonly Html[]): Html[] {
+  return [...new Map(parts.map((part) => [String(part), part])).values()];
+}
