@@ -29,6 +29,7 @@ import { headers } from "./headers.ts";
 import { inferencePaths } from "./inference-operations.ts";
 import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
 import type { Paths } from "./operation.ts";
+import { pagePaths } from "./page-operations.ts";
 import { keyPrefix } from "../kernel/ids.ts";
 import { toolsPaths } from "./tools-operations.ts";
 import { servicePaths } from "./service-operations.ts";
@@ -91,12 +92,13 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       { name: "inference", description: "For applications, with an API key" },
       { name: "tools", description: "For people and agents, with a tools key; over MCP as well" },
       { name: "connectors", description: "The connector catalog for batch jobs and pages, without a key" },
-      { name: "service", description: "For monitoring the process" },
+      { name: "service", description: "For monitoring the process, and pages for people" },
       { name: "control", description: "For operators, with the operator token" },
     ],
     paths: {
       ...inferencePaths(prefix),
       ...servicePaths(),
+      ...pagePaths,
       ...toolsPaths(slug, names),
       ...connectorPaths(names),
       ...controlPaths(names),

@@ -67,7 +67,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const opened = stack.move();
   return {
     ...front,
-    welcome: async () => welcome(config, first),
+    welcome: async () => welcome(config, { first }),
     close: () => opened.disposeAsync(),
   };
 }

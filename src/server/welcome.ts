@@ -7,11 +7,29 @@ import type { FirstStart } from "../control-api/first-start.ts";
 type Address = Pick<Config, "host" | "port" | "sandbox" | "slug">;
 type Keys = Pick<FirstStart, "key" | "toolsKey">;
 
-/** @param first null: not the first start */
-export function welcome({ host, port, sandbox, slug }: Address, first: Keys | null): void {
+interface Greeting {
+  /** null: not the first start. */
+  first: Keys | null;
+  /** A link that signs a person in once; absent: none. */
+  signInUrl?: string | null;
+}
+
+export function welcome(address: Address, greeting: Greeting): void {
+  console.log(greetingText(address, greeting));
+}
+
+/** What a start prints: the pages, the link to sign in, and the keys if they are new. */
+export function greetingText({ host, port, sandbox, slug }: Address, { first, signInUrl = null }: Greeting): string {
   const url = urlOf({ host, port });
-  console.log(`\nWeir is ready at ${url}\n`);
-  console.log(first === null ? laterStart : firstStart({ url, ...first, sandbox, slug }));
+  const keys = first === null ? laterStart : firstStart({ url, ...first, sandbox, slug });
+  return `
+Weir is ready at ${url}
+
+  ${url}/            what it offers, and whether it works
+  ${url}/connectors  the connector catalog
+  ${url}/reference   the API reference
+
+${signInUrl === null ? "" : `Sign in with this link, which works once:\n\n  ${signInUrl}\n\n`}${keys}`;
 }
 
 /**
@@ -19,7 +37,7 @@ export function welcome({ host, port, sandbox, slug }: Address, first: Keys | nu
  * owner can read gets them.
  */
 export function welcomeFleet(config: Address & Pick<Config, "dataDir">, first: Keys): void {
-  if (process.stdout.isTTY) return welcome(config, first);
+  if (process.stdout.isTTY) return welcome(config, { first });
   const path = join(resolve(config.dataDir), "first-keys");
   // An existing file would keep its permissions.
   rmSync(path, { force: true });

@@ -7,7 +7,7 @@ import { keyPrefix } from "../../../kernel/ids.ts";
 import { mcpPath } from "../../../security/api/calls/paths.ts";
 import { connectorsPath, referencePath, signInPath, siteHeader, siteStyle } from "../site-header.ts";
 import type { CallableModels } from "./callable-models.ts";
-import { modelSentences, partStates, readinessSentence, type Readiness } from "./state-words.ts";
+import { modelSentences, partStates, problemSentence, type Readiness } from "./state-words.ts";
 
 export const frontDoorStyle = siteStyle(new URL("front-door.css", import.meta.url));
 export const frontDoorScript = asset("script", [new URL("copy.js", import.meta.url)]);
@@ -29,7 +29,7 @@ export interface FrontDoor {
 export function frontDoorText(door: FrontDoor): string {
   const { version, consoleOn, readiness } = door;
   const main = markup`<div class="hero">
-      <h1>Weir</h1>
+      <h1>Weir is ${readiness.ready ? "ready" : "not ready"}</h1>
       <p class="lead">One API in front of many model providers, the tools of a security platform, and a catalog of connectors.</p>
       ${stateOf(readiness)}
       ${consoleOn ? markup`<p><a class="primary" href="${signInPath}">Sign in to the Console</a></p>` : null}
@@ -43,7 +43,7 @@ export function frontDoorText(door: FrontDoor): string {
     main,
     footer: markup`<footer class="foot">
       <div>
-        <p>Version ${version}</p>
+        <p>Weir ${version}</p>
         <p><a href="${referencePath}">API reference</a> · <a href="/openapi.json">OpenAPI document</a></p>
         <p>The guides are in the folder <code>docs</code> of the source</p>
       </div>
@@ -52,11 +52,11 @@ export function frontDoorText(door: FrontDoor): string {
 }
 
 function stateOf(readiness: Readiness): Html {
+  const problem = problemSentence(readiness);
   const states = partStates(readiness).map(
-    ({ name, works }) =>
-      markup`<li class="${works ? "works" : "fails"}">${name}<span class="unseen">: </span> ${works ? "works" : "unavailable"}</li>`,
+    ({ name, works }) => markup`<li class="${works ? "works" : "fails"}">${name} ${works ? "works" : "does not work"}</li>`,
   );
-  return markup`<p class="state ${readiness.ready ? "works" : "fails"}">${readinessSentence(readiness)}</p>
+  return markup`${problem === null ? null : markup`<p class="problem">${problem}.</p>`}
     <ul class="states" aria-label="Parts of the service">
       ${states}
     </ul>`;
@@ -81,9 +81,8 @@ function toolsCard({ origin, slug }: FrontDoor): Html {
     <h2 id="tools">Tools and MCP</h2>
     <p>From SBOMs and advisories to findings with fix versions, for people and agents, with a tools key.</p>
     ${copied({ id: "mcp-url", label: "MCP server", text: url })}
-    <p class="label" id="mcp-label">Settings of an MCP client</p>
-    <pre aria-labelledby="mcp-label" role="group"><code id="mcp-settings">${snippet}</code></pre>
-    ${copyButton("mcp-settings", "settings")}
+    ${labelled({ id: "mcp-settings", label: "Settings of an MCP client" })}
+    <pre tabindex="0" role="region" aria-labelledby="mcp-settings-label"><code id="mcp-settings">${snippet}</code></pre>
     <p class="links"><a href="${referencePath}/tools">Reference of the tools API</a></p>
   </section>`;
 }
@@ -106,12 +105,16 @@ function connectorsCard({ connectors }: FrontDoor): Html {
 
 /** A click selects the whole text where no script runs. */
 function copied({ id, label, text }: { id: string; label: string; text: string }): Html {
-  return markup`<p class="label" id="${id}-label">${label}</p>
-    <p class="copied"><code id="${id}">${text}</code>${copyButton(id, label)}</p>`;
+  return markup`${labelled({ id, label })}
+    <p class="copied"><code id="${id}">${text}</code></p>`;
 }
 
-function copyButton(id: string, what: string): Html {
-  return markup`<button type="button" class="quiet" data-copies="${id}" hidden>
-    <span role="status">Copy</span><span class="unseen"> ${what}</span>
-  </button>`;
+/** A label with a button that copies the element with the id. */
+function labelled({ id, label }: { id: string; label: string }): Html {
+  return markup`<div class="label">
+    <span id="${id}-label">${label}</span>
+    <button type="button" class="quiet" data-copies="${id}" hidden>
+      <span role="status">Copy</span><span class="unseen"> ${label}</span>
+    </button>
+  </div>`;
 }

@@ -18,12 +18,13 @@ export interface Readiness {
   dependencies: Record<string, string>;
 }
 
-/** Such as `Not ready: the database does not answer`. */
-export function readinessSentence({ ready, dependencies }: Readiness): string {
-  if (ready) return "Ready";
+/** What keeps the service from being ready, such as `The database does not answer`; null: nothing. */
+export function problemSentence({ ready, dependencies }: Readiness): string | null {
+  if (ready) return null;
   const failing = Object.keys(dependencies).filter((name) => dependencies[name] !== "ok");
-  if (failing.length === 0) return "Not ready: the service is stopping";
-  return `Not ready: ${failing.map((name) => parts[name]?.problem ?? `${name} is unavailable`).join("; ")}`;
+  if (failing.length === 0) return "The service is stopping";
+  const text = failing.map((name) => parts[name]?.problem ?? `${name} is unavailable`).join("; ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Each part with its state. */

@@ -1,6 +1,7 @@
 /** The command that sends an operation's example. Address and keys are variables of the shell, so that it works as pasted. */
 import type { Operation, Parameter } from "../../../openapi/operation.ts";
 import { exampleValue } from "./example-value.ts";
+import { furtherFields, mcpMessage, pathValues } from "./example-fields.ts";
 import { shapeOf, type Shape } from "./shape.ts";
 
 export interface ExampleRequest {
@@ -15,31 +16,19 @@ export interface ExampleRequest {
 /** The variable with the key of each security scheme. */
 const keyVariables: Record<string, string> = { apiKey: "WEIR_KEY", ApiKeyAuth: "WEIR_TOOLS_KEY", operatorToken: "WEIR_TOKEN" };
 
-/** By the noun before the parameter, or the parameter's name. */
-const pathExamples: Record<string, string> = {
-  models: "sandbox/echo",
-  workspaces: "default",
-  members: "owner@localhost",
-  accounts: "owner@localhost",
-  slug: "okta",
-  file: "latest.ndjson",
-};
-
-/** Bodies that no schema describes. */
-const bodies: Record<string, unknown> = { mcp: { jsonrpc: "2.0", id: 1, method: "tools/list" } };
-
 export function curlOf(request: ExampleRequest): string {
   const { method, operation } = request;
   const address = `"$WEIR_URL${examplePath(request)}${exampleQuery(request.parameters)}"`;
   const verb = method === "get" ? "" : method === "post" ? "-X POST " : `-X ${method.toUpperCase()} `;
-  return [`curl ${verb}${address}`, ...keyHeader(operation), ...bodyArguments(request)].join(" \\\n  ");
+  return [`curl ${verb}${address}`, ...keyHeader(operation), ...headersOf(request), ...bodyArguments(request)].join(" \\\n  ");
 }
 
 /** The JSON body of the example; undefined: none. */
-export function exampleBody({ method, operation, body }: ExampleRequest): unknown {
-  const fixed = bodies[operation.operationId];
-  if (fixed !== undefined || body === null) return fixed;
-  return exampleValue(body, { fills: method === "patch" });
+export function exampleBody({ operation: { operationId }, body }: ExampleRequest): unknown {
+  if (operationId === "mcp") return mcpMessage;
+  if (body === null) return undefined;
+  const value = exampleValue(body);
+  return typeof value === "object" ? { ...value, ...furtherFields(operationId) } : value;
 }
 
 function keyHeader({ security }: Operation): string[] {
@@ -48,24 +37,31 @@ function keyHeader({ security }: Operation): string[] {
   return variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`];
 }
 
+/** What the operation needs besides its key and the type of its body. */
+function headersOf({ operation: { operationId, responses }, parameters }: ExampleRequest): string[] {
+  const needed = parameters.filter((parameter) => parameter.in === "header" && parameter.required);
+  const answers = responses["200"];
+  const types = answers !== undefined && "content" in answers ? Object.keys(answers.content ?? {}) : [];
+  const accepts = operationId === "mcp" || operationId === "frontDoor" ? [`-H "Accept: ${types.join(", ")}"`] : [];
+  return [...needed.map(({ name }) => `-H "${name}: FILE"`), ...accepts];
+}
+
 function bodyArguments(request: ExampleRequest): string[] {
-  const { requestBody, operationId } = request.operation;
-  const [type] = Object.keys(requestBody?.content ?? {});
+  const [type] = Object.keys(request.operation.requestBody?.content ?? {});
   if (type === undefined) return [];
-  const accepts = operationId === "mcp" ? [`-H "Accept: application/json, text/event-stream"`] : [];
   const header = `-H "Content-Type: ${type}"`;
   if (type !== "application/json") return [header, "--data-binary @FILE"];
-  return [...accepts, header, `-d '${JSON.stringify(exampleBody(request)).replaceAll("'", String.raw`'\''`)}'`];
+  return [header, `-d '${JSON.stringify(exampleBody(request)).replaceAll("'", String.raw`'\''`)}'`];
 }
 
 function examplePath({ path }: ExampleRequest): string {
   const [noun = ""] = /[^/]+(?=\/\{id\})/.exec(path) ?? [];
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathExamples[name === "id" ? noun : name] ?? name.toUpperCase());
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathValues[name === "id" ? noun : name] ?? name.toUpperCase());
 }
 
 function exampleQuery(parameters: readonly Parameter[]): string {
   const needed = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
   if (needed.length === 0) return "";
-  const values = needed.map(({ name, schema }): [string, string] => [name, String(exampleValue(shapeOf(schema), { name }))]);
+  const values = needed.map(({ name, schema }): [string, string] => [name, String(exampleValue(shapeOf(schema), name))]);
   return `?${String(new URLSearchParams(values))}`;
 }

@@ -9,18 +9,23 @@ export function overviewPage({ info, components }: OpenApiDocument, parts: reado
   const [lead = "", ...paragraphs] = info.description.split("\n\n");
   const main = markup`<h1>API reference</h1>
     <p class="lead">${prose(lead)}</p>
-    ${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}
     <p>The same as data, for generators and agents: <a href="/openapi.json">the OpenAPI document</a>.</p>
+    ${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}
     ${quickStart} ${keySection(components["securitySchemes"] ?? {})}
     <section aria-labelledby="operations">
       <h2 id="operations">All operations</h2>
       ${parts.map(partList)}
     </section>`;
-  return { title: "API reference", part: null, main };
+  const sections: ReferencePage["sections"] = [
+    ["quick-start", "Quick start"],
+    ["keys", "Keys"],
+    ["operations", "All operations"],
+  ];
+  return { title: "API reference", part: null, main, sections };
 }
 
-const variables = `export WEIR_URL=http://127.0.0.1:8080   # this service's address
-export WEIR_KEY=…                        # an API key`;
+const variables = `export WEIR_URL=http://127.0.0.1:8080  # this service's address
+export WEIR_KEY=…                      # an API key`;
 const firstChat = `curl -N "$WEIR_URL/gpt/v1/chat/completions" \\
   -H "Authorization: Bearer $WEIR_KEY" \\
   -H "Content-Type: application/json" \\
@@ -55,7 +60,7 @@ function keySection(schemes: Record<string, unknown>): Html {
       A key is sent as <code>Authorization: Bearer …</code>. The examples take the service's address from <code>WEIR_URL</code> and
       each key from a variable:
     </p>
-    <dl class="answers">
+    <dl class="answers keys">
       ${rows.map(
         ([id, name, variable]) =>
           markup`<div id="${id}">

@@ -2,7 +2,7 @@
 import { markup, type Html } from "../../../http/html.ts";
 import { pageDocument } from "../../../http/pages/page-document.ts";
 import { siteHeader, siteStyle, referencePath } from "../site-header.ts";
-import type { Part } from "./described.ts";
+import type { DescribedAnswer, Part } from "./described.ts";
 import { fieldList, objectForms } from "./field-list.ts";
 import { operationSection } from "./operation-section.ts";
 import { prose } from "./prose.ts";
@@ -15,6 +15,8 @@ export interface ReferencePage {
   /** The part that it shows; null: the overview. */
   part: Part | null;
   main: Html;
+  /** Its sections, for the navigation. */
+  sections: [id: string, label: string][];
 }
 
 export function partPath({ name }: Pick<Part, "name">): string {
@@ -22,13 +24,13 @@ export function partPath({ name }: Pick<Part, "name">): string {
 }
 
 /** @param parts all of them, for the navigation */
-export function referenceText({ title, part, main }: ReferencePage, parts: readonly Part[], consoleOn: boolean): string {
+export function referenceText(page: ReferencePage, parts: readonly Part[], consoleOn: boolean): string {
   return pageDocument({
-    title: `${title} · Weir`,
+    title: `${page.title} · Weir`,
     style: referenceStyle,
     scripts: [],
     header: siteHeader({ words: "API reference", consoleOn }),
-    main: markup`<div class="reference">${partNavigation(part, parts)}<div class="content">${main}</div></div>`,
+    main: markup`<div class="reference">${partNavigation(page, parts)}<div class="content">${page.main}</div></div>`,
     footer: markup`<footer class="foot">
       <div>
         <p>As data: <a href="/openapi.json">OpenAPI 3.1</a></p>
@@ -37,44 +39,54 @@ export function referenceText({ title, part, main }: ReferencePage, parts: reado
   });
 }
 
-function partNavigation(part: Part | null, parts: readonly Part[]): Html {
+function partNavigation({ part, sections }: ReferencePage, parts: readonly Part[]): Html {
   const link = (path: string, title: string, current: boolean): Html =>
     markup`<li><a href="${path}"${current ? markup` aria-current="page"` : null}>${title}</a></li>`;
   return markup`<nav class="parts" aria-label="Parts of the reference">
     <ul>
       ${link(referencePath, "Overview", part === null)} ${parts.map((one) => link(partPath(one), one.title, one.name === part?.name))}
     </ul>
-    ${part === null ? null : markup`<div class="wide">${operationLinks(part)}</div>`}
+    <div class="wide">${sectionLinks(sections)}</div>
   </nav>`;
 }
 
-function operationLinks({ operations, schemas, headers }: Part): Html {
-  const sections: [id: string, label: string][] = [
-    ...operations.map(({ operation, label }) => [operation.operationId, label] satisfies [string, string]),
-    ...(schemas.length > 0 ? [["schemas", "Schemas"] satisfies [string, string]] : []),
-    ...(headers.length > 0 ? [["headers", "Headers"] satisfies [string, string]] : []),
-  ];
-  return markup`<ul class="operations">
+function sectionLinks(sections: ReferencePage["sections"]): Html {
+  return markup`<ul class="sections">
     ${sections.map(([id, label]) => markup`<li><a href="#${id}">${prose(label)}</a></li>`)}
   </ul>`;
 }
 
+function sectionsOf({ operations, schemas, headers }: Part): ReferencePage["sections"] {
+  const ends = { errors: sharedErrors(operations).size, schemas: schemas.length, headers: headers.length };
+  return [
+    ...operations.map(({ operation, label }): [string, string] => [operation.operationId, label]),
+    ...Object.entries(ends).flatMap(([id, count]): [string, string][] => (count > 0 ? [[id, endTitles[id] ?? id]] : [])),
+  ];
+}
+
+const endTitles: Record<string, string> = { errors: "Errors", schemas: "Schemas", headers: "Headers" };
+
 export function partPage(part: Part): ReferencePage {
   const { title, description, operations } = part;
+  const sections = sectionsOf(part);
   const main = markup`<h1>${title}</h1>
     <p class="lead">${prose(description)}.</p>
     <details class="narrow">
       <summary>On this page</summary>
-      ${operationLinks(part)}
+      ${sectionLinks(sections)}
     </details>
     ${operations.map(operationSection)} ${errorSection(part)} ${schemaSection(part)} ${headerSection(part)}`;
-  return { title: `${title} · API reference`, part, main };
+  return { title: `${title} · API reference`, part, main, sections };
 }
 
-/** The errors that the operations share. */
-function errorSection({ operations }: Part): Html | null {
+/** By status. */
+function sharedErrors(operations: Part["operations"]): Map<string, DescribedAnswer> {
   const answers = operations.flatMap((one) => one.answers.filter(({ shared }) => shared));
-  const byStatus = new Map(answers.map((answer) => [answer.status, answer]));
+  return new Map(answers.map((answer) => [answer.status, answer]));
+}
+
+function errorSection({ operations }: Part): Html | null {
+  const byStatus = sharedErrors(operations);
   if (byStatus.size === 0) return null;
   const items = [...byStatus.keys()].toSorted().map(
     (status) =>
