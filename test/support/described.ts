@@ -101,7 +101,7 @@ export function followed(document: Json, value: unknown): Json {
 /** A body contains one value, or several in an event stream or in lines. */
 export function valuesOf(type: string, text: string): unknown[] {
   if (/[/+]json$/.test(type)) return [JSON.parse(text)];
-  if (type === "text/plain" || type === "text/html") return [text];
+  if (["text/plain", "text/html", "image/svg+xml"].includes(type)) return [text];
   const lines = text.split("\n").map((line) => line.replace(/^data: /, ""));
   return lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
 }

@@ -268,6 +268,15 @@ test("the connector catalog, which needs no key, matches the document", async ()
   await ask("head /api/connector-schema.json", 200, asked);
 });
 
+test("the service's own pages match the document", async () => {
+  const asked = { key: "none", headers: { accept: "text/html" }, id: "inference" };
+  for (const path of ["/", "/reference", "/reference/{part}", "/favicon.ico"]) {
+    for (const method of ["get", "head"]) await ask(`${method} ${path}`, 200, asked);
+  }
+  await ask("get /", 404, { key: "none" });
+  await ask("get /reference/{part}", 404, { ...asked, id: "none" });
+});
+
 test("the document has no operation that was not called here", () => {
   const early = ["post /gpt/v1/embeddings"];
   expect(api.operations().filter((operation) => !api.answered.has(operation))).toEqual(early);

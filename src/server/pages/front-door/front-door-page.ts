@@ -114,7 +114,7 @@ function labelled({ id, label }: { id: string; label: string }): Html {
   return markup`<div class="label">
     <span id="${id}-label">${label}</span>
     <button type="button" class="quiet" data-copies="${id}" hidden>
-      <span role="status">Copy</span><span class="unseen"> ${label}</span>
+      <span aria-live="polite">Copy</span><span class="unseen"> ${label}</span>
     </button>
   </div>`;
 }

@@ -47,8 +47,9 @@ export function frontDoorRoutes({ models, readiness, connectors, clock, ...fixed
     if (!prefersHtml(request.headers.get("accept"))) return notFound();
     const [state, counts] = await Promise.all([readiness(), counted()]);
     const door = { ...fixed, origin: serviceOrigin(request), readiness: state, models: counts, connectors: connectors() };
-    return new Response(request.method === "HEAD" ? null : frontDoorText(door), { headers });
+    return new Response(frontDoorText(door), { headers });
   };
+  // The router sends no body to HEAD.
   const route = (path: string, handle: (request: Request) => Response | Promise<Response>): void =>
     router.add({
       path,
@@ -56,6 +57,6 @@ export function frontDoorRoutes({ models, readiness, connectors, clock, ...fixed
       writeError: () => notFound(),
     });
   route("/", show);
-  route("/favicon.ico", ({ method }) => new Response(method === "HEAD" ? null : iconSvg, { headers: iconHeaders }));
+  route("/favicon.ico", () => new Response(iconSvg, { headers: iconHeaders }));
   return router.app;
 }
