@@ -12,6 +12,8 @@ function offerCopy(button) {
       () => true,
       () => false,
     );
-    button.firstElementChild.textContent = copied ? "Copied" : "Could not copy";
+    const word = button.firstElementChild;
+    word.setAttribute("aria-live", "polite");
+    word.textContent = copied ? "Copied" : "Could not copy";
   });
 }

@@ -1,5 +1,6 @@
 /** The front door: what this service is, whether it works, and where to begin. */
 import { markup, type Html } from "../../../http/html.ts";
+import { copyButton } from "../../../console/look/copy.ts";
 import { asset } from "../../../http/pages/asset.ts";
 import { pageDocument } from "../../../http/pages/page-document.ts";
 import { inferencePrefix } from "../../../gateway/api/routes.ts";
@@ -113,8 +114,6 @@ function copied({ id, label, text }: { id: string; label: string; text: string }
 function labelled({ id, label }: { id: string; label: string }): Html {
   return markup`<div class="label">
     <span id="${id}-label">${label}</span>
-    <button type="button" class="quiet" data-copies="${id}" hidden>
-      <span aria-live="polite">Copy</span><span class="unseen"> ${label}</span>
-    </button>
+    ${copyButton({ copies: id, label: "Copy", what: label })}
   </div>`;
 }
