@@ -55,8 +55,11 @@ function bodyArguments(request: ExampleRequest): string[] {
 }
 
 function examplePath({ path }: ExampleRequest): string {
-  const [noun = ""] = /[^/]+(?=\/\{id\})/.exec(path) ?? [];
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => pathValues[name === "id" ? noun : name] ?? name.toUpperCase());
+  const pieces = path.split("/");
+  const named = pieces.map((piece, index) => (piece === "{id}" ? (pieces[index - 1] ?? "") : piece.replaceAll(/[{}]/g, "")));
+  return pieces
+    .map((piece, index) => (piece.startsWith("{") ? (pathValues[named[index] ?? ""] ?? piece.slice(1, -1).toUpperCase()) : piece))
+    .join("/");
 }
 
 function exampleQuery(parameters: readonly Parameter[]): string {

@@ -32,8 +32,9 @@ const firstChat = `curl -N "$WEIR_URL/gpt/v1/chat/completions" \\
   -d '{"model":"sandbox/echo","stream":true,"messages":[{"role":"user","content":"Hello, weir"}]}'`;
 const modelList = `curl "$WEIR_URL/gpt/v1/models?all=true" \\
   -H "Authorization: Bearer $WEIR_KEY"`;
-const client = `import OpenAI from "openai";
-const client = new OpenAI({ baseURL: process.env.WEIR_URL + "/gpt/v1", apiKey: process.env.WEIR_KEY });`;
+const client = `import os
+from openai import OpenAI
+client = OpenAI(base_url=os.environ["WEIR_URL"] + "/gpt/v1", api_key=os.environ["WEIR_KEY"])`;
 
 const quickStart = markup`<section aria-labelledby="quick-start">
   <h2 id="quick-start">Quick start</h2>

@@ -26,7 +26,7 @@ export function boundWords(shape: Shape): Html[] {
     ...quantity(shape, ["minLength", "maxLength"], "characters"),
     ...quantity(shape, ["minItems", "maxItems"], "items"),
     ...quantity(shape, ["minProperties", "maxProperties"], "fields"),
-    ...patternWords(shape.pattern),
+    ...expressionWords(shape.expression),
   ];
   const ofBranches = shape.branches.flatMap(boundWords);
   const ofItems = shape.items === null ? [] : boundWords(shape.items).map((words) => markup`each ${words}`);
@@ -48,17 +48,17 @@ function quantity({ numbers }: Shape, [least, most]: [Bound, Bound], unit: strin
   return max === undefined ? [] : [markup`at most ${max}${after}`];
 }
 
-/** The patterns of ordinary text, which refuse only characters that cannot be seen. */
-const textPatterns = new Map([
+/** The expressions of ordinary text, which refuse only characters that cannot be seen. */
+const textExpressions = new Map([
   [String.raw`^[^\u0000-\u001f\u007f]*$`, "one line without control characters"],
   [String.raw`^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$`, "no control characters but tab and line breaks"],
   [String.raw`^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+$`, "an e-mail address"],
 ]);
 
-function patternWords(pattern: string | null): Html[] {
-  if (pattern === null) return [];
-  const words = textPatterns.get(pattern);
-  return [words === undefined ? markup`matches <code>${pattern}</code>` : markup`${words}`];
+function expressionWords(expression: string | null): Html[] {
+  if (expression === null) return [];
+  const words = textExpressions.get(expression);
+  return [words === undefined ? markup`matches <code>${expression}</code>` : markup`${words}`];
 }
 
 function distinct(parts: readonly Html[]): Html[] {

@@ -17,7 +17,8 @@ export interface Shape {
   /** All allowed values; empty: not enumerated. */
   words: unknown[];
   default: unknown;
-  pattern: string | null;
+  /** A regular expression of the document. */
+  expression: string | null;
   /** The keywords with a number, such as `maxLength`. */
   numbers: Partial<Record<Bound, number>>;
 }
@@ -43,7 +44,7 @@ export type Bound = (typeof bounds)[number];
 const referenceStart = "#/components/schemas/";
 
 export function shapeOf(schema: JsonSchema): Shape {
-  const { $ref, type, description, anyOf, items, additionalProperties, pattern } = schema;
+  const { $ref, type, description, anyOf, items, additionalProperties } = schema;
   return {
     reference: typeof $ref === "string" ? $ref.slice(referenceStart.length) : null,
     types: listOf(type).map(String),
@@ -54,7 +55,7 @@ export function shapeOf(schema: JsonSchema): Shape {
     fields: fieldsOf(schema),
     words: "const" in schema ? [schema["const"]] : listOf(schema["enum"]),
     default: schema["default"],
-    pattern: typeof pattern === "string" ? pattern : null,
+    expression: typeof schema["pattern"] === "string" ? schema["pattern"] : null,
     numbers: Object.fromEntries(bounds.filter((name) => typeof schema[name] === "number").map((name) => [name, schema[name]])),
   };
 }
