@@ -8,7 +8,9 @@ import { addMember } from "../accounts/members/add-member.ts";
 import { anyWorkspace, lockWorkspaces } from "../accounts/workspaces/store.ts";
 
 const actor: Service = { kind: "service" };
-const owner: MemberActor = { kind: "member", email: "owner@localhost", role: "super_admin", carriedBy: "first start" };
+/** The owner of the first workspace. */
+export const firstOwner = "owner@localhost";
+const owner: MemberActor = { kind: "member", email: firstOwner, role: "super_admin", carriedBy: "first start" };
 
 export interface FirstStart {
   workspace: WorkspaceId;

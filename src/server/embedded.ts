@@ -12,7 +12,10 @@ import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
 import { migrate } from "../backing/migrate.ts";
 import type { Config } from "../config.ts";
 import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
-import { firstStart } from "../control-api/first-start.ts";
+import { lockAccount } from "../accounts/members/member-store.ts";
+import { createSignInLink } from "../accounts/sessions/sign-in-links.ts";
+import type { Database } from "../backing/backing.ts";
+import { firstOwner, firstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -67,7 +70,16 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const opened = stack.move();
   return {
     ...front,
-    welcome: async () => welcome(config, { first }),
+    welcome: async () => welcome(config, { first, signInUrl: config.console ? await ownerLink(config, { sql, clock }) : null }),
     close: () => opened.disposeAsync(),
   };
+}
+
+/** A link for the owner that the first start made; null if that account is gone or not active. */
+async function ownerLink({ publicUrl }: Config, sources: { sql: Database; clock: Clock }): Promise<string | null> {
+  return sources.sql.begin(async (tx) => {
+    if ((await lockAccount(firstOwner, tx)) !== "active") return null;
+    const { path } = await createSignInLink({ email: firstOwner, purpose: "sign in" }, { ...sources, sql: tx });
+    return publicUrl + path;
+  });
 }
