@@ -38,7 +38,9 @@
 
   const mayClose = (dialog) => {
     if (dialog.dataset.asks === "always") return confirm("This is shown only once. Close it all the same?");
-    if (dialog.dataset.asks === "changes" && changedIn(dialog)) return confirm("Close without saving what you typed?");
+    // What a refused form keeps was typed before.
+    const typed = changedIn(dialog) || dialog.querySelector("[data-refused]") !== null;
+    if (dialog.dataset.asks === "changes" && typed) return confirm("Close without saving what you typed?");
     return true;
   };
 
@@ -49,7 +51,7 @@
   };
 
   for (const dialog of document.querySelectorAll("dialog")) {
-    // A page may not refuse to close twice in a row, but it may keep the key to itself.
+    // A browser closes a dialog at the second Escape in a row, unless the page keeps the key to itself.
     dialog.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.defaultPrevented) return;
       event.preventDefault();

@@ -11,6 +11,7 @@ import { money, roundedUsd } from "../../../src/console/look/money.ts";
 import { monogram } from "../../../src/console/look/monogram.ts";
 import { table } from "../../../src/console/look/table.ts";
 import { time } from "../../../src/console/look/time.ts";
+import { userText } from "../../../src/console/look/user-text.ts";
 import { markup } from "../../../src/http/html.ts";
 import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
 import { fields, hostile } from "./gallery-contents.ts";
@@ -74,6 +75,11 @@ test("a time is shown in UTC without a script", () => {
     '<time datetime="2026-11-04T23:59:07.123Z" title="2026-11-04 23:59:07 UTC" data-local="minutes">4 Nov 2026, 23:59 UTC</time>',
   );
   expect(String(time(null))).toContain("never");
+});
+
+test("an address breaks after its marks, and a longer piece anywhere", () => {
+  expect(String(userText("mira@example.org"))).toBe("<bdi>mira@<wbr />example.org</bdi>");
+  expect(String(userText("x".repeat(21)))).toStartWith('<bdi class="long">');
 });
 
 test("a table has the roles that browsers drop, the label of each cell, and its empty state without rows", () => {

@@ -90,12 +90,14 @@ function bar({ id, date, index, of, drawn, top, words }: Bar): Html {
   return markup`${parts}${dayLabel({ date, index, of })}`;
 }
 
+/** The newest day always has one. */
 function dayLabel({ date, index, of }: Pick<Bar, "date" | "index" | "of">): Html | null {
   const every = Math.ceil(of / labelsMax);
-  if (index % every !== 0 || (index > 0 && of - index < every / 2)) return null;
+  const age = of - 1 - index;
+  if (age % every !== 0) return null;
   const [at, anchor] =
-    index === 0 && of > 1 ? [0, "start"] : index === of - 1 && of > 1 ? [100, "end"] : [((index + 0.5) * 100) / of, "middle"];
-  const second = (index / every) % 2 === 1 ? markup` class="second"` : null;
+    age === 0 && of > 1 ? [100, "end"] : index === 0 && of > 1 ? [0, "start"] : [((index + 0.5) * 100) / of, "middle"];
+  const second = (age / every) % 2 === 1 ? markup` class="second"` : null;
   return markup`<text${second} x="${percent(at)}" y="${height + 18}" text-anchor="${anchor}">${shortDay(date)}</text>`;
 }
 

@@ -41,7 +41,7 @@ export function form({ id, action, hidden = {}, fields, state, submit, tone, can
       problem: named && problem.field === field.name ? problem.message : null,
     }),
   );
-  return markup`<form class="form" method="post" action="${action}"${files ? markup` enctype="multipart/form-data"` : null} data-guards>
+  return markup`<form class="form" method="post" action="${action}"${files ? markup` enctype="multipart/form-data"` : null} data-guards${problem === null ? null : markup` data-refused`}>
     ${problem === null || named ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
     ${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${elements}
     <div class="form-end">

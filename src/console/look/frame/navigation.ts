@@ -1,6 +1,5 @@
 /** The Console's menu: links in sections, a workspace to choose, and the account. */
 import { markup, type Html } from "../../../http/html.ts";
-import { userText } from "../user-text.ts";
 import { icon, type IconName } from "./icon.ts";
 
 export interface NavigationLink {
@@ -59,7 +58,7 @@ function link({ path, label, icon: name, current }: NavigationLink): Html {
 export function switcher({ action, current, choices }: Switcher): Html | null {
   const others = choices.filter(({ id }) => id !== current?.id);
   if (others.length === 0)
-    return current === null ? null : markup`<p class="switcher"><b title="${current.name}">${userText(current.name)}</b></p>`;
+    return current === null ? null : markup`<p class="switcher"><b title="${current.name}"><bdi>${current.name}</bdi></b></p>`;
   const option = ({ id, name }: WorkspaceChoice): Html =>
     markup`<option value="${id}"${id === current?.id ? markup` selected` : null}>${name}</option>`;
   return markup`<form class="switcher" method="get" action="${action}">
@@ -73,7 +72,7 @@ export function switcher({ action, current, choices }: Switcher): Html | null {
 
 export function accountMenu({ name, role, path, signOutPath }: Account): Html {
   return markup`<div class="account">
-    <p><a href="${path}" title="${name}">${userText(name)}</a><span class="under">${role}</span></p>
+    <p><a href="${path}" title="${name}"><bdi>${name}</bdi></a><span class="under">${role}</span></p>
     <form method="post" action="${signOutPath}"><button class="quiet" type="submit">Sign out</button></form>
   </div>`;
 }
