@@ -77,8 +77,9 @@ test("a time is shown in UTC without a script", () => {
   expect(String(time(null))).toContain("never");
 });
 
-test("an address breaks after its marks, and a longer piece anywhere", () => {
-  expect(String(userText("mira@example.org"))).toBe("<bdi>mira@<wbr />example.org</bdi>");
+test("a long address breaks after its marks, and a longer piece anywhere", () => {
+  expect(String(userText("mira@example.org"))).toBe("<bdi>mira@example.org</bdi>");
+  expect(String(userText("mira.lindqvist@example.org"))).toBe("<bdi>mira.lindqvist@<wbr />example.org</bdi>");
   expect(String(userText("x".repeat(21)))).toStartWith('<bdi class="long">');
 });
 
