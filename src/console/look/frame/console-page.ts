@@ -69,6 +69,8 @@ export function plainPage(
 export function consoleHeaders({ connects = false, scripts = [] }: { connects?: boolean; scripts?: readonly Asset[] } = {}) {
   return {
     ...pageHeaders({ style: consoleStyle, scripts: [consoleScript, ...scripts], forms: "self", connects }),
+    // Without a referrer the browser names no origin with a form, and an older one could not show that the form is ours.
+    "referrer-policy": "same-origin",
     "cache-control": "no-store",
   };
 }
