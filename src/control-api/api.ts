@@ -31,7 +31,7 @@ async function answer({ request, params, server }: RouteContext, methods: Endpoi
   const endpoint = endpointFor(request, methods);
   const input = await readFields(request, endpoint, parts.clock);
   const file = () => readPieces(request, endpoint, parts.clock);
-  const result = await runEndpoint({ principal, endpoint, input, id: params?.["id"] ?? "", request, file }, parts);
+  const result = await runEndpoint({ principal, endpoint, input, id: params?.["id"] ?? "", request, server, file }, parts);
   if (result instanceof Response) return result;
   return jsonResponse(result, { status: endpoint.status, headers: { "cache-control": "no-store" } });
 }

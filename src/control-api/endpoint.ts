@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Clock } from "../kernel/clock.ts";
+import type { RouteContext } from "../http/router.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
 import type { ActorResolver } from "./actor-resolver.ts";
 import { checkFields } from "./check-fields.ts";
@@ -15,6 +16,8 @@ export interface EndpointCall<Input> {
   /** Gives the actor in a workspace. */
   actors: ActorResolver;
   request: Request;
+  /** null for a call within the process. */
+  server: RouteContext["server"];
   /**
    * Reads the file in the body, in the pieces in which it arrives.
    * @throws DomainError invalid_body, body_too_large
@@ -34,7 +37,7 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   /** Below /api/console; a parameter is written `:id`. */
   path: string;
   summary: string;
-  /** The fields of the body; of the query for GET, DELETE and endpoints that take a file. */
+  /** The fields of the body; of the query for GET, DELETE and endpoints that take a file or a chat. */
   fields: Fields;
   view: View;
   /** The status of a success; by default 200. */
@@ -49,6 +52,8 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   file?: string;
   /** Reads the fields of a large body in a subprocess. */
   readInSubprocess?: SubprocessReading;
+  /** It is a chat completion: body, answers and errors are those of the inference API, which reads the body. Fields are in the query. */
+  completes?: boolean;
   handle(call: EndpointCall<Static<Fields>>): Promise<Static<View> | Response>;
 }
 
@@ -65,6 +70,7 @@ export interface Endpoint {
   progress: boolean;
   file: string | null;
   readInSubprocess: SubprocessReading | null;
+  completes: boolean;
   /** Checks the fields, then calls the handler. */
   run(call: EndpointCall<Record<string, unknown>>): Promise<unknown>;
 }
@@ -78,6 +84,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     progress = false,
     file = null,
     readInSubprocess = null,
+    completes = false,
   } = definition;
   return {
     method,
@@ -91,6 +98,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     progress,
     file,
     readInSubprocess,
+    completes,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
   };
 }

@@ -21,6 +21,10 @@ export const auditRowsMax = 1_000;
 export const positionsAtOnceMax = 64;
 export const positionsMsMax = 3_000;
 
+// Workbench
+/** Until an answer begins. It is longer than the inference API waits for any answer: its deadlines hold, and this ends what they miss. */
+export const workbenchAnswerMs = 960_000;
+
 // SBOMs
 /** For a file to arrive at the control API. */
 export const controlFileMs = 60_000;

@@ -9,6 +9,7 @@ import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
+import type { WorkbenchRun } from "../gateway/api/workbench.ts";
 import type { CallProvider } from "../gateway/providers/http.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
@@ -49,6 +50,8 @@ export interface ControlParts {
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
   /** Calls providers with this key, for tests of own keys. */
   callWith(key: Secret): CallProvider;
+  /** Answers a member's request of the Workbench as the inference API answers a key's. */
+  runInWorkbench(run: WorkbenchRun): Promise<Response>;
   /** null: the counters cannot answer. */
   position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null>;
   /** Makes the counters read the ledger again, after it grew by credit. */

@@ -14,10 +14,11 @@ import type { Endpoint } from "./endpoint.ts";
 /** @throws DomainError invalid_body, body_too_large, invalid_field for a parameter given twice */
 export async function readFields(
   request: Request,
-  endpoint: Pick<Endpoint, "file" | "bodyBytesMax" | "readInSubprocess">,
+  endpoint: Pick<Endpoint, "file" | "completes" | "bodyBytesMax" | "readInSubprocess">,
   clock: Clock,
 ): Promise<Record<string, unknown>> {
-  if (request.method === "GET" || request.method === "DELETE" || endpoint.file !== null) return readQuery(request);
+  const readsBody = request.method !== "GET" && request.method !== "DELETE" && endpoint.file === null && !endpoint.completes;
+  if (!readsBody) return readQuery(request);
   const pieces = await readPieces(request, endpoint, clock);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (endpoint.readInSubprocess !== null && length > endpoint.readInSubprocess.fromBytes)

@@ -14,12 +14,13 @@ interface Call {
   /** The path's `:id`; empty if it has none. */
   id: string;
   request: Request;
+  server?: EndpointCall<unknown>["server"];
   file: EndpointCall<unknown>["file"];
 }
 
 /** @throws DomainError; DeadlineError */
-export function runEndpoint({ principal, endpoint, ...call }: Call, parts: ControlParts): Promise<unknown> {
-  const running = endpoint.run({ ...call, actors: resolveActors(principal, parts), parts });
+export function runEndpoint({ principal, endpoint, server = null, ...call }: Call, parts: ControlParts): Promise<unknown> {
+  const running = endpoint.run({ ...call, server, actors: resolveActors(principal, parts), parts });
   return withDeadline(parts.clock, endpoint.deadlineMs, "The request", running);
 }
 

@@ -8,6 +8,7 @@ const randomDigits = 17;
 
 export type GenerationId = string;
 export type WorkspaceId = string;
+/** The id of a key; where it stands for a request's caller, also the caller id of a member (see `isMemberCaller`). */
 export type KeyId = string;
 
 /** `gen-` and 26 characters of a-z and 2-7: 45 bits of time, 85 random bits. */
@@ -26,6 +27,19 @@ export function newWorkspaceId(nowMs: number): WorkspaceId {
 
 export function newKeyId(nowMs: number): KeyId {
   return `key-${timeSortedText(nowMs)}`;
+}
+
+/**
+ * Whether the caller of a request is a member, in the Workbench, and not a key. A member's caller id is `mbr-` and 26 characters, which
+ * the database draws.
+ */
+export function isMemberCaller(caller: KeyId): boolean {
+  return caller.startsWith("mbr-");
+}
+
+/** What a caller is, for messages to them. */
+export function callerWord(caller: KeyId): "key" | "member" {
+  return isMemberCaller(caller) ? "member" : "key";
 }
 
 export function newConnectionId(nowMs: number): string {

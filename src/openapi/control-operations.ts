@@ -3,6 +3,8 @@ import { controlPrefix } from "../control-api/api.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
 import { endpoints } from "../control-api/endpoints.ts";
 import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
+import { asChat } from "./workbench-operation.ts";
+import { chatCompletionExchange } from "./inference-operations.ts";
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
 import {
   byStatus,
@@ -52,19 +54,28 @@ export function controlRefusals(): Record<string, ResponseDescription> {
   return Object.fromEntries(answers);
 }
 
-export function controlPaths(names: Names): Paths {
+/** @param keyPrefix for the answers of the inference API, which the Workbench gives too */
+export function controlPaths(names: Names, keyPrefix: string): Paths {
   const paths: Paths = {};
   for (const endpoint of endpoints) {
     const path = controlPrefix + endpoint.path.replaceAll(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(endpoint, names) };
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: described(endpoint, names, keyPrefix) };
   }
   return paths;
 }
 
+function described(endpoint: Endpoint, names: Names, keyPrefix: string): Operation {
+  const base = operation(endpoint, names);
+  if (!endpoint.completes) return base;
+  const refusals = Object.entries(controlRefusals()).map(([name, refusal]) => [name.slice("Control".length), refusal] as const);
+  const refused = Object.fromEntries(refusals.filter(([status]) => changingStatuses.includes(status)));
+  return { ...base, ...asChat(chatCompletionExchange(keyPrefix), refused) };
+}
+
 function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, view, status, progress, file } = endpoint;
+  const { method, path, summary, view, status, progress, file, completes } = endpoint;
   const reads = method === "GET" || method === "DELETE";
-  const queries = reads || file !== null;
+  const queries = reads || file !== null || completes;
   const answer = schemaOrReference(view, names);
   const further = progress ? { "application/x-ndjson": { schema: progressLine(answer) } } : {};
   return {

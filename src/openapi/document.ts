@@ -101,7 +101,7 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       ...pagePaths,
       ...toolsPaths(slug, names),
       ...connectorPaths(names),
-      ...controlPaths(names),
+      ...controlPaths(names, prefix),
     },
     components: {
       schemas: {

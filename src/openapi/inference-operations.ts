@@ -3,7 +3,7 @@ import { errorTable, type ErrorCode } from "../kernel/errors.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
 import { errorAnswers, errorSchema } from "./error-answers.ts";
 import { generationNames, headerReferences, routeNames, windowNames } from "./headers.ts";
-import { jsonContent, type Operation, type Parameter, type Paths } from "./operation.ts";
+import { jsonContent, type Exchange, type Operation, type Parameter, type Paths } from "./operation.ts";
 
 /** Every endpoint first checks the key. */
 const keyCodes: ErrorCode[] = ["invalid_api_key", "gateway_disabled", "internal_error", "auth_unavailable"];
@@ -59,6 +59,11 @@ export function inferencePaths(keyPrefix: string): Paths {
   };
 }
 
+export function chatCompletionExchange(keyPrefix: string): Exchange {
+  const { requestBody, responses } = completes(chatCompletion, keyPrefix);
+  return { requestBody, responses };
+}
+
 interface PromptOperation {
   operationId: string;
   summary: string;
@@ -89,7 +94,7 @@ const completion: PromptOperation = {
   chunk: "CompletionChunk",
 };
 
-function completes(operation: PromptOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> {
+function completes(operation: PromptOperation, keyPrefix: string): Omit<Operation, "tags" | "security"> & Exchange {
   const streamFailure = errorSchema(["upstream_error", "upstream_timeout"], "api_error");
   const { operationId, summary, description, request, whole, chunk } = operation;
   return {

@@ -39,6 +39,12 @@ export interface Operation {
   "x-addition"?: true;
 }
 
+/** The body of a request, and its answers by status. */
+export interface Exchange {
+  requestBody: NonNullable<Operation["requestBody"]>;
+  responses: Record<string, ResponseDescription>;
+}
+
 /** By path, then by method in lower case. */
 export type Paths = Record<string, Record<string, Operation>>;
 

@@ -17,6 +17,7 @@ import { serviceState } from "../process/service-state.ts";
 import type { Check, Health } from "../process/health.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import { runInWorkbench, type WorkbenchRun } from "../gateway/api/workbench.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../gateway/api/request/load-limits.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
@@ -161,6 +162,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     probeFetch: createProbeFetch({ clock }),
     models,
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
+    runInWorkbench: (run: WorkbenchRun) => runInWorkbench(run, gateway),
     position: gateway.admission.position.bind(gateway.admission),
     refresh: gateway.admission.refresh.bind(gateway.admission),
     serviceState: serviceState(checks(parts, gateway), clock),

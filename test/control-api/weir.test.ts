@@ -25,7 +25,7 @@ afterAll(async () => {
 const weir = (...words: string[]) => server.run(...words);
 const json = (...words: string[]) => server.json(...words);
 
-test("every verb calls an existing endpoint with its fields, and every endpoint has a verb", () => {
+test("every verb calls an existing endpoint with its fields, and every endpoint has a verb, but the Workbench, which a page streams", () => {
   const remote = verbs.filter(isRemote);
   for (const { noun, verb, method, path, flags } of remote) {
     const endpoint = endpoints.find((one) => one.method === method && one.path === path);
@@ -34,7 +34,8 @@ test("every verb calls an existing endpoint with its fields, and every endpoint 
   }
   const sent = verbs.filter(isSending).flatMap(({ sends, uploads = sends }) => [`POST ${sends}`, `POST ${uploads}`]);
   const called = new Set([...remote.map(({ method, path }) => `${method} ${path}`), ...sent]);
-  expect(endpoints.map(({ method, path }) => `${method} ${path}`).filter((endpoint) => !called.has(endpoint))).toEqual([]);
+  const callable = endpoints.filter(({ completes }) => !completes).map(({ method, path }) => `${method} ${path}`);
+  expect(callable.filter((endpoint) => !called.has(endpoint))).toEqual([]);
 });
 
 test("the commands create a workspace, add credit, change settings and show it", async () => {

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Fleet } from "../support/servers/fleet.ts";
 import type { Customer } from "../support/operator.ts";
-import { chat, outcomeOf, type Outcome } from "../support/gateway/requests.ts";
+import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
+import { chat, outcomeOf, tally, type Outcome } from "../support/gateway/requests.ts";
+import { workbench } from "../support/gateway/workbench.ts";
 import { testServices } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
@@ -64,6 +66,19 @@ describe.skipIf(services === null)("with two gateways and two workers", () => {
     },
     windowMs + 60_000,
   );
+
+  test("a member of the Workbench is admitted 60 times at both gateways together, and the log has the member", async () => {
+    const { workspace } = await fleet.operator().customer({ credit: "1" });
+    const run = (gateway: number): Promise<Outcome> => {
+      const body = { model: "sandbox/echo", max_tokens: 1 };
+      const [url, operator] = [fleet.url(gateway), fleet.operator(gateway)];
+      return outcomeOf(workbench({ url, operator, workspace, as: "owner@example.test", body }));
+    };
+    const outcomes = await Promise.all(Array.from({ length: 70 }, (_, n) => run(n % 2)));
+    expect(tally(outcomes)).toEqual({ "200": 60, "429 rate_limited": 10 });
+    const rows = await expectExactLedger(fleet.operator(), { workspace }, { credit: "1", generations: 60 });
+    expect(new Set(rows.map(({ key_id, member }) => `${key_id} ${member}`))).toEqual(new Set(["null owner@example.test"]));
+  }, 60_000);
 
   /** Counts by the admission times in the request log, which are those of the counters' clock. */
   async function expectNoFullerWindow(): Promise<void> {

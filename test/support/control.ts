@@ -53,6 +53,8 @@ export class Control {
   probeFetch: ControlParts["probeFetch"] = () => Promise.reject(new Error("No vendor is called in this test"));
   /** The hosts that repositories are imported from. */
   readonly platforms = new Platforms();
+  /** Serves the Workbench; a test that runs it sets it. */
+  runInWorkbench: ControlParts["runInWorkbench"] = () => Promise.reject(new Error("No model is called in this test"));
   readonly keyring: Keyring;
   /** What the API is made of, for the Console beside it. */
   readonly parts: ControlParts;
@@ -84,6 +86,7 @@ export class Control {
       sboms: testSbomReader(),
       models: noModels,
       callWith: () => () => Promise.reject(new Error("No provider is called in this test")),
+      runInWorkbench: (run) => this.runInWorkbench(run),
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
       serviceState: async () => ({ version: "0", started_at: "2026-01-01T00:00:00Z", dependencies: { database: "ok" }, alarms: [] }),

@@ -98,7 +98,9 @@ export interface Customer {
 export interface LogRow {
   generation_id: string;
   request_id: string;
-  key_id: string;
+  /** null: a member sent it from the Workbench. */
+  key_id: string | null;
+  member: string | null;
   endpoint: string;
   model: string;
   provider: string;

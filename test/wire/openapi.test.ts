@@ -57,6 +57,20 @@ test("refusals of a chat completion match the document", async () => {
   for (const [status, asked] of refusals) await ask(operation, status, asked);
 });
 
+test("a request of the Workbench matches the document, streamed or not, and its refusals", async () => {
+  const operation = "post /api/console/workbench";
+  const headers = { "x-act-as": "owner@example.test" };
+  const asked = { key: on.fleet.operator().token, query: `?workspace=${customer.workspace}`, headers };
+  await ask(operation, 200, { ...asked, body: chat });
+  const options = { stream: true, stream_options: { include_usage: true } };
+  expect(await ask(operation, 200, { ...asked, body: { ...chat, ...options } })).toMatchObject({ usage: { total_tokens: 4 } });
+  await ask(operation, 400, { ...asked, body: "no JSON" });
+  await ask(operation, 400, { ...asked, query: "", body: chat });
+  await ask(operation, 401, { key, body: chat });
+  await ask(operation, 403, { ...asked, headers: {}, body: chat });
+  await ask(operation, 404, { ...asked, body: { ...chat, model: "acme/none" } });
+});
+
 test("models and keys match the document", async () => {
   await ask("get /gpt/v1/models", 200, { key, query: "?all=true" });
   await ask("get /gpt/v1/models", 401, { key: "none" });

@@ -4,7 +4,8 @@ import { selectKeyRecords } from "./store.ts";
 
 /**
  * Reads the usable keys of some hashes: inference keys that are not revoked and whose owner is an active member with an active
- * account. A hash without a usable key is absent, without the reason.
+ * account; and members that may use the Workbench, by the hash of their caller id. A hash without a usable key or member is absent,
+ * without the reason.
  * @param hashes SHA-256 in hexadecimal
  */
 export async function findKeyRecords(hashes: string[], sql: Queries): Promise<Map<string, KeyRecord>> {

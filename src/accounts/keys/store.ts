@@ -3,6 +3,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, MintedKey, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import { writers } from "../workspaces/authorize.ts";
 import type { KeyRecord } from "./record.ts";
 import type { KeyKind, ScopeKind } from "./schema.ts";
 
@@ -28,28 +29,34 @@ export interface KeyRow extends Limits {
 }
 
 /**
- * Reads the records of usable keys by one statement with one index lookup each. The time of a lookup by hash reveals nothing about
- * the key.
+ * Reads the records of usable keys, and of members as callers of the Workbench, by one statement with one index lookup each. The time of
+ * a lookup by hash reveals nothing about the key.
  * @param hashes SHA-256 in hexadecimal
  */
 export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<(KeyRecord & { hash: string })[]> {
+  const asked = hashes.map((hash) => `\\x${hash}`);
   return sql<(KeyRecord & { hash: string })[]>`
     SELECT encode(k.hash, 'hex') AS hash, k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.name, k.start,
       k.rate_limit_rpm AS "requestsPerMinute", k.monthly_spend_limit_nano AS "monthlyLimit",
       w.spend_limit_nano AS "workspaceLimit", w.enabled, w.early_access AS "earlyAccess", w.fallbacks,
       w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.own_key_fallback AS "ownKeyFallback",
-      w.cost_in_answers AS "costInAnswers",
+      w.cost_in_answers OR k.in_workbench AS "costInAnswers",
       CASE WHEN 'own_keys' = ANY (w.early_access) THEN (
         SELECT json_agg(json_build_object('id', own.id, 'workspace', own.workspace_id, 'provider', provider_id, 'state', state,
           'zeroDataRetention', own.zero_data_retention, 'sealed', encode(sealed, 'base64'), 'dataKey', encode(wrapped, 'base64'),
           'checks', checks) ORDER BY own.id)
         FROM own_keys AS own LEFT JOIN data_keys AS data ON data.workspace_id = own.workspace_id
         WHERE own.workspace_id = w.id AND state <> 'disabled') END AS "ownKeys"
-    FROM api_keys k
+    FROM (
+      SELECT hash, id, workspace_id, owner_email, name, start, rate_limit_rpm, monthly_spend_limit_nano, false AS in_workbench
+      FROM api_keys WHERE hash = ANY(${asked}::text[]::bytea[]) AND kind = 'inference' AND revoked_at IS NULL
+      UNION ALL
+      SELECT sha256(caller_id::bytea), caller_id, workspace_id, email, 'Workbench', '', NULL, NULL, true
+      FROM members WHERE sha256(caller_id::bytea) = ANY(${asked}::text[]::bytea[]) AND role = ANY(${writers.slice()}::text[])
+    ) AS k
     JOIN workspaces w ON w.id = k.workspace_id
     JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
-    JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'
-    WHERE k.hash = ANY(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[]) AND k.kind = 'inference' AND k.revoked_at IS NULL`;
+    JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'`;
 }
 
 export interface ToolsKeyRow {
@@ -147,15 +154,23 @@ export async function selectKey({ id, month }: { id: KeyId; month: Month }, sql:
   return row;
 }
 
-/** All keys of an owner, with revoked ones. */
-export async function selectKeyIds(
+/** All callers whose requests are a person's: their keys, with revoked ones, and in the Workbench the person. */
+export async function selectCallerIds(
   { workspace, owner }: { workspace: WorkspaceId | null; owner: string },
   sql: Queries,
 ): Promise<KeyId[]> {
+  const inWorkspace = workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`;
   const rows = await sql<{ id: KeyId }[]>`
-    SELECT id FROM api_keys
-    WHERE owner_email = ${owner} ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`}`;
+    SELECT id FROM api_keys WHERE owner_email = ${owner} ${inWorkspace}
+    UNION ALL SELECT caller_id FROM members WHERE email = ${owner} ${inWorkspace}`;
   return rows.map((row) => row.id);
+}
+
+/** The person behind each caller: the owner of a key, or the member. Unknown callers are absent. */
+export async function selectCallers(ids: KeyId[], sql: Queries): Promise<{ id: KeyId; email: string }[]> {
+  return sql<{ id: KeyId; email: string }[]>`
+    SELECT id, owner_email AS email FROM api_keys WHERE id = ANY(${ids}::text[])
+    UNION ALL SELECT caller_id, email FROM members WHERE caller_id = ANY(${ids}::text[])`;
 }
 
 /** Reads a key and locks it until the transaction ends. */

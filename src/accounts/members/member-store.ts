@@ -1,7 +1,7 @@
 /** SQL of accounts and of their memberships in workspaces. */
 import type { Role } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 
 /** Of a person, for all workspaces. */
 export type AccountState = "active" | "suspended" | "locked" | "deleted";
@@ -34,6 +34,16 @@ export async function selectMembers(
   return sql<MemberRow[]>`
     ${columns(sql)} WHERE m.workspace_id = ${workspace} ${email === null ? sql`` : sql`AND m.email = ${email}`}
     ORDER BY m.email`;
+}
+
+/** The id that stands for the member as the caller of requests in the Workbench; undefined: no such member. */
+export async function selectCallerId(
+  { workspace, email }: { workspace: WorkspaceId; email: string },
+  sql: Queries,
+): Promise<KeyId | undefined> {
+  const [row] = await sql<{ id: KeyId }[]>`
+    SELECT caller_id AS id FROM members WHERE workspace_id = ${workspace} AND email = ${email}`;
+  return row?.id;
 }
 
 /** Reads a membership and locks it until the transaction ends, also against new keys of the member. */

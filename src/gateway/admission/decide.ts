@@ -9,6 +9,7 @@ import { unavailableMessages } from "../models/unavailable-message.ts";
 import { withNamedKeys } from "../models/own-keys/own-routes.ts";
 import { maximumCost } from "../models/price.ts";
 import { modelNotFound, priceCandidates, type RoutedPrice } from "./price-candidates.ts";
+import { callerWord } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus } from "./message.ts";
 
@@ -93,7 +94,7 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
       return {
         kind: "refused",
         code: "rate_limited",
-        message: `Too many requests for this key: it may make ${request.requestsPerMinute} requests per minute`,
+        message: `Too many requests for this ${callerWord(request.key)}: it may make ${request.requestsPerMinute} requests per minute`,
         retryAfterMs: reply.retryAfterMs,
         window: windowOf(request, reply.window),
       };

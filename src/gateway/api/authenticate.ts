@@ -1,7 +1,7 @@
 /** Check 1: the key (401), then whether the platform is enabled for its workspace (403). It precedes all reading of the body. */
 import type { Caller } from "../admission/client/client.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import { hashKey } from "../../kernel/ids.ts";
+import { hashKey, type KeyId } from "../../kernel/ids.ts";
 import type { Gateway } from "./gateway.ts";
 
 /**
@@ -12,6 +12,18 @@ export async function authenticate(request: Request, gateway: Gateway): Promise<
   const key = bearerKey(request.headers.get("authorization"), gateway.keyPrefix);
   const caller = key === null ? null : await gateway.admission.authenticate(hashKey(key));
   if (caller === null) throw invalidKey(gateway.keyPrefix);
+  if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
+  return caller;
+}
+
+/**
+ * Check 1 of a member in the Workbench. The control API has checked the role; this checks, as for a key, what the workers know of it.
+ * @param callerId the member's caller id
+ * @throws GatewayError invalid_api_key, gateway_disabled, auth_unavailable
+ */
+export async function authenticateMember(callerId: KeyId, gateway: Gateway): Promise<Caller> {
+  const caller = await gateway.admission.authenticate(hashKey(callerId));
+  if (caller === null) throw new GatewayError("invalid_api_key", { message: "This member cannot use the Workbench at present" });
   if (!caller.record.enabled) throw new GatewayError("gateway_disabled");
   return caller;
 }

@@ -3,6 +3,7 @@
  * check has passed, nothing is sent to a provider and nothing is charged. Chat completions and completions differ in how a request is
  * read and an answer written.
  */
+import type { Caller } from "../admission/client/client.ts";
 import { readBody } from "./request/body.ts";
 import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat } from "./request/chat.ts";
 import { completionRequestFormat } from "./request/completion.ts";
@@ -33,25 +34,37 @@ const completionEndpoint: PromptEndpoint = {
 
 /** @throws GatewayError with the first problem */
 export function chatCompletion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
-  return complete({ request, createStream, endpoint: chatEndpoint }, gateway);
+  const findCaller = (): Promise<Caller> => authenticate(request, gateway);
+  return complete({ request, createStream, endpoint: chatEndpoint, findCaller }, gateway);
+}
+
+/**
+ * A chat completion whose caller is a member. @param findCaller makes check 1
+ * @throws GatewayError with the first problem
+ */
+export function memberCompletion(call: Omit<CompletionCall, "endpoint">, gateway: Gateway): Promise<Response> {
+  return complete({ ...call, endpoint: chatEndpoint }, gateway);
 }
 
 /** @throws GatewayError with the first problem */
 export function completion(request: Request, gateway: Gateway, createStream: CreateStream): Promise<Response> {
-  return complete({ request, createStream, endpoint: completionEndpoint }, gateway);
+  const findCaller = (): Promise<Caller> => authenticate(request, gateway);
+  return complete({ request, createStream, endpoint: completionEndpoint, findCaller }, gateway);
 }
 
 interface CompletionCall {
   request: Request;
   createStream: CreateStream;
   endpoint: PromptEndpoint;
+  /** Check 1. @throws GatewayError */
+  findCaller(): Promise<Caller>;
 }
 
-async function complete({ request, createStream, endpoint }: CompletionCall, gateway: Gateway): Promise<Response> {
+async function complete({ request, createStream, endpoint, findCaller }: CompletionCall, gateway: Gateway): Promise<Response> {
   const { admission, clock, clocks, health, models } = gateway;
   const { earlyAccess, requestFormat, format } = endpoint;
   // 1. The key (401), then the platform and the endpoint (403)
-  const caller = await authenticate(request, gateway);
+  const caller = await findCaller();
   if (earlyAccess !== null) requireEarlyAccess(caller, earlyAccess);
   // 2. The body's size (413), then its fields (400)
   using lease = gateway.bodies.lease(holderOf(caller));

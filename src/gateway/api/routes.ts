@@ -1,5 +1,4 @@
 /** Maps the six endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
-import { bunStream } from "./stream/bun-stream.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import { countRequest } from "../../kernel/metrics.ts";
@@ -8,7 +7,7 @@ import { chatCompletion, completion } from "./pipeline.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import { describeKey } from "./describe-key.ts";
 import { listModels, showModel } from "./model-routes.ts";
-import { webStream } from "./stream/web-stream.ts";
+import { streamFor } from "./stream/stream-for.ts";
 import type { Gateway } from "./gateway.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 
@@ -21,9 +20,7 @@ export function inferenceRoutes(gateway: Gateway): Routes {
   const writeError = (error: unknown): Response => errorAnswer(error, gateway);
   const route = (method: "GET" | "POST", path: string, endpoint: Endpoint): void => {
     const handle = async ({ request, server }: RouteContext): Promise<Response> => {
-      // Bun's idle timer would end a quiet stream; other runtimes have none.
-      server?.timeout(request, 0);
-      const response = await endpoint(request, gateway, server ? bunStream : webStream);
+      const response = await endpoint(request, gateway, streamFor(request, server));
       if (response.ok) countRequest(response.status, "none");
       return response;
     };

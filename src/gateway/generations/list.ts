@@ -2,8 +2,9 @@ import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import { selectKeyIds } from "../../accounts/keys/store.ts";
+import { selectCallerIds } from "../../accounts/keys/store.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
+import { findCallers } from "./callers.ts";
 import type { GenerationView } from "./schema.ts";
 import { selectLog, selectLogOfKeys, selectWholeLog, type GenerationRow, type LogPage } from "./store.ts";
 import { viewGeneration } from "./view.ts";
@@ -13,7 +14,7 @@ export interface LogFilter {
   workspace: WorkspaceId | null;
   /** A key that the actor may see; null: any key. */
   key: KeyId | null;
-  /** The email of a member, for the requests of all keys of theirs; null: any member. */
+  /** The email of a member, for their requests in the Workbench and those of all keys of theirs; null: any member. */
   member: string | null;
 }
 
@@ -25,10 +26,12 @@ export async function listGenerations(
   const seen = ownerSeenBy(actor);
   if (seen !== null && member !== null && member !== seen) return [];
   const owner = seen ?? member;
-  const keys = key !== null ? [key] : owner !== null ? await selectKeyIds({ workspace, owner }, sql) : null;
+  const keys = key !== null ? [key] : owner !== null ? await selectCallerIds({ workspace, owner }, sql) : null;
   const select = (): Promise<GenerationRow[]> => {
     if (keys) return selectLogOfKeys({ keys, ...page }, sql);
     return workspace === null ? selectWholeLog(page, sql) : selectLog({ workspace, ...page }, clock.now(), sql);
   };
-  return (await select()).map(viewGeneration);
+  const rows = await select();
+  const people = await findCallers(rows, sql);
+  return rows.map((row) => viewGeneration(row, people.get(row.key)));
 }

@@ -8,7 +8,12 @@ export const GenerationView = Type.Object({
   generation_id: text("The value of the answer's `X-Generation-Id` header"),
   request_id: text("The value of the answer's `X-Request-Id` header"),
   workspace_id: text("The workspace whose credit paid"),
-  key_id: text("The key of the request"),
+  key_id: Type.Union([Type.String(), Type.Null()], {
+    description: "The key of the request; null: a member sent it from the Workbench",
+  }),
+  member: Type.Union([Type.String(), Type.Null()], {
+    description: "E-mail address of the member who sent it from the Workbench, or who owns the key; null: the key is unknown",
+  }),
   endpoint: Type.Union([Type.Literal("chat"), Type.Literal("completions"), Type.Literal("embeddings")], {
     description: "The endpoint of the request; `chat` also if the gateway died and it is not known",
   }),

@@ -1,10 +1,9 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
-import { findKey } from "../../accounts/keys/show.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
+import { findCallers } from "./callers.ts";
 import { selectGeneration, type GenerationRow } from "./store.ts";
 
 /** @throws DomainError not_found: no such generation, or it has not ended */
@@ -16,15 +15,18 @@ export async function findGeneration(id: GenerationId, sql: Queries): Promise<Ge
 
 /**
  * Requires a generation that the actor may see in their current workspace.
+ * @returns the email of the person behind its caller; undefined: the caller is unknown
  * @throws DomainError not_found, also for a generation of another member or workspace
  */
 export async function requireVisibleGeneration(
   { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },
-  sources: { sql: Queries; clock: Clock },
-): Promise<void> {
+  { sql }: { sql: Queries },
+): Promise<string | undefined> {
   if (row.workspace !== workspace) throw generationNotFound(row.generation);
-  const owner = ownerSeenBy(actor);
-  if (owner !== null && (await findKey(row.key, sources)).owner !== owner) throw generationNotFound(row.generation);
+  const seen = ownerSeenBy(actor);
+  const member = (await findCallers([row], sql)).get(row.key);
+  if (seen !== null && member !== seen) throw generationNotFound(row.generation);
+  return member;
 }
 
 export function generationNotFound(id: GenerationId): DomainError {

@@ -13,6 +13,7 @@ export interface GenerationRow {
   at: Date;
   request: string;
   workspace: WorkspaceId;
+  /** Of the key, or of the member as the caller of the Workbench. */
   key: KeyId;
   /** null: chat completions. */
   endpoint: Endpoint | null;

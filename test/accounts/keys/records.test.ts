@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
+import { selectCallerId } from "../../../src/accounts/members/member-store.ts";
 import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
 import { openOwnKey, sealOwnKey } from "../../../src/gateway/own-keys/sealed-key.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
@@ -78,6 +79,19 @@ describe.each(databases)("a key's record on $name", ({ open }) => {
     expect(() => openOwnKey({ ...found, id: "own-2" }, control.keyring)).toThrow("belong to something else");
     await database.sql`DELETE FROM data_keys WHERE workspace_id = ${workspace}`;
     expect(await ownKeys()).toMatchObject([{ id: "own-1", dataKey: null }]);
+  });
+
+  test("a member of a writing role has a record under the caller id, without a key's limits, and an auditor has none", async () => {
+    const workspace = await control.workspace("callers");
+    const callerOf = async (role: string) => (await selectCallerId({ workspace, email: `${role}@callers` }, database.sql)) ?? "";
+    const [caller, auditor] = [await callerOf("member"), await callerOf("auditor")];
+    expect([caller, auditor]).toEqual([expect.stringMatching(/^mbr-[a-z2-7]{26}$/), expect.stringMatching(/^mbr-[a-z2-7]{26}$/)]);
+    expect(await found(caller, auditor)).toEqual([true, false]);
+    const record = (await findKeyRecords([hashKey(caller)], database.sql)).get(hashKey(caller));
+    const limits = { requestsPerMinute: null, monthlyLimit: null, costInAnswers: true };
+    expect(record).toMatchObject({ id: caller, workspace, owner: "member@callers", enabled: true, ...limits });
+    await database.sql`UPDATE members SET active = false WHERE email = 'member@callers'`;
+    expect(await found(caller)).toEqual([false]);
   });
 
   test("many hashes are looked up at once, and an unknown hash has no record", async () => {

@@ -76,6 +76,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
       request_id: expect.stringMatching(/^req-/),
       workspace_id: workspace,
       key_id: mine,
+      member: "member@w",
       endpoint: "chat",
       model: "sandbox/echo",
       provider: "sandbox",

@@ -22,7 +22,7 @@ export const logEndpoints: Endpoint[] = [
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
       key: Type.Optional(line("the id of a key")),
-      member: Type.Optional(line("the email of a member: only requests with keys of theirs")),
+      member: Type.Optional(line("the email of a member: only their requests in the Workbench and with keys of theirs")),
       model: Type.Optional(line("the id of a model; needs a workspace or a key")),
       limit: rowLimit(logRowsMax),
       before: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
@@ -83,8 +83,7 @@ export const logEndpoints: Endpoint[] = [
         workspace: row.workspace,
         unknown: generationNotFound(id),
       });
-      await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
-      return viewGeneration(row);
+      return viewGeneration(row, await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts));
     },
   }),
 ];

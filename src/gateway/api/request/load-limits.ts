@@ -1,6 +1,7 @@
 /** The memory that inference requests may hold together, and the errors beyond it, with the specification's codes. */
 import type { Caller } from "../../admission/client/client.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
+import { callerWord } from "../../../kernel/ids.ts";
 import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";
 import {
   bodiesBytesMax,
@@ -38,6 +39,6 @@ export function asGatewayError(error: unknown, { record }: Caller): unknown {
     return new GatewayError("billing_unavailable", { message, headers, cause: error });
   }
   const perMinute = record.requestsPerMinute ?? requestsPerMinuteDefault;
-  const message = `Too many requests at once for this key, which may make ${perMinute} requests per minute. ${error.message}`;
+  const message = `Too many requests at once for this ${callerWord(record.id)}, which may make ${perMinute} requests per minute. ${error.message}`;
   return new GatewayError("rate_limited", { message, headers, cause: error });
 }
