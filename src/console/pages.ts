@@ -23,3 +23,6 @@ export const pages: readonly Page[] = [
 
   accountPage,
 ];
+import { workbenchPage } from "./pages/workbench/workbench-page.ts";
+
+export const pages: readonly Page[] = [keysPage, newKeyPage, keyPage, revokeKeyPage, workbenchPage, accountPage];
