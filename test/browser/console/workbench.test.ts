@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import type { Fleet } from "../../support/servers/fleet.ts";
+import { until } from "../../support/until.ts";
 import { chromiumPath, service, Visit } from "../browser.ts";
 
 describe.skipIf(chromiumPath === null)("the Workbench", () => {
@@ -23,6 +24,7 @@ describe.skipIf(chromiumPath === null)("the Workbench", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.waitForURL(/\/console(?!\/link)/);
     await page.goto(`${fleet.url()}/console/w/${workspace}/workbench?model=sandbox/echo`);
+    visitor.faults.splice(0);
   }, 60_000);
   afterAll(() => visitor[Symbol.asyncDispose]());
 
@@ -44,10 +46,10 @@ describe.skipIf(chromiumPath === null)("the Workbench", () => {
     expect(await pane(1).locator(".facts").innerText()).toMatch(
       /Cost\s+\$0\.0\d+\s+Tokens\s+\d+ in, \d+ out\s+First text\s+\d+ ms/,
     );
+    const link = await pane(1).getByRole("link", { name: "Show the request" }).getAttribute("href");
+    await until(async () => (await fleet.operator().log(`workspace=${workspace}`)).length === 1);
     const [row] = await fleet.operator().log(`workspace=${workspace}`);
-    const link = pane(1).getByRole("link", { name: "Show the request" });
-    if (row) expect(await link.getAttribute("href")).toEndWith(`/console/w/${workspace}/requests/${row.generation_id}`);
-    expect(row?.key_id ?? null).toBeNull();
+    expect([link, row?.key_id]).toEqual([`/console/w/${workspace}/requests/${row?.generation_id}`, null]);
   });
 
   test("a stopped answer keeps its text, and its cost follows from the log", async () => {

@@ -11,7 +11,7 @@ export function conversation(): Html {
     <p><button type="button" class="quiet small" data-add>Add a message</button></p>
     <div class="bench-settings">
       ${number({ name: "temperature", label: "Temperature", max: 2, step: "0.1" })}
-      ${number({ name: "max_tokens", label: "Most tokens of the answer", max: null, step: "1" })}
+      ${number({ name: "max_tokens", label: "Max tokens", max: null, step: "1" })}
     </div>
     <label class="choice"><input type="checkbox" data-second autocomplete="off" /><span>Compare with a second model</span></label>
     <div class="form-end">
