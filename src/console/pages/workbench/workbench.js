@@ -18,8 +18,6 @@
     return made;
   };
 
-  // The conversation
-
   const number = () => {
     for (const [index, turn] of [...messages.children].entries()) {
       const labels = { textarea: "Message", select: "Author of message", "[data-remove]": "Remove message" };
@@ -39,10 +37,8 @@
   };
 
   const requestOf = (pane) => {
-    const turns = [...messages.children].map((turn) => ({
-      role: turn.querySelector("select").value,
-      content: turn.querySelector("textarea").value,
-    }));
+    const valueOf = (turn, name) => turn.querySelector(name).value;
+    const turns = [...messages.children].map((turn) => ({ role: valueOf(turn, "select"), content: valueOf(turn, "textarea") }));
     const written = [{ role: "system", content: find("system").value }, ...turns].filter(({ content }) => content.trim() !== "");
     const settings = ["temperature", "max_tokens"].filter((name) => find(name).value !== "");
     return {
@@ -51,8 +47,6 @@
       ...Object.fromEntries(settings.map((name) => [name, Number(find(name).value)])),
     };
   };
-
-  // One answer
 
   const clear = (pane) => {
     for (const name of ["text", "said", "facts"]) find(name, pane).replaceChildren();
@@ -66,7 +60,7 @@
     find("error", pane).hidden = false;
   };
 
-  /** A screen reader gets whole sentences, so that it is not interrupted at every word. */
+  /** A screen reader gets whole sentences, not single words. */
   const speaker = (pane) => {
     let waiting = "";
     const say = (words) => words.trim() !== "" && find("said", pane).append(element("p", words.trim()));
@@ -171,8 +165,6 @@
     if (answer.id && signal.aborted) void showStopped(pane, answer);
   };
 
-  // Running and stopping
-
   const end = () => {
     const hadFocus = document.activeElement === stop;
     running = null;
@@ -201,16 +193,15 @@
     end();
   };
 
-  // The same request as code
-
   const notations = {
     shell: (body) => `'${JSON.stringify(body).replaceAll("'", "'\\''")}'`,
     object: (body) => JSON.stringify(body, null, 2),
-    keywords: (body) =>
-      Object.entries(body).reduce((text, [name, value]) => {
-        const json = JSON.stringify(value, null, 4).replaceAll("\n", "\n    ");
-        return `${text}    ${name}=${json},\n`;
-      }, ""),
+    keywords(body) {
+      const json = (value) => JSON.stringify(value, null, 4).replaceAll("\n", "\n    ");
+      return Object.entries(body)
+        .map(([name, value]) => `    ${name}=${json(value)},\n`)
+        .join("");
+    },
   };
 
   const write = () => {
@@ -219,8 +210,6 @@
       document.getElementById(`bench-sample-${index}`).textContent = dataset.template.replace("{body}", () => written);
     }
   };
-
-  // The controls
 
   const compare = () => {
     panes[1].hidden = !second.checked;
