@@ -8,12 +8,14 @@ import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
 import { newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
+import { workbenchPage } from "./pages/workbench/workbench-page.ts";
 
 export const pages: readonly Page[] = [
   keysPage,
   newKeyPage,
   keyPage,
   revokeKeyPage,
+  workbenchPage,
 
   workspacesPage,
   newWorkspacePage,
@@ -23,6 +25,3 @@ export const pages: readonly Page[] = [
 
   accountPage,
 ];
-import { workbenchPage } from "./pages/workbench/workbench-page.ts";
-
-export const pages: readonly Page[] = [keysPage, newKeyPage, keyPage, revokeKeyPage, workbenchPage, accountPage];

@@ -21,27 +21,7 @@ import { secretEndpoints } from "./endpoints/accounts/secrets.ts";
 import { serviceEndpoints } from "./endpoints/accounts/service.ts";
 import { sessionEndpoints } from "./endpoints/accounts/sessions.ts";
 import { workspaceEndpoints } from "./endpoints/accounts/workspaces.ts";
-import { accountEndpoints } from "./endpoints/accounts.ts";
-import { advisoryEndpoints } from "./endpoints/advisories.ts";
-import { auditEndpoints } from "./endpoints/audit.ts";
-import { connectionEndpoints } from "./endpoints/connections.ts";
-import { creditEndpoints } from "./endpoints/credit.ts";
-import { keyEndpoints } from "./endpoints/keys.ts";
-import { ledgerEndpoints } from "./endpoints/ledger.ts";
-import { logEndpoints } from "./endpoints/log.ts";
-import { memberEndpoints } from "./endpoints/members.ts";
-import { migrateEndpoints } from "./endpoints/migrate.ts";
-import { modelEndpoints } from "./endpoints/models.ts";
-import { productEndpoints } from "./endpoints/products.ts";
-import { projectEndpoints } from "./endpoints/projects.ts";
-import { promptEndpoints } from "./endpoints/prompts.ts";
-import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
-import { repositoryEndpoints } from "./endpoints/repositories.ts";
-import { sbomEndpoints } from "./endpoints/sboms.ts";
-import { secretEndpoints } from "./endpoints/secrets.ts";
-import { sessionEndpoints } from "./endpoints/sessions.ts";
-import { workbenchEndpoints } from "./endpoints/workbench.ts";
-import { workspaceEndpoints } from "./endpoints/workspaces.ts";
+import { workbenchEndpoints } from "./endpoints/gateway/workbench.ts";
 
 export const endpoints: readonly Endpoint[] = [
   ...workspaceEndpoints,

@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
-import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import { selectCallerId } from "../../accounts/members/member-store.ts";
-import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
-import { endpoint, type Endpoint } from "../endpoint.ts";
-import { NamedWorkspace } from "../fields.ts";
-import { workbenchAnswerMs } from "../limits.ts";
+import type { Actor, MemberActor } from "../../../accounts/audit/actor.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { selectCallerId } from "../../../accounts/members/member-store.ts";
+import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NamedWorkspace } from "../../fields.ts";
+import { workbenchAnswerMs } from "../../limits.ts";
 
 export const workbenchEndpoints: Endpoint[] = [
   endpoint({
