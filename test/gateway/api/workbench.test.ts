@@ -138,6 +138,17 @@ test("a stream that its member leaves is recorded and charged like a key's", asy
   expect(Number(row?.cost_usd)).toBeGreaterThan(0);
 });
 
+test("a stream goes on to its end when its workspace is switched off meanwhile, and the next request is refused", async () => {
+  const made = await customer();
+  stub.answerOnce(answer("One two three four five six", { gapMs: 50 }));
+  const streaming = await run(made, { body: { stream: true } });
+  await fleet.operator().call("PATCH", `/workspaces/${made.workspace}`, { enabled: false });
+  expect(await streaming.text()).toEndWith("data: [DONE]\n\n");
+  expect(tally([await outcomeOf(run(made))])).toEqual({ "403 gateway_disabled": 1 });
+  const [row] = await expectExactBalance(fleet.operator(), made, { credit: "1", generations: 1 });
+  expect(row).toMatchObject({ status: 200, code: null });
+});
+
 test("members see their own requests of the Workbench, overseers see all, and the log lists a member's", async () => {
   const made = await customer();
   await (await run(made)).text();

@@ -5,7 +5,8 @@ import { spreadCanaries } from "./spread-canaries.ts";
 import type { Fleet } from "../servers/fleet.ts";
 import type { OurProcess } from "../processes/process.ts";
 import type { ProviderStub } from "../providers/provider-stub.ts";
-import { error } from "../providers/stub-answers.ts";
+import { chat, error } from "../providers/stub-answers.ts";
+import { workbench } from "../gateway/workbench.ts";
 import type { Traces } from "./traces.ts";
 import { until } from "../until.ts";
 
@@ -33,6 +34,13 @@ export async function customer(fleet: Fleet, stub: ProviderStub, storage: boolea
   const poor = await operator.customer({ credit: "0.000001" });
   const [hastyKey = "", poorKey = ""] = [...hasty.keys, ...poor.keys].map((made) => made.key);
   const sent = await spreadCanaries(canaries, { url: fleet.url(), key, hastyKey, poorKey, stub });
+  for (const stream of [false, true]) {
+    stub.answer(chat(`Here: ${canaries.answer}`));
+    const body = { messages: [{ role: "user", content: `Say ${canaries.prompt}` }], user: canaries.aside, stream };
+    const response = await workbench({ url: fleet.url(), operator, workspace, as: "owner@example.test", body });
+    expect(await response.text()).toContain(canaries.answer);
+    sent.answered.push({ generation: response.headers.get("x-generation-id") ?? "", streamed: stream });
+  }
   await until(async () => (await operator.show(workspace)).reserved_usd === "0.000000000");
   return { workspace, keys: [key, hastyKey, poorKey], storage, canaries, sent };
 }
