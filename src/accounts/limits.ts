@@ -62,3 +62,34 @@ export const passwordsHashedAtOnceMax = 2;
 export const passwordsWaitingMax = 64;
 export const passwordsWaitingPerNetworkMax = 10;
 export const passwordWaitMs = 5_000;
+
+// Signing in: codes of an app
+/** A code counts for its own step of 30 s, the one before and the one after. */
+export const totpStepMs = 30_000;
+export const totpStepsAround = 1;
+export const totpSecretBytes = 20;
+/** How long a new secret waits for its first code. */
+export const secondFactorPendingMs = 3_600_000;
+/** Between the password and the code. */
+export const firstStepMs = 600_000;
+export const recoveryCodesCount = 10;
+/** Wrong codes of an account within `wrongCodesWindowMs`; further codes are refused unread until it ends. */
+export const wrongCodesInWindowMax = 10;
+export const wrongCodesWindowMs = 900_000;
+/** Wrong codes of an account without a right one between them; then only the operator opens it again. */
+export const wrongCodesInRowMax = 100;
+
+// Signing in: OpenID Connect
+/** Between the button and the return from the provider. */
+export const oidcSignInMs = 600_000;
+export const oidcCallMs = 5_000;
+/** All calls of the provider that a sign-in needs. */
+export const oidcExchangeMs = 15_000;
+export const oidcAnswerBytesMax = 256 * 1024;
+/** How long the provider's own description of itself is kept. */
+export const oidcDiscoveryAgeMs = 3_600_000;
+/** Sign-ins that a gateway confirms with the provider at once, all together and for one network. */
+export const oidcExchangesMax = 16;
+export const oidcExchangesPerNetworkMax = 4;
+export const oidcExchangesWaitingMax = 64;
+export const oidcExchangesWaitingPerNetworkMax = 8;

@@ -24,7 +24,7 @@ export const layers: Layer[] = [
   folder("accounts/audit"),
   { name: "accounts/sessions/store", holds: ["src/accounts/sessions/session-store.ts", "src/accounts/sessions/session.ts"] },
   { name: "accounts/workspaces", holds: ["src/accounts/workspaces/", "src/accounts/members/"] },
-  ...wing("accounts", ["quotas", "secrets", "keys", "sessions"]),
+  ...wing("accounts", ["quotas", "secrets", "keys", "sessions", "second-factor", "oidc"]),
 
   filesOf("connectors"),
   folder("connectors/catalog/files"),
@@ -75,6 +75,8 @@ export const forbiddenImports: { from: string; to: string; why: string }[] = [
 /** The files in src and workers that may import each npm package. Types of `postgres` may be imported anywhere. */
 export const packageHomes: Record<string, string[]> = {
   "@sinclair/typebox": ["src/"],
+  "openid-client": ["src/accounts/oidc/"],
+  uqr: ["src/console/second-factor/"],
   pino: ["src/kernel/log.ts"],
   "prom-client": ["src/kernel/metrics.ts"],
   saxes: ["src/security/sboms/", "src/security/lockfiles/parse/xml.ts"],

@@ -13,7 +13,7 @@ import type { Keyring } from "./keyring.ts";
 import { lockDataKeys, updateDataKeys, type WrappedKey } from "./store.ts";
 
 export const Rotation = Type.Object({
-  key_id: Type.String({ description: "Id of the key that seals all data keys now" }),
+  key_id: Type.String({ description: "Id of the key that seals all data keys and second factors now" }),
   rewrapped: Type.Integer({ description: "How many were sealed by an older key, or by an earlier version" }),
   unchanged: Type.Integer({ description: "How many that key had sealed already" }),
 });
@@ -23,14 +23,16 @@ interface RotationParts extends Sources {
   keyring: Keyring;
   /** Binds the fields of the workspace's connections that an earlier version sealed to each connection. */
   bind(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void>;
+  /** Seals what SECRETS_KEY seals itself. @throws SealError if a key is missing */
+  reseal(keyring: Keyring, tx: Transaction): Promise<Pick<Rotation, "rewrapped" | "unchanged">>;
 }
 
 /**
- * Seals every data key under the first key of SECRETS_KEY, all or none. The data that they seal stays as it is, except credentials of
+ * Seals every data key and second factor under the first key of SECRETS_KEY, all or none. The data that they seal stays as it is, except credentials of
  * connections from an earlier version, which are bound to their connections.
  * @throws DomainError conflict if a data key cannot be opened because its key is missing; forbidden except for the operator
  */
-export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }: RotationParts): Promise<Rotation> {
+export async function rotateSecrets(actor: Actor, { keyring, bind, reseal, ...sources }: RotationParts): Promise<Rotation> {
   authorize(actor, { roles: operatorOnly, action: "rotate secrets" });
   return change(actor, sources, async (tx) => {
     const result: Rotation = { key_id: keyring.first.id, rewrapped: 0, unchanged: 0 };
@@ -44,6 +46,9 @@ export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }:
       result.rewrapped += rewrapped;
       result.unchanged += keys.length - rewrapped;
     }
+    const others = await reseal(keyring, tx).catch(refuseMissingKey);
+    result.rewrapped += others.rewrapped;
+    result.unchanged += others.unchanged;
     if (result.rewrapped === 0) return { result, event: null };
     const changes = changedFields({ before: {}, after: { key_id: result.key_id, rewrapped: result.rewrapped } });
     return { result, event: { event: "secrets.rotated", workspace: null, target: result.key_id, changes } };
@@ -53,7 +58,7 @@ export async function rotateSecrets(actor: Actor, { keyring, bind, ...sources }:
 /** @returns how many another key had sealed, or did not bind connections */
 async function rewrap(
   keys: WrappedKey[],
-  { keyring, bind }: Omit<RotationParts, keyof Sources>,
+  { keyring, bind }: Pick<RotationParts, "keyring" | "bind">,
   tx: Transaction,
 ): Promise<number> {
   const renewed: WrappedKey[] = [];
@@ -65,6 +70,12 @@ async function rewrap(
   }
   await updateDataKeys(renewed, tx);
   return renewed.length;
+}
+
+/** @throws DomainError conflict */
+function refuseMissingKey(error: unknown): never {
+  if (!(error instanceof SealError)) throw error;
+  throw new DomainError("conflict", `Cannot open the secret of a second factor: ${error.message}`);
 }
 
 function opened(key: WrappedKey, keyring: Keyring): ReturnType<typeof unwrap> {
