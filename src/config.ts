@@ -2,6 +2,7 @@
 import { Secret } from "./kernel/secret.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
+import { readOidc, type OidcConfig } from "./process/read-oidc.ts";
 import { addressProblem } from "./kernel/server-address.ts";
 import {
   operatorTokenCharactersMin,
@@ -42,6 +43,8 @@ export interface Config {
   publicUrl: string;
   /** Whether the Console is served. */
   console: boolean;
+  /** Signs people in to the Console; null: passwords and links alone do. */
+  oidc: OidcConfig | null;
   /** The prefix of operations and keys. */
   slug: string;
   catalogDir: string;
@@ -79,12 +82,14 @@ export function readWorkerConfig(environment: Environment = process.env): Config
   const distributed = backends.mode === "distributed";
   const port = integer(environment, "PORT", 8080, 0, 65_535);
   const host = text(environment, "HOST", "127.0.0.1");
+  const publicUrl = readPublicUrl(environment, { host, port });
   const isOwnMachine = !distributed && /^(localhost$|127\.|::1$)/.test(host);
   return {
     port,
     host,
-    publicUrl: readPublicUrl(environment, { host, port }),
+    publicUrl,
     console: oneOf(environment, "CONSOLE", isOwnMachine ? "on" : "off", ["on", "off"]) === "on",
+    oidc: readOidc(environment, publicUrl),
     metricsPort: environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null,
     metricsHost: text(environment, "METRICS_HOST", "127.0.0.1"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),

@@ -14,6 +14,7 @@ import type { CallProvider } from "../gateway/providers/http.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
+import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
 import type { Authenticator } from "../accounts/members/authenticator.ts";
 
 /** Credit in the counters, and the spend of a key. */
@@ -34,6 +35,8 @@ export interface ControlParts {
   slug: string;
   /** Where people reach the service, for links in mails; without a slash at its end. */
   publicUrl: string;
+  /** Signs people in to the Console; null: none is configured. */
+  oidc: OidcProvider | null;
   /** The credentials that open the API. */
   authenticators: readonly Authenticator[];
   keyring: Keyring;

@@ -25,3 +25,7 @@ export const turnMicroseconds = 500;
 // Scans, findings
 export const sbomsKeptDefault = 20;
 export const sbomsKeptMax = 10_000;
+
+// OpenID Connect
+/** Of `OIDC_NAME`, the words on a button. */
+export const oidcNameCharactersMax = 40;

@@ -6,6 +6,7 @@ import type { Backing, Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
+import { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
 import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
 import { createProbeFetch } from "../connectors/connections/probe-fetch.ts";
 import { Passwords } from "../accounts/sessions/passwords.ts";
@@ -156,6 +157,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     log,
     slug: config.slug,
     publicUrl: config.publicUrl,
+    oidc: config.oidc === null ? null : new OidcProvider({ config: config.oidc, publicUrl: config.publicUrl, clock }),
     keyring,
     hostUrls: config.hostUrls,
     connectors,

@@ -56,7 +56,11 @@ describe("a refused command exits with 1 and stores nothing:", () => {
       () => ["member", "add", ...inW, "--email", "n@w", "--role", "super_admin", "--as", "admin@w"],
       "super_admin",
     ],
-    ["an auditor's deactivation", () => ["member", "deactivate", ...inW, "--email", "member@w", "--as", "auditor@w"], "as auditor"],
+    [
+      "an auditor's deactivation",
+      () => ["member", "deactivate", ...inW, "--email", "member@w", "--as", "auditor@w"],
+      "as auditor",
+    ],
     [
       "an admin's own role",
       () => ["member", "set", ...inW, "--email", "admin@w", "--role", "member", "--as", "admin@w"],

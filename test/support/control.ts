@@ -80,6 +80,7 @@ export class Control {
       publicUrl: "https://weir.example.com",
       authenticators: [this.operator, new SessionAuthenticator({ sql, clock: this.clock }), ...others],
       keyring: this.keyring,
+      oidc: null,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),
       ...this.platforms,
@@ -89,7 +90,12 @@ export class Control {
       runInWorkbench: (run) => this.runInWorkbench(run),
       position: async () => this.position,
       refresh: async (workspace) => void this.refreshed.push(workspace),
-      serviceState: async () => ({ version: "0", started_at: "2026-01-01T00:00:00Z", dependencies: { database: "ok" }, alarms: [] }),
+      serviceState: async () => ({
+        version: "0",
+        started_at: "2026-01-01T00:00:00Z",
+        dependencies: { database: "ok" },
+        alarms: [],
+      }),
       notify: this.notified.notify,
     };
     this.#app = controlApi(this.parts);

@@ -20,7 +20,11 @@ export type SessionView = Static<typeof SessionView>;
 export const IdentityView = Type.Object({
   email: textOrNull("The person's e-mail address; null: the operator"),
   workspaces: Type.Array(
-    Type.Object({ id: text("The workspace's id"), name: text("Its name"), role: Type.Union([Role, Type.Literal("operator")], { description: "The caller's role there" }) }),
+    Type.Object({
+      id: text("The workspace's id"),
+      name: text("Its name"),
+      role: Type.Union([Role, Type.Literal("operator")], { description: "The caller's role there" }),
+    }),
     { description: "The workspaces that the caller may see, by name, with their role in each" },
   ),
 });

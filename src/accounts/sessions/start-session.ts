@@ -12,11 +12,13 @@ interface Start {
   way: SignInWay;
   /** The header `User-Agent`. */
   agent: string;
+  /** When they proved it, in milliseconds; absent: now. */
+  provedAt?: number;
 }
 
 /** Starts a session of somebody who has proved who they are. @returns the cookie's value, which is stored nowhere */
 export async function startSession(
-  { email, way, agent }: Start,
+  { email, way, agent, provedAt }: Start,
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<{ token: string; session: Session }> {
   const nowMs = clock.now();
@@ -37,7 +39,7 @@ export async function startSession(
     way,
     agent: agent.slice(0, agentCharactersMax),
     createdAt: now,
-    provedAt: now,
+    provedAt: provedAt === undefined ? now : new Date(provedAt),
     usedAt: now,
   };
   await insertSession({ ...session, tokenHash: hashToken(token) }, sql);

@@ -1,3 +1,4 @@
+import { resetSignIn, SignInReset } from "../../../accounts/oidc/reset-sign-in.ts";
 import { AccountView } from "../../../accounts/workspaces/schema.ts";
 import { setAccount, type AccountVerb } from "../../../accounts/workspaces/set-account.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
@@ -11,7 +12,7 @@ const summaries: [AccountVerb, string][] = [
   ["delete", "Stop a person's keys in every workspace, irrevocably"],
 ];
 
-export const accountEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
+const stateEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
   endpoint({
     method: "POST",
     path: `/accounts/:id/${verb}`,
@@ -25,3 +26,16 @@ export const accountEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
     },
   }),
 );
+
+export const accountEndpoints: Endpoint[] = [
+  ...stateEndpoints,
+  endpoint({
+    method: "POST",
+    path: "/accounts/:id/reset",
+    summary: "Remove a person's second factor and link to the OpenID Connect provider, and end their sessions",
+    fields: NoFields,
+    view: SignInReset,
+    handle: async ({ id: email, actors, parts }) =>
+      resetSignIn({ actor: actors.operator("reset a person's sign-in"), email }, parts),
+  }),
+];

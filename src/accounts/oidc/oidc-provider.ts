@@ -1,0 +1,168 @@
+/** The configured OpenID Connect provider: where it signs people in, and whom it has signed in. */
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clockTolerance,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+  type ClientAuth,
+  type Configuration,
+  type IDToken,
+} from "openid-client";
+import type { OidcConfig } from "../../process/read-oidc.ts";
+import { memoizeFor } from "../../process/memoize-for.ts";
+import { withDeadline, type Clock } from "../../kernel/clock.ts";
+import { FairSemaphore } from "../quotas/fair-semaphore.ts";
+import {
+  oidcDiscoveryAgeMs,
+  oidcExchangeMs,
+  oidcExchangesMax,
+  oidcExchangesPerNetworkMax,
+  oidcExchangesWaitingMax,
+  oidcExchangesWaitingPerNetworkMax,
+  recentSignInMs,
+} from "../limits.ts";
+import { oidcFetch } from "./oidc-fetch.ts";
+
+/** What ties the provider's answer to one sign-in of one browser. */
+export interface OidcProof {
+  state: string;
+  nonce: string;
+  /** Of PKCE. */
+  verifier: string;
+}
+
+/** Whom the provider has signed in. */
+export interface OidcIdentity {
+  issuer: string;
+  subject: string;
+  /** null: the provider does not tell it, or did not verify it. */
+  verifiedEmail: string | null;
+  /** When the person signed in there, in milliseconds; null: it does not tell. */
+  signedInAt: number | null;
+}
+
+/** The page to which the provider sends people back; with the public URL before it, it is registered there. */
+export const oidcReturnPath = "/console/sign-in/oidc/return";
+
+const exchangeLimits = {
+  runningMax: oidcExchangesMax,
+  runningPerHolderMax: oidcExchangesPerNetworkMax,
+  waitingMax: oidcExchangesWaitingMax,
+  waitingPerHolderMax: oidcExchangesWaitingPerNetworkMax,
+  waitMs: oidcExchangeMs,
+};
+
+/** Clocks of two services differ by less. */
+const clockDifferenceSeconds = 60;
+const scope = "openid email";
+
+export class OidcProvider {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #redirectUri: URL;
+  readonly #discovered: () => Promise<Configuration>;
+  readonly #semaphore: FairSemaphore;
+
+  /** @param publicUrl where people reach the service */
+  constructor({ config, publicUrl, clock }: { config: OidcConfig; publicUrl: string; clock: Clock }) {
+    this.name = config.name;
+    this.#clock = clock;
+    this.#redirectUri = new URL(oidcReturnPath, publicUrl);
+    this.#discovered = memoizeFor(oidcDiscoveryAgeMs, clock, () => discover(config, clock));
+    this.#semaphore = new FairSemaphore({ clock, limits: exchangeLimits, busy: "Too many people sign in at this moment" });
+  }
+
+  /**
+   * Where the browser goes to sign in.
+   * @param again whether the provider has to ask a person who signed in there more than an hour ago
+   * @throws ProviderUnavailableError or an error of openid-client, if its description cannot be read
+   */
+  async signInUrl({ state, nonce, verifier }: OidcProof, { again }: { again: boolean }): Promise<URL> {
+    const configuration = await withDeadline(this.#clock, oidcExchangeMs, "The OpenID Connect provider", this.#discovered());
+    return buildAuthorizationUrl(configuration, {
+      redirect_uri: this.#redirectUri.href,
+      scope,
+      state,
+      nonce,
+      code_challenge: await calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+      ...(again && { max_age: String(recentSignInMs / 1_000) }),
+    });
+  }
+
+  /**
+   * Exchanges the code with which a browser returned.
+   * @param query of the address to which it returned
+   * @param network the browser's: no network takes the time of all others
+   * @throws LimitReachedError; ProviderUnavailableError or an error of openid-client, for anything but a right answer to this very sign-in
+   */
+  async redeem(query: URLSearchParams, { proof, network }: { proof: OidcProof; network: string }): Promise<OidcIdentity> {
+    const release = await this.#semaphore.acquire(network);
+    try {
+      return await withDeadline(this.#clock, oidcExchangeMs, "The OpenID Connect provider", this.#exchange(query, proof));
+    } finally {
+      release();
+    }
+  }
+
+  async #exchange(query: URLSearchParams, { state, nonce, verifier }: OidcProof): Promise<OidcIdentity> {
+    const configuration = await this.#discovered();
+    const returned = new URL(this.#redirectUri);
+    returned.search = String(query);
+    const tokens = await authorizationCodeGrant(configuration, returned, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    });
+    const claims = tokens.claims();
+    if (claims === undefined) throw new TypeError("The provider gave no ID token");
+    const mail = claims["email"] === undefined ? await userInfo(configuration, { token: tokens.access_token, claims }) : claims;
+    return {
+      issuer: claims.iss,
+      subject: claims.sub,
+      verifiedEmail: verifiedEmail(mail),
+      signedInAt: claims.auth_time === undefined ? null : claims.auth_time * 1_000,
+    };
+  }
+}
+
+function discover({ issuer, clientId, clientSecret }: OidcConfig, clock: Clock): Promise<Configuration> {
+  const metadata = { client_secret: clientSecret.reveal(), [clockTolerance]: clockDifferenceSeconds };
+  const isPlain = issuer.protocol === "http:";
+  // The tokens' signatures are checked too, although they come from the provider itself.
+  const execute = [...(isPlain ? [allowInsecureRequests] : []), enableNonRepudiationChecks];
+  return discovery(issuer, clientId, metadata, clientAuthentication(clientSecret.reveal()), {
+    [customFetch]: oidcFetch(clock),
+    execute,
+  });
+}
+
+/** In the form that the provider names: in the body if it takes that, as most do, else in the header, which every provider takes. */
+function clientAuthentication(clientSecret: string): ClientAuth {
+  const [inBody, inHeader] = [ClientSecretPost(clientSecret), ClientSecretBasic(clientSecret)];
+  return (server, client, body, headers) => {
+    const takesBody = server.token_endpoint_auth_methods_supported?.includes("client_secret_post") ?? false;
+    (takesBody ? inBody : inHeader)(server, client, body, headers);
+  };
+}
+
+/** Some providers tell the address only here. */
+async function userInfo(
+  configuration: Configuration,
+  { token, claims }: { token: string; claims: IDToken },
+): Promise<Record<string, unknown>> {
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return {};
+  return fetchUserInfo(configuration, token, claims.sub);
+}
+
+function verifiedEmail({ email, email_verified: verified }: Record<string, unknown>): string | null {
+  return typeof email === "string" && verified === true ? email : null;
+}

@@ -1,0 +1,35 @@
+import { Type, type Static } from "@sinclair/typebox";
+import type { Operator } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { changedFields } from "../audit/changes.ts";
+import { DomainError } from "../errors.ts";
+import { lockAccount, selectMemberships } from "../members/member-store.ts";
+import { deleteSecondFactor } from "../second-factor/second-factor-store.ts";
+import { deleteSessionsOf } from "../sessions/session-store.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
+import { deleteIdentitiesOf } from "./identity-store.ts";
+
+export const SignInReset = Type.Object({
+  second_factor: Type.Boolean({ description: "Whether there was a second factor" }),
+  oidc: Type.Boolean({ description: "Whether there was a link to an OpenID Connect provider" }),
+});
+export type SignInReset = Static<typeof SignInReset>;
+
+/**
+ * Removes a person's second factor and link to the OpenID Connect provider, and ends their sessions: for a lost app, or a new account
+ * at the provider. Their password stays. Each of their workspaces gets an audit row.
+ * @throws DomainError not_found
+ */
+export function resetSignIn({ actor, email: typed }: { actor: Operator; email: string }, sources: Sources): Promise<SignInReset> {
+  const email = canonicalEmail(typed);
+  return change(actor, sources, async (tx) => {
+    const state = await lockAccount(email, tx);
+    if (state === undefined) throw new DomainError("not_found", `There is no account "${email}"`, { field: "email" });
+    const removed = { second_factor: await deleteSecondFactor(email, tx), oidc: await deleteIdentitiesOf(email, tx) };
+    await deleteSessionsOf({ email }, tx);
+    const changes = changedFields({ before: removed, after: { second_factor: false, oidc: false } });
+    const memberships = await selectMemberships(email, tx);
+    const event = memberships.map(({ workspace }) => ({ event: "account.signin.reset", workspace, target: email, changes }));
+    return { result: removed, event };
+  });
+}
