@@ -11,6 +11,8 @@ export interface Asked {
   accept?: string;
   /** An API key in place of the operator token. */
   key?: string;
+  /** A session's cookie in place of the operator token. */
+  session?: string;
   headers?: Record<string, string>;
 }
 
@@ -66,13 +68,27 @@ export class DocumentedApi {
     return typeof last === "object" ? jsonOf(last) : {};
   }
 
-  #send(method: string, path: string, { query = "", body, accept, key: apiKey, headers = {} }: Asked): Promise<Response> {
+  #send(
+    method: string,
+    path: string,
+    { query = "", body, accept, key: apiKey, session, headers = {} }: Asked,
+  ): Promise<Response> {
+    if (session !== undefined) return this.#sendWithSession(method, path + query, { session, body });
     if (apiKey === undefined) return this.#operator.send(path + query, { method, body, ...(accept && { accept }) });
     const content = body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body);
     return fetch(this.#url + path + query, {
       method,
       headers: { ...headers, authorization: `Bearer ${apiKey}` },
       body: content,
+    });
+  }
+
+  /** As a page of the Console does. */
+  #sendWithSession(method: string, path: string, { session, body }: { session: string; body: unknown }): Promise<Response> {
+    return fetch(this.#url + path, {
+      method,
+      headers: { cookie: `weir=${session}`, "sec-fetch-site": "same-origin", "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
     });
   }
 }

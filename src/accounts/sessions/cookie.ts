@@ -2,27 +2,50 @@
 import { sessionAgeMsMax } from "../limits.ts";
 
 /** Browsers accept the prefix only with Secure, for the whole host: https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis */
-const securedName = "__Host-weir";
-/** On this machine there is no TLS, which the prefix demands. */
-const localName = "weir";
+const securedPrefix = "__Host-";
+const sessionName = "weir";
 
 export function sessionCookie(token: string, request: Request): string {
-  return cookie(request, token, Math.floor(sessionAgeMsMax / 1_000));
+  return hostCookie({ name: sessionName, value: token, ageMsMax: sessionAgeMsMax }, request);
 }
 
 export function endedSessionCookie(request: Request): string {
-  return cookie(request, "", 0);
-}
-
-function cookie(request: Request, value: string, seconds: number): string {
-  const isLocal = isLoopback(request);
-  const attributes = ["HttpOnly", "SameSite=Lax", "Path=/", `Max-Age=${seconds}`, ...(isLocal ? [] : ["Secure"])];
-  return [`${isLocal ? localName : securedName}=${value}`, ...attributes].join("; ");
+  return endedHostCookie(sessionName, request);
 }
 
 /** The value of the session's cookie; null: there is none. */
 export function sessionToken(request: Request): string | null {
-  return cookieValue(request, isLoopback(request) ? localName : securedName);
+  return hostCookieValue(sessionName, request);
+}
+
+/** A cookie that no other host can set, nor a page's script read. */
+export function hostCookie(
+  { name, value, ageMsMax }: { name: string; value: string; ageMsMax: number },
+  request: Request,
+): string {
+  const isLocal = isLoopback(request);
+  const attributes = [
+    "HttpOnly",
+    "SameSite=Lax",
+    "Path=/",
+    `Max-Age=${Math.floor(ageMsMax / 1_000)}`,
+    ...(isLocal ? [] : ["Secure"]),
+  ];
+  return [`${hostName(name, request)}=${value}`, ...attributes].join("; ");
+}
+
+export function endedHostCookie(name: string, request: Request): string {
+  return hostCookie({ name, value: "", ageMsMax: 0 }, request);
+}
+
+/** The value of such a cookie; null: there is none. */
+export function hostCookieValue(name: string, request: Request): string | null {
+  return cookieValue(request, hostName(name, request));
+}
+
+/** On this machine there is no TLS, which the prefix demands. */
+function hostName(name: string, request: Request): string {
+  return isLoopback(request) ? name : securedPrefix + name;
 }
 
 /** The value of a cookie; null: there is none. */

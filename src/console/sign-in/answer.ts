@@ -6,16 +6,22 @@ import type { ConsoleParts } from "../parts.ts";
 import { saidCookie, seeOther } from "../redirect.ts";
 import { followLink, linkPage } from "./link.ts";
 import { requestReset, resetPage } from "./reset.ts";
-import { signIn, signInPage } from "./sign-in.ts";
+import { oidcAnswer } from "./oidc.ts";
+import { secondStepAnswer } from "./second-step.ts";
 import type { SignInCall } from "./sign-in-call.ts";
+import { signIn, signInPage, signInRefusal } from "./sign-in.ts";
 
 /** null: the path is a page for people who are signed in. */
 export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {
   const { request, path } = call;
   const isForm = request.method === "POST";
-  if (path === "/sign-in") return isForm ? signIn(call, parts) : signInPage(call);
+  if (path === "/sign-in") return isForm ? signIn(call, parts) : signInPage(call, parts);
   if (path === "/reset") return isForm ? requestReset(call, parts) : resetPage(null);
   if (path === "/sign-out") return signOut(call, parts);
+  const other =
+    (await secondStepAnswer(call, parts)) ??
+    (await oidcAnswer(call, parts, (text, answer) => signInRefusal(text, answer, call, parts)));
+  if (other !== null) return other;
   const [, token] = /^\/link\/([^/]+)$/.exec(path) ?? [];
   if (token === undefined) return null;
   return isForm ? followLink({ ...call, token }, parts) : linkPage(token, parts);

@@ -7,7 +7,8 @@ import { emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import type { SignInCall } from "./sign-in-call.ts";
-import { openSession } from "./sign-in.ts";
+import { openSession } from "./open-session.ts";
+import { afterFirstStep } from "./second-step.ts";
 
 export async function linkPage(token: string, { control }: ConsoleParts): Promise<Response> {
   const { email, purpose } = requireLink(await findSignInLink(token, control));
@@ -21,8 +22,9 @@ export async function followLink(call: SignInCall & { token: string }, parts: Co
   const { control } = parts;
   const taken = await control.sql.begin((tx) => takeSignInLink(call.token, { sql: tx, clock: control.clock }));
   const { email, purpose } = requireLink(taken);
-  const next = purpose === "sign in" ? "/console" : "/console/account?choose=password";
-  return await openSession({ email, way: "link", next }, call, parts);
+  // The operator made this link on the machine, and hands it to the person: it stands for both factors. A mail stands for one.
+  if (purpose === "sign in") return await openSession({ email, way: "link", next: "/console" }, call, parts);
+  return await afterFirstStep({ email, way: "link", next: "/console/account?choose=password" }, call, parts);
 }
 
 function requireLink(link: SignInLink | null): SignInLink {

@@ -1,11 +1,7 @@
 import { DomainError, errorStatuses } from "../../accounts/errors.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
-import { sessionCookie } from "../../accounts/sessions/cookie.ts";
 import { checkPassword } from "../../accounts/sessions/sign-in.ts";
 import { networkOf } from "../../accounts/sessions/sign-in-tries.ts";
-import { startSession } from "../../accounts/sessions/start-session.ts";
-import type { SignInWay } from "../../accounts/sessions/session.ts";
-import { deleteSession } from "../../accounts/sessions/session-store.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { readForm, type FormFields } from "../form.ts";
 import { form } from "../look/forms/form.ts";
@@ -13,6 +9,9 @@ import { sentence } from "../page-forms.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import { nextPath, saidIn, saidOnceCookie, seeOther } from "../redirect.ts";
+import { oidcButton } from "./oidc.ts";
+import { openSession } from "./open-session.ts";
+import { afterFirstStep } from "./second-step.ts";
 import type { SignInCall } from "./sign-in-call.ts";
 
 interface Shown {
@@ -24,12 +23,13 @@ interface Shown {
 }
 
 /** Somebody who is signed in goes on, unless an action wants a new sign-in. */
-export async function signInPage({ request, query, viewer }: SignInCall): Promise<Response> {
+export async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<Response> {
+  const { request, query, viewer } = call;
   const next = nextPath(query.get("next"));
   if (viewer !== null && query.get("again") === null) return seeOther(next);
   const said = saidIn(request);
   const notice = said === null ? null : ({ tone: "good", words: said } as const);
-  const main = forms({ email: viewer?.email ?? "", next, refused: null });
+  const main = markup`${oidcButton(control.oidc, buttonOf(call, next))}${forms({ email: viewer?.email ?? "", next, refused: null })}`;
   return plainResponse({ title: "Sign in", notice, main }, { cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
@@ -39,27 +39,35 @@ export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Res
   const byToken = typed.has("operator_token");
   const next = nextPath(typed.text("next"));
   try {
-    const email = byToken ? await checkToken(typed, call, parts) : await checkAddress(typed, call, parts);
-    return await openSession({ email, way: byToken ? "operator token" : "password", next }, call, parts);
+    if (!byToken)
+      return await afterFirstStep({ email: await checkAddress(typed, call, parts), way: "password", next }, call, parts);
+    await checkToken(typed, call, parts);
+    return await openSession({ email: null, way: "operator token", next }, call, parts);
   } catch (error) {
     if (!(error instanceof DomainError || error instanceof LimitReachedError)) throw error;
     const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;
     const words = byToken && status === 401 ? "The token is wrong" : error.message;
     const refused = { form: byToken ? "token" : "password", message: sentence(words) } as const;
-    const main = forms({ email: typed.text("email"), next, refused });
+    const button = oidcButton(parts.control.oidc, buttonOf(call, next));
+    const main = markup`${button}${forms({ email: typed.text("email"), next, refused })}`;
     return plainResponse({ title: "Sign in", main }, { status });
   }
 }
 
-/** Starts a session in place of the browser's present one. */
-export async function openSession(
-  { email, way, next }: { email: string | null; way: SignInWay; next: string },
-  { request, viewer }: SignInCall,
-  { control }: ConsoleParts,
-): Promise<Response> {
-  const { token } = await startSession({ email, way, agent: request.headers.get("user-agent") ?? "" }, control);
-  if (viewer !== null) await deleteSession({ id: viewer.session.id, email: null }, control.sql);
-  return seeOther(next, [sessionCookie(token, request)]);
+/** The sign-in page after a refusal that none of its forms met. */
+export function signInRefusal(
+  message: string,
+  answer: { status: number; cookies: string[] },
+  call: SignInCall,
+  parts: ConsoleParts,
+): Response {
+  const main = markup`${oidcButton(parts.control.oidc, buttonOf(call, "/console"))}${forms({ email: "", next: "/console", refused: null })}`;
+  return plainResponse({ title: "Sign in", notice: { tone: "bad", words: sentence(message) }, main }, answer);
+}
+
+/** Somebody who is signed in is here because an action wants a recent sign-in. */
+function buttonOf({ viewer }: SignInCall, next: string): { next: string; again: boolean } {
+  return { next, again: viewer !== null };
 }
 
 function checkAddress(typed: FormFields, { address }: SignInCall, { control, passwords }: ConsoleParts): Promise<string> {
@@ -67,10 +75,9 @@ function checkAddress(typed: FormFields, { address }: SignInCall, { control, pas
   return checkPassword(credentials, { ...control, passwords });
 }
 
-async function checkToken(typed: FormFields, { address }: SignInCall, { operator }: ConsoleParts): Promise<null> {
+async function checkToken(typed: FormFields, { address }: SignInCall, { operator }: ConsoleParts): Promise<void> {
   const headers = { authorization: `Bearer ${typed.text("operator_token") || "none"}` };
   await operator.authenticate(new Request("http://weir.invalid/", { headers }), address);
-  return null;
 }
 
 function forms({ email, next, refused }: Shown): Html {

@@ -12,6 +12,7 @@ import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { secondFactorActions, secondFactorSection } from "./second-factor-section.ts";
 
 export const accountPage: Page = {
   of: "person",
@@ -19,7 +20,7 @@ export const accountPage: Page = {
   navigation: null,
   roles: [],
   render,
-  actions: { password: choosePassword, end: endSession },
+  actions: { password: choosePassword, end: endSession, ...secondFactorActions },
 };
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -31,6 +32,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Your account",
     lead: email,
     main: markup`<section aria-labelledby="password-title"><h2 id="password-title">Password</h2>${passwordForm(call)}</section>
+      ${await secondFactorSection(call)}
       <section aria-labelledby="sessions-title"><h2 id="sessions-title">Sessions</h2>${sessions(data, call)}</section>`,
   };
 }

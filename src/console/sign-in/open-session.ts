@@ -1,0 +1,37 @@
+import { sessionCookie } from "../../accounts/sessions/cookie.ts";
+import type { SignInWay } from "../../accounts/sessions/session.ts";
+import { deleteSession } from "../../accounts/sessions/session-store.ts";
+import { startSession } from "../../accounts/sessions/start-session.ts";
+import type { ConsoleParts } from "../parts.ts";
+import { seeOther } from "../redirect.ts";
+import type { SignInCall } from "./sign-in-call.ts";
+
+interface Proved {
+  /** null: the holder of the operator token. */
+  email: string | null;
+  way: SignInWay;
+  /** When they proved it, in milliseconds; absent: now. */
+  provedAt?: number;
+}
+
+/** Starts a session in place of the browser's present one, and goes on. @param cookies to be set besides */
+export async function openSession(
+  { next, ...proved }: Proved & { next: string },
+  call: SignInCall,
+  parts: ConsoleParts,
+  cookies: readonly string[] = [],
+): Promise<Response> {
+  return seeOther(next, [...(await sessionCookies(proved, call, parts)), ...cookies]);
+}
+
+/** Starts a session in place of the browser's present one. @returns its cookie */
+export async function sessionCookies(
+  { email, way, provedAt }: Proved,
+  { request, viewer }: SignInCall,
+  { control }: ConsoleParts,
+): Promise<string[]> {
+  const agent = request.headers.get("user-agent") ?? "";
+  const { token } = await startSession({ email, way, agent, ...(provedAt !== undefined && { provedAt }) }, control);
+  if (viewer !== null) await deleteSession({ id: viewer.session.id, email: null }, control.sql);
+  return [sessionCookie(token, request)];
+}

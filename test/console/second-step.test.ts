@@ -1,0 +1,165 @@
+/** The second factor: who has to set one up, what a code opens, and what does not. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { firstStepMs, recentSignInMs, totpStepMs, wrongCodesWindowMs } from "../../src/accounts/limits.ts";
+import { appCode, secretBytes } from "../support/sign-in/authenticator-app.ts";
+import { ConsoleWorld, sessionOf, type Browser, type Shown } from "../support/console.ts";
+import { Control } from "../support/control.ts";
+import { cookiesOf } from "../support/sign-in/cookies.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+const password = "violet harbour engine 47";
+const [codePath, appPath] = ["/console/sign-in/code", "/console/sign-in/app"];
+
+describe.each(oneDatabase)("second factors on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    await world.control.workspace("acme");
+    for (const email of ["admin@acme", "member@acme"]) {
+      await world.post("/console/account", { action: "password", password }, await world.signIn(email));
+    }
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const { control, clock } = { control: () => world.control, clock: () => world.control.clock };
+  const firstStep = (email: string) => world.post("/console/sign-in", { email, password });
+  const sendTo = (path: string, after: Shown, fields: Record<string, string>) =>
+    world.post(path, fields, undefined, { cookie: cookiesOf(after) });
+  const secretIn = ({ text }: Shown) => (/<code id="secret">([A-Z2-7 \n]+)<\/code>/.exec(text)?.[1] ?? "").replaceAll(/\s/g, "");
+  const recoveryIn = ({ text }: Shown) => /<code id="recovery-codes">([a-z2-7\n-]+)<\/code>/.exec(text)?.[1]?.split("\n") ?? [];
+  /** The next code that an app shows; the clock moves to a step that was not used. */
+  const nextCode = (secret: string) => {
+    clock().advance(totpStepMs);
+    return appCode(secret, clock().now());
+  };
+  /** Sets up an app by the account page. */
+  const setUp = async (browser: Browser) => {
+    const secret = secretIn(await world.post("/console/account", { action: "set-up-second-factor" }, browser));
+    const confirmed = await world.post("/console/account", { action: "confirm-second-factor", code: nextCode(secret) }, browser);
+    return { secret, recovery: recoveryIn(confirmed) };
+  };
+  const reset = (email: string) => control().expect("POST", `/accounts/${email}/reset`);
+  const events = async (event: string) =>
+    (await control().list(`/audit?workspace=acme&event=${event}`)).map(({ actor, role, target }) => [actor, role, target]);
+
+  test("an admin with a right password sets up an app before anything else", async () => {
+    const first = await firstStep("admin@acme");
+    expect([first.status, first.headers.get("location")]).toEqual([303, appPath]);
+    expect(first.headers.get("set-cookie")).not.toMatch(/(^|, )weir=/);
+    expect((await sendTo("/console/account", first, {})).status).toBe(401);
+    const shown = await sendTo(appPath, first, { action: "begin" });
+    expect(shown.text).toContain("<svg");
+    const wrong = await sendTo(appPath, first, { action: "confirm", code: "000000" });
+    expect([wrong.status, secretIn(wrong)]).toEqual([400, ""]);
+    const confirmed = await sendTo(appPath, first, { action: "confirm", code: nextCode(secretIn(shown)) });
+    expect(recoveryIn(confirmed)).toHaveLength(10);
+    expect((await world.get("/console/account", sessionOf(confirmed))).text).toContain("10 recovery codes are left");
+    expect(await events("account.factor.enabled")).toEqual([["admin@acme", "admin", "admin@acme"]]);
+    // The note of the first step cannot set up another app.
+    expect((await sendTo(appPath, first, { action: "begin" })).status).toBe(403);
+    await reset("admin@acme");
+  });
+
+  test("a password alone leads to the code, and a code opens one session", async () => {
+    const { secret } = await setUp(await world.signIn("member@acme"));
+    const first = await firstStep("member@acme");
+    expect([first.status, first.headers.get("location")]).toEqual([303, codePath]);
+    const code = nextCode(secret);
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => sendTo(codePath, first, { code: `${code.slice(0, 3)} ${code.slice(3)}` })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400, 400]);
+    const opened = answers.find(({ status }) => status === 303);
+    expect(opened && (await world.get("/console/account", sessionOf(opened))).status).toBe(200);
+    await reset("member@acme");
+  });
+
+  test("a recovery code opens one session, and its use is recorded", async () => {
+    const { recovery } = await setUp(await world.signIn("member@acme"));
+    const first = await firstStep("member@acme");
+    const code = recovery[3]?.toUpperCase() ?? "";
+    const answers = await Promise.all([1, 2].map(() => sendTo(codePath, first, { code })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400]);
+    expect(await events("account.recovery.used")).toEqual([["member@acme", "member", "member@acme"]]);
+    const stored = await database.sql<{ hash: string }[]>`SELECT hash FROM recovery_codes WHERE email = 'member@acme'`;
+    expect(stored).toHaveLength(9);
+    expect(recovery.some((one) => stored.some(({ hash }) => hash.includes(one)))).toBe(false);
+    await reset("member@acme");
+  });
+
+  test("after ten wrong codes no code is read for a quarter of an hour, and after a hundred only the operator opens the account", async () => {
+    const { secret, recovery } = await setUp(await world.signIn("member@acme"));
+    const guess = async (first: Shown) => (await sendTo(codePath, first, { code: "000000" })).status;
+    for (let window = 0; window < 10; window++) {
+      const first = await firstStep("member@acme");
+      const statuses = await Promise.all(Array.from({ length: 12 }, () => guess(first)));
+      expect(statuses.toSorted()).toEqual([...Array<number>(10).fill(400), 429, 429]);
+      expect((await sendTo(codePath, first, { code: recovery[0] ?? "" })).status).toBe(429);
+      clock().advance(wrongCodesWindowMs);
+    }
+    const closed = await sendTo(codePath, await firstStep("member@acme"), { code: nextCode(secret) });
+    expect([closed.status, closed.text.includes("ask the operator")]).toEqual([429, true]);
+    expect(await reset("member@acme")).toEqual({ second_factor: true, oidc: false });
+    expect((await firstStep("member@acme")).headers.get("location")).toBe("/console");
+  });
+
+  test("the first step is worth nothing after ten minutes, after a new password, changed or in another's place", async () => {
+    const { secret } = await setUp(await world.signIn("member@acme"));
+    const first = await firstStep("member@acme");
+    const changed = cookiesOf(first).slice(0, -2);
+    expect((await world.post(codePath, { code: nextCode(secret) }, undefined, { cookie: changed })).status).toBe(401);
+    const renewed = await world.post("/console/account", { action: "password", password }, await world.signIn("member@acme"));
+    expect(renewed.status).toBe(303);
+    expect((await sendTo(codePath, first, { code: nextCode(secret) })).status).toBe(401);
+    const later = await firstStep("member@acme");
+    clock().advance(firstStepMs);
+    expect((await sendTo(codePath, later, { code: nextCode(secret) })).status).toBe(401);
+    await reset("member@acme");
+  });
+
+  test("a mail's link is one factor, and a link of the operator stands for both", async () => {
+    await setUp(await world.signIn("member@acme"));
+    await world.post("/console/reset", { email: "member@acme" });
+    const [mail] = await database.sql<
+      { body: string }[]
+    >`SELECT body FROM mails WHERE recipient = 'member@acme' ORDER BY id DESC`;
+    const [, mailed = ""] = /weir\.example\.com(\/console\/link\/\S+)/.exec(mail?.body ?? "") ?? [];
+    expect((await world.post(mailed, {})).headers.get("location")).toBe(codePath);
+    const { url } = await control().expect("POST", "/session-links", { body: { email: "member@acme" } });
+    expect((await world.post(new URL(String(url)).pathname, {})).headers.get("location")).toBe("/console");
+    await reset("member@acme");
+  });
+
+  test("a second factor changes only for a person with a recent sign-in, and an admin cannot end it", async () => {
+    const browser = await world.signIn("admin@acme");
+    const { recovery } = await setUp(browser);
+    expect(recovery).toHaveLength(10);
+    const refused = await world.post("/console/account", { action: "end-second-factor" }, browser);
+    expect([refused.status, refused.text.includes("Admins cannot go without")]).toEqual([409, true]);
+    // A new app takes the place of the old one, with new recovery codes.
+    expect((await setUp(browser)).recovery).not.toContain(recovery[0]);
+    const member = await world.signIn("member@acme");
+    const { secret } = await setUp(member);
+    expect((await world.post("/console/account", { action: "end-second-factor" }, member)).status).toBe(303);
+    expect(secret).not.toBe("");
+    expect(await events("account.factor.disabled")).toEqual([["member@acme", "member", "member@acme"]]);
+    clock().advance(recentSignInMs);
+    expect((await world.post("/console/account", { action: "set-up-second-factor" }, member)).status).toBe(401);
+    await reset("admin@acme");
+  });
+
+  test("secrets are sealed, bound to their account, and opened after `secrets rotate` without the old key", async () => {
+    const { secret } = await setUp(await world.signIn("member@acme"));
+    const [row] = await database.sql<{ sealed: Uint8Array }[]>`SELECT sealed FROM second_factors WHERE email = 'member@acme'`;
+    expect(Buffer.from(row?.sealed ?? []).includes(secretBytes(secret))).toBe(false);
+    const [old, young] = [7, 8].map((byte) => Buffer.alloc(32, byte).toString("base64")) as [string, string];
+    expect(await new Control(database.sql, [young, old]).expect("POST", "/secrets/rotate")).toMatchObject({ rewrapped: 1 });
+    expect(await new Control(database.sql, [young]).expect("POST", "/secrets/rotate")).toMatchObject({
+      rewrapped: 0,
+      unchanged: 1,
+    });
+    expect((await new Control(database.sql, [old]).call("POST", "/secrets/rotate")).status).toBe(409);
+  });
+});
