@@ -4,6 +4,7 @@ import { tarOf } from "../support/security/archives.ts";
 import { jsonOf } from "../support/described.ts";
 import { DocumentedApi, type Asked } from "../support/documented-api.ts";
 import type { Customer } from "../support/operator.ts";
+import { askSessions } from "../support/sign-in/ask-sessions.ts";
 import { bomJson } from "../support/security/sbom-documents.ts";
 import { until } from "../support/until.ts";
 import { gemfileLock, stage, type Stage } from "./stage.ts";
@@ -91,7 +92,7 @@ test("a completion matches the document, streamed or not, and where it is off", 
 });
 
 test("health, readiness and metrics match the document", async () => {
-  for (const path of ["/health", "/ready", "/metrics", "/openapi.json"]) await ask(`get ${path}`, 200);
+  for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/api/console/service"]) await ask(`get ${path}`, 200);
 });
 
 test("workspaces, members and accounts match the document", async () => {
@@ -111,10 +112,12 @@ test("workspaces, members and accounts match the document", async () => {
   await ask("patch /api/console/members/{id}", 200, { id: email, body: { workspace, role: "auditor" } });
   await ask("post /api/console/members/{id}/deactivate", 200, { id: email, body: { workspace } });
   await ask("post /api/console/members/{id}/reactivate", 200, { id: email, body: { workspace } });
-  for (const verb of ["suspend", "unsuspend", "lock", "unlock", "delete"]) {
+  for (const verb of ["reset", "suspend", "unsuspend", "lock", "unlock", "delete"]) {
     await ask(`post /api/console/accounts/{id}/${verb}`, 200, { id: email, body: {} });
   }
 });
+
+test("sessions match the document", () => askSessions(api, { url: on.fleet.url(), email: "owner@example.test" }));
 
 test("keys and credit match the document", async () => {
   const { workspace } = customer;

@@ -1,0 +1,21 @@
+/** Signs a person in to a running service, and calls every operation of sessions. */
+import { jsonOf } from "../described.ts";
+import type { DocumentedApi } from "../documented-api.ts";
+
+export async function askSessions(api: DocumentedApi, { url, email }: { url: string; email: string }): Promise<void> {
+  const link = await api.ask("post /api/console/session-links", 201, { body: { email } });
+  const session = await followed(url + new URL(String(link["url"])).pathname);
+  await api.ask("get /api/console/session", 200, { session });
+  const { data } = await api.ask("get /api/console/sessions", 200, { session });
+  const id = String(jsonOf(Array.isArray(data) ? data[0] : {})["id"]);
+  await api.ask("delete /api/console/sessions/{id}", 200, { session, id });
+  await api.ask("get /api/console/session", 401, { session });
+}
+
+/** Follows a link that signs in once. @returns the cookie's value */
+async function followed(link: string): Promise<string> {
+  const opened = await fetch(link, { method: "POST", headers: { "sec-fetch-site": "same-origin" }, redirect: "manual" });
+  const [, session] = /^weir=([\w-]+)/.exec(opened.headers.get("set-cookie") ?? "") ?? [];
+  if (session === undefined) throw new Error(`The link answered ${opened.status}: ${await opened.text()}`);
+  return session;
+}
