@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === null)("the front door", () => {
     await using visitor = await Visit.to({ url: fleet.url(), javaScript: false });
     const page = await visitor.open("/");
     await page.getByRole("link", { name: "Quick start" }).click();
-    await page.getByRole("link", { name: "Complete a chat" }).click();
+    await page.getByRole("link", { name: "Complete a chat", exact: true }).click();
     await page.getByRole("heading", { level: 2, name: "Complete a chat" }).waitFor();
     expect(page.url()).toBe(`${fleet.url()}/reference/inference#createChatCompletion`);
     await page.getByText("Fields of messages, role assistant").click();
