@@ -1,62 +1,26 @@
-/** The service's answers match its OpenAPI document, for every operation. */
+/** The control API: answers match the service's OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
-import { tarOf } from "../support/security/archives.ts";
-import { jsonOf } from "../support/described.ts";
-import { DocumentedApi, type Asked } from "../support/documented-api.ts";
+import type { DocumentedApi } from "../support/documented-api.ts";
 import type { Customer } from "../support/operator.ts";
-import { askSessions } from "../support/sign-in/ask-sessions.ts";
+import { tarOf } from "../support/security/archives.ts";
 import { bomJson } from "../support/security/sbom-documents.ts";
 import { until } from "../support/until.ts";
-import { gemfileLock, stage, type Stage } from "./stage.ts";
-import { toolsInputs } from "../support/security/tools-inputs.ts";
+import { gemfileLock } from "./stage.ts";
+import { askSessions } from "../support/sign-in/ask-sessions.ts";
+import { describedService, expectAllCalled } from "./described-service.ts";
+import type { Stage } from "./stage.ts";
 
 const chat = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] };
 
 let on: Stage;
 let api: DocumentedApi;
 let customer: Customer;
-let key = "";
+let key: string;
 const ask: DocumentedApi["ask"] = (...asked) => api.ask(...asked);
 
 beforeAll(async () => {
-  on = await stage("embedded");
-  api = await DocumentedApi.of({ operator: on.fleet.operator(), url: on.fleet.url() });
-  customer = await on.fleet.operator().customer({ credit: "5" });
-  key = customer.keys[0]?.key ?? "";
-  await on.fleet.operator().call("PATCH", `/workspaces/${customer.workspace}`, { prompt_storage: true });
+  ({ on, api, customer, key } = await describedService());
 }, 90_000);
-
-test("a chat completion matches the document, streamed or not, with its usage chunk and an error in the middle", async () => {
-  const operation = "post /gpt/v1/chat/completions";
-  await ask(operation, 200, { key, body: { ...chat, usage: { include: true } } });
-  const options = { stream: true, stream_options: { include_usage: true } };
-  expect(await ask(operation, 200, { key, body: { ...chat, ...options } })).toMatchObject({ usage: { total_tokens: 4 } });
-  const breaking = [{ role: "user", content: "sandbox: tokens=9 break_after=3" }];
-  expect(await ask(operation, 200, { key, body: { ...chat, stream: true, messages: breaking } })).toMatchObject({ error: {} });
-});
-
-test("refusals of a chat completion match the document", async () => {
-  const operation = "post /gpt/v1/chat/completions";
-  const poor = await on.fleet.operator().customer({ credit: "0.000001" });
-  const busy = await on.fleet.operator().customer({ credit: "1", requestsPerMinute: 1 });
-  const failing = (status: number) => ({ ...chat, messages: [{ role: "user", content: `sandbox: status=${status}` }] });
-  const poorKey = poor.keys[0]?.key ?? "";
-  const busyKey = busy.keys[0]?.key ?? "";
-  await ask(operation, 200, { key: busyKey, body: chat });
-  const refusals: [number, Asked][] = [
-    [400, { key, body: "no JSON" }],
-    [400, { key, body: failing(422) }],
-    [401, { key: "none", body: chat }],
-    [402, { key: poorKey, body: chat }],
-    [404, { key, body: { ...chat, model: "acme/none" } }],
-    [413, { key, body: " ".repeat(8 * 1024 * 1024 + 1) }],
-    [429, { key: busyKey, body: chat }],
-    [429, { key, body: failing(429) }],
-    [502, { key, body: failing(500) }],
-    [503, { key, body: { ...chat, model: "openai/later" } }],
-  ];
-  for (const [status, asked] of refusals) await ask(operation, status, asked);
-});
 
 test("a request of the Workbench matches the document, streamed or not, and its refusals", async () => {
   const operation = "post /api/console/workbench";
@@ -70,29 +34,6 @@ test("a request of the Workbench matches the document, streamed or not, and its 
   await ask(operation, 401, { key, body: chat });
   await ask(operation, 403, { ...asked, headers: {}, body: chat });
   await ask(operation, 404, { ...asked, body: { ...chat, model: "acme/none" } });
-});
-
-test("models and keys match the document", async () => {
-  await ask("get /gpt/v1/models", 200, { key, query: "?all=true" });
-  await ask("get /gpt/v1/models", 401, { key: "none" });
-  await ask("get /gpt/v1/models/{id}", 200, { key, id: "sandbox/echo" });
-  await ask("get /gpt/v1/models/{id}", 404, { key, id: "acme/none" });
-  await ask("get /gpt/v1/key", 200, { key });
-  await ask("post /gpt/v1/embeddings", 403, { key });
-});
-
-test("a completion matches the document, streamed or not, and where it is off", async () => {
-  const { workspace, keys } = await on.fleet.operator().customer({ credit: "1" });
-  await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["completions"] });
-  const [operation, body] = ["post /gpt/v1/completions", { model: "sandbox/echo", prompt: "Hello" }];
-  const streamed = { ...body, stream: true, usage: { include: true } };
-  for (const sent of [body, streamed]) await ask(operation, 200, { key: keys[0]?.key ?? "", body: sent });
-  await ask(operation, 400, { key: keys[0]?.key ?? "", body: { ...body, echo: true } });
-  await ask(operation, 403, { key, body });
-});
-
-test("health, readiness and metrics match the document", async () => {
-  for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/api/console/service"]) await ask(`get ${path}`, 200);
 });
 
 test("workspaces, members and accounts match the document", async () => {
@@ -117,7 +58,10 @@ test("workspaces, members and accounts match the document", async () => {
   }
 });
 
-test("sessions match the document", () => askSessions(api, { url: on.fleet.url(), email: "owner@example.test" }));
+test("sessions, second factors and the state of the service match the document", async () => {
+  await askSessions(api, { url: on.fleet.url(), email: "owner@example.test" });
+  await ask("get /api/console/service", 200);
+});
 
 test("keys and credit match the document", async () => {
   const { workspace } = customer;
@@ -230,71 +174,6 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("patch /api/console/projects/{id}", 404, { id: "prj_none", body: { workspace, product: null } });
 });
 
-test("the tools API matches the document, including its refusals", async () => {
-  const key = await on.fleet.operator().toolsKey({ workspace: customer.workspace, owner: "owner@example.test" });
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const found = async () => {
-    const { data } = await ask("post /api/tools/platform_list_findings", 200, { key, body: {}, headers });
-    const { findings } = jsonOf(data);
-    return jsonOf(Array.isArray(findings) ? (findings[0] ?? {}) : {});
-  };
-  await until(async () => "id" in (await found()));
-  const { id: finding_id, project_id } = await found();
-  for (const [name, body] of Object.entries(toolsInputs({ finding_id, project_id }))) {
-    await ask(`post /api/tools/platform_${name}`, 200, { key, body, headers });
-    await ask(`post /api/tools/platform_${name}`, 400, { key, body: { unknown: 1 }, headers });
-    await ask(`post /api/tools/platform_${name}`, 401, { key: "none", body, headers });
-  }
-  await ask("post /api/tools-attachments", 200, { key, body: "A file", headers: { "x-attachment-name": "notes.txt" } });
-  await ask("post /api/tools-attachments", 400, { key, body: "A file" });
-  await ask("post /mcp", 200, { key, body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers });
-  await ask("post /mcp", 401, { key: "none", body: {}, headers });
-});
-
-test("the connector catalog, which needs no key, matches the document", async () => {
-  const asked = { key: "none" };
-  const { version } = await ask("get /api/connectors", 200, { ...asked, query: "?limit=200" });
-  await ask("get /api/connectors", 400, { ...asked, query: "?limit=0" });
-  await ask("get /api/connectors/{slug}", 200, { ...asked, id: "okta" });
-  await ask("get /api/connectors/{slug}", 404, { ...asked, id: "no-such-vendor" });
-  for (const id of ["latest.ndjson", "latest.json", "latest.csv", `${String(version)}.csv`]) {
-    await ask("get /api/connector-exports/{file}", 200, { ...asked, id });
-  }
-  await ask("get /api/connector-exports/{file}", 404, { ...asked, id: "latest.xml" });
-  await ask("get /api/connector-exports/{file}", 206, { ...asked, id: "latest.csv", headers: { range: "bytes=0-9" } });
-  await ask("get /api/connector-exports/{file}", 416, { ...asked, id: "latest.csv", headers: { range: "bytes=99999999-" } });
-  await ask("get /api/connector-changes", 200, { ...asked, query: "?since=0" });
-  await ask("get /api/connector-changes", 400, { ...asked, query: "?since=1" });
-  await ask("get /api/connector-schema.json", 200, asked);
-  await ask("get /connectors", 200, { ...asked, query: "?q=okta" });
-  await ask("get /connectors", 400, { ...asked, query: "?page=0" });
-  await ask("get /connectors", 404, { ...asked, query: "?page=99" });
-  await ask("get /connectors/{slug}", 404, { ...asked, id: "no-such-vendor" });
-  const pages = api
-    .paths()
-    .map(([path]) => path)
-    .filter((path) => path.startsWith("/connectors"));
-  for (const path of pages) {
-    await ask(`get ${path}`, 200, { ...asked, id: "okta" });
-    await ask(`head ${path}`, 200, { ...asked, id: "okta" });
-  }
-  await ask("head /api/connectors", 200, asked);
-  await ask("head /api/connectors/{slug}", 200, { ...asked, id: "okta" });
-  await ask("head /api/connector-exports/{file}", 200, { ...asked, id: "latest.ndjson" });
-  await ask("head /api/connector-changes", 200, { ...asked, query: "?since=0" });
-  await ask("head /api/connector-schema.json", 200, asked);
-});
-
-test("the service's own pages match the document", async () => {
-  const asked = { key: "none", headers: { accept: "text/html" }, id: "inference" };
-  for (const path of ["/", "/reference", "/reference/{part}", "/favicon.ico"]) {
-    for (const method of ["get", "head"]) await ask(`${method} ${path}`, 200, asked);
-  }
-  await ask("get /", 404, { key: "none" });
-  await ask("get /reference/{part}", 404, { ...asked, id: "none" });
-});
-
-test("the document has no operation that was not called here", () => {
-  const early = ["post /gpt/v1/embeddings"];
-  expect(api.operations().filter((operation) => !api.answered.has(operation))).toEqual(early);
+test("no operation was left out", () => {
+  expectAllCalled(api, (path) => path.startsWith("/api/console"));
 });
