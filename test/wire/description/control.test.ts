@@ -1,14 +1,14 @@
 /** The control API: answers match the service's OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
-import type { DocumentedApi } from "../support/documented-api.ts";
-import type { Customer } from "../support/operator.ts";
-import { tarOf } from "../support/security/archives.ts";
-import { bomJson } from "../support/security/sbom-documents.ts";
-import { until } from "../support/until.ts";
-import { gemfileLock } from "./stage.ts";
-import { askSessions } from "../support/sign-in/ask-sessions.ts";
+import type { DocumentedApi } from "../../support/documented-api.ts";
+import type { Customer } from "../../support/operator.ts";
+import { tarOf } from "../../support/security/archives.ts";
+import { bomJson } from "../../support/security/sbom-documents.ts";
+import { until } from "../../support/until.ts";
+import { gemfileLock } from "../stage.ts";
+import { askSessions } from "../../support/sign-in/ask-sessions.ts";
 import { describedService, expectAllCalled } from "./described-service.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "../stage.ts";
 
 const chat = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] };
 

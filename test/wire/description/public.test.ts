@@ -1,12 +1,12 @@
 /** The tools API, the catalog, pages and probes: answers match the service's OpenAPI document, for every operation. */
 import { beforeAll, test } from "bun:test";
-import type { DocumentedApi } from "../support/documented-api.ts";
-import type { Customer } from "../support/operator.ts";
-import { jsonOf } from "../support/described.ts";
-import { until } from "../support/until.ts";
-import { toolsInputs } from "../support/security/tools-inputs.ts";
+import type { DocumentedApi } from "../../support/documented-api.ts";
+import type { Customer } from "../../support/operator.ts";
+import { jsonOf } from "../../support/described.ts";
+import { until } from "../../support/until.ts";
+import { toolsInputs } from "../../support/security/tools-inputs.ts";
 import { describedService, expectAllCalled } from "./described-service.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "../stage.ts";
 
 let on: Stage;
 let api: DocumentedApi;

@@ -1,8 +1,8 @@
 /** The inference API: answers match the service's OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
-import type { DocumentedApi, Asked } from "../support/documented-api.ts";
+import type { DocumentedApi, Asked } from "../../support/documented-api.ts";
 import { describedService, expectAllCalled } from "./described-service.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "../stage.ts";
 
 const chat = { model: "sandbox/echo", messages: [{ role: "user", content: "Hello" }] };
 

@@ -1,8 +1,8 @@
 /** The service whose answers are compared with its OpenAPI document, started once for all these tests. */
 import { expect } from "bun:test";
-import { DocumentedApi } from "../support/documented-api.ts";
-import type { Customer } from "../support/operator.ts";
-import { stage, type Stage } from "./stage.ts";
+import { DocumentedApi } from "../../support/documented-api.ts";
+import type { Customer } from "../../support/operator.ts";
+import { stage, type Stage } from "../stage.ts";
 
 export interface DescribedService {
   on: Stage;
