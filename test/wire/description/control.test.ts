@@ -1,9 +1,11 @@
-/** The control API: answers match the service's OpenAPI document, for every operation. */
+/** The control API and the tools API: answers match the service's OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
 import type { DocumentedApi } from "../../support/documented-api.ts";
 import type { Customer } from "../../support/operator.ts";
 import { tarOf } from "../../support/security/archives.ts";
 import { bomJson } from "../../support/security/sbom-documents.ts";
+import { jsonOf } from "../../support/described.ts";
+import { toolsInputs } from "../../support/security/tools-inputs.ts";
 import { until } from "../../support/until.ts";
 import { gemfileLock } from "../stage.ts";
 import { askSessions } from "../../support/sign-in/ask-sessions.ts";
@@ -174,6 +176,27 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("patch /api/console/projects/{id}", 404, { id: "prj_none", body: { workspace, product: null } });
 });
 
+test("the tools API matches the document, including its refusals", async () => {
+  const key = await on.fleet.operator().toolsKey({ workspace: customer.workspace, owner: "owner@example.test" });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const found = async () => {
+    const { data } = await ask("post /api/tools/platform_list_findings", 200, { key, body: {}, headers });
+    const { findings } = jsonOf(data);
+    return jsonOf(Array.isArray(findings) ? (findings[0] ?? {}) : {});
+  };
+  await until(async () => "id" in (await found()));
+  const { id: finding_id, project_id } = await found();
+  for (const [name, body] of Object.entries(toolsInputs({ finding_id, project_id }))) {
+    await ask(`post /api/tools/platform_${name}`, 200, { key, body, headers });
+    await ask(`post /api/tools/platform_${name}`, 400, { key, body: { unknown: 1 }, headers });
+    await ask(`post /api/tools/platform_${name}`, 401, { key: "none", body, headers });
+  }
+  await ask("post /api/tools-attachments", 200, { key, body: "A file", headers: { "x-attachment-name": "notes.txt" } });
+  await ask("post /api/tools-attachments", 400, { key, body: "A file" });
+  await ask("post /mcp", 200, { key, body: { jsonrpc: "2.0", id: 1, method: "tools/list" }, headers });
+  await ask("post /mcp", 401, { key: "none", body: {}, headers });
+});
+
 test("no operation was left out", () => {
-  expectAllCalled(api, (path) => path.startsWith("/api/console"));
+  expectAllCalled(api, (path) => /^\/(api\/(console|tools)|mcp)\b/.test(path));
 });

@@ -1,4 +1,4 @@
-/** The service whose answers are compared with its OpenAPI document, started once for all these tests. */
+/** The service whose answers are compared with its OpenAPI document, started once for the tests of a file. */
 import { expect } from "bun:test";
 import { DocumentedApi } from "../../support/documented-api.ts";
 import type { Customer } from "../../support/operator.ts";
