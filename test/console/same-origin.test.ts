@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { recentSignInMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { operatorToken } from "../support/control.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 describe.each(oneDatabase)("a session on $name", ({ open }) => {
@@ -82,6 +83,14 @@ describe.each(oneDatabase)("a session on $name", ({ open }) => {
     expect((await call("PATCH", "/workspaces/acme", { ...own, "sec-fetch-site": "cross-site" }, settings)).status).toBe(403);
     expect((await call("PATCH", "/workspaces/acme", { ...own, "content-type": "text/plain" }, settings)).status).toBe(403);
     expect((await call("GET", "/members?workspace=acme", { cookie: `weir=${"x".repeat(43)}` })).status).toBe(401);
+  });
+
+  test("no key and no operator token in a header opens a page", async () => {
+    const { key } = await world.control.key("acme");
+    for (const token of [key, operatorToken]) {
+      const answer = await world.get("/console/account", undefined, { authorization: `Bearer ${token}` });
+      expect([answer.status, answer.headers.get("location")]).toEqual([303, "/console/sign-in?next=%2Fconsole%2Faccount"]);
+    }
   });
 
   test("a password is set only after a recent sign-in", async () => {

@@ -1,4 +1,4 @@
-/** Signs a person in to a running service, and calls every operation of sessions. */
+/** Signs a person in to a running service, and calls every operation of sessions. The session opens no API but the control API. */
 import { jsonOf } from "../described.ts";
 import type { DocumentedApi } from "../documented-api.ts";
 
@@ -6,6 +6,10 @@ export async function askSessions(api: DocumentedApi, { url, email }: { url: str
   const link = await api.ask("post /api/console/session-links", 201, { body: { email } });
   const session = await followed(url + new URL(String(link["url"])).pathname);
   await api.ask("get /api/console/session", 200, { session });
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+  await api.ask("get /gpt/v1/models", 401, { session });
+  await api.ask("post /api/tools/platform_get_active_scope", 401, { session, headers, body: {} });
+  await api.ask("post /mcp", 401, { session, headers, body: {} });
   const { data } = await api.ask("get /api/console/sessions", 200, { session });
   const id = String(jsonOf(Array.isArray(data) ? data[0] : {})["id"]);
   await api.ask("delete /api/console/sessions/{id}", 200, { session, id });
