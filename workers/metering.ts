@@ -8,6 +8,7 @@ import { settlementStore } from "../src/gateway/metering/store.ts";
 import { startMove } from "../src/gateway/metering/move.ts";
 import { startSweeps } from "../src/gateway/metering/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
+import { startRollUp } from "../src/gateway/usage/roll-up.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 
 export interface MeteringWorkerParts {
@@ -38,6 +39,7 @@ export async function startMetering({
   stack.use(startSweeps(parts));
   stack.use(startReconciliation(parts));
   stack.use(startMove({ ...parts, isAlone }));
+  stack.use(startRollUp(parts));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

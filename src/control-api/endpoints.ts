@@ -20,6 +20,7 @@ import { sbomEndpoints } from "./endpoints/security/sboms.ts";
 import { secretEndpoints } from "./endpoints/accounts/secrets.ts";
 import { serviceEndpoints } from "./endpoints/accounts/service.ts";
 import { sessionEndpoints } from "./endpoints/accounts/sessions.ts";
+import { usageEndpoints } from "./endpoints/gateway/usage.ts";
 import { workspaceEndpoints } from "./endpoints/accounts/workspaces.ts";
 import { workbenchEndpoints } from "./endpoints/gateway/workbench.ts";
 
@@ -32,6 +33,7 @@ export const endpoints: readonly Endpoint[] = [
   ...creditEndpoints,
   ...workbenchEndpoints,
   ...logEndpoints,
+  ...usageEndpoints,
   ...promptEndpoints,
   ...auditEndpoints,
   ...modelEndpoints,

@@ -125,6 +125,24 @@ export const retainAttemptsMax = 10;
 /** A settlement whose id is further from its admission is not booked: the id decides in which month its row lies. */
 export const idSkewMsMax = 400 * 86_400_000;
 
+// Usage
+/** How often generations are rolled up. */
+export const usageRollUpMs = 60_000;
+/** Younger generations are read as they are: most have ended and are settled when they are rolled up. */
+export const usageOpenMs = 60_000;
+/** Generations that one step rolls up, while the embedded database does nothing else. */
+export const usageRollUpRowsMax = 50_000;
+export const usageRollUpStatementMsMax = 60_000;
+/** How long settlements may wait for a step to begin. */
+export const usageClosingLockMs = 1_000;
+export const usageDaysMax = 400;
+/** Days whose single hours may be asked for. */
+export const usageHourDaysMax = 31;
+export const usageDaysDefault = 30;
+export const usageRowsDefault = 1_000;
+export const usageRowsMax = 10_000;
+export const usageStatementMsMax = 8_000;
+
 // Metering and shutdown
 export const sweepMs = 10_000;
 export const sweepBatchMax = 200;

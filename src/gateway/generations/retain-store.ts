@@ -1,6 +1,8 @@
 /** All SQL of retention: one month's rows become sums by workspace, key, model and day, which totals and the ledger's proof need. */
+import { DomainError } from "../../accounts/errors.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import type { Month } from "../../kernel/clock.ts";
+import { monthBounds, type Month } from "../../kernel/clock.ts";
+import { firstGenerationId } from "../../kernel/ids.ts";
 
 export interface RetainedMonth {
   month: Month;
@@ -23,6 +25,7 @@ const partitionPrefix = "generations_";
 export async function retainMonth(month: Month, tx: Transaction): Promise<RetainedMonth> {
   const partition = tx(partitionPrefix + month.replace("-", "_"));
   await tx`LOCK TABLE ${partition} IN SHARE ROW EXCLUSIVE MODE`;
+  await requireRolledUp(month, tx);
   await tx`
     INSERT INTO generation_days AS kept (workspace_id, key_id, model, day, generations, charges, failed, prompt_tokens, cached_tokens,
       completion_tokens, cost_nano, excess_nano)
@@ -48,4 +51,11 @@ export async function retainMonth(month: Month, tx: Transaction): Promise<Retain
     SELECT generations, pg_total_relation_size(${partitionPrefix + month.replace("-", "_")}::regclass) AS bytes FROM counted`;
   await tx`DROP TABLE ${partition}`;
   return { month, generations: Number(row?.generations ?? 0), bytes: Number(row?.bytes ?? 0) };
+}
+
+/** Sums of usage are made from the rows, so that the rows are needed until then. */
+async function requireRolledUp(month: Month, tx: Transaction): Promise<void> {
+  const rolledUp = await tx`SELECT FROM usage_state WHERE closed_before >= ${firstGenerationId(monthBounds(month).endMs)}`;
+  if (rolledUp.length > 0) return;
+  throw new DomainError("conflict", `Cannot delete ${month}: its usage is still being summed; try again later`);
 }

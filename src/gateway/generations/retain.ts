@@ -8,6 +8,7 @@ import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts"
 import type { Database } from "../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
 import { monthOf, previousMonth, sleep, type Clock, type Month } from "../../kernel/clock.ts";
+import { rollUpUsage } from "../usage/roll-up.ts";
 import { retainAttemptsMax, retainLockMs, retainRetryMs, retainStatementMsMax } from "../limits.ts";
 import { retainMonth, selectMonths, type RetainedMonth } from "./retain-store.ts";
 
@@ -29,7 +30,7 @@ interface RetainSources {
 
 /**
  * Keeps this month and so many before it. Each older month is deleted in a transaction of its own; repeating it does nothing.
- * @throws DomainError unavailable when a month is in use for longer than short waits: those before it are deleted
+ * @throws DomainError conflict while usage of a month is still being summed; unavailable when a month is in use for longer than short waits: those before it are deleted
  */
 export async function retainLog(
   { actor, months, onRetained }: { actor: Actor; months: number; onRetained?: (month: RetainedMonth) => void },
@@ -37,6 +38,7 @@ export async function retainLog(
 ): Promise<RetentionView> {
   authorize(actor, { roles: operatorOnly, action: "delete months of the log" });
   const oldestKept = monthBefore(monthOf(sources.clock.now()), months);
+  await rollUpUsage(sources);
   const retained: RetainedMonth[] = [];
   for (const month of await selectMonths(sources.sql)) {
     if (month >= oldestKept) break;

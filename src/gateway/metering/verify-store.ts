@@ -160,6 +160,33 @@ function chargedByMonth(sql: Queries) {
     UNION ALL SELECT workspace_id, key_id, to_char(day, 'YYYY-MM'), sum(cost_nano) FROM generation_days GROUP BY 1, 2, 3`;
 }
 
+/**
+ * What is rolled up, with what came late to it, equals the rows that it sums and what retention keeps of deleted ones, by workspace, key
+ * and model. Readers take all later usage from the rows themselves.
+ */
+function usageAddsUp(sql: Queries): Promise<Finding> {
+  const sums = sql`sum(requests) AS requests, sum(errors) AS errors, sum(prompt_tokens) AS prompt_tokens,
+    sum(cached_tokens) AS cached_tokens, sum(completion_tokens) AS completion_tokens, sum(charge_nano) AS charge_nano`;
+  const summed = sql`workspace_id, key_id, model, requests, errors, prompt_tokens, cached_tokens, completion_tokens, charge_nano`;
+  const closed = sql`generation_id < coalesce((SELECT closed_before FROM usage_state), '')`;
+  const side = (rows: ReturnType<typeof chargedByMonth>) =>
+    sql`SELECT workspace_id, key_id, model, ${sums} FROM (${rows}) AS part GROUP BY 1, 2, 3 HAVING sum(requests) <> 0`;
+  return only(sql<Finding[]>`
+    SELECT coalesce(sum(generation.requests), 0)::bigint AS rows,
+      min(format('workspace %s, key %s, model %s: %s generations of %s, usage of %s generations and %s', workspace_id, key_id, model,
+        coalesce(generation.requests, 0), coalesce(generation.charge_nano, 0), coalesce(used.requests, 0), coalesce(used.charge_nano, 0)))
+        FILTER (WHERE (generation.requests, generation.errors, generation.prompt_tokens, generation.cached_tokens,
+          generation.completion_tokens, generation.charge_nano) IS DISTINCT FROM (used.requests, used.errors, used.prompt_tokens,
+          used.cached_tokens, used.completion_tokens, used.charge_nano)) AS broken
+    FROM (${side(sql`
+      SELECT ${summed} FROM generation_usage WHERE ${closed}
+      UNION ALL SELECT workspace_id, key_id, model, generations, failed, prompt_tokens, cached_tokens, completion_tokens, cost_nano
+        FROM generation_days`)}) AS generation
+    FULL JOIN (${side(sql`
+      SELECT ${summed} FROM usage_quarters JOIN usage_series ON id = series_id
+      UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
+}
+
 /** A charge plus its excess is the exact cost in pico-USD, rounded half up once. */
 function costsAreRounded(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
@@ -216,6 +243,7 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   charges_sum_to_entries: sumsAgree,
   workspace_month_totals: workspaceMonthsAgree,
   key_month_totals: keyMonthsAgree,
+  usage_adds_up: usageAddsUp,
   cost_rounded_half_up: costsAreRounded,
   charge_within_reservation: chargesAreWithin,
   charge_leaves_no_debt: chargesLeaveNoDebt,

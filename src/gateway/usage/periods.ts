@@ -1,0 +1,44 @@
+/** Cuts a span of time into the hours, days or months of a time zone. */
+import { instantOf, localTime } from "../../kernel/time-zone.ts";
+import type { UsagePeriod } from "./schema.ts";
+
+export interface Period {
+  /** As clocks in the zone show its beginning, such as 2026-11, 2026-11-20 or 2026-11-20T13:00. */
+  name: string;
+  startMs: number;
+}
+
+interface Span {
+  fromMs: number;
+  toMs: number;
+  zone: string;
+}
+
+/** The periods of the span, oldest first. The first begins with the span, which may be within an hour, a day or a month. */
+export function periodsOf({ fromMs, toMs, zone }: Span, by: UsagePeriod | null): Period[] {
+  if (by === null) return [{ name: "", startMs: fromMs }];
+  const periods: Period[] = [];
+  for (let startMs = fromMs; startMs < toMs; startMs = nextStart(startMs, { by, zone })) {
+    periods.push({ name: new Date(localTime(startMs, zone)).toISOString().slice(0, nameLengths[by]), startMs });
+  }
+  return periods;
+}
+
+const nameLengths = { month: 7, day: 10, hour: 16 };
+const hourMs = 3_600_000;
+
+function nextStart(ms: number, { by, zone }: { by: UsagePeriod; zone: string }): number {
+  const local = new Date(localTime(ms, zone));
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
+  if (by === "month") return instantOf(Date.UTC(year, month + 1, 1), zone);
+  if (by === "day") return instantOf(Date.UTC(year, month, day + 1), zone);
+  // An hour ends where its clock shows the next full one, and where the clock is set meanwhile after sixty minutes at the latest.
+  const sinceFull = local.getTime() % hourMs;
+  return ms + hourMs - sinceFull;
+}
+
+/** Midnight in the zone, of the day that is so many days before the day of `ms`. */
+export function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: string }): number {
+  const local = new Date(localTime(ms, zone));
+  return instantOf(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() - daysBefore), zone);
+}

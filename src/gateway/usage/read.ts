@@ -1,0 +1,100 @@
+/** What a workspace used in a span of time. */
+import { DomainError } from "../../accounts/errors.ts";
+import type { Database } from "../../backing/backing.ts";
+import { isoTime, type Clock } from "../../kernel/clock.ts";
+import { formatUsd } from "../../kernel/money.ts";
+import { usageRowsDefault } from "../limits.ts";
+import { periodsOf, type Period } from "./periods.ts";
+import type { UsageSums, UsageView } from "./schema.ts";
+import { readSpan, type UsageFields, type UsageSpan } from "./span.ts";
+import { selectUsage, type UsageQuery, type UsageRowSums } from "./usage-store.ts";
+
+interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
+  /** What the caller asks for, as texts. */
+  fields: UsageFields;
+  /** Rows at most; the others are summed in one. */
+  rowsMax?: number;
+}
+
+/** @throws DomainError invalid_field: a time, a time zone or a dimension that cannot be taken */
+export async function readUsage(
+  { fields, rowsMax = usageRowsDefault, ...filter }: UsageRequest,
+  { sql, clock }: { sql: Database; clock: Pick<Clock, "now"> },
+): Promise<UsageView> {
+  const span = readSpan(fields, clock.now());
+  const periods = periodsOf(span, span.period);
+  const starts = periods.map(({ startMs }) => quarterAt(startMs, span));
+  const query = { ...filter, starts, end: quarterAt(span.toMs, span), by: span.dimensions, rowsMax };
+  const rows = await selectUsage(query, sql);
+  const rest = rows.find(({ isRest }) => isRest);
+  return {
+    from: isoTime(span.fromMs),
+    to: isoTime(span.toMs),
+    tz: span.zone,
+    data: rows.filter(({ isRest }) => !isRest).map((row) => viewRow(row, { span, periods })),
+    rest: rest ? { rows: Number(rest.rows), ...viewSums(rest) } : null,
+    total: viewSums(totalOf(rows)),
+  };
+}
+
+const quarterMs = 900_000;
+
+/** Every zone's offset is a multiple of a quarter of an hour since 1972. */
+function quarterAt(ms: number, { zone }: UsageSpan): number {
+  if (ms % quarterMs === 0) return ms / quarterMs;
+  const message = `Cannot cut usage at ${isoTime(ms)}, where a period of ${zone} begins or ends: only quarters of an hour are kept`;
+  throw new DomainError("invalid_field", message, { field: "tz" });
+}
+
+function viewRow(row: UsageRowSums, { span, periods }: { span: UsageSpan; periods: Period[] }): UsageView["data"][number] {
+  const period = periods[row.period - 1];
+  return {
+    ...(span.period !== null && period && { period: period.name, starts_at: isoTime(period.startMs) }),
+    ...(row.key !== null && { key_id: row.key, key_name: row.keyName ?? "" }),
+    ...(row.member !== null && { member: row.member }),
+    ...(row.model !== null && { model: row.model }),
+    ...(row.provider !== null && { provider: row.provider }),
+    ...(row.endpoint !== null && { endpoint: row.endpoint }),
+    ...viewSums(row),
+  };
+}
+
+type Sums = Pick<UsageRowSums, (typeof sumNames)[number]>;
+
+const sumNames = [
+  "requests",
+  "errors",
+  "promptTokens",
+  "cachedTokens",
+  "cacheWriteTokens",
+  "completionTokens",
+  "charge",
+  "listCost",
+] as const;
+
+function totalOf(rows: UsageRowSums[]): Sums {
+  const total = (name: (typeof sumNames)[number]): bigint => rows.reduce((sum, row) => sum + row[name], 0n);
+  return {
+    requests: total("requests"),
+    errors: total("errors"),
+    promptTokens: total("promptTokens"),
+    cachedTokens: total("cachedTokens"),
+    cacheWriteTokens: total("cacheWriteTokens"),
+    completionTokens: total("completionTokens"),
+    charge: total("charge"),
+    listCost: total("listCost"),
+  };
+}
+
+function viewSums(sums: Sums): UsageSums {
+  return {
+    requests: Number(sums.requests),
+    errors: Number(sums.errors),
+    prompt_tokens: Number(sums.promptTokens),
+    cached_tokens: Number(sums.cachedTokens),
+    cache_write_tokens: Number(sums.cacheWriteTokens),
+    completion_tokens: Number(sums.completionTokens),
+    cost_usd: formatUsd(sums.charge),
+    list_cost_usd: formatUsd(sums.listCost),
+  };
+}

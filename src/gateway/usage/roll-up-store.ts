@@ -1,0 +1,93 @@
+/** All SQL of rolling usage up. One transaction does so at a time; the migration that made its tables explains the bounds. */
+import type { Database, Transaction } from "../../backing/backing.ts";
+import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
+import type { GenerationId } from "../../kernel/ids.ts";
+import { usageClosingLockMs, usageRollUpStatementMsMax } from "../limits.ts";
+
+/** Tries the lock that those who roll up hold. @returns whether this transaction has it */
+async function becomeOnly(tx: Transaction): Promise<boolean> {
+  const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
+  return lock?.taken === true;
+}
+
+/**
+ * Lets later writers note what they write below `before`. It waits for the transactions that write at present, and all later ones wait
+ * for it, so that it does nothing else.
+ * @returns whether it could: no other process rolls up, and no older rows are being moved
+ * @throws errors of the database, such as a lock that was not free in time
+ */
+export function closeUsage(before: GenerationId, sql: Database): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    if (!(await becomeOnly(tx)) || (await isMoving(tx))) return false;
+    await allowLocks(usageClosingLockMs, tx);
+    await tx`SELECT pg_advisory_xact_lock(hashtext('usage closing'))`;
+    await tx`
+      INSERT INTO usage_state (closed_before, closing_before) VALUES ('', ${before})
+      ON CONFLICT (is_only) DO UPDATE SET closing_before = greatest(usage_state.closing_before, excluded.closing_before)`;
+    return true;
+  }) as Promise<boolean>;
+}
+
+async function isMoving(tx: Transaction): Promise<boolean> {
+  return (await tx`SELECT FROM generations_move WHERE moved_at IS NULL`).length > 0;
+}
+
+/**
+ * Adds the next generations below the bound to the sums, and all late ones.
+ * @param rowsMax how many generations are added at most
+ * @returns whether more are left; false also while another process rolls up
+ */
+export function rollUpNext(rowsMax: number, sql: Database): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await allowStatements(usageRollUpStatementMsMax, tx);
+    if (!(await becomeOnly(tx))) return false;
+    const [state] = await tx<{ closed: GenerationId; closing: GenerationId }[]>`
+      SELECT closed_before AS closed, closing_before AS closing FROM usage_state`;
+    if (!state) return false;
+    const { closed, closing } = state;
+    const [next] = await tx<{ generation: GenerationId }[]>`
+      SELECT generation_id AS generation FROM generations WHERE generation_id >= ${closed} AND generation_id < ${closing}
+      ORDER BY generation_id OFFSET ${rowsMax} LIMIT 1`;
+    await sumUp({ closed, upTo: next?.generation ?? closing }, tx);
+    return next !== undefined;
+  }) as Promise<boolean>;
+}
+
+/**
+ * One statement and so one snapshot: a late generation is either seen both in `generations` and in `usage_late`, or in neither. Those
+ * from `closed` on are summed with all others, and so only leave `usage_late`.
+ */
+async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationId }, tx: Transaction): Promise<void> {
+  const sums = tx`sum(requests) AS requests, sum(errors) AS errors, sum(prompt_tokens) AS prompt_tokens,
+    sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens, sum(completion_tokens) AS completion_tokens,
+    sum(charge_nano) AS charge_nano, sum(list_nano) AS list_nano`;
+  const series = tx`workspace_id, key_id, model, provider, endpoint, own_key`;
+  await tx`
+    WITH late AS (
+      DELETE FROM usage_late WHERE generation_id < ${upTo} RETURNING *
+    ), used AS MATERIALIZED (
+      SELECT ${series}, quarter, ${sums} FROM (
+        SELECT * FROM generation_usage WHERE generation_id >= ${closed} AND generation_id < ${upTo}
+        UNION ALL SELECT * FROM late WHERE generation_id < ${closed}
+      ) AS part GROUP BY ${series}, quarter
+    ), named AS (
+      SELECT DISTINCT ${series} FROM used
+    ), known AS MATERIALIZED (
+      SELECT id, ${series} FROM named JOIN usage_series USING (${series})
+    ), made AS (
+      INSERT INTO usage_series (${series})
+      SELECT ${series} FROM named EXCEPT SELECT ${series} FROM known
+      RETURNING id, ${series}
+    ), closing AS (
+      UPDATE usage_state SET closed_before = ${upTo}
+    )
+    INSERT INTO usage_quarters AS kept
+    SELECT id, quarter, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, charge_nano, list_nano
+    FROM used JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
+    ON CONFLICT (series_id, quarter) DO UPDATE SET
+      requests = kept.requests + excluded.requests, errors = kept.errors + excluded.errors,
+      prompt_tokens = kept.prompt_tokens + excluded.prompt_tokens, cached_tokens = kept.cached_tokens + excluded.cached_tokens,
+      cache_write_tokens = kept.cache_write_tokens + excluded.cache_write_tokens,
+      completion_tokens = kept.completion_tokens + excluded.completion_tokens,
+      charge_nano = kept.charge_nano + excluded.charge_nano, list_nano = kept.list_nano + excluded.list_nano`;
+}

@@ -1,0 +1,33 @@
+/** Rolls generations up into sums by quarters of an hour, in the background. Readers are right at any time, and quick up to its bound. */
+import type { Database } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { firstGenerationId } from "../../kernel/ids.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
+import { usageOpenMs, usageRollUpMs, usageRollUpRowsMax } from "../limits.ts";
+import { closeUsage, rollUpNext } from "./roll-up-store.ts";
+
+interface RollUpParts {
+  sql: Database;
+  clock: Clock;
+}
+
+/** Once a minute until disposed. */
+export function startRollUp({ sql, clock, log }: RollUpParts & { log: Logger }): AsyncDisposable {
+  return repeatUntilStopped({
+    clock,
+    round: (signal) => rollUpUsage({ sql, clock }, { signal }),
+    everyMs: usageRollUpMs,
+    pauseFirst: true,
+    onError: (error) => log.warn({ event: "usage.failed", reason: String(error) }, "Usage could not be rolled up"),
+  });
+}
+
+/** One round: all generations but the newest, which may still get company. It does nothing while another process rolls up. */
+export async function rollUpUsage(
+  { sql, clock }: RollUpParts,
+  { rowsMax = usageRollUpRowsMax, signal }: { rowsMax?: number; signal?: AbortSignal } = {},
+): Promise<void> {
+  if (!(await closeUsage(firstGenerationId(Math.max(0, clock.now() - usageOpenMs)), sql))) return;
+  while (!signal?.aborted && (await rollUpNext(rowsMax, sql)));
+}

@@ -1,0 +1,111 @@
+/** Sums usage from what is rolled up and, beyond its bound, from generations, all in one snapshot. */
+import type { Database, Queries, Transaction } from "../../backing/backing.ts";
+import { allowStatements } from "../../backing/statement-time.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import { usageStatementMsMax } from "../limits.ts";
+import type { UsageDimension } from "./schema.ts";
+
+export interface UsageQuery {
+  workspace: WorkspaceId;
+  /** null: any. */
+  keys: KeyId[] | null;
+  model: string | null;
+  /** Beginnings of the periods, in quarters of an hour since 1970, rising. */
+  starts: number[];
+  /** The quarter that ends the last period. */
+  end: number;
+  by: ReadonlySet<UsageDimension>;
+  rowsMax: number;
+}
+
+/** Names are null for dimensions that are not asked for. */
+export interface UsageRowSums {
+  /** From 1, the place of its beginning in the query. */
+  period: number;
+  key: KeyId | null;
+  keyName: string | null;
+  member: string | null;
+  model: string | null;
+  provider: string | null;
+  endpoint: string | null;
+  /** How many rows it sums: above one for the rest alone. */
+  rows: bigint;
+  isRest: boolean;
+  requests: bigint;
+  errors: bigint;
+  promptTokens: bigint;
+  cachedTokens: bigint;
+  cacheWriteTokens: bigint;
+  completionTokens: bigint;
+  charge: NanoUsd;
+  listCost: NanoUsd;
+}
+
+/** @returns at most `rowsMax` rows, those with the highest charges, and one with the sum of all others */
+export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageRowSums[]> {
+  return sql.begin("isolation level repeatable read read only", async (tx) => {
+    await allowStatements(usageStatementMsMax, tx);
+    // The plan depends on the bound, so that it is a value of the next statement and not a part of it.
+    const [state] = await tx<{ closed: string }[]>`SELECT closed_before AS closed FROM usage_state`;
+    return [...(await selectSums(query, state?.closed ?? "", tx))];
+  }) as Promise<UsageRowSums[]>;
+}
+
+/** Above the ids of all generations. A range with two bounds is what makes the planner use the index. */
+const afterAllIds = "gen-~";
+
+function selectSums(query: UsageQuery, closed: string, tx: Transaction) {
+  const { workspace, keys, model, starts, end, rowsMax } = query;
+  const [first = end] = starts;
+  const own = tx`workspace_id = ${workspace} ${keys === null ? tx`` : tx`AND key_id = ANY(${keys}::text[])`}
+    ${model === null ? tx`` : tx`AND model = ${model}`}`;
+  const within = tx`quarter >= ${first} AND quarter < ${end}`;
+  const part = tx`key_id, model, provider, endpoint, period, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens,
+    completion_tokens, charge_nano, list_nano`;
+  const period = tx`width_bucket(quarter, ${starts}::integer[]) AS period`;
+  return tx<UsageRowSums[]>`
+    WITH series AS MATERIALIZED (
+      SELECT id, key_id, model, provider, endpoint FROM usage_series WHERE ${own}
+    ), part AS (
+      SELECT ${part} FROM (
+        SELECT series_id, ${period}, ${sums(tx)} FROM usage_quarters
+        WHERE series_id = ANY(ARRAY(SELECT id FROM series)) AND ${within} GROUP BY 1, 2
+      ) AS counted JOIN series ON series.id = series_id
+      UNION ALL
+      SELECT ${part} FROM (
+        SELECT *, ${period} FROM generation_usage
+        WHERE generation_id >= ${closed} AND generation_id < ${afterAllIds} AND ${own} AND ${within}
+      ) AS newest
+      UNION ALL
+      SELECT ${part} FROM (SELECT *, ${period} FROM usage_late WHERE generation_id < ${closed} AND ${own} AND ${within}) AS late
+    ), named AS (
+      SELECT period, ${names(query, tx)}, ${sums(tx)} FROM part LEFT JOIN api_keys AS of_request ON of_request.id = key_id
+      GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(requests) <> 0
+    ), placed AS (
+      SELECT *, row_number() OVER (ORDER BY charge_nano DESC, list_nano DESC, requests DESC, period, key, model, provider, endpoint, member)
+        > ${rowsMax} AS is_rest FROM named
+    ), shown AS (
+      SELECT *, 1::bigint AS rows FROM placed WHERE NOT is_rest
+      UNION ALL
+      SELECT 0, NULL, NULL, NULL, NULL, NULL, NULL, ${sums(tx)}, true, count(*) FROM placed WHERE is_rest HAVING count(*) > 0
+    )
+    SELECT period, key, key_name AS "keyName", member, model, provider, endpoint, requests::bigint, errors::bigint,
+      prompt_tokens::bigint AS "promptTokens", cached_tokens::bigint AS "cachedTokens", cache_write_tokens::bigint AS "cacheWriteTokens",
+      completion_tokens::bigint AS "completionTokens", charge_nano::bigint AS charge, list_nano::bigint AS "listCost", is_rest AS "isRest", rows
+    FROM shown ORDER BY period, charge_nano DESC, requests DESC, key, model, provider, endpoint, member`;
+}
+
+function sums(sql: Queries) {
+  return sql`sum(requests) AS requests, sum(errors) AS errors, sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens,
+    sum(cache_write_tokens) AS cache_write_tokens, sum(completion_tokens) AS completion_tokens, sum(charge_nano) AS charge_nano,
+    sum(list_nano) AS list_nano`;
+}
+
+/** Six columns, which are grouped by. */
+function names({ by }: UsageQuery, sql: Queries) {
+  const named = (dimension: UsageDimension, column: ReturnType<typeof sums>) => (by.has(dimension) ? column : sql`NULL::text`);
+  return sql`${named("key", sql`key_id`)} AS key, ${named("key", sql`coalesce(of_request.name, '')`)} AS key_name,
+    ${named("member", sql`coalesce(owner_email, '')`)} AS member, ${named("model", sql`model`)} AS model,
+    ${named("provider", sql`provider`)} AS provider, ${named("endpoint", sql`endpoint`)} AS endpoint`;
+}

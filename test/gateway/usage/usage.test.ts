@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { settlementTransactionMax } from "../../../src/gateway/limits.ts";
+import { rollUpUsage } from "../../../src/gateway/usage/roll-up.ts";
+import { readUsage } from "../../../src/gateway/usage/read.ts";
+import type { UsageView } from "../../../src/gateway/usage/schema.ts";
+import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { cost, StoredMoney, usd, type Customer } from "../../support/gateway/stored-money.ts";
+
+const now = Date.UTC(2026, 11, 2);
+const zones = ["UTC", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"];
+
+describe.each(databases)("usage on $name", ({ open, runsAll }) => {
+  let database: TestDatabase;
+  let money: StoredMoney;
+  const clock = new ManualClock(now);
+  beforeAll(async () => {
+    database = await open();
+    money = new StoredMoney(database.sql);
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const rollUp = (at = now, rowsMax?: number) =>
+    rollUpUsage({ sql: money.sql, clock: new ManualClock(at) }, rowsMax === undefined ? {} : { rowsMax });
+  const read = ({ workspace }: Customer, fields: { from?: string; to?: string; by?: string; tz?: string }, rowsMax?: number) =>
+    readUsage(
+      { workspace, keys: null, model: null, fields, ...(rowsMax !== undefined && { rowsMax }) },
+      { sql: money.sql, clock },
+    );
+  const charged = ({ cost_usd }: { cost_usd: string }): bigint => parseUsd(cost_usd);
+  const sumOf = ({ data }: UsageView): bigint => data.reduce((sum, row) => sum + charged(row), 0n);
+
+  /** What the ledger charged to a workspace. */
+  const ledger = async ({ workspace }: Customer): Promise<bigint> => {
+    const [row] = await money.sql<{ charged: bigint }[]>`
+      SELECT -sum(amount_nano)::bigint AS charged FROM ledger_entries WHERE workspace_id = ${workspace} AND kind = 'charge'`;
+    return row?.charged ?? 0n;
+  };
+
+  /** Each costs another amount, so that a charge on the wrong side of a border shows. */
+  const endedAt = ({ ended }: Customer, times: number[]): Settlement[] =>
+    times.map((admittedAt, index) => ended({ admittedAt, usage: { ...ended().usage, promptTokens: 2 ** (index % 9) } }));
+
+  /** Sums by the day or the month that clocks in the zone showed, by other means than the code under test. */
+  const expected = async ({ workspace }: Customer, { zone, length }: { zone: string; length: number }) => {
+    const rows = await money.sql<{ at: Date; cost: bigint }[]>`
+      SELECT admitted_at AS at, cost_nano AS cost FROM generations WHERE workspace_id = ${workspace} ORDER BY admitted_at`;
+    const sums = new Map<string, bigint>();
+    for (const { at, cost: charge } of rows) {
+      const name = at.toLocaleString("sv-SE", { timeZone: zone }).slice(0, length);
+      sums.set(name, (sums.get(name) ?? 0n) + charge);
+    }
+    return [...sums];
+  };
+
+  test("days and months of four zones add up to the ledger, with charges at midnight, a month's edge and daylight saving", async () => {
+    const customer = await money.customer();
+    /** Midnights of the zones at the end of October and of daylight saving in October and November, and when it changes. */
+    const borders = [
+      ...["2026-10-03T14:00Z", "2026-10-03T15:30Z", "2026-10-04T13:00Z", "2026-10-31T13:00Z", "2026-10-31T18:15Z"],
+      ...["2026-11-01T00:00Z", "2026-11-01T04:00Z", "2026-11-01T06:00Z", "2026-11-01T05:00Z", "2026-11-02T05:00Z"],
+    ].map((text) => Date.parse(text));
+    const times = borders.flatMap((border) => [border - 1, border, border + 1, border + 899_999]);
+    const all = endedAt(customer, times);
+    const [early, late] = [all.filter((_, index) => index % 3 > 0), all.filter((_, index) => index % 3 === 0)];
+
+    const expectRight = async () => {
+      const total = await ledger(customer);
+      for (const zone of zones) {
+        for (const [by, length] of [
+          ["day", 10],
+          ["month", 7],
+        ] as const) {
+          const usage = await read(customer, { from: "2026-10-01", to: "2026-11-30", by, tz: zone });
+          const sums = usage.data.map((row): [string, bigint] => [row.period ?? "", charged(row)]);
+          expect(sums).toEqual(await expected(customer, { zone, length }));
+          expect([charged(usage.total), sumOf(usage)]).toEqual([total, total]);
+        }
+      }
+    };
+    await customer.metering.settle(early);
+    await expectRight();
+    await rollUp(Date.parse("2026-10-31T18:30Z"), 7);
+    await expectRight();
+    await customer.metering.settle(late, early);
+    await expectRight();
+    await rollUp(now, 5);
+    await expectRight();
+    const [left] = await money.sql`SELECT count(*) AS rows FROM usage_late`;
+    expect(left).toEqual({ rows: 0n });
+    await money.expectSound();
+  }, 60_000);
+
+  test("a generation that was booked without a charge counts once when its true end comes after the roll-up", async () => {
+    const customer = await money.customer();
+    const truth = customer.ended({ admittedAt: Date.UTC(2026, 10, 5) });
+    const unknown = { ...truth.usage, promptTokens: 0, completionTokens: 0 };
+    await customer.metering.settle([{ ...truth, outcome: "unknown", usage: unknown, status: 500, model: "unknown" }]);
+    const sums = async () =>
+      (await read(customer, { from: "2026-11-01", by: "model" })).data.map((row) => [
+        row.model,
+        row.requests,
+        row.errors,
+        row.cost_usd,
+      ]);
+    expect(await sums()).toEqual([["unknown", 1, 1, formatUsd(0n)]]);
+    await rollUp();
+    expect(await sums()).toEqual([["unknown", 1, 1, formatUsd(0n)]]);
+    await customer.metering.settle([truth], [truth]);
+    expect(await sums()).toEqual([["sandbox/echo", 1, 0, formatUsd(cost)]]);
+    await money.expectSound();
+    await rollUp();
+    expect(await sums()).toEqual([["sandbox/echo", 1, 0, formatUsd(cost)]]);
+    await money.expectSound();
+  });
+
+  if (!runsAll) return;
+
+  test("settlements and roll-ups at the same time lose and repeat nothing", async () => {
+    const customers = await Promise.all(Array.from({ length: 3 }, () => money.customer()));
+    const batches = Array.from({ length: 24 }, (_, batch) =>
+      customers.flatMap(({ ended }) =>
+        Array.from({ length: 5 }, (_, index) => ended({ admittedAt: now - 60_000 * (1 + ((batch * 5 + index) % 50)) })),
+      ),
+    );
+    expect(batches.length * 15).toBeLessThan(settlementTransactionMax);
+    let isDone = false;
+    const roll = async (seed: number): Promise<void> => {
+      for (let step = seed; !isDone; step++) await rollUp(now - 60_000 * (50 - (step % 50)), 40);
+    };
+    const watch = async (customer: Customer): Promise<void> => {
+      for (let seen = 0n; !isDone;) {
+        const total = charged((await read(customer, { from: "2026-12-01" })).total);
+        expect(total).toBeGreaterThanOrEqual(seen);
+        expect(total % cost).toBe(0n);
+        seen = total;
+      }
+    };
+    const settling = async (): Promise<void> => {
+      const queue = [...batches, ...batches.slice(0, 6)];
+      const settler = async () => {
+        for (let batch = queue.shift(); batch; batch = queue.shift()) await customers[0]?.metering.settle(batch);
+      };
+      await Promise.all([settler(), settler(), settler()]).finally(() => (isDone = true));
+    };
+    await Promise.all([settling(), roll(0), roll(25), ...customers.map(watch)]);
+    for (const customer of customers) {
+      expect(charged((await read(customer, { from: "2026-12-01" })).total)).toBe(120n * cost);
+      expect(await money.balance(customer.workspace)).toBe(usd - 120n * cost);
+    }
+    await money.expectSound();
+  }, 60_000);
+
+  test("rows beyond the maximum are summed in one, so that the total stays exact", async () => {
+    const customer = await money.customer();
+    const models = ["a", "b", "c", "d"].map((model, index) =>
+      customer.ended({ admittedAt: now - 1_000, model, usage: { ...customer.ended().usage, promptTokens: 100 * (index + 1) } }),
+    );
+    await customer.metering.settle(models);
+    const usage = await read(customer, { from: "2026-12-01", by: "day,model" }, 2);
+    expect(usage.data.map(({ period, model }) => [period, model])).toEqual([
+      ["2026-12-01", "d"],
+      ["2026-12-01", "c"],
+    ]);
+    expect(usage.rest).toMatchObject({ rows: 2, requests: 2, prompt_tokens: 300 });
+    expect(sumOf(usage) + charged(usage.rest ?? usage.total)).toBe(await ledger(customer));
+    expect(charged(usage.total)).toBe(await ledger(customer));
+  });
+
+  test("calls with own keys count with what they would have cost, and no charge", async () => {
+    const customer = await money.customer();
+    const prices = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
+    await customer.metering.settle([
+      customer.ended({
+        prices,
+        reserved: "0",
+        ownKey: { id: "own-1", listCost: "200000" },
+        admittedAt: now - 1,
+        endpoint: "embeddings",
+      }),
+    ]);
+    const { data } = await read(customer, { from: "2026-12-01", by: "provider,endpoint" });
+    expect(data).toEqual([
+      {
+        ...{ provider: "sandbox", endpoint: "embeddings", requests: 1, errors: 0 },
+        ...{ prompt_tokens: 100, cached_tokens: 0, cache_write_tokens: 0, completion_tokens: 50 },
+        ...{ cost_usd: "0.000000000", list_cost_usd: "0.000200000" },
+      },
+    ]);
+  });
+});
