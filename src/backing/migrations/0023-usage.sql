@@ -1,8 +1,10 @@
 -- Usage by quarters of an hour, derived from generations in the order of their ids. All generations with smaller ids than closed_before
--- are summed in usage_quarters, and readers add the others from generations itself. What is written or removed below closing_before goes
--- to usage_late in the same transaction, so that the sums are exact in every snapshot.
+-- are summed in usage_sums, and readers add the others from generations itself. What is written or removed below closing_before goes to
+-- usage_late in the same transaction, so that the sums are exact in every snapshot.
 
--- What is summed by itself. Its number keeps the rows of quarters narrow.
+ALTER TABLE workspaces ADD COLUMN number integer GENERATED ALWAYS AS IDENTITY;
+
+-- What is summed by itself. Its number keeps the rows of sums narrow.
 CREATE TABLE usage_series (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL,
@@ -15,10 +17,14 @@ CREATE TABLE usage_series (
   UNIQUE (workspace_id, key_id, model, provider, endpoint, own_key)
 );
 
-CREATE TABLE usage_quarters (
+CREATE TABLE usage_sums (
+  -- The workspace's number.
+  workspace integer NOT NULL,
+  -- In quarters of an hour: 1; 4, 24 and 96 for what lies before summed_before. Every span has the whole sum.
+  span smallint NOT NULL,
+  -- Of the admission: quarters of an hour since 1970 in UTC, a multiple of the span.
+  start integer NOT NULL,
   series_id integer NOT NULL,
-  -- Of the admission: whole quarters of an hour since 1970 in UTC.
-  quarter integer NOT NULL,
   requests integer NOT NULL,
   errors integer NOT NULL,
   prompt_tokens bigint NOT NULL,
@@ -28,14 +34,16 @@ CREATE TABLE usage_quarters (
   charge_nano bigint NOT NULL,
   -- What calls with own keys would have cost.
   list_nano bigint NOT NULL,
-  PRIMARY KEY (series_id, quarter)
+  PRIMARY KEY (workspace, span, start, series_id)
 );
 
 -- No row: nothing was summed yet.
 CREATE TABLE usage_state (
   is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
-  closed_before text COLLATE "C" NOT NULL,
+  closed_before text COLLATE "C" NOT NULL DEFAULT '',
   closing_before text COLLATE "C" NOT NULL,
+  -- A quarter. Earlier ones are summed in all spans. NULL: none.
+  summed_before integer,
   CHECK (closed_before <= closing_before)
 );
 
@@ -77,6 +85,8 @@ CREATE TRIGGER note_removed_usage AFTER DELETE ON generations REFERENCING OLD TA
 -- Of months that retention has deleted before, only days are known: they count as used at midnight in UTC.
 INSERT INTO usage_series (workspace_id, key_id, model, provider, endpoint, own_key)
 SELECT DISTINCT workspace_id, key_id, model, 'unknown', 'chat', false FROM generation_days;
-INSERT INTO usage_quarters
-SELECT series.id, (day - '1970-01-01'::date) * 96, generations, failed, prompt_tokens, cached_tokens, 0, completion_tokens, cost_nano, 0
-FROM generation_days AS kept JOIN usage_series AS series USING (workspace_id, key_id, model);
+INSERT INTO usage_sums
+SELECT coalesce(number, 0), 1, (day - '1970-01-01'::date) * 96, series.id, generations, failed, prompt_tokens, cached_tokens, 0,
+  completion_tokens, cost_nano, 0
+FROM generation_days AS kept JOIN usage_series AS series USING (workspace_id, key_id, model)
+LEFT JOIN workspaces ON workspaces.id = workspace_id;

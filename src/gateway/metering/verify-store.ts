@@ -183,7 +183,7 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT workspace_id, key_id, model, generations, failed, prompt_tokens, cached_tokens, completion_tokens, cost_nano
         FROM generation_days`)}) AS generation
     FULL JOIN (${side(sql`
-      SELECT ${summed} FROM usage_quarters JOIN usage_series ON id = series_id
+      SELECT ${summed} FROM usage_sums JOIN usage_series ON id = series_id WHERE span = 1
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 

@@ -42,3 +42,30 @@ export function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number;
   const local = new Date(localTime(ms, zone));
   return instantOf(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() - daysBefore), zone);
 }
+
+/** Quarters of an hour that sums of one span cover. */
+export interface Block {
+  span: number;
+  from: number;
+  /** Not part of it. */
+  to: number;
+}
+
+const spans = [96, 24, 4];
+
+/**
+ * Covers quarters with the longest spans that fit, which takes the fewest rows.
+ * @param summedBefore from there on there are no longer spans than a quarter
+ */
+export function blocksOf({ from, to, summedBefore }: { from: number; to: number; summedBefore: number }): Block[] {
+  const end = Math.max(from, Math.min(to, summedBefore));
+  return [...covering({ from, to: end }, spans), ...(end < to ? [{ span: 1, from: end, to }] : [])];
+}
+
+function covering({ from, to }: { from: number; to: number }, [span, ...shorter]: number[]): Block[] {
+  if (from >= to) return [];
+  if (span === undefined) return [{ span: 1, from, to }];
+  const [first, last] = [Math.ceil(from / span) * span, Math.floor(to / span) * span];
+  if (first >= last) return covering({ from, to }, shorter);
+  return [...covering({ from, to: first }, shorter), { span, from: first, to: last }, ...covering({ from: last, to }, shorter)];
+}

@@ -1,5 +1,5 @@
 /** All SQL of rolling usage up. One transaction does so at a time; the migration that made its tables explains the bounds. */
-import type { Database, Transaction } from "../../backing/backing.ts";
+import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax } from "../limits.ts";
@@ -22,7 +22,7 @@ export function closeUsage(before: GenerationId, sql: Database): Promise<boolean
     await allowLocks(usageClosingLockMs, tx);
     await tx`SELECT pg_advisory_xact_lock(hashtext('usage closing'))`;
     await tx`
-      INSERT INTO usage_state (closed_before, closing_before) VALUES ('', ${before})
+      INSERT INTO usage_state (closing_before) VALUES (${before})
       ON CONFLICT (is_only) DO UPDATE SET closing_before = greatest(usage_state.closing_before, excluded.closing_before)`;
     return true;
   }) as Promise<boolean>;
@@ -58,15 +58,12 @@ export function rollUpNext(rowsMax: number, sql: Database): Promise<boolean> {
  * from `closed` on are summed with all others, and so only leave `usage_late`.
  */
 async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationId }, tx: Transaction): Promise<void> {
-  const sums = tx`sum(requests) AS requests, sum(errors) AS errors, sum(prompt_tokens) AS prompt_tokens,
-    sum(cached_tokens) AS cached_tokens, sum(cache_write_tokens) AS cache_write_tokens, sum(completion_tokens) AS completion_tokens,
-    sum(charge_nano) AS charge_nano, sum(list_nano) AS list_nano`;
   const series = tx`workspace_id, key_id, model, provider, endpoint, own_key`;
   await tx`
     WITH late AS (
       DELETE FROM usage_late WHERE generation_id < ${upTo} RETURNING *
     ), used AS MATERIALIZED (
-      SELECT ${series}, quarter, ${sums} FROM (
+      SELECT ${series}, quarter, ${sums(tx)} FROM (
         SELECT * FROM generation_usage WHERE generation_id >= ${closed} AND generation_id < ${upTo}
         UNION ALL SELECT * FROM late WHERE generation_id < ${closed}
       ) AS part GROUP BY ${series}, quarter
@@ -75,19 +72,72 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
     ), known AS MATERIALIZED (
       SELECT id, ${series} FROM named JOIN usage_series USING (${series})
     ), made AS (
-      INSERT INTO usage_series (${series})
-      SELECT ${series} FROM named EXCEPT SELECT ${series} FROM known
+      INSERT INTO usage_series (${series}) SELECT ${series} FROM named EXCEPT SELECT ${series} FROM known
       RETURNING id, ${series}
     ), closing AS (
       UPDATE usage_state SET closed_before = ${upTo}
     )
-    INSERT INTO usage_quarters AS kept
-    SELECT id, quarter, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, charge_nano, list_nano
+    INSERT INTO usage_sums AS kept
+    SELECT coalesce(number, 0), span, quarter - quarter % span, all_series.id, ${sums(tx)}
     FROM used JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
-    ON CONFLICT (series_id, quarter) DO UPDATE SET
+    LEFT JOIN workspaces ON workspaces.id = workspace_id
+    JOIN (VALUES (1::smallint), (4), (24), (96)) AS spans (span)
+      ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
+    GROUP BY 1, 2, 3, 4
+    ${addedTo(tx)}`;
+}
+
+function sums(sql: Queries) {
+  return sql`sum(requests) AS requests, sum(errors) AS errors, sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens,
+    sum(cache_write_tokens) AS cache_write_tokens, sum(completion_tokens) AS completion_tokens, sum(charge_nano) AS charge_nano,
+    sum(list_nano) AS list_nano`;
+}
+
+function addedTo(sql: Queries) {
+  return sql`
+    ON CONFLICT (workspace, span, start, series_id) DO UPDATE SET
       requests = kept.requests + excluded.requests, errors = kept.errors + excluded.errors,
       prompt_tokens = kept.prompt_tokens + excluded.prompt_tokens, cached_tokens = kept.cached_tokens + excluded.cached_tokens,
       cache_write_tokens = kept.cache_write_tokens + excluded.cache_write_tokens,
       completion_tokens = kept.completion_tokens + excluded.completion_tokens,
       charge_nano = kept.charge_nano + excluded.charge_nano, list_nano = kept.list_nano + excluded.list_nano`;
+}
+
+/**
+ * Adds the next six hours that have sums to the longer spans, which readers use where they can.
+ * @param before a quarter that begins six hours of a day in UTC: what is later is left
+ * @returns whether more are left; false also while another process rolls up
+ */
+export function sumNextSpans(before: number, sql: Database): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await allowStatements(usageRollUpStatementMsMax, tx);
+    if (!(await becomeOnly(tx))) return false;
+    const [next] = await tx<{ start: number | null }[]>`
+      SELECT min(start) AS start FROM usage_state
+      CROSS JOIN (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN LATERAL (
+        SELECT start FROM usage_sums
+        WHERE workspace = number AND span = 1 AND start >= coalesce(summed_before, 0) AND start < ${before} ORDER BY start LIMIT 1
+      ) AS first`;
+    const from = next?.start === null || next === undefined ? before : next.start - (next.start % sixHours);
+    const upTo = Math.min(from + sixHours, before);
+    await addSpans({ from, upTo }, tx);
+    await tx`UPDATE usage_state SET summed_before = greatest(summed_before, ${upTo})`;
+    return upTo < before;
+  }) as Promise<boolean>;
+}
+
+const sixHours = 24;
+
+async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO usage_sums AS kept
+    SELECT number, span, longer.start, series_id, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
+      charge_nano, list_nano
+    FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (4::smallint), (24), (96)) AS lengths (length)
+    CROSS JOIN LATERAL (
+      SELECT length AS span, start - start % length AS start, series_id, ${sums(tx)} FROM usage_sums
+      WHERE workspace = number AND span = 1 AND start >= ${from} AND start < ${upTo}
+      GROUP BY 2, 3
+    ) AS longer
+    ${addedTo(tx)}`;
 }

@@ -5,7 +5,7 @@ import { firstGenerationId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { usageOpenMs, usageRollUpMs, usageRollUpRowsMax } from "../limits.ts";
-import { closeUsage, rollUpNext } from "./roll-up-store.ts";
+import { closeUsage, rollUpNext, sumNextSpans } from "./roll-up-store.ts";
 
 interface RollUpParts {
   sql: Database;
@@ -28,6 +28,12 @@ export async function rollUpUsage(
   { sql, clock }: RollUpParts,
   { rowsMax = usageRollUpRowsMax, signal }: { rowsMax?: number; signal?: AbortSignal } = {},
 ): Promise<void> {
-  if (!(await closeUsage(firstGenerationId(Math.max(0, clock.now() - usageOpenMs)), sql))) return;
+  const openMs = Math.max(0, clock.now() - usageOpenMs);
+  if (!(await closeUsage(firstGenerationId(openMs), sql))) return;
   while (!signal?.aborted && (await rollUpNext(rowsMax, sql)));
+  const quarters = Math.floor(openMs / sixHoursMs) * quartersOfSixHours;
+  while (!signal?.aborted && (await sumNextSpans(quarters, sql)));
 }
+
+const sixHoursMs = 6 * 3_600_000;
+const quartersOfSixHours = 24;

@@ -4,6 +4,7 @@ import { allowStatements } from "../../backing/statement-time.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { usageStatementMsMax } from "../limits.ts";
+import { blocksOf } from "./periods.ts";
 import type { UsageDimension } from "./schema.ts";
 
 export interface UsageQuery {
@@ -42,22 +43,31 @@ export interface UsageRowSums {
   listCost: NanoUsd;
 }
 
+interface State {
+  closed: string;
+  summedBefore: number;
+}
+
 /** @returns at most `rowsMax` rows, those with the highest charges, and one with the sum of all others */
 export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageRowSums[]> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await allowStatements(usageStatementMsMax, tx);
-    // The plan depends on the bound, so that it is a value of the next statement and not a part of it.
-    const [state] = await tx<{ closed: string }[]>`SELECT closed_before AS closed FROM usage_state`;
-    return [...(await selectSums(query, state?.closed ?? "", tx))];
+    const [state = { closed: "", summedBefore: 0 }] = await tx<State[]>`
+      SELECT closed_before AS closed, coalesce(summed_before, 0) AS "summedBefore" FROM usage_state`;
+    return [...(await selectSums(query, state, tx))];
   }) as Promise<UsageRowSums[]>;
 }
 
 /** Above the ids of all generations. A range with two bounds is what makes the planner use the index. */
 const afterAllIds = "gen-~";
 
-function selectSums(query: UsageQuery, closed: string, tx: Transaction) {
+function selectSums(query: UsageQuery, { closed, summedBefore }: State, tx: Transaction) {
   const { workspace, keys, model, starts, end, rowsMax } = query;
+  const blocks = starts.flatMap((from, index) =>
+    blocksOf({ from, to: starts[index + 1] ?? end, summedBefore }).map((block) => ({ ...block, period: index + 1 })),
+  );
   const [first = end] = starts;
+  const isNarrow = keys !== null || model !== null;
   const own = tx`workspace_id = ${workspace} ${keys === null ? tx`` : tx`AND key_id = ANY(${keys}::text[])`}
     ${model === null ? tx`` : tx`AND model = ${model}`}`;
   const within = tx`quarter >= ${first} AND quarter < ${end}`;
@@ -69,8 +79,15 @@ function selectSums(query: UsageQuery, closed: string, tx: Transaction) {
       SELECT id, key_id, model, provider, endpoint FROM usage_series WHERE ${own}
     ), part AS (
       SELECT ${part} FROM (
-        SELECT series_id, ${period}, ${sums(tx)} FROM usage_quarters
-        WHERE series_id = ANY(ARRAY(SELECT id FROM series)) AND ${within} GROUP BY 1, 2
+        SELECT series_id, period, ${sums(tx)} FROM unnest(
+          ${blocks.map(({ period }) => period)}::integer[], ${blocks.map(({ span }) => span)}::smallint[],
+          ${blocks.map(({ from }) => from)}::integer[], ${blocks.map(({ to }) => to)}::integer[]
+        ) AS block (period, block_span, block_from, block_to) CROSS JOIN LATERAL (
+          SELECT series_id, ${sums(tx)} FROM usage_sums
+          WHERE workspace = (SELECT number FROM workspaces WHERE id = ${workspace}) AND span = block_span
+            AND start >= block_from AND start < block_to ${isNarrow ? tx`AND series_id = ANY(ARRAY(SELECT id FROM series))` : tx``}
+          GROUP BY series_id
+        ) AS in_block GROUP BY 1, 2
       ) AS counted JOIN series ON series.id = series_id
       UNION ALL
       SELECT ${part} FROM (
