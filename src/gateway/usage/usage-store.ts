@@ -52,6 +52,8 @@ interface State {
 export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageRowSums[]> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await allowStatements(usageStatementMsMax, tx);
+    // Compiling such a query takes longer than running it.
+    await tx`SELECT set_config('jit', 'off', true)`;
     const [state = { closed: "", summedBefore: 0 }] = await tx<State[]>`
       SELECT closed_before AS closed, coalesce(summed_before, 0) AS "summedBefore" FROM usage_state`;
     return [...(await selectSums(query, state, tx))];
@@ -78,17 +80,15 @@ function selectSums(query: UsageQuery, { closed, summedBefore }: State, tx: Tran
     WITH series AS MATERIALIZED (
       SELECT id, key_id, model, provider, endpoint FROM usage_series WHERE ${own}
     ), part AS (
-      SELECT ${part} FROM (
-        SELECT series_id, period, ${sums(tx)} FROM unnest(
-          ${blocks.map(({ period }) => period)}::integer[], ${blocks.map(({ span }) => span)}::smallint[],
-          ${blocks.map(({ from }) => from)}::integer[], ${blocks.map(({ to }) => to)}::integer[]
-        ) AS block (period, block_span, block_from, block_to) CROSS JOIN LATERAL (
-          SELECT series_id, ${sums(tx)} FROM usage_sums
-          WHERE workspace = (SELECT number FROM workspaces WHERE id = ${workspace}) AND span = block_span
-            AND start >= block_from AND start < block_to ${isNarrow ? tx`AND series_id = ANY(ARRAY(SELECT id FROM series))` : tx``}
-          GROUP BY series_id
-        ) AS in_block GROUP BY 1, 2
-      ) AS counted JOIN series ON series.id = series_id
+      SELECT ${part} FROM unnest(
+        ${blocks.map(({ period }) => period)}::integer[], ${blocks.map(({ span }) => span)}::smallint[],
+        ${blocks.map(({ from }) => from)}::integer[], ${blocks.map(({ to }) => to)}::integer[]
+      ) AS block (period, block_span, block_from, block_to) CROSS JOIN LATERAL (
+        SELECT series_id, ${sums(tx)} FROM usage_sums
+        WHERE workspace = (SELECT number FROM workspaces WHERE id = ${workspace}) AND span = block_span
+          AND start >= block_from AND start < block_to ${isNarrow ? tx`AND series_id = ANY(ARRAY(SELECT id FROM series))` : tx``}
+        GROUP BY series_id
+      ) AS in_block JOIN series ON series.id = series_id
       UNION ALL
       SELECT ${part} FROM (
         SELECT *, ${period} FROM generation_usage
@@ -107,16 +107,17 @@ function selectSums(query: UsageQuery, { closed, summedBefore }: State, tx: Tran
       UNION ALL
       SELECT 0, NULL, NULL, NULL, NULL, NULL, NULL, ${sums(tx)}, true, count(*) FROM placed WHERE is_rest HAVING count(*) > 0
     )
-    SELECT period, key, key_name AS "keyName", member, model, provider, endpoint, requests::bigint, errors::bigint,
-      prompt_tokens::bigint AS "promptTokens", cached_tokens::bigint AS "cachedTokens", cache_write_tokens::bigint AS "cacheWriteTokens",
-      completion_tokens::bigint AS "completionTokens", charge_nano::bigint AS charge, list_nano::bigint AS "listCost", is_rest AS "isRest", rows
+    SELECT period, key, key_name AS "keyName", member, model, provider, endpoint, requests, errors,
+      prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens", cache_write_tokens AS "cacheWriteTokens",
+      completion_tokens AS "completionTokens", charge_nano AS charge, list_nano AS "listCost", is_rest AS "isRest", rows
     FROM shown ORDER BY period, charge_nano DESC, requests DESC, key, model, provider, endpoint, member`;
 }
 
+/** Whole numbers at each step: PostgreSQL's sum of large ones is a slower decimal. */
 function sums(sql: Queries) {
-  return sql`sum(requests) AS requests, sum(errors) AS errors, sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens,
-    sum(cache_write_tokens) AS cache_write_tokens, sum(completion_tokens) AS completion_tokens, sum(charge_nano) AS charge_nano,
-    sum(list_nano) AS list_nano`;
+  return sql`sum(requests)::bigint AS requests, sum(errors)::bigint AS errors, sum(prompt_tokens)::bigint AS prompt_tokens,
+    sum(cached_tokens)::bigint AS cached_tokens, sum(cache_write_tokens)::bigint AS cache_write_tokens,
+    sum(completion_tokens)::bigint AS completion_tokens, sum(charge_nano)::bigint AS charge_nano, sum(list_nano)::bigint AS list_nano`;
 }
 
 /** Six columns, which are grouped by. */
