@@ -66,6 +66,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     speeds: new RouteSpeeds(),
     coolDown: new RouteCoolDown(clock),
     ownKeys: { accepted() {}, refused() {} },
+    usage: () => Promise.reject(new Error("The bench asks for no usage")),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     embed: embeddingCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     inFlight: new InFlightRequests(),

@@ -30,9 +30,9 @@ export async function run(words: string[], context: CommandContext, terminal: Te
     if (command.kind === "local") return show(await command.verb.local(fields, context.files()), { json, terminal });
     if (command.kind === "send") return show(await send(command, context.service(), terminal), { json, terminal });
     const response = await call(command, context.service());
-    const { progress } = command.verb;
+    const { progress, show: format = (answer) => print(verb, answer) } = command.verb;
     const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
-    terminal.out(json ? JSON.stringify(body, null, 2) : print(verb, body));
+    terminal.out(json ? JSON.stringify(body, null, 2) : format(body));
     return exitCode(body);
   } catch (error) {
     if (!(error instanceof Error)) throw error;

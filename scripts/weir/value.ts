@@ -14,6 +14,17 @@ export const text: Value = { placeholder: "TEXT", read: (given) => given };
 export const email: Value = { placeholder: "EMAIL", read: (given) => given };
 export const id: Value = { placeholder: "ID", read: (given) => given };
 export const time: Value = { placeholder: "TIME", read: (given) => given };
+/** A time, or how long before now it was: hours or days, to a full quarter of an hour. */
+export const timeOrAge: Value = {
+  placeholder: "TIME|AGE",
+  read(given) {
+    const [, count, unit] = /^(\d{1,5})([hd])$/.exec(given) ?? [];
+    if (count === undefined) return given;
+    const ms = Date.now() - Number(count) * (unit === "d" ? 86_400_000 : 3_600_000);
+    return new Date(ms - (ms % 900_000)).toISOString();
+  },
+};
+
 export const usd: Value = { placeholder: "USD", read: (given) => given };
 export const usdOrNone: Value = { placeholder: "USD|none", read: (given) => (given === "none" ? null : given) };
 

@@ -32,6 +32,8 @@ export interface RemoteVerb extends VerbBase {
   file?: { field: string; bytesMax: number };
   /** Formats the line for one part of an answer that is a stream of parts with the result at its end. Absent: the answer is no stream. */
   progress?(part: Record<string, unknown>): string;
+  /** Formats the answer for people, where a table of its rows is not enough. */
+  show?(body: Record<string, unknown>): string;
   /** How long to wait for the end of the answer; absent: a minute, with progress or a file eleven. */
   msMax?: number;
 }

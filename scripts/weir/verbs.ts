@@ -20,6 +20,7 @@ import { repositoryVerbs } from "./verbs/security/repository.ts";
 import { sbomVerbs } from "./verbs/security/sbom.ts";
 import { sessionVerbs } from "./verbs/accounts/session.ts";
 import { serviceVerbs } from "./verbs/accounts/service.ts";
+import { usageVerbs } from "./verbs/gateway/usage.ts";
 import type { Verb } from "./verb.ts";
 import { workspaceVerbs } from "./verbs/accounts/workspace.ts";
 
@@ -32,6 +33,7 @@ export const verbs: readonly Verb[] = [
   ...creditVerbs,
   ...modelVerbs,
   ...logVerbs,
+  ...usageVerbs,
   ...promptVerbs,
   ...auditVerbs,
   ...ledgerVerbs,

@@ -142,6 +142,12 @@ export const usageDaysDefault = 30;
 export const usageRowsDefault = 1_000;
 export const usageRowsMax = 10_000;
 export const usageStatementMsMax = 8_000;
+/** Questions of key holders that a gateway asks the database at once, and of one key. */
+export const keyUsageReadsMax = 4;
+export const keyUsageReadsPerKeyMax = 1;
+export const keyUsageWaitingMax = 256;
+export const keyUsageWaitingPerKeyMax = 4;
+export const keyUsageWaitMs = 5_000;
 
 // Metering and shutdown
 export const sweepMs = 10_000;

@@ -13,6 +13,7 @@ import { TextCompletionBody } from "../gateway/api/response/text-completion.ts";
 import { ChunkBody } from "../gateway/api/stream/chunk-body.ts";
 import { TextChunkBody } from "../gateway/api/stream/text-chunk.ts";
 import { KeyBody } from "../gateway/api/describe-key.ts";
+import { UsageView } from "../gateway/usage/schema.ts";
 import { ModelListBody } from "../gateway/api/model-list.ts";
 import { KeyView, NewKeyView } from "../accounts/keys/schema.ts";
 import { Verification } from "../gateway/metering/verify.ts";
@@ -44,6 +45,7 @@ const namedSchemas: [string, TSchema][] = [
   ["Model", ModelRecord],
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
+  ["Usage", UsageView],
   ["ToolsFailure", Failure],
   ["Ticket", TicketRow],
   ["TicketConfirmation", Confirmation],

@@ -1,6 +1,7 @@
 /** The operations of /gpt/v1. */
 import { errorTable, type ErrorCode } from "../kernel/errors.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
+import { UsageFields } from "../gateway/usage/span.ts";
 import { errorAnswers, errorSchema } from "./error-answers.ts";
 import { generationNames, headerReferences, routeNames, windowNames } from "./headers.ts";
 import { jsonContent, type Exchange, type Operation, type Parameter, type Paths } from "./operation.ts";
@@ -24,6 +25,13 @@ const modelId: Parameter = {
   description: "Id of a model. The slash may be escaped: `sandbox/echo` and `sandbox%2Fecho` are the same",
   schema: { type: "string" },
 };
+const usageParameters = Object.entries(UsageFields.properties).map(([name, schema]): Parameter => ({
+  name,
+  in: "query",
+  required: false,
+  description: String(schema.description),
+  schema: { type: "string" },
+}));
 
 export function inferencePaths(keyPrefix: string): Paths {
   const shared = { tags: ["inference"], security: [{ apiKey: [] }] };
@@ -53,6 +61,16 @@ export function inferencePaths(keyPrefix: string): Paths {
     },
     [`${inferencePrefix}/key`]: {
       get: { ...shared, operationId: "describeKey", summary: "Describe the calling key", responses: answers("Key") },
+    },
+    [`${inferencePrefix}/usage`]: {
+      get: {
+        ...shared,
+        operationId: "describeUsage",
+        summary: "Sum what the calling key used",
+        description: "An addition of this service: other services of the format have no such path.",
+        parameters: usageParameters,
+        responses: answers("Usage", ["invalid_request", "billing_unavailable"]),
+      },
     },
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
     [`${inferencePrefix}/completions`]: { post: { ...shared, ...completes(completion, keyPrefix) } },

@@ -1,4 +1,5 @@
 /** The front: the parts of a process that answers HTTP, the same in both modes. */
+import { keyUsage } from "../gateway/usage/key-usage.ts";
 import { join } from "node:path";
 import { AdmissionClient } from "../gateway/admission/client/client.ts";
 import { makeApp } from "./app.ts";
@@ -89,6 +90,7 @@ export function openFront(parts: FrontParts): Front {
     coolDown: new RouteCoolDown(clock),
     ...callsWithOwnKeys(parts),
     ownKeys: openKeyReports({ backing, clock, log }),
+    usage: keyUsage({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
     drainLimit,

@@ -8,7 +8,7 @@ ALTER TABLE workspaces ADD COLUMN number integer GENERATED ALWAYS AS IDENTITY;
 CREATE TABLE usage_series (
   id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL,
-  -- Empty: the request had no key.
+  -- The caller, as in generations.
   key_id text COLLATE "C" NOT NULL,
   model text COLLATE "C" NOT NULL,
   provider text COLLATE "C" NOT NULL,
@@ -49,7 +49,7 @@ CREATE TABLE usage_state (
 
 -- The usage of one generation, in the form in which it is summed.
 CREATE VIEW generation_usage AS
-SELECT generation_id, workspace_id, coalesce(key_id, '') COLLATE "C" AS key_id, model, provider,
+SELECT generation_id, workspace_id, key_id, model, provider,
   coalesce(endpoint, 'chat') COLLATE "C" AS endpoint, own_key_id IS NOT NULL AS own_key,
   floor(date_part('epoch', admitted_at) / 900)::integer AS quarter, 1 AS requests, (status >= 400)::integer AS errors,
   prompt_tokens::bigint AS prompt_tokens, cached_tokens::bigint AS cached_tokens,
@@ -70,7 +70,7 @@ BEGIN
   SELECT closing_before INTO closing FROM usage_state;
   -- As in the view.
   INSERT INTO usage_late
-  SELECT generation_id, workspace_id, coalesce(key_id, ''), model, provider, coalesce(endpoint, 'chat'), own_key_id IS NOT NULL,
+  SELECT generation_id, workspace_id, key_id, model, provider, coalesce(endpoint, 'chat'), own_key_id IS NOT NULL,
     floor(date_part('epoch', admitted_at) / 900)::integer, sign, sign * (status >= 400)::integer, sign * prompt_tokens::bigint,
     sign * cached_tokens::bigint, sign * coalesce(cache_write_tokens, 0)::bigint, sign * completion_tokens::bigint, sign * cost_nano,
     sign * coalesce(list_cost_nano, 0)

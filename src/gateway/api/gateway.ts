@@ -11,6 +11,7 @@ import type { Models } from "../models/models.ts";
 import type { KeyReports } from "../own-keys/key-reports.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
+import type { ReadKeyUsage } from "../usage/key-usage.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
 import type { DrainLimit } from "./stream/drain-limit.ts";
@@ -29,6 +30,8 @@ export interface Gateway {
   embed: CallEmbeddings;
   /** Is told how providers take own keys. */
   ownKeys: Pick<KeyReports, "accepted" | "refused">;
+  /** Sums what a key used. */
+  usage: ReadKeyUsage;
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;

@@ -1,4 +1,4 @@
-/** Maps the six endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
+/** Maps the endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
 import type { CreateStream } from "./stream/client-stream.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import { countRequest } from "../../kernel/metrics.ts";
@@ -6,6 +6,7 @@ import { errorAnswer } from "./error-answer.ts";
 import { chatCompletion, completion } from "./pipeline.ts";
 import { createEmbeddings } from "./embeddings.ts";
 import { describeKey } from "./describe-key.ts";
+import { describeUsage } from "./describe-usage.ts";
 import { listModels, showModel } from "./model-routes.ts";
 import { streamFor } from "./stream/stream-for.ts";
 import type { Gateway } from "./gateway.ts";
@@ -32,6 +33,7 @@ export function inferenceRoutes(gateway: Gateway): Routes {
   route("GET", "/models", listModels);
   route("GET", "/models/*", showModel);
   route("GET", "/key", describeKey);
+  route("GET", "/usage", describeUsage);
   return router.app;
 }
 

@@ -50,7 +50,7 @@ function viewRow(row: UsageRowSums, { span, periods }: { span: UsageSpan; period
   const period = periods[row.period - 1];
   return {
     ...(span.period !== null && period && { period: period.name, starts_at: isoTime(period.startMs) }),
-    ...(row.key !== null && { key_id: row.key, key_name: row.keyName ?? "" }),
+    ...(row.key !== null && { key_id: row.key === "" ? null : row.key, key_name: row.keyName ?? "" }),
     ...(row.member !== null && { member: row.member }),
     ...(row.model !== null && { model: row.model }),
     ...(row.provider !== null && { provider: row.provider }),

@@ -24,9 +24,9 @@ const UsageRow = Type.Composite([
   Type.Object({
     period: Type.Optional(text("The hour, day or month in the asked time zone, such as 2026-11-20")),
     starts_at: Type.Optional(text("When the period begins, ISO 8601 in UTC; of the first one, when the asked time begins")),
-    key_id: Type.Optional(text("The key")),
-    key_name: Type.Optional(text("The key's present name")),
-    member: Type.Optional(text("The email of the key's owner")),
+    key_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "The key; null: the Workbench" })),
+    key_name: Type.Optional(text("The key's present name; `Workbench` for the Workbench")),
+    member: Type.Optional(text("The email of the key's owner, or of the member who used the Workbench")),
     model: Type.Optional(text("The model that answered")),
     provider: Type.Optional(text("The provider that answered")),
     endpoint: Type.Optional(text("The endpoint: chat, completions or embeddings")),

@@ -1,6 +1,6 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { findKey, requireSeen } from "../../accounts/keys/show.ts";
-import { selectKeyIds } from "../../accounts/keys/store.ts";
+import { selectCallerIds } from "../../accounts/keys/store.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -14,7 +14,7 @@ interface AskedUsage {
   workspace: WorkspaceId;
   /** A key of the workspace; null: any. */
   key: KeyId | null;
-  /** The email of a member, for all keys of theirs; null: any member. */
+  /** The email of a member, for all keys of theirs and the Workbench; null: any member. */
   member: string | null;
   /** null: any. */
   model: string | null;
@@ -23,7 +23,7 @@ interface AskedUsage {
 }
 
 /**
- * The usage of a workspace: members see that of their own keys, overseers all.
+ * The usage of a workspace: members see their own, overseers all.
  * @throws DomainError not_found for a key that the actor may not see, and what `readUsage` throws
  */
 export async function showUsage(
@@ -45,5 +45,5 @@ async function keysOf(
     return member === null || row.owner === member ? [row.id] : [];
   }
   if (owner === null) return null;
-  return member !== null && member !== owner ? [] : selectKeyIds({ workspace, owner }, sources.sql);
+  return member !== null && member !== owner ? [] : selectCallerIds({ workspace, owner }, sources.sql);
 }

@@ -20,7 +20,7 @@ export interface UsageQuery {
   rowsMax: number;
 }
 
-/** Names are null for dimensions that are not asked for. */
+/** Names are null for dimensions that are not asked for. The key is empty for requests of the Workbench. */
 export interface UsageRowSums {
   /** From 1, the place of its beginning in the query. */
   period: number;
@@ -98,6 +98,7 @@ function selectSums(query: UsageQuery, { closed, summedBefore }: State, tx: Tran
       SELECT ${part} FROM (SELECT *, ${period} FROM usage_late WHERE generation_id < ${closed} AND ${own} AND ${within}) AS late
     ), named AS (
       SELECT period, ${names(query, tx)}, ${sums(tx)} FROM part LEFT JOIN api_keys AS of_request ON of_request.id = key_id
+      LEFT JOIN members AS of_workbench ON of_workbench.caller_id = key_id
       GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(requests) <> 0
     ), placed AS (
       SELECT *, row_number() OVER (ORDER BY charge_nano DESC, list_nano DESC, requests DESC, period, key, model, provider, endpoint, member)
@@ -120,10 +121,12 @@ function sums(sql: Queries) {
     sum(completion_tokens)::bigint AS completion_tokens, sum(charge_nano)::bigint AS charge_nano, sum(list_nano)::bigint AS list_nano`;
 }
 
-/** Six columns, which are grouped by. */
+/** Six columns, which are grouped by. In the Workbench a member is the caller: such rows have an empty key. */
 function names({ by }: UsageQuery, sql: Queries) {
   const named = (dimension: UsageDimension, column: ReturnType<typeof sums>) => (by.has(dimension) ? column : sql`NULL::text`);
-  return sql`${named("key", sql`key_id`)} AS key, ${named("key", sql`coalesce(of_request.name, '')`)} AS key_name,
-    ${named("member", sql`coalesce(owner_email, '')`)} AS member, ${named("model", sql`model`)} AS model,
-    ${named("provider", sql`provider`)} AS provider, ${named("endpoint", sql`endpoint`)} AS endpoint`;
+  const isWorkbench = sql`key_id LIKE 'mbr-%'`;
+  return sql`${named("key", sql`CASE WHEN ${isWorkbench} THEN '' ELSE key_id END`)} AS key,
+    ${named("key", sql`coalesce(of_request.name, CASE WHEN ${isWorkbench} THEN 'Workbench' ELSE '' END)`)} AS key_name,
+    ${named("member", sql`coalesce(of_request.owner_email, of_workbench.email, '')`)} AS member,
+    ${named("model", sql`model`)} AS model, ${named("provider", sql`provider`)} AS provider, ${named("endpoint", sql`endpoint`)} AS endpoint`;
 }

@@ -17,7 +17,7 @@ export const usageEndpoints: Endpoint[] = [
       UsageFields,
       Type.Object({
         key: Type.Optional(line("the id of a key")),
-        member: Type.Optional(line("the email of a member: only requests with keys of theirs")),
+        member: Type.Optional(line("the email of a member: only their requests")),
         model: Type.Optional(line("the id of a model")),
         limit: rowLimit(usageRowsMax),
       }),
