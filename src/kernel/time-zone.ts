@@ -61,5 +61,5 @@ const dayMs = 86_400_000;
 export function instantOf(local: number, zone: string): number {
   const offsets = [local - dayMs, local + dayMs].map((near) => localTime(near, zone) - near);
   const instants = offsets.map((offset) => local - offset).toSorted((a, b) => a - b);
-  return instants.find((instant) => localTime(instant, zone) === local) ?? Math.min(...instants);
+  return instants.find((instant) => localTime(instant, zone) === local) ?? Math.max(...instants);
 }

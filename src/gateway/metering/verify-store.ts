@@ -187,6 +187,23 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
+/** Of each series, the sums of hours, of six hours and of days are those of the quarters that are summed in them. */
+function usageSpansAgree(sql: Queries): Promise<Finding> {
+  const summed = (span: number) => sql`
+    coalesce(sum(requests) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`requests_${span}`)},
+    coalesce(sum(charge_nano) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`charge_${span}`)}`;
+  return only(sql<Finding[]>`
+    SELECT count(*) AS rows,
+      min(format('series %s: %s requests of %s by quarters, %s of %s by hours, %s of %s by six hours, %s of %s by days', series_id, requests_1,
+        charge_1, requests_4, charge_4, requests_24, charge_24, requests_96, charge_96))
+        FILTER (WHERE (requests_1, charge_1) <> (requests_4, charge_4) OR (requests_1, charge_1) <> (requests_24, charge_24)
+          OR (requests_1, charge_1) <> (requests_96, charge_96)) AS broken
+    FROM (
+      SELECT series_id, ${summed(1)}, ${summed(4)}, ${summed(24)}, ${summed(96)}
+      FROM usage_sums CROSS JOIN (SELECT max(summed_before) AS before FROM usage_state) AS state WHERE before IS NOT NULL GROUP BY series_id
+    ) AS series`);
+}
+
 /** A charge plus its excess is the exact cost in pico-USD, rounded half up once. */
 function costsAreRounded(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
@@ -243,9 +260,10 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   charges_sum_to_entries: sumsAgree,
   workspace_month_totals: workspaceMonthsAgree,
   key_month_totals: keyMonthsAgree,
-  usage_adds_up: usageAddsUp,
   cost_rounded_half_up: costsAreRounded,
   charge_within_reservation: chargesAreWithin,
   charge_leaves_no_debt: chargesLeaveNoDebt,
   leaving_is_charged: disconnectIsCharged,
+  usage_adds_up: usageAddsUp,
+  usage_spans_agree: usageSpansAgree,
 };

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { verifyLedger, type Verification } from "../../../src/gateway/metering/verify.ts";
+import { rollUpUsage } from "../../../src/gateway/usage/roll-up.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
+import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
@@ -36,6 +38,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
     /** 100 tokens at 1.235 nano-USD a token: half a nano-USD is rounded up. */
     left = settlement({ workspace, key, ...gone, prices: { ...paid.prices, input: "1235", output: "0" } });
     await book(database.sql, paid, free, october, left);
+    await rollUpUsage({ sql: database.sql, clock: new ManualClock(Date.UTC(2026, 10, 21)) });
     await control.expect("POST", "/credit", { body: { workspace: "w", usd: "0.5", ref: "later" } });
     await database.sql`ALTER TABLE ledger_entries DISABLE TRIGGER ledger_append_only`;
     await database.sql`ALTER TABLE generations DISABLE TRIGGER charges_are_final`;
@@ -60,6 +63,8 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
         { invariant: "charge_within_reservation", rows: 4 },
         { invariant: "charge_leaves_no_debt", rows: 1 },
         { invariant: "leaving_is_charged", rows: 1 },
+        { invariant: "usage_adds_up", rows: 4 },
+        { invariant: "usage_spans_agree", rows: 1 },
       ],
       broken: null,
     });
@@ -256,6 +261,20 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       harm: ["UPDATE generations SET prompt_tokens = 0 WHERE generation_id = '$left'"],
       repair: ["UPDATE generations SET prompt_tokens = 100 WHERE generation_id = '$left'"],
     },
+    {
+      problem: "usage lacks a nano-USD of what it sums",
+      invariant: "usage_adds_up",
+      names: ["workspace $workspace", "4 generations of 523500, usage of 4 generations and 523499"],
+      harm: ["UPDATE usage_sums SET charge_nano = charge_nano - 1 WHERE start = 1994640"],
+      repair: ["UPDATE usage_sums SET charge_nano = charge_nano + 1 WHERE start = 1994640"],
+    },
+    {
+      problem: "a day of usage has a request more than its quarters",
+      invariant: "usage_spans_agree",
+      names: ["4 requests of 523500 by quarters", "5 of 523500 by days"],
+      harm: ["UPDATE usage_sums SET requests = requests + 1 WHERE span = 96 AND start = 1994592"],
+      repair: ["UPDATE usage_sums SET requests = requests - 1 WHERE span = 96 AND start = 1994592"],
+    },
   ];
 
   const other = newGenerationId(Date.UTC(2026, 10, 20));
@@ -273,7 +292,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
     for (const statement of repair) await database.sql.unsafe(filled(statement));
     expect(broken).toMatchObject({ ok: false, broken: { invariant } });
     for (const name of names) expect(broken.broken?.detail).toContain(filled(name));
-    expect(broken.checked).toHaveLength(12);
+    expect(broken.checked).toHaveLength(14);
     expect(await verify()).toMatchObject({ ok: true });
   });
 
