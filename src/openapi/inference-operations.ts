@@ -65,6 +65,7 @@ export function inferencePaths(keyPrefix: string): Paths {
     [`${inferencePrefix}/usage`]: {
       get: {
         ...shared,
+        "x-addition": true,
         operationId: "describeUsage",
         summary: "Sum what the calling key used",
         description: "An addition of this service: other services of the format have no such path.",

@@ -261,20 +261,6 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       harm: ["UPDATE generations SET prompt_tokens = 0 WHERE generation_id = '$left'"],
       repair: ["UPDATE generations SET prompt_tokens = 100 WHERE generation_id = '$left'"],
     },
-    {
-      problem: "usage lacks a nano-USD of what it sums",
-      invariant: "usage_adds_up",
-      names: ["workspace $workspace", "4 generations of 523500, usage of 4 generations and 523499"],
-      harm: ["UPDATE usage_sums SET charge_nano = charge_nano - 1 WHERE start = 1994640"],
-      repair: ["UPDATE usage_sums SET charge_nano = charge_nano + 1 WHERE start = 1994640"],
-    },
-    {
-      problem: "a day of usage has a request more than its quarters",
-      invariant: "usage_spans_agree",
-      names: ["4 requests of 523500 by quarters", "5 of 523500 by days"],
-      harm: ["UPDATE usage_sums SET requests = requests + 1 WHERE span = 96 AND start = 1994592"],
-      repair: ["UPDATE usage_sums SET requests = requests - 1 WHERE span = 96 AND start = 1994592"],
-    },
   ];
 
   const other = newGenerationId(Date.UTC(2026, 10, 20));

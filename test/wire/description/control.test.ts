@@ -86,6 +86,7 @@ test("the log, stored prompts and the audit log match the document", async () =>
   const id = row?.generation_id ?? "";
   await ask("get /api/console/log", 200, { query });
   await ask("get /api/console/log/{id}", 200, { id });
+  await ask("get /api/console/usage", 200, { query: `${query}&by=hour,model&from=${new Date().toISOString().slice(0, 10)}` });
   await until(async () => (await on.fleet.operator().send(`/api/console/prompts/${id}`)).ok);
   await ask("get /api/console/prompts/{id}", 200, { id });
   await ask("post /api/console/prompts/delete", 200, { body: { id } });

@@ -53,6 +53,8 @@ test("models and keys match the document", async () => {
   await ask("get /gpt/v1/models/{id}", 200, { key, id: "sandbox/echo" });
   await ask("get /gpt/v1/models/{id}", 404, { key, id: "acme/none" });
   await ask("get /gpt/v1/key", 200, { key });
+  await ask("get /gpt/v1/usage", 200, { key, query: "?by=day,key,member,model,provider,endpoint&tz=Asia/Kathmandu" });
+  await ask("get /gpt/v1/usage", 400, { key, query: "?key=another" });
   await ask("post /gpt/v1/embeddings", 403, { key });
 });
 
