@@ -14,8 +14,9 @@ export function printUsage(body: Record<string, unknown>): string {
   const most = Math.max(...rows.map(costOf), 0);
   const line = (row: Fields): string[] => [...shown, ...sums].map((name) => String(row[name] ?? ""));
   const named = (name: string, row: Fields): string[] => [
-    ...[name, ...shown.slice(1).map(() => "")],
-    ...sums.map((sum) => String(row[sum])),
+    name,
+    ...shown.slice(1).map(() => ""),
+    ...line(row).slice(shown.length),
   ];
   const head = [...shown, ...sums].map((name) => name.toUpperCase());
   // Without a name there is no row but the total.

@@ -32,7 +32,18 @@ export const layers: Layer[] = [
   ...wing("connectors", ["pages", "catalog/http", "connections"]),
 
   filesOf("gateway"),
-  ...wing("gateway", ["credit", "models", "providers", "own-keys", "journal", "usage", "generations", "prompts", "admission", "metering"]),
+  ...wing("gateway", [
+    "credit",
+    "models",
+    "providers",
+    "own-keys",
+    "journal",
+    "usage",
+    "generations",
+    "prompts",
+    "admission",
+    "metering",
+  ]),
   ...wing("gateway/api", ["response", "request", "stream", "call"]),
   filesOf("gateway/api"),
 

@@ -66,8 +66,14 @@ describe.each(oneDatabase)("GET /usage on $name", ({ open }) => {
     expect(data).toEqual([total]);
     expect(rest).toBeNull();
     expect(total).toEqual({
-      ...{ requests: 8, errors: 1, prompt_tokens: 800, cached_tokens: 0, cache_write_tokens: 0, completion_tokens: 400 },
-      ...{ cost_usd: "0.001600000", list_cost_usd: "0.000000000" },
+      requests: 8,
+      errors: 1,
+      prompt_tokens: 800,
+      cached_tokens: 0,
+      cache_write_tokens: 0,
+      completion_tokens: 400,
+      cost_usd: "0.001600000",
+      list_cost_usd: "0.000000000",
     });
     expect(await requests("&by=day&tz=Pacific/Auckland")).toEqual([
       ["2026-11-20", 1],

@@ -1,5 +1,5 @@
 /** Cuts a span of time into the hours, days or months of a time zone. */
-import { instantOf, localTime } from "../../kernel/time-zone.ts";
+import { instantOf, localTime } from "./time-zone.ts";
 import type { UsagePeriod } from "./schema.ts";
 
 export interface Period {

@@ -1,7 +1,7 @@
 /** Reads which time and which sums of usage are asked for. */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
-import { instantOf, isTimeZone } from "../../kernel/time-zone.ts";
+import { instantOf, isTimeZone } from "./time-zone.ts";
 import { usageDaysDefault, usageDaysMax, usageHourDaysMax } from "../limits.ts";
 import { dayStart } from "./periods.ts";
 import { usageDimensions, usagePeriods, type UsageDimension, type UsagePeriod } from "./schema.ts";

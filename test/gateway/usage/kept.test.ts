@@ -21,26 +21,23 @@ const days = async ({ workspace }: Customer, sql: Database) => {
 };
 const usdOf = (charges: bigint): string => `0.000${charges * (cost / 1_000n)}000`;
 
-test.each(oneDatabase)(
-  "months that retention deletes keep their usage, on $name",
-  async ({ open }) => {
-    await using database = await open();
-    const { sql } = database;
-    const money = new StoredMoney(sql);
-    const customer = await money.customer();
-    const retain = () => retainLog({ actor: { kind: "operator" }, months: 2 }, { sql, clock });
-    await customer.metering.settle([customer.ended({ admittedAt: august }), customer.ended({ admittedAt: now - 1 })]);
-    const all = [
-      ["2026-08-05", "sandbox", 1, usdOf(1n)],
-      ["2026-11-20", "sandbox", 1, usdOf(1n)],
-    ];
-    await retain();
-    expect(await days(customer, sql)).toEqual(all);
-    await rollUpUsage({ sql, clock });
-    expect(await days(customer, sql)).toEqual(all);
-    await money.expectSound();
-  },
-);
+test.each(oneDatabase)("months that retention deletes keep their usage, on $name", async ({ open }) => {
+  await using database = await open();
+  const { sql } = database;
+  const money = new StoredMoney(sql);
+  const customer = await money.customer();
+  const retain = () => retainLog({ actor: { kind: "operator" }, months: 2 }, { sql, clock });
+  await customer.metering.settle([customer.ended({ admittedAt: august }), customer.ended({ admittedAt: now - 1 })]);
+  const all = [
+    ["2026-08-05", "sandbox", 1, usdOf(1n)],
+    ["2026-11-20", "sandbox", 1, usdOf(1n)],
+  ];
+  await retain();
+  expect(await days(customer, sql)).toEqual(all);
+  await rollUpUsage({ sql, clock });
+  expect(await days(customer, sql)).toEqual(all);
+  await money.expectSound();
+});
 
 test.each(oneDatabase)("a month stays while its usage is not rolled up, on $name", async ({ open }) => {
   await using database = await open();

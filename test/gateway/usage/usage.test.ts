@@ -58,11 +58,10 @@ describe.each(databases)("usage on $name", ({ open, runsAll }) => {
   test("days and months of four zones add up to the ledger, with charges at midnight, a month's edge and daylight saving", async () => {
     const customer = await money.customer();
     /** Midnights of the zones at the end of October and of daylight saving in October and November, and when it changes. */
-    const borders = [
-      ...["2026-10-03T14:00Z", "2026-10-03T15:30Z", "2026-10-04T13:00Z", "2026-10-31T13:00Z", "2026-10-31T18:15Z"],
-      ...["2026-11-01T00:00Z", "2026-11-01T04:00Z", "2026-11-01T06:00Z", "2026-11-01T05:00Z", "2026-11-02T05:00Z"],
-    ].map((text) => Date.parse(text));
-    const times = borders.flatMap((border) => [border - 1, border, border + 1, border + 899_999]);
+    const borders =
+      "2026-10-03T13:30Z 2026-10-03T15:30Z 2026-10-04T13:00Z 2026-10-31T13:00Z 2026-10-31T18:15Z 2026-11-01T00:00Z 2026-11-01T04:00Z " +
+      "2026-11-01T05:00Z 2026-11-01T06:00Z 2026-11-02T05:00Z";
+    const times = borders.split(" ").flatMap((text) => [-1, 0, 1, 899_999].map((after) => Date.parse(text) + after));
     const all = endedAt(customer, times);
     const [early, late] = [all.filter((_, index) => index % 3 > 0), all.filter((_, index) => index % 3 === 0)];
 
@@ -184,9 +183,16 @@ describe.each(databases)("usage on $name", ({ open, runsAll }) => {
     const { data } = await read(customer, { from: "2026-12-01", by: "provider,endpoint" });
     expect(data).toEqual([
       {
-        ...{ provider: "sandbox", endpoint: "embeddings", requests: 1, errors: 0 },
-        ...{ prompt_tokens: 100, cached_tokens: 0, cache_write_tokens: 0, completion_tokens: 50 },
-        ...{ cost_usd: "0.000000000", list_cost_usd: "0.000200000" },
+        provider: "sandbox",
+        endpoint: "embeddings",
+        requests: 1,
+        errors: 0,
+        prompt_tokens: 100,
+        cached_tokens: 0,
+        cache_write_tokens: 0,
+        completion_tokens: 50,
+        cost_usd: "0.000000000",
+        list_cost_usd: "0.000200000",
       },
     ]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { instantOf, isTimeZone, localTime } from "../../src/kernel/time-zone.ts";
-import { isoTime } from "../../src/kernel/clock.ts";
+import { instantOf, isTimeZone, localTime } from "../../../src/gateway/usage/time-zone.ts";
+import { isoTime } from "../../../src/kernel/clock.ts";
 
 describe("time zones", () => {
   test.each([
