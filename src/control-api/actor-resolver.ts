@@ -2,6 +2,7 @@
 import type { Actor, Operator } from "../accounts/audit/actor.ts";
 import { DomainError } from "../accounts/errors.ts";
 import { memberActor, type Person, type Principal } from "../accounts/members/principal.ts";
+import { requireRecentSignIn } from "../accounts/sessions/session.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
@@ -18,6 +19,12 @@ export interface ActorResolver {
   inAnyWorkspace(named: string | undefined): Promise<{ actor: Actor; workspace: WorkspaceRow | null }>;
   /** The operator, for what concerns no workspace. @param action completes "Cannot …" */
   operator(action: string): Operator;
+  /**
+   * Refuses a session that was left open too long; a credential that comes with each request always passes.
+   * @param action completes "Cannot …"
+   * @throws DomainError sign_in_again
+   */
+  requireRecentSignIn(action: string): void;
 }
 
 export interface FoundResource {
@@ -51,6 +58,10 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
       if (principal.kind === "operator") return principal;
       const message = `Cannot ${action} as "${principal.email}": it is left to the operator`;
       throw new DomainError("forbidden", message, { field: principal.namedBy });
+    },
+    requireRecentSignIn(action) {
+      const { provedAt } = principal;
+      if (provedAt !== undefined) requireRecentSignIn({ provedAt }, { nowMs: sources.clock.now(), action });
     },
     async inAnyWorkspace(named) {
       if (named !== undefined) return inWorkspace(named);

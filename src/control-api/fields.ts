@@ -33,3 +33,16 @@ export function parseRowLimit(text: string | undefined, { normal, max }: { norma
   if (limit <= max) return limit;
   throw new DomainError("invalid_field", `Cannot list ${limit} rows: at most ${max} are possible`, { field: "limit" });
 }
+
+export const TimeField = Type.String({
+  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$",
+  description: "a time such as 2026-11-20T00:00:00Z",
+});
+
+/** @returns null if it is left out @throws DomainError invalid_field for a day that no calendar has */
+export function parseTime(text: string | undefined, field: string): Date | null {
+  if (text === undefined) return null;
+  const time = new Date(text);
+  if (!Number.isNaN(time.getTime())) return time;
+  throw new DomainError("invalid_field", `Cannot take "${text}" as ${field}: there is no such time`, { field });
+}

@@ -18,6 +18,7 @@ export const controlDeadlineMs = 10_000;
 export const logRowsDefault = 100;
 export const logRowsMax = 1_000;
 export const auditRowsMax = 1_000;
+export const memberRowsMax = 1_000;
 export const positionsAtOnceMax = 64;
 export const positionsMsMax = 3_000;
 

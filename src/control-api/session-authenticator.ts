@@ -31,8 +31,8 @@ export class SessionAuthenticator implements Authenticator {
 }
 
 /** Whom a session signs in. */
-export function principalOf({ email }: Session): Principal {
-  return email === null ? { kind: "operator" } : { kind: "person", email, carriedBy: "session" };
+export function principalOf({ email, provedAt }: Session): Principal {
+  return email === null ? { kind: "operator", provedAt } : { kind: "person", email, carriedBy: "session", provedAt };
 }
 
 /** A form of another site can send these types without asking first: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */

@@ -15,7 +15,7 @@ import { ProjectView, StoredSbom } from "../../src/security/projects/schema.ts";
 import { PromptView } from "../../src/gateway/prompts/schema.ts";
 import { ImportedRepository } from "../../src/security/repositories/schema.ts";
 import { Rotation } from "../../src/accounts/secrets/rotate.ts";
-import { AccountView, MemberView, WorkspaceView } from "../../src/accounts/workspaces/schema.ts";
+import { AccountView, ListedMember, MemberView, WorkspaceView } from "../../src/accounts/workspaces/schema.ts";
 
 const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
 
@@ -23,6 +23,7 @@ const things: [string, TObject][] = [
   ["A workspace", WorkspaceView],
   ["Credit", CreditView],
   ["A member", MemberView],
+  ["A listed member", ListedMember],
   ["An account", AccountView],
   ["A key", KeyView],
   ["A generation", GenerationView],

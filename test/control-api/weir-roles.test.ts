@@ -123,5 +123,7 @@ test("the commands change, deactivate and reactivate a member, and suspend, lock
   ] as const) {
     expect(await weir.json("account", verb, "--email", "auditor@w")).toEqual({ ...member, state });
   }
-  expect((await weir.json("member", "list", ...inW))["data"]).toContainEqual({ ...member, state: "deleted" });
+  expect((await weir.json("member", "list", ...inW))["data"]).toContainEqual(
+    expect.objectContaining({ ...member, state: "deleted" }),
+  );
 });

@@ -77,7 +77,7 @@ test("the commands create a workspace, add credit, change settings and show it",
 test("the commands create, list, edit and revoke a key", async () => {
   await json("workspace", "create", "--name", "keys");
   await json("member", "add", "--workspace", "keys", "--email", "ada@keys", "--role", "member");
-  expect(await json("member", "list", "--workspace", "keys")).toEqual({
+  expect(await json("member", "list", "--workspace", "keys")).toMatchObject({
     data: [{ email: "ada@keys", role: "member", state: "active" }],
   });
   const form = ["--name", "app", "--limit", "2.50", "--rpm", "5", "--kind", "tools"];

@@ -11,6 +11,7 @@ const FieldChange = Type.Object({
 });
 
 export const AuditView = Type.Object({
+  id: text("The number of the row: higher ones are newer"),
   at: text("The time, ISO 8601 in UTC"),
   event: text("The event, such as `auth.api.key.updated`"),
   actor: text("The actor: an e-mail address, or `operator`"),
@@ -26,6 +27,7 @@ export type AuditView = Static<typeof AuditView>;
 export async function listAudit(filter: AuditFilter, sql: Queries): Promise<AuditView[]> {
   const rows = await selectAudit(filter, sql);
   return rows.map((row) => ({
+    id: String(row.id),
     at: isoTime(row.at.getTime()),
     event: row.event,
     actor: row.actor,

@@ -14,6 +14,8 @@ export interface NewAuditRow extends Signature {
 }
 
 export interface AuditRow extends Omit<NewAuditRow, "at"> {
+  /** Rows are numbered in the order of the changes. */
+  id: bigint;
   at: Date;
 }
 
@@ -29,17 +31,28 @@ export async function insertAudits(rows: NewAuditRow[], tx: Transaction): Promis
 export interface AuditFilter {
   workspace: WorkspaceId | null;
   event: string | null;
+  actor: string | null;
+  /** Inclusive. */
+  from: Date | null;
+  /** Exclusive. */
+  to: Date | null;
+  /** The last id of the page before; null: from the newest. */
+  before: string | null;
   limit: number;
 }
 
 /** Newest first. */
-export async function selectAudit({ workspace, event, limit }: AuditFilter, sql: Queries): Promise<AuditRow[]> {
+export async function selectAudit({ workspace, event, actor, from, to, before, limit }: AuditFilter, sql: Queries): Promise<AuditRow[]> {
   return sql<AuditRow[]>`
-    SELECT at, event, actor, role, carried_by AS "carriedBy", workspace_id AS workspace, target, changes
+    SELECT id, at, event, actor, role, carried_by AS "carriedBy", workspace_id AS workspace, target, changes
     FROM audit_events
     WHERE true
       ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`}
       ${event === null ? sql`` : sql`AND event = ${event}`}
+      ${actor === null ? sql`` : sql`AND actor = ${actor}`}
+      ${from === null ? sql`` : sql`AND at >= ${from}`}
+      ${to === null ? sql`` : sql`AND at < ${to}`}
+      ${before === null ? sql`` : sql`AND id < ${before}`}
     ORDER BY id DESC
     LIMIT ${limit}`;
 }

@@ -3,15 +3,22 @@ import type { Queries } from "../../backing/backing.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { ownerSeenBy } from "../workspaces/authorize.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
 import type { KeyView } from "./schema.ts";
 import { selectKeys } from "./store.ts";
 import { viewKey } from "./view.ts";
 
-/** Lists keys with their spend of this month: members see their own, overseers all. Revoked keys have a separate list. */
+/**
+ * Lists keys with their spend of this month: members see their own, overseers all. Revoked keys have a separate list.
+ * @param owner only keys of this person; null: of all that the actor sees
+ */
 export async function listKeys(
-  { actor, workspace, revoked }: { actor: Actor; workspace: WorkspaceId | null; revoked: boolean },
+  { actor, workspace, owner: named, revoked }: { actor: Actor; workspace: WorkspaceId | null; owner: string | null; revoked: boolean },
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<KeyView[]> {
-  const rows = await selectKeys({ workspace, owner: ownerSeenBy(actor), revoked, month: monthOf(clock.now()) }, sql);
+  const seen = ownerSeenBy(actor);
+  const owner = named === null ? seen : canonicalEmail(named);
+  if (seen !== null && owner !== seen) return [];
+  const rows = await selectKeys({ workspace, owner, revoked, month: monthOf(clock.now()) }, sql);
   return rows.map(viewKey);
 }

@@ -1,7 +1,9 @@
 /** SQL of accounts and of their memberships in workspaces. */
 import type { Role } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
 
 /** Of a person, for all workspaces. */
 export type AccountState = "active" | "suspended" | "locked" | "deleted";
@@ -44,6 +46,33 @@ export async function selectCallerId(
   const [row] = await sql<{ id: KeyId }[]>`
     SELECT caller_id AS id FROM members WHERE workspace_id = ${workspace} AND email = ${email}`;
   return row?.id;
+}
+
+export interface ListedMemberRow extends MemberRow {
+  activeKeys: number;
+  /** Charged to their keys in the requested month, with those that are revoked now. */
+  monthSpent: NanoUsd;
+  lastSeenAt: Date | null;
+}
+
+/** In order of addresses. @param email null: all members @param after the last address of the page before */
+export async function selectListedMembers(
+  { workspace, month, email, after, limit }: { workspace: WorkspaceId; month: Month; email: string | null; after: string | null; limit: number },
+  sql: Queries,
+): Promise<ListedMemberRow[]> {
+  return sql<ListedMemberRow[]>`
+    SELECT m.email, m.role, m.active, a.state AS account,
+      (SELECT count(*) FROM api_keys k
+        WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email AND k.revoked_at IS NULL)::integer AS "activeKeys",
+      (SELECT coalesce(sum(s.spent_nano), 0) FROM api_keys k JOIN key_months s ON s.key_id = k.id AND s.month = ${month}
+        WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email)::bigint AS "monthSpent",
+      (SELECT max(used_at) FROM sessions WHERE sessions.email = m.email) AS "lastSeenAt"
+    FROM members m JOIN accounts a ON a.email = m.email
+    WHERE m.workspace_id = ${workspace}
+      ${email === null ? sql`` : sql`AND m.email = ${email}`}
+      ${after === null ? sql`` : sql`AND m.email > ${after}`}
+    ORDER BY m.email
+    LIMIT ${limit}`;
 }
 
 /** Reads a membership and locks it until the transaction ends, also against new keys of the member. */

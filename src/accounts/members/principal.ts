@@ -6,10 +6,15 @@ import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { selectMembers } from "./member-store.ts";
 
-export type Principal = Operator | Person;
+export type Principal = (Operator & Proof) | Person;
+
+interface Proof {
+  /** When the person of a session last proved who they are; absent: the credential proves it with each request. */
+  provedAt?: Date;
+}
 
 /** A person has a role in each workspace, and so becomes an actor only in a workspace. */
-export interface Person {
+export interface Person extends Proof {
   kind: "person";
   email: string;
   /** The credential, as the audit log names it. */

@@ -23,15 +23,17 @@ export function hasExpired({ createdAt, usedAt }: Pick<Session, "createdAt" | "u
   return nowMs - createdAt.getTime() >= sessionAgeMsMax || nowMs - usedAt.getTime() >= sessionIdleMsMax;
 }
 
+/** Whether its person proved lately who they are. */
+export function isRecent({ provedAt }: Pick<Session, "provedAt">, nowMs: number): boolean {
+  return nowMs - provedAt.getTime() < recentSignInMs;
+}
+
 /**
  * Some actions need a recent sign-in, so that a browser that was left open cannot do them.
  * @param action completes "Cannot …"
  * @throws DomainError sign_in_again
  */
-export function requireRecentSignIn(
-  { provedAt }: Pick<Session, "provedAt">,
-  { nowMs, action }: { nowMs: number; action: string },
-): void {
-  if (nowMs - provedAt.getTime() < recentSignInMs) return;
+export function requireRecentSignIn(session: Pick<Session, "provedAt">, { nowMs, action }: { nowMs: number; action: string }): void {
+  if (isRecent(session, nowMs)) return;
   throw new DomainError("sign_in_again", `Cannot ${action}: your last sign-in is more than an hour ago. Sign in again first`);
 }

@@ -3,18 +3,22 @@ import { change, type Sources } from "../audit/change.ts";
 import { changedFields, type Fields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
-import { authorize, managers } from "./authorize.ts";
+import { authorize, managers, operatorOnly } from "./authorize.ts";
 import { DomainError } from "../errors.ts";
 import { parseAmount } from "./fields.ts";
 import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";
 
 /** The features that `early_access` may list. */
-const served: readonly string[] = ["embeddings", "completions", "routing", "own_keys"];
+export const earlyAccessFeatures = ["embeddings", "completions", "routing", "own_keys"] as const;
+const served: readonly string[] = earlyAccessFeatures;
+
+/** What the operator decides about a workspace, and its members only see. */
+const ofTheOperator = ["enabled", "early_access"];
 
 /**
  * Changes the given settings of a workspace. Records nothing if no value changed.
- * @throws DomainError forbidden except for admins, super admins and the operator
+ * @throws DomainError forbidden except for admins, super admins and the operator, and for `enabled` and `early_access` except for the operator
  */
 export async function setWorkspace(
   { actor, workspace, settings }: { actor: Actor; workspace: WorkspaceId; settings: WorkspaceSettings },
@@ -28,6 +32,8 @@ export async function setWorkspace(
     const after = { ...before, ...given };
     const changes = changedFields({ before: audited(before), after: audited(after) });
     if (Object.keys(changes).length === 0) return { result: undefined, event: null };
+    const reserved = ofTheOperator.find((field) => field in changes);
+    if (reserved !== undefined) authorize(actor, { roles: operatorOnly, action: `change "${reserved}" of a workspace` });
     await updateSettings(workspace, after, tx);
     return { result: undefined, event: { event: "workspace.updated", workspace, target: workspace, changes } };
   });

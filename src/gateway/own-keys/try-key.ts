@@ -11,6 +11,7 @@ import type { Models } from "../models/models.ts";
 import { chargedCost } from "../models/price.ts";
 import type { CallProvider } from "../providers/http.ts";
 import { launchCheck } from "../providers/launch-check.ts";
+import { catalogProviders, isPassedOn, takesKey } from "./providers.ts";
 
 export interface TrySources {
   models: Pick<Models, "catalog" | "list">;
@@ -30,18 +31,17 @@ export interface Candidate {
  * @throws DomainError invalid_field naming `provider`; conflict while its terms have not been checked; unavailable without a catalog
  */
 export function requireProvider(id: string, { models }: Pick<TrySources, "models">): ProviderRecord {
-  const providers = models.catalog()?.providers;
-  if (!providers) throw new DomainError("unavailable", "The catalog cannot be read at present: try again shortly");
+  const providers = catalogProviders(models);
   const provider = providers.get(id);
   if (!provider) {
     const near = nearest(id, [...providers.keys()]);
     const hint = near === undefined ? "" : `: the nearest known one is "${near}"`;
     throw new DomainError("invalid_field", `There is no provider "${id}"${hint}`, { field: "provider" });
   }
-  if (provider.keyEnv === null) {
+  if (!takesKey(provider)) {
     throw new DomainError("invalid_field", `The provider "${id}" takes no key`, { field: "provider" });
   }
-  if (!provider.termsChecked || !provider.subprocessorListed) {
+  if (!isPassedOn(provider)) {
     throw new DomainError(
       "conflict",
       `Requests may not be passed on to "${id}" yet: its terms have not been checked by the operator`,

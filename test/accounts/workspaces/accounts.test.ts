@@ -77,7 +77,9 @@ describe.each(databases)("an account on $name", ({ open }) => {
         }),
       ]);
     }
-    expect(await control.list("/members?workspace=audited-2")).toContainEqual({ email, role: "admin", state: "suspended" });
+    expect(await control.list("/members?workspace=audited-2")).toContainEqual(
+      expect.objectContaining({ email, role: "admin", state: "suspended" }),
+    );
   });
 
   test("an account shows the person's role if it is the same in all workspaces", async () => {

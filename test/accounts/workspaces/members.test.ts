@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startSession } from "../../../src/accounts/sessions/start-session.ts";
+import { isoTime, monthOf } from "../../../src/kernel/clock.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 
@@ -24,7 +26,7 @@ describe.each(databases)("a member on $name", ({ open }) => {
     await control.expect("POST", "/members", { body: { workspace: "v", email: "Ada@Example.com", role: "admin" } });
     expect(await database.sql`SELECT 1 FROM accounts WHERE email ILIKE 'ada@example.com'`).toHaveLength(1);
     const listed = (await control.list("/members?workspace=v")).find(({ email }) => email === "ada@example.com");
-    expect(listed).toEqual({ email: "ada@example.com", role: "admin", state: "active" });
+    expect(listed).toMatchObject({ email: "ada@example.com", role: "admin", state: "active" });
   });
 
   test("only admins and the operator can add a member, once, with a known role and an address", async () => {
@@ -46,6 +48,34 @@ describe.each(databases)("a member on $name", ({ open }) => {
     await database.sql`UPDATE accounts SET state = 'locked' WHERE email = 'locked@w'`;
     const states = Object.fromEntries((await control.list("/members?workspace=w")).map(({ email, state }) => [email, state]));
     expect(states).toMatchObject({ "gone@w": "deactivated", "locked@w": "locked", "admin@w": "active" });
+  });
+
+  test("a list shows what each member's keys do, to members only of their own", async () => {
+    await control.workspace("uses", "1");
+    const { id: key } = await control.key("uses");
+    await control.key("uses", { owner: "admin@uses" });
+    await control.expect("POST", `/keys/${(await control.key("uses")).id}/revoke`, { body: {} });
+    await database.sql`INSERT INTO key_months (key_id, month, spent_nano, version) VALUES (${key}, ${monthOf(control.clock.now())}, 5, 1)`;
+    await startSession({ email: "member@uses", way: "password", agent: "" }, { sql: database.sql, clock: control.clock });
+    const own = { email: "member@uses", active_keys: 1, month_spent_usd: "0.000000005", last_seen_at: isoTime(control.clock.now()) };
+    const listed = (as: string) => control.list("/members?workspace=uses", { as });
+    expect((await listed("auditor@uses")).map(({ active_keys: keys }) => keys)).toEqual([1, 0, 1, 0]);
+    expect(await listed("admin@uses")).toContainEqual(expect.objectContaining(own));
+    const seen = await listed("member@uses");
+    expect(seen).toContainEqual(expect.objectContaining(own));
+    const hidden = { active_keys: null, month_spent_usd: null, last_seen_at: null };
+    expect(seen).toContainEqual(expect.objectContaining({ email: "admin@uses", ...hidden }));
+    expect((await control.list("/keys?workspace=uses&owner=Admin@uses")).map(({ owner }) => owner)).toEqual(["admin@uses"]);
+    expect(await control.list("/keys?workspace=uses&owner=admin@uses", { as: "member@uses" })).toEqual([]);
+  });
+
+  test("a long list is read in pages, and one member alone", async () => {
+    await control.workspace("pages");
+    const read = async (query: string) => (await control.list(`/members?workspace=pages${query}`)).map(({ email }) => email);
+    expect(await read("&limit=2")).toEqual(["admin@pages", "auditor@pages"]);
+    expect(await read("&limit=2&after=Auditor@pages")).toEqual(["member@pages", "super_admin@pages"]);
+    expect(await read("&email=Member@pages")).toEqual(["member@pages"]);
+    expect(await control.refusal("GET", "/members?workspace=pages&limit=1001")).toBe("400 invalid_field limit");
   });
 
   describe("as whom the operator token acts", () => {

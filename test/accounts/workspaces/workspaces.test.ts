@@ -111,6 +111,16 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       }
     });
 
+    test("the operator alone switches a workspace on or off and chooses its early access", async () => {
+      await control.workspace("switched");
+      const as = "super_admin@switched";
+      for (const body of [{ enabled: false }, { fallbacks: false, early_access: ["routing"] }])
+        expect(await control.refusal("PATCH", "/workspaces/switched", { body, as })).toBe("403 forbidden null");
+      expect(await control.expect("GET", "/workspaces/switched")).toMatchObject({ enabled: true, fallbacks: true, early_access: [] });
+      const same = { enabled: true, early_access: [], fallbacks: false };
+      expect(await control.expect("PATCH", "/workspaces/switched", { body: same, as })).toMatchObject(same);
+    });
+
     test("settings that are not given stay, and null removes the spend limit", async () => {
       await control.workspace("partly");
       expect(await control.expect("PATCH", "/workspaces/partly", { body: settings })).toMatchObject(settings);

@@ -132,6 +132,8 @@ test("own provider keys match the document", async () => {
   await ask("post /api/console/provider-keys", 409, { body: form });
   await ask("post /api/console/provider-keys", 400, { body: { ...form, key: "short" } });
   await ask("get /api/console/provider-keys", 200, { query: `?workspace=${workspace}` });
+  await ask("get /api/console/providers", 200);
+  await ask("get /api/console/workspaces/{id}/retention", 200, { id: workspace });
   await ask("put /api/console/provider-keys/{id}", 200, { id, body: { key: "sk-of-the-customer-2" } });
   await ask("post /api/console/provider-keys/{id}/test", 200, { id, body: { model: "openai/model" } });
   await ask("post /api/console/provider-keys/{id}/disable", 200, { id, body: {} });

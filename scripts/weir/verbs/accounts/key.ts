@@ -35,7 +35,11 @@ export const keyVerbs: readonly Verb[] = [
     summary: "List keys in the order of their creation",
     method: "GET",
     path: "/keys",
-    flags: [workspace, { name: "revoked", field: "revoked", value: present, help: "only the revoked ones" }],
+    flags: [
+      workspace,
+      { name: "owner", field: "owner", value: email, help: "only keys of this member" },
+      { name: "revoked", field: "revoked", value: present, help: "only the revoked ones" },
+    ],
     columns: [
       "id",
       "name",

@@ -1,5 +1,5 @@
 import { ofWorkspace } from "../../flags.ts";
-import { email, oneOf, yes } from "../../value.ts";
+import { email, oneOf, rows, yes } from "../../value.ts";
 import type { Flag, Verb } from "../../verb.ts";
 
 const role: Flag = {
@@ -31,7 +31,13 @@ export const memberVerbs: readonly Verb[] = [
     summary: "List the members of a workspace, by address",
     method: "GET",
     path: "/members",
-    flags: [ofWorkspace],
+    flags: [
+      ofWorkspace,
+      { name: "email", field: "email", value: email, help: "only this one" },
+      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; default 1000" },
+      { name: "after", field: "after", value: email, help: "only addresses after this one, for the next page" },
+    ],
+    columns: ["email", "role", "state"],
   },
   {
     noun: "member",

@@ -54,4 +54,12 @@ export const workspaceVerbs: readonly Verb[] = [
       { name: "early-access", field: "early_access", value: listOrNone, help: "early-access features, separated by commas" },
     ],
   },
+  {
+    noun: "workspace",
+    verb: "retention",
+    summary: "List the models that a workspace can call only while zero data retention is off",
+    method: "GET",
+    path: "/workspaces/:id/retention",
+    flags: [one],
+  },
 ];

@@ -46,6 +46,14 @@ export const providerKeyVerbs: readonly Verb[] = [
     columns,
   },
   {
+    noun: "provider",
+    verb: "list",
+    summary: "List the providers that a workspace may bring its own key for",
+    method: "GET",
+    path: "/providers",
+    flags: [],
+  },
+  {
     noun: "provider-key",
     verb: "replace",
     summary: "Replace the key by a new one, which its provider must accept in a test call",

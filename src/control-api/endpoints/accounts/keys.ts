@@ -9,6 +9,7 @@ import { findKey, noKey, requireSeen } from "../../../accounts/keys/show.ts";
 import type { KeyRow } from "../../../accounts/keys/store.ts";
 import { viewKey } from "../../../accounts/keys/view.ts";
 import { memberActor } from "../../../accounts/members/principal.ts";
+import { Email } from "../../../accounts/workspaces/fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { endpoint, type EndpointCall, type Endpoint } from "../../endpoint.ts";
@@ -61,13 +62,14 @@ export const keyEndpoints: Endpoint[] = [
     summary: "List keys in order of creation; `revoked=true` lists the revoked ones",
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
+      owner: Type.Optional(Email),
       revoked: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" })),
     }),
     view: listOf(KeyView),
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
       const revoked = input.revoked === "true";
-      return { data: await listKeys({ actor, workspace: workspace?.id ?? null, revoked }, parts) };
+      return { data: await listKeys({ actor, workspace: workspace?.id ?? null, owner: input.owner ?? null, revoked }, parts) };
     },
   }),
   endpoint({

@@ -3,11 +3,14 @@ import { deactivateMember } from "../../../accounts/keys/deactivate-member.ts";
 import { addMember } from "../../../accounts/members/add-member.ts";
 import { listMembers } from "../../../accounts/members/list-members.ts";
 import { reactivateMember } from "../../../accounts/members/reactivate-member.ts";
-import { MemberEdit, MemberForm, MemberView } from "../../../accounts/workspaces/schema.ts";
+import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { Email } from "../../../accounts/workspaces/fields.ts";
+import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../../accounts/workspaces/schema.ts";
 import { setMember } from "../../../accounts/members/set-member.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { inviteMember } from "../../invitation.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields } from "../../fields.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../../fields.ts";
+import { memberRowsMax } from "../../limits.ts";
 
 export const memberEndpoints: Endpoint[] = [
   endpoint({
@@ -25,6 +28,8 @@ export const memberEndpoints: Endpoint[] = [
     view: MemberView,
     status: 201,
     async handle({ input: { workspace: named, invite = false, ...member }, actors, parts }) {
+      // Whoever finds an open browser must not be able to stay in the workspace by an address of their own.
+      if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
       const { actor, workspace } = await actors.inWorkspace(named);
       const view = invite
         ? await inviteMember({ actor, workspace, member }, parts)
@@ -37,11 +42,21 @@ export const memberEndpoints: Endpoint[] = [
     method: "GET",
     path: "/members",
     summary: "List the members of a workspace, by address",
-    fields: Type.Object({ workspace: NamedWorkspace }),
-    view: listOf(MemberView),
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      email: Type.Optional(Email),
+      limit: rowLimit(memberRowsMax),
+      after: Type.Optional(Email),
+    }),
+    view: listOf(ListedMember),
     async handle({ input, actors, parts }) {
-      const { workspace } = await actors.inWorkspace(input.workspace);
-      return { data: await listMembers(workspace.id, parts.sql) };
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      const page = {
+        email: input.email ?? null,
+        after: input.after ?? null,
+        limit: parseRowLimit(input.limit, { normal: memberRowsMax, max: memberRowsMax }),
+      };
+      return { data: await listMembers({ actor, workspace: workspace.id, page }, parts) };
     },
   }),
   endpoint({
@@ -52,6 +67,7 @@ export const memberEndpoints: Endpoint[] = [
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      actors.requireRecentSignIn("change a role");
       const view = await setMember({ actor, workspace: workspace.id, email, role: input.role }, parts);
       parts.notify("records-changed");
       return view;

@@ -48,6 +48,7 @@ export const sessionEndpoints: Endpoint[] = [
     status: 201,
     async handle({ input: { email }, actors, parts }) {
       const actor = actors.operator("create a link that signs in");
+      actors.requireRecentSignIn("create a link that signs in");
       const { path, expiresAt } = await createLink({ actor, email }, parts);
       return { url: parts.publicUrl + path, expires_at: expiresAt };
     },

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { openWorkspace } from "../../../gateway/credit/open-workspace.ts";
+import { listStoppedModels, StoppedModel } from "../../../gateway/own-keys/retention.ts";
 import { findWorkspace } from "../../../accounts/workspaces/find.ts";
 import { monthOf } from "../../../kernel/clock.ts";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
@@ -67,6 +68,17 @@ export const workspaceEndpoints: Endpoint[] = [
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
       parts.notify("records-changed");
       return describeWorkspace(workspace.id, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/workspaces/:id/retention",
+    summary: "List the models that the workspace can call while zero data retention is off, and not while it is on",
+    fields: NoFields,
+    view: listOf(StoppedModel),
+    async handle({ id, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(id);
+      return { data: await listStoppedModels(workspace, parts) };
     },
   }),
 ];

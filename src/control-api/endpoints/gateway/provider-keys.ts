@@ -4,15 +4,9 @@ import type { WorkspaceRow } from "../../../accounts/workspaces/store.ts";
 import { createOwnKey } from "../../../gateway/own-keys/create.ts";
 import { deleteOwnKey } from "../../../gateway/own-keys/delete.ts";
 import { disableOwnKey } from "../../../gateway/own-keys/disable.ts";
+import { listOwnKeyProviders, OwnKeyProvider } from "../../../gateway/own-keys/providers.ts";
 import { replaceOwnKey } from "../../../gateway/own-keys/replace.ts";
-import {
-  NewOwnKey,
-  OwnKeyDeleted,
-  OwnKeyForm,
-  OwnKeyTest,
-  OwnKeyTestForm,
-  OwnKeyView,
-} from "../../../gateway/own-keys/schema.ts";
+import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../../gateway/own-keys/schema.ts";
 import { findOwnKey, listOwnKeys, noOwnKey } from "../../../gateway/own-keys/show.ts";
 import { testOwnKey } from "../../../gateway/own-keys/test.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../../limits.ts";
@@ -47,6 +41,7 @@ export const providerKeyEndpoints: Endpoint[] = [
     status: 201,
     deadlineMs: ownKeyTryMs,
     async handle(call) {
+      call.actors.requireRecentSignIn("store a provider key");
       const { workspace: named, ...form } = call.input;
       const { actor, workspace } = await call.actors.inWorkspace(named);
       return applied(call, createOwnKey({ actor, workspace, form }, call.parts));
@@ -64,6 +59,14 @@ export const providerKeyEndpoints: Endpoint[] = [
     },
   }),
   endpoint({
+    method: "GET",
+    path: "/providers",
+    summary: "List the providers that a workspace may bring its own key for, by name",
+    fields: NoFields,
+    view: listOf(OwnKeyProvider),
+    handle: async ({ parts }) => ({ data: listOwnKeyProviders(parts) }),
+  }),
+  endpoint({
     method: "PUT",
     path: "/provider-keys/:id",
     summary: "Replace the key by a new one that the provider accepts in a test call; a disabled one is in use again",
@@ -71,6 +74,7 @@ export const providerKeyEndpoints: Endpoint[] = [
     view: OwnKeyView,
     deadlineMs: ownKeyTryMs,
     async handle(call) {
+      call.actors.requireRecentSignIn("replace a provider key");
       const { actor, workspace } = await ownerAndActor(call);
       const { workspace: _named, ...form } = call.input;
       return applied(call, replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts));
@@ -108,6 +112,7 @@ export const providerKeyEndpoints: Endpoint[] = [
     fields: withOptionalWorkspace(NoFields),
     view: OwnKeyDeleted,
     async handle(call) {
+      call.actors.requireRecentSignIn("delete a provider key");
       const { actor, workspace } = await ownerAndActor(call);
       return applied(call, deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
     },
