@@ -4,6 +4,11 @@ import { accountPage } from "./pages/account/account-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/keys/key-page.ts";
 import { keysPage } from "./pages/keys/keys-page.ts";
 import { newKeyPage } from "./pages/keys/new-key.ts";
+import { deleteAccountPage } from "./pages/members/account-section.ts";
+import { deactivatePage } from "./pages/members/deactivate.ts";
+import { invitePage } from "./pages/members/invite.ts";
+import { memberPage } from "./pages/members/member-page.ts";
+import { membersPage } from "./pages/members/members-page.ts";
 import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
@@ -16,6 +21,12 @@ export const pages: readonly Page[] = [
   keyPage,
   revokeKeyPage,
   workbenchPage,
+
+  membersPage,
+  invitePage,
+  memberPage,
+  deactivatePage,
+  deleteAccountPage,
 
   workspacesPage,
   newWorkspacePage,

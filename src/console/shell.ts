@@ -7,6 +7,7 @@ import type { Notice } from "./look/states.ts";
 import { sentence } from "./page-forms.ts";
 import type { Page, PageCall, PageContent, Section } from "./page.ts";
 import { pages } from "./pages.ts";
+import { roleName } from "./role-name.ts";
 import { saidIn, saidOnceCookie, workspacePath } from "./redirect.ts";
 import { isOperator, type Viewer, type ViewerRole } from "./viewer.ts";
 
@@ -51,14 +52,6 @@ export function consoleResponse(
   return new Response(text, { status, headers });
 }
 
-const roleWords: Record<ViewerRole, string> = {
-  member: "Member",
-  auditor: "Auditor",
-  admin: "Admin",
-  super_admin: "Super admin",
-  operator: "Operator",
-};
-
 function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surroundings {
   const current = workspace.id === "" ? null : workspace;
   const shown = current ?? viewer.workspaces[0] ?? null;
@@ -75,7 +68,7 @@ function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surrou
 }
 
 function accountOf({ email }: Viewer, role: ViewerRole | null) {
-  const words = email === null || role === null ? "" : roleWords[role];
+  const words = email === null || role === null ? "" : roleName(role);
   return { name: email ?? "Operator", role: words, path: "/console/account", signOutPath: "/console/sign-out" };
 }
 

@@ -66,6 +66,6 @@ function requireRole(page: Page, { workspace, viewer }: PageCall): void {
   if (page.of === "person") return;
   const { role } = workspace;
   if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
-  const needed = page.of === "operator" ? "the operator token" : `the role ${page.roles.join(" or ")}`;
+  const needed = page.of === "operator" || page.roles.length === 0 ? "the operator token" : `the role ${page.roles.join(" or ")}`;
   throw new DomainError("forbidden", `This page takes ${needed}`);
 }

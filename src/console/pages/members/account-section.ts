@@ -1,0 +1,128 @@
+/** What the operator does to a person's account, which holds in every workspace: stop it, delete it, or create a sign-in link. */
+import type { AccountView, ListedMember } from "../../../accounts/workspaces/schema.ts";
+import type { AccountVerb } from "../../../accounts/workspaces/set-account.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { copyField } from "../../look/copy.ts";
+import { closeButton, dialog, opener } from "../../look/dialog.ts";
+import { actionButton, confirmForm } from "../../look/forms/form.ts";
+import { time } from "../../look/time.ts";
+import { userText } from "../../look/user-text.ts";
+import { hiddenFields } from "../../page-forms.ts";
+import { pageSection } from "../../page-section.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { signInFirst } from "../../recent-sign-in.ts";
+import { findMember, memberPath } from "./find-member.ts";
+
+/** For browsers without script, where the dialog cannot open. No role: the operator's alone. */
+export const deleteAccountPage: Page = {
+  of: "workspace",
+  path: "/members/:id/delete",
+  navigation: null,
+  roles: [],
+  render: renderDelete,
+  actions: { delete: accountAction("delete") },
+};
+
+export const accountActions: NonNullable<Page["actions"]> = {
+  suspend: accountAction("suspend"),
+  unsuspend: accountAction("unsuspend"),
+  lock: accountAction("lock"),
+  unlock: accountAction("unlock"),
+  delete: accountAction("delete"),
+  link: createLink,
+};
+
+/** What an account of each state can become, besides deleted. */
+const steps: Record<string, { verb: AccountVerb; label: string }[]> = {
+  active: [
+    { verb: "suspend", label: "Suspend" },
+    { verb: "lock", label: "Lock" },
+  ],
+  deactivated: [
+    { verb: "suspend", label: "Suspend" },
+    { verb: "lock", label: "Lock" },
+  ],
+  suspended: [{ verb: "unsuspend", label: "End the suspension" }],
+  locked: [{ verb: "unlock", label: "Unlock" }],
+};
+
+const done: Record<AccountVerb, string> = {
+  suspend: "is suspended. Their keys stop within 30 seconds",
+  unsuspend: "is active again, and their keys work",
+  lock: "is locked. Their keys stop within 30 seconds",
+  unlock: "is active again, and their keys work",
+  delete: "is deleted",
+};
+
+/** null: the viewer is not the operator. */
+export function accountSection(member: ListedMember, call: PageCall): Html | null {
+  if (call.workspace.role !== "operator") return null;
+  const { email, state } = member;
+  if (state === "deleted") return pageSection("account", "Account", markup`<p>The account is deleted, for good.</p>`);
+  const buttons = (steps[state] ?? []).map(({ verb, label }) =>
+    actionButton({ action: call.path, label, what: email, hidden: hiddenFields(call, verb) }),
+  );
+  const remove = opener({ dialog: "delete-account", path: call.link(`${memberPath(email)}/delete`), label: "Delete the account", quiet: true });
+  const isActive = state === "active" || state === "deactivated";
+  return pageSection(
+    "account",
+    "Account",
+    markup`<p class="hint">It is the person's in all workspaces. A suspended or locked account is signed out, and its keys stop until it is active again.</p>
+      <p class="buttons">${buttons}${remove}</p>
+      ${dialog({ id: "delete-account", title: `Delete the account ${email}?`, body: deleteForm(member, call), asks: null })}
+      ${isActive ? linkPart(email, call) : null}`,
+  );
+}
+
+function linkPart(email: string, call: PageCall): Html {
+  const first = signInFirst(call, "create a sign-in link");
+  return markup`<p class="hint">A sign-in link signs this person in once, within an hour. Hand it over by a safe way: whoever opens it is this person.</p>
+    ${first ?? actionButton({ action: call.path, label: "Create a sign-in link", what: `for ${email}`, hidden: hiddenFields(call, "link") })}`;
+}
+
+function deleteForm({ email }: ListedMember, call: PageCall): Html {
+  return confirmForm({
+    id: "delete-account",
+    warning: markup`The account ${userText(email)} is signed out and loses all its workspaces, and its keys stop in each of them within 30 seconds. This cannot be undone.`,
+    action: call.link(memberPath(email)),
+    hidden: hiddenFields(call, "delete"),
+    submit: "Delete the account",
+    cancelPath: call.link(memberPath(email)),
+  });
+}
+
+async function renderDelete(call: PageCall): Promise<PageContent> {
+  const member = await findMember(call);
+  return {
+    title: `Delete the account ${member.email}?`,
+    trail: [
+      { path: call.link("/members"), label: "Members" },
+      { path: call.link(memberPath(member.email)), label: member.email },
+    ],
+    main: member.state === "deleted" ? markup`<p>The account is deleted already.</p>` : deleteForm(member, call),
+  };
+}
+
+function accountAction(verb: AccountVerb) {
+  return async (call: PageCall): Promise<ActionResult> => {
+    const { email } = await findMember(call);
+    await call.control<AccountView>("POST", `/accounts/${encodeURIComponent(email)}/${verb}`);
+    return { goTo: call.link(memberPath(email)), said: `The account ${email} ${done[verb]}.` };
+  };
+}
+
+/** The answer is the only page that ever has the link. */
+async function createLink(call: PageCall): Promise<ActionResult> {
+  const { email } = await findMember(call);
+  const { url, expires_at: expires } = await call.control<{ url: string; expires_at: string }>("POST", "/session-links", { email });
+  const body = markup`<p>It signs in ${userText(email)}, once and until ${time(expires)}. It is shown this once.</p>
+    ${copyField({ id: "sign-in-link", label: "Sign-in link", value: url })}${closeButton("I have passed it on")}`;
+  return {
+    show: {
+      title: email,
+      trail: [{ path: call.link("/members"), label: "Members" }],
+      main: markup`${dialog({ id: "created-link", title: "A sign-in link", body, asks: "always", opensAtOnce: true })}
+        <p><a class="button" href="${call.link(memberPath(email))}">To the member</a></p>`,
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** One member: their role, their membership, and for the operator their account. */
+import type { KeyView } from "../../../accounts/keys/schema.ts";
+import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { FormFields } from "../../form.ts";
+import { dialog, opener } from "../../look/dialog.ts";
+import { facts } from "../../look/facts.ts";
+import { actionButton, form } from "../../look/forms/form.ts";
+import { money } from "../../look/money.ts";
+import { time } from "../../look/time.ts";
+import { userText } from "../../look/user-text.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import { pageSection } from "../../page-section.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { signInFirst } from "../../recent-sign-in.ts";
+import { roleName } from "../../role-name.ts";
+import { accountActions, accountSection } from "./account-section.ts";
+import { deactivate, deactivateForm } from "./deactivate.ts";
+import { findMember, keysOf, memberPath } from "./find-member.ts";
+import { reasonAgainst } from "./member-rights.ts";
+import { memberState } from "./member-state.ts";
+import { roleChoices } from "./role-words.ts";
+
+export const memberPage: Page = {
+  of: "workspace",
+  path: "/members/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+  actions: { role: setRole, deactivate, reactivate, ...accountActions },
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const member = await findMember(call);
+  const keys = await keysOf(member, call);
+  const reason = reasonAgainst(call, { email: member.email, roles: [member.role], action: "change a member" });
+  return {
+    title: member.email,
+    trail: [{ path: call.link("/members"), label: "Members" }],
+    badge: memberState(member.state),
+    main: markup`${memberFacts(member, keys)}
+      ${reason === null ? null : markup`<p class="hint">${reason}</p>`}
+      ${reason === null && member.state !== "deleted" ? managed(member, keys, call) : null}
+      ${accountSection(member, call)}`,
+  };
+}
+
+function memberFacts({ role, month_spent_usd: spent, last_seen_at: seen, active_keys: count }: ListedMember, keys: readonly KeyView[]): Html {
+  const names = keys.length === 0 ? String(count) : markup`${keys.map(({ name }, index) => markup`${index === 0 ? "" : ", "}${userText(name)}`)}`;
+  const uses = [
+    ["Active keys", names],
+    ["Spent this month", spent === null ? null : money(spent)],
+    ["Last seen", time(seen, { never: "not lately" })],
+  ] as const;
+  return facts([["Role", roleName(role)], ...(count === null ? [] : uses)]);
+}
+
+function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
+  const membership =
+    member.state === "deactivated"
+      ? markup`<p class="hint">Reactivating restores the role, and no revoked key.</p>
+        ${actionButton({ action: call.path, label: "Reactivate", what: member.email, hidden: hiddenFields(call, "reactivate") })}`
+      : markup`<p class="hint">${endOf(keys)}</p>
+        <p>${opener({ dialog: "deactivate", path: call.link(`${memberPath(member.email)}/deactivate`), label: "Deactivate", quiet: true })}</p>
+        ${dialog({ id: "deactivate", title: `Deactivate ${member.email}?`, body: deactivateForm(member, keys, call), asks: null })}`;
+  return markup`${pageSection("role", "Role", signInFirst(call, "change a role") ?? roleForm(member, call))}
+    ${pageSection("membership", "Membership", membership)}`;
+}
+
+function endOf(keys: readonly KeyView[]): string {
+  const revoked = keys.length === 0 ? "" : ` and revokes ${keys.length} ${keys.length === 1 ? "key" : "keys"}`;
+  return `Deactivating ends the membership${revoked}.`;
+}
+
+function roleForm({ email, role }: ListedMember, call: PageCall): Html {
+  return form({
+    id: "change-role",
+    action: call.path,
+    hidden: hiddenFields(call, "role"),
+    fields: [{ kind: "radios", name: "role", label: "Role in this workspace", choices: roleChoices(call, { email, adds: "everyone" }) }],
+    state: formState(call, { action: "role", values: { role } }),
+    submit: "Change the role",
+  });
+}
+
+async function setRole(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const email = call.params["id"] ?? "";
+  const { role } = await call.control<MemberView>("PATCH", memberPath(email), { role: typed.text("role") });
+  return { goTo: call.path, said: `${email} has the role ${roleName(role).toLowerCase()} now.` };
+}
+
+async function reactivate(call: PageCall): Promise<ActionResult> {
+  const { email } = await call.control<MemberView>("POST", `${memberPath(call.params["id"] ?? "")}/reactivate`);
+  return { goTo: call.path, said: `${email} is an active member again. Revoked keys stay revoked.` };
+}
