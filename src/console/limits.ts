@@ -6,6 +6,8 @@ export const pageDeadlineMs = 10_000;
 export const formBytesMax = 256 * 1024;
 export const formMs = 10_000;
 export const formFieldsMax = 500;
+/** A form that waits for a provider's answers; a server closes a connection that is silent for longer. */
+export const providerFormMs = 200_000;
 /** Pages that are made at once, so that they leave time to requests of models. */
 export const pagesAtOnceMax = 8;
 export const pagesPerSessionMax = 2;

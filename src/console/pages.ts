@@ -4,6 +4,7 @@ import { accountPage } from "./pages/account/account-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/keys/key-page.ts";
 import { keysPage } from "./pages/keys/keys-page.ts";
 import { newKeyPage } from "./pages/keys/new-key.ts";
+import { auditPage } from "./pages/audit/audit-page.ts";
 import { deleteAccountPage } from "./pages/members/account-section.ts";
 import { deactivatePage } from "./pages/members/deactivate.ts";
 import { invitePage } from "./pages/members/invite.ts";
@@ -14,6 +15,11 @@ import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
 import { newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
 import { workbenchPage } from "./pages/workbench/workbench-page.ts";
+import { deleteProviderKeyPage } from "./pages/provider-keys/delete-page.ts";
+import { newProviderKeyPage } from "./pages/provider-keys/new-provider-key.ts";
+import { providerKeyPage } from "./pages/provider-keys/provider-key-page.ts";
+import { providerKeysPage } from "./pages/provider-keys/provider-keys-page.ts";
+import { settingsPage } from "./pages/settings/settings-page.ts";
 
 export const pages: readonly Page[] = [
   keysPage,
@@ -27,6 +33,12 @@ export const pages: readonly Page[] = [
   memberPage,
   deactivatePage,
   deleteAccountPage,
+  settingsPage,
+  providerKeysPage,
+  newProviderKeyPage,
+  providerKeyPage,
+  deleteProviderKeyPage,
+  auditPage,
 
   workspacesPage,
   newWorkspacePage,

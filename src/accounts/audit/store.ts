@@ -42,7 +42,10 @@ export interface AuditFilter {
 }
 
 /** Newest first. */
-export async function selectAudit({ workspace, event, actor, from, to, before, limit }: AuditFilter, sql: Queries): Promise<AuditRow[]> {
+export async function selectAudit(
+  { workspace, event, actor, from, to, before, limit }: AuditFilter,
+  sql: Queries,
+): Promise<AuditRow[]> {
   return sql<AuditRow[]>`
     SELECT id, at, event, actor, role, carried_by AS "carriedBy", workspace_id AS workspace, target, changes
     FROM audit_events

@@ -13,7 +13,12 @@ import { viewKey } from "./view.ts";
  * @param owner only keys of this person; null: of all that the actor sees
  */
 export async function listKeys(
-  { actor, workspace, owner: named, revoked }: { actor: Actor; workspace: WorkspaceId | null; owner: string | null; revoked: boolean },
+  {
+    actor,
+    workspace,
+    owner: named,
+    revoked,
+  }: { actor: Actor; workspace: WorkspaceId | null; owner: string | null; revoked: boolean },
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<KeyView[]> {
   const seen = ownerSeenBy(actor);

@@ -33,7 +33,11 @@ export async function listMembers(
 
 function viewUse({ activeKeys, monthSpent, lastSeenAt }: ListedMemberRow, isSeen: boolean): Omit<ListedMember, keyof MemberView> {
   if (!isSeen) return { active_keys: null, month_spent_usd: null, last_seen_at: null };
-  return { active_keys: activeKeys, month_spent_usd: formatUsd(monthSpent), last_seen_at: lastSeenAt && isoTime(lastSeenAt.getTime()) };
+  return {
+    active_keys: activeKeys,
+    month_spent_usd: formatUsd(monthSpent),
+    last_seen_at: lastSeenAt && isoTime(lastSeenAt.getTime()),
+  };
 }
 
 /** `state` is that of the person's account, or `deactivated` if only the membership has ended. */

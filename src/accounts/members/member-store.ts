@@ -50,22 +50,29 @@ export async function selectCallerId(
 
 export interface ListedMemberRow extends MemberRow {
   activeKeys: number;
-  /** Charged to their keys in the requested month, with those that are revoked now. */
+  /** Charged in the requested month to their keys, with those that are revoked now, and for their requests from the Workbench. */
   monthSpent: NanoUsd;
   lastSeenAt: Date | null;
 }
 
 /** In order of addresses. @param email null: all members @param after the last address of the page before */
 export async function selectListedMembers(
-  { workspace, month, email, after, limit }: { workspace: WorkspaceId; month: Month; email: string | null; after: string | null; limit: number },
+  {
+    workspace,
+    month,
+    email,
+    after,
+    limit,
+  }: { workspace: WorkspaceId; month: Month; email: string | null; after: string | null; limit: number },
   sql: Queries,
 ): Promise<ListedMemberRow[]> {
   return sql<ListedMemberRow[]>`
     SELECT m.email, m.role, m.active, a.state AS account,
       (SELECT count(*) FROM api_keys k
         WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email AND k.revoked_at IS NULL)::integer AS "activeKeys",
-      (SELECT coalesce(sum(s.spent_nano), 0) FROM api_keys k JOIN key_months s ON s.key_id = k.id AND s.month = ${month}
-        WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email)::bigint AS "monthSpent",
+      (SELECT coalesce(sum(spent_nano), 0) FROM key_months WHERE month = ${month} AND key_id IN (
+        SELECT k.id FROM api_keys k WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email
+        UNION ALL SELECT m.caller_id))::bigint AS "monthSpent",
       (SELECT max(used_at) FROM sessions WHERE sessions.email = m.email) AS "lastSeenAt"
     FROM members m JOIN accounts a ON a.email = m.email
     WHERE m.workspace_id = ${workspace}

@@ -33,7 +33,10 @@ export function isRecent({ provedAt }: Pick<Session, "provedAt">, nowMs: number)
  * @param action completes "Cannot …"
  * @throws DomainError sign_in_again
  */
-export function requireRecentSignIn(session: Pick<Session, "provedAt">, { nowMs, action }: { nowMs: number; action: string }): void {
+export function requireRecentSignIn(
+  session: Pick<Session, "provedAt">,
+  { nowMs, action }: { nowMs: number; action: string },
+): void {
   if (isRecent(session, nowMs)) return;
   throw new DomainError("sign_in_again", `Cannot ${action}: your last sign-in is more than an hour ago. Sign in again first`);
 }

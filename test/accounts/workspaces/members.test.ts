@@ -57,7 +57,12 @@ describe.each(databases)("a member on $name", ({ open }) => {
     await control.expect("POST", `/keys/${(await control.key("uses")).id}/revoke`, { body: {} });
     await database.sql`INSERT INTO key_months (key_id, month, spent_nano, version) VALUES (${key}, ${monthOf(control.clock.now())}, 5, 1)`;
     await startSession({ email: "member@uses", way: "password", agent: "" }, { sql: database.sql, clock: control.clock });
-    const own = { email: "member@uses", active_keys: 1, month_spent_usd: "0.000000005", last_seen_at: isoTime(control.clock.now()) };
+    const own = {
+      email: "member@uses",
+      active_keys: 1,
+      month_spent_usd: "0.000000005",
+      last_seen_at: isoTime(control.clock.now()),
+    };
     const listed = (as: string) => control.list("/members?workspace=uses", { as });
     expect((await listed("auditor@uses")).map(({ active_keys: keys }) => keys)).toEqual([1, 0, 1, 0]);
     expect(await listed("admin@uses")).toContainEqual(expect.objectContaining(own));

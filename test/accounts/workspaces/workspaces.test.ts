@@ -116,7 +116,11 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       const as = "super_admin@switched";
       for (const body of [{ enabled: false }, { fallbacks: false, early_access: ["routing"] }])
         expect(await control.refusal("PATCH", "/workspaces/switched", { body, as })).toBe("403 forbidden null");
-      expect(await control.expect("GET", "/workspaces/switched")).toMatchObject({ enabled: true, fallbacks: true, early_access: [] });
+      expect(await control.expect("GET", "/workspaces/switched")).toMatchObject({
+        enabled: true,
+        fallbacks: true,
+        early_access: [],
+      });
       const same = { enabled: true, early_access: [], fallbacks: false };
       expect(await control.expect("PATCH", "/workspaces/switched", { body: same, as })).toMatchObject(same);
     });

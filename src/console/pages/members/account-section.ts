@@ -62,13 +62,18 @@ export function accountSection(member: ListedMember, call: PageCall): Html | nul
   const buttons = (steps[state] ?? []).map(({ verb, label }) =>
     actionButton({ action: call.path, label, what: email, hidden: hiddenFields(call, verb) }),
   );
-  const remove = opener({ dialog: "delete-account", path: call.link(`${memberPath(email)}/delete`), label: "Delete the account", quiet: true });
+  const remove = opener({
+    dialog: "delete-account",
+    path: call.link(`${memberPath(email)}/delete`),
+    label: "Delete the account",
+    quiet: true,
+  });
   const isActive = state === "active" || state === "deactivated";
   return pageSection(
     "account",
     "Account",
     markup`<p class="hint">It is the person's in all workspaces. A suspended or locked account is signed out, and its keys stop until it is active again.</p>
-      <p class="buttons">${buttons}${remove}</p>
+      <div class="form-end">${buttons}${remove}</div>
       ${dialog({ id: "delete-account", title: `Delete the account ${email}?`, body: deleteForm(member, call), asks: null })}
       ${isActive ? linkPart(email, call) : null}`,
   );
@@ -114,7 +119,9 @@ function accountAction(verb: AccountVerb) {
 /** The answer is the only page that ever has the link. */
 async function createLink(call: PageCall): Promise<ActionResult> {
   const { email } = await findMember(call);
-  const { url, expires_at: expires } = await call.control<{ url: string; expires_at: string }>("POST", "/session-links", { email });
+  const { url, expires_at: expires } = await call.control<{ url: string; expires_at: string }>("POST", "/session-links", {
+    email,
+  });
   const body = markup`<p>It signs in ${userText(email)}, once and until ${time(expires)}. It is shown this once.</p>
     ${copyField({ id: "sign-in-link", label: "Sign-in link", value: url })}${closeButton("I have passed it on")}`;
   return {

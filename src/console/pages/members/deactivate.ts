@@ -38,9 +38,7 @@ async function render(call: PageCall): Promise<PageContent> {
 const namesMax = 20;
 
 export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
-  const named = keys
-    .slice(0, namesMax)
-    .map(({ name, masked }) => markup`<li>${userText(name)} <code>${masked}</code></li>`);
+  const named = keys.slice(0, namesMax).map(({ name, masked }) => markup`<li>${userText(name)} <code>${masked}</code></li>`);
   const more = keys.length > namesMax ? markup`<li>and ${keys.length - namesMax} more</li>` : null;
   const revokes =
     keys.length === 0
@@ -60,5 +58,8 @@ export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[]
 
 export async function deactivate(call: PageCall): Promise<ActionResult> {
   const { email } = await call.control<MemberView>("POST", `${memberPath(call.params["id"] ?? "")}/deactivate`);
-  return { goTo: call.link(memberPath(email)), said: `${email} is no member any more. Their keys in this workspace are revoked.` };
+  return {
+    goTo: call.link(memberPath(email)),
+    said: `${email} is no member any more. Their keys in this workspace are revoked.`,
+  };
 }

@@ -45,12 +45,16 @@ export function inviteForm(call: PageCall, action: string): Html {
 
 function mailHint({ parts }: PageCall): string {
   const link = "They get a mail with a link that signs them in, once and within 24 hours.";
-  return parts.sendsMail ? link : `No mail server is set up: the mail waits until there is one. Meanwhile the operator can create a sign-in link.`;
+  return parts.sendsMail
+    ? link
+    : `No mail server is set up: the mail waits until there is one. Meanwhile the operator can create a sign-in link.`;
 }
 
 export async function invite(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const asked = { email: typed.text("email"), role: typed.text("role"), invite: true };
   const { email } = await call.control<MemberView>("POST", "/members", asked);
-  const mail = call.parts.sendsMail ? "A mail with a sign-in link is on its way" : "The mail waits, because no mail server is set up";
+  const mail = call.parts.sendsMail
+    ? "A mail with a sign-in link is on its way"
+    : "The mail waits, because no mail server is set up";
   return { goTo: call.link("/members"), said: `${email} is a member now. ${mail}.` };
 }

@@ -45,8 +45,14 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-function memberFacts({ role, month_spent_usd: spent, last_seen_at: seen, active_keys: count }: ListedMember, keys: readonly KeyView[]): Html {
-  const names = keys.length === 0 ? String(count) : markup`${keys.map(({ name }, index) => markup`${index === 0 ? "" : ", "}${userText(name)}`)}`;
+function memberFacts(
+  { role, month_spent_usd: spent, last_seen_at: seen, active_keys: count }: ListedMember,
+  keys: readonly KeyView[],
+): Html {
+  const names =
+    keys.length === 0
+      ? String(count)
+      : markup`${keys.map(({ name }, index) => markup`${index === 0 ? "" : ", "}${userText(name)}`)}`;
   const uses = [
     ["Active keys", names],
     ["Spent this month", spent === null ? null : money(spent)],
@@ -77,7 +83,9 @@ function roleForm({ email, role }: ListedMember, call: PageCall): Html {
     id: "change-role",
     action: call.path,
     hidden: hiddenFields(call, "role"),
-    fields: [{ kind: "radios", name: "role", label: "Role in this workspace", choices: roleChoices(call, { email, adds: "everyone" }) }],
+    fields: [
+      { kind: "radios", name: "role", label: "Role in this workspace", choices: roleChoices(call, { email, adds: "everyone" }) },
+    ],
     state: formState(call, { action: "role", values: { role } }),
     submit: "Change the role",
   });

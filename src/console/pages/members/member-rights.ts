@@ -6,7 +6,10 @@ import { sentence } from "../../page-forms.ts";
 import type { PageCall } from "../../page.ts";
 
 /** @param action completes "Cannot …" @returns null: they may; otherwise why not, as a sentence */
-export function reasonAgainst(call: PageCall, { email, roles, action }: { email: string; roles: readonly Role[]; action: string }): string | null {
+export function reasonAgainst(
+  call: PageCall,
+  { email, roles, action }: { email: string; roles: readonly Role[]; action: string },
+): string | null {
   try {
     requireRightOver({ actor: actorOf(call), email, roles, action });
     return null;

@@ -36,7 +36,8 @@ async function render(call: PageCall): Promise<PageContent> {
   const { data } = await read(call, rowsOfPage + 1);
   const rows = data.slice(0, rowsOfPage);
   const reason = reasonAgainst(call, { email: "", roles: ["member"], action: "add a member" });
-  const invites = reason === null ? opener({ dialog: "invite", path: call.link("/members/new"), label: "Invite a member" }) : null;
+  const invites =
+    reason === null ? opener({ dialog: "invite", path: call.link("/members/new"), label: "Invite a member" }) : null;
   const last = data.length > rowsOfPage ? rows.at(-1) : undefined;
   return {
     title: "Members",
@@ -55,7 +56,13 @@ async function render(call: PageCall): Promise<PageContent> {
 
 function inviteDialog(call: PageCall): Html {
   const body = inviteForm(call, call.link("/members"));
-  return dialog({ id: "invite", title: "Invite a member", body, asks: "changes", opensAtOnce: call.refused?.action === "invite" });
+  return dialog({
+    id: "invite",
+    title: "Invite a member",
+    body,
+    asks: "changes",
+    opensAtOnce: call.refused?.action === "invite",
+  });
 }
 
 function memberTable(rows: readonly ListedMember[], call: PageCall): Html {

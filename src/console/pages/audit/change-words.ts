@@ -1,0 +1,42 @@
+/** What changed, in words: `Role: member → admin`. */
+import type { AuditView } from "../../../accounts/audit/list.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { userText } from "../../look/user-text.ts";
+
+type Changes = AuditView["changes"];
+
+export function changeList(changes: Changes): Html | null {
+  const all = Object.entries(changes);
+  if (all.length === 0) return null;
+  return markup`<ul class="changes" role="list">${all.map(([field, { from, to }]) => markup`<li>${fieldWords(field)}: ${change(from, to)}</li>`)}</ul>`;
+}
+
+/** As one line, for a file. */
+export function changeText(changes: Changes): string {
+  return Object.entries(changes)
+    .map(([field, { from, to }]) => `${fieldWords(field)}: ${from === null ? "" : `${valueWords(from)} → `}${valueWords(to)}`)
+    .join("; ");
+}
+
+/** Of something new there is no value before. */
+function change(from: unknown, to: unknown): Html {
+  if (from === null) return userText(valueWords(to));
+  return markup`${userText(valueWords(from))} → ${userText(valueWords(to))}`;
+}
+
+/** `monthly_spend_limit_usd` → `Monthly spend limit (USD)` */
+function fieldWords(field: string): string {
+  const spaced = field.replace(/_usd$/, " (USD)").replace(/_rpm$/, " (requests a minute)").replaceAll("_", " ");
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+}
+
+/** The log keeps long values, which a table would not bear. */
+const charactersMax = 200;
+
+function valueWords(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "none";
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(valueWords).join(", ");
+  const text = typeof value === "string" ? value.replace(/^(-?\d+\.\d\d)0{1,7}$/, "$1") : JSON.stringify(value);
+  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
+}

@@ -1,0 +1,118 @@
+/** One own provider key: its state, and how to test, replace, disable or delete it. */
+import type { OwnKeyTest, OwnKeyView } from "../../../gateway/own-keys/schema.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { providerFormMs } from "../../limits.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { FormFields } from "../../form.ts";
+import { dialog, opener } from "../../look/dialog.ts";
+import { facts } from "../../look/facts.ts";
+import { actionButton, form } from "../../look/forms/form.ts";
+import { time } from "../../look/time.ts";
+import { userText } from "../../look/user-text.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import { pageSection } from "../../page-section.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { signInFirst } from "../../recent-sign-in.ts";
+import { deleteKey, deleteKeyForm } from "./delete-provider-key.ts";
+import { keyState } from "./key-state.ts";
+import { secretFields } from "./new-provider-key.ts";
+import { reasonAgainstKeys } from "./own-key-rights.ts";
+import { testResult } from "./test-result.ts";
+
+export const providerKeyPage: Page = {
+  of: "workspace",
+  path: "/provider-keys/:id",
+  navigation: null,
+  roles: ["admin", "super_admin"],
+  deadlineMs: providerFormMs,
+  render,
+  actions: { test, replace, disable, delete: deleteKey },
+};
+
+export const keyTrail = (call: PageCall) => [{ path: call.link("/provider-keys"), label: "Provider keys" }];
+
+/** @throws DomainError not_found */
+export async function findKey(call: PageCall): Promise<OwnKeyView> {
+  const { data } = await call.control<{ data: OwnKeyView[] }>("GET", "/provider-keys");
+  const key = data.find(({ id }) => id === call.params["id"]);
+  if (key) return key;
+  throw new DomainError("not_found", "There is no such provider key in this workspace");
+}
+
+const pathOf = ({ id }: Pick<OwnKeyView, "id">): string => `/provider-keys/${encodeURIComponent(id)}`;
+
+async function render(call: PageCall): Promise<PageContent> {
+  const key = await findKey(call);
+  const reason = await reasonAgainstKeys(call);
+  return {
+    title: key.name ?? key.provider,
+    trail: keyTrail(call),
+    badge: keyState(key.state),
+    main: markup`${keyFacts(key)}
+      ${reason === null ? markup`${testSection(key, call)}${replaceSection(key, call)}` : markup`<p class="hint">${reason}</p>`}
+      ${endSection(key, call)}`,
+  };
+}
+
+function keyFacts(key: OwnKeyView): Html {
+  return facts([
+    ["Provider", key.provider],
+    ["Key", markup`<code>${key.masked ?? "…"}</code>`],
+    ["Keeps nothing", key.zero_data_retention ? "yes, by your statement" : "not stated"],
+    ["Added", time(key.created_at)],
+    ["Tested", time(key.tested_at)],
+    ["Last used", time(key.last_used_at)],
+  ]);
+}
+
+function testSection({ provider }: OwnKeyView, call: PageCall): Html {
+  const words = markup`Calls ${userText(provider)} for each chat model that nobody has checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
+  const button = actionButton({ action: call.path, label: "Test it", hidden: hiddenFields(call, "test") });
+  return pageSection("test", "Test", markup`<p class="hint">${words}</p>${button}`);
+}
+
+function replaceSection({ zero_data_retention: none, state }: OwnKeyView, call: PageCall): Html {
+  const words = state === "disabled" ? "With a new key it is in use again." : "Calls under way end on the present key.";
+  const body = form({
+    id: "replace",
+    action: call.path,
+    hidden: hiddenFields(call, "replace"),
+    fields: secretFields,
+    state: formState(call, { action: "replace", values: { zero_data_retention: none ? "true" : "" } }),
+    submit: "Test and replace",
+  });
+  return pageSection("replace", "Replace", markup`<p class="hint">${words}</p>${signInFirst(call, "replace the key") ?? body}`);
+}
+
+function endSection(key: OwnKeyView, call: PageCall): Html {
+  const disabling = actionButton({
+    action: call.path,
+    label: "Disable",
+    what: "this key",
+    hidden: hiddenFields(call, "disable"),
+  });
+  const deleting = opener({ dialog: "delete", path: call.link(`${pathOf(key)}/delete`), label: "Delete", quiet: true });
+  const words = markup`Within 30 seconds ${userText(key.provider)} is then called with the service's key, if there is one, and charged to the workspace's credit.`;
+  const buttons = markup`<div class="form-end">${key.state === "disabled" ? null : disabling}${deleting}</div>`;
+  const asked = dialog({ id: "delete", title: "Delete the provider key?", body: deleteKeyForm(key, call), asks: null });
+  return pageSection("end", "Stop using it", markup`<p class="hint">${words}</p>${buttons}${asked}`);
+}
+
+async function test(call: PageCall): Promise<ActionResult> {
+  const key = await findKey(call);
+  const result = await call.control<OwnKeyTest>("POST", `${pathOf(key)}/test`);
+  return { show: testResult(key, result, call) };
+}
+
+async function replace(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const key = await findKey(call);
+  const sent = { key: typed.text("key"), zero_data_retention: typed.text("zero_data_retention") === "true" };
+  await call.control<OwnKeyView>("PUT", pathOf(key), sent);
+  return { goTo: call.path, said: "The key is replaced." };
+}
+
+async function disable(call: PageCall): Promise<ActionResult> {
+  const key = await findKey(call);
+  await call.control<OwnKeyView>("POST", `${pathOf(key)}/disable`);
+  return { goTo: call.path, said: "The key is disabled. It stays stored, and a new key puts it in use again." };
+}

@@ -1,0 +1,139 @@
+/** The settings of a workspace in groups, each with what it does in words. A group is one form. */
+import { earlyAccessFeatures } from "../../../accounts/workspaces/set.ts";
+import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+
+export interface Setting {
+  /** Of the form; `early_access.<feature>` is a part of `early_access`. */
+  name: string;
+  label: string;
+  /** What it does, on and off. */
+  hint: string;
+  kind: "check" | "money";
+}
+
+export interface SettingGroup {
+  /** The form's action. */
+  action: string;
+  title: string;
+  /** Only the operator changes it. */
+  ofTheOperator: boolean;
+  settings: readonly Setting[];
+}
+
+type EarlyAccess = (typeof earlyAccessFeatures)[number];
+
+const features: Record<EarlyAccess, Pick<Setting, "label" | "hint">> = {
+  embeddings: { label: "Embeddings", hint: "POST /gpt/v1/embeddings turns texts into vectors. Off: it answers 403." },
+  completions: {
+    label: "Completions",
+    hint: "POST /gpt/v1/completions takes the older format of one prompt. Off: it answers 403.",
+  },
+  routing: { label: "Routing", hint: "Requests may choose among models and providers. Off: the fields are refused with 400." },
+  own_keys: {
+    label: "Own provider keys",
+    hint: "The workspace brings its own keys for providers, who then bill its calls. Off: stored keys stay, and are not used.",
+  },
+};
+
+export const settingGroups: readonly SettingGroup[] = [
+  {
+    action: "spending",
+    title: "Spending",
+    ofTheOperator: false,
+    settings: [
+      {
+        name: "spend_limit_usd",
+        label: "Monthly spend limit in USD",
+        hint: "Of all keys together, in a calendar month in UTC. A request that could pass it is refused with 402. Empty: no limit besides the credit.",
+        kind: "money",
+      },
+    ],
+  },
+  {
+    action: "calls",
+    title: "Calls of providers",
+    ofTheOperator: false,
+    settings: [
+      {
+        name: "fallbacks",
+        label: "Try a failed call once more",
+        hint: "On: the caller gets an error only after a second try. Off: after the first.",
+        kind: "check",
+      },
+      {
+        name: "own_key_fallback",
+        label: "Let other providers serve on credit",
+        hint: "Of models that an own provider key serves. On: other providers may serve them too, and are charged. Off: only the own key serves them.",
+        kind: "check",
+      },
+    ],
+  },
+  {
+    action: "data",
+    title: "Data",
+    ofTheOperator: false,
+    settings: [
+      {
+        name: "zero_data_retention",
+        label: "Require zero data retention",
+        hint: "On: only providers that store nothing serve, and requests for the models listed here get 503. Off: every provider may serve.",
+        kind: "check",
+      },
+      {
+        name: "prompt_storage",
+        label: "Store prompts and answers",
+        hint: "On: those of new requests are stored, sealed. Admins can read them, and each look is in the audit log. Off: nothing new is stored, and what is stored stays until it is deleted.",
+        kind: "check",
+      },
+    ],
+  },
+  {
+    action: "answers",
+    title: "Answers",
+    ofTheOperator: false,
+    settings: [
+      {
+        name: "cost_in_answers",
+        label: "Show the cost in answers",
+        hint: "On: the usage in each answer has its charge. Off: only where a request asks for it.",
+        kind: "check",
+      },
+    ],
+  },
+  {
+    action: "platform",
+    title: "Platform",
+    ofTheOperator: true,
+    settings: [
+      {
+        name: "enabled",
+        label: "The platform is on",
+        hint: "Off: within 30 seconds all inference keys of the workspace get 403, and none can be created.",
+        kind: "check",
+      },
+    ],
+  },
+  {
+    action: "early",
+    title: "Early access",
+    ofTheOperator: true,
+    settings: earlyAccessFeatures.map((feature) => ({ name: `early_access.${feature}`, kind: "check", ...features[feature] })),
+  },
+];
+
+/** The values of all settings, as the fields of a form have them. */
+export function settingValues(workspace: WorkspaceView): Record<string, string> {
+  const on = (is: boolean): string => (is ? "true" : "");
+  return {
+    spend_limit_usd: workspace.spend_limit_usd === null ? "" : workspace.spend_limit_usd.replace(/0{1,7}$/, ""),
+    fallbacks: on(workspace.fallbacks),
+    own_key_fallback: on(workspace.own_key_fallback),
+    zero_data_retention: on(workspace.zero_data_retention),
+    prompt_storage: on(workspace.prompt_storage),
+    cost_in_answers: on(workspace.cost_in_answers),
+    enabled: on(workspace.enabled),
+    ...Object.fromEntries(
+      earlyAccessFeatures.map((feature) => [`early_access.${feature}`, on(workspace.early_access.includes(feature))]),
+    ),
+  };
+}

@@ -1,0 +1,102 @@
+/** The settings of a workspace: each says what it will do before it is saved. */
+import type { StoppedModel } from "../../../gateway/own-keys/retention.ts";
+import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { badge } from "../../look/badge.ts";
+import { facts } from "../../look/facts.ts";
+import type { Field } from "../../look/forms/field.ts";
+import { form } from "../../look/forms/form.ts";
+import { money } from "../../look/money.ts";
+import { userText } from "../../look/user-text.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import { pageSection } from "../../page-section.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+import { saveGroup, shownName } from "./save-settings.ts";
+import { settingGroups, settingValues, type Setting, type SettingGroup } from "./setting-groups.ts";
+
+export const settingsPage: Page = {
+  of: "workspace",
+  path: "/settings",
+  navigation: { section: "Workspace", label: "Settings", icon: "settings" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+  actions: Object.fromEntries(settingGroups.map((group) => [group.action, saveGroup(group)])),
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const path = `/workspaces/${call.workspace.id}`;
+  const workspace = await call.control<WorkspaceView>("GET", path);
+  const { data: stopped } = await call.control<{ data: StoppedModel[] }>("GET", `${path}/retention`);
+  const { role } = call.workspace;
+  const manages = role === "operator" || managers.includes(role);
+  const changes = ({ ofTheOperator }: SettingGroup): boolean => (ofTheOperator ? role === "operator" : manages);
+  const parts = settingGroups.map((group) =>
+    pageSection(
+      group.action,
+      group.title,
+      markup`${introOf(group, { workspace, stopped })}${changes(group) ? groupForm(group, workspace, call) : groupFacts(group, workspace)}`,
+    ),
+  );
+  return {
+    title: "Settings",
+    lead: "What holds for the whole workspace. Every change is in the audit log.",
+    main: markup`${reasonFor(role)}${parts}`,
+  };
+}
+
+function reasonFor(role: PageCall["workspace"]["role"]): Html | null {
+  if (role === "operator") return null;
+  const words = managers.includes(role)
+    ? "Platform and early access are switched by the operator."
+    : `Settings are changed by admins. Your role is ${role}.`;
+  return markup`<p class="hint">${words}</p>`;
+}
+
+function introOf(
+  { action }: SettingGroup,
+  { workspace, stopped }: { workspace: WorkspaceView; stopped: readonly StoppedModel[] },
+): Html | null {
+  if (action === "spending") {
+    return markup`<p>Spent this month: ${money(workspace.month_spent_usd)}. Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
+  }
+  return action === "data" ? stoppedList(stopped, workspace.zero_data_retention) : null;
+}
+
+/** The models that zero data retention stops, or has stopped. */
+function stoppedList(models: readonly StoppedModel[], isOn: boolean): Html {
+  if (models.length === 0)
+    return markup`<p>Zero data retention stops no model: each callable one has a provider that stores nothing.</p>`;
+  const count = `${models.length} ${models.length === 1 ? "model" : "models"}`;
+  const words = isOn ? `Zero data retention is on, and stops ${count}` : `Zero data retention would stop ${count}`;
+  const items = models.map(({ name, id, provider }) => markup`<li>${userText(name)} <code>${id}</code> of ${provider}</li>`);
+  return markup`<details class="stopped-models"><summary>${words}</summary><ul>${items}</ul></details>`;
+}
+
+function groupForm({ action, settings }: SettingGroup, workspace: WorkspaceView, call: PageCall): Html {
+  const values = settingValues(workspace);
+  const shown = Object.fromEntries(settings.map(({ name }) => [shownName(name), values[name] ?? ""]));
+  const fields = settings.map(({ name, label, hint, kind }): Field => ({ kind, name, label, hint }));
+  return form({
+    id: action,
+    action: call.path,
+    hidden: hiddenFields(call, action, shown),
+    fields,
+    state: formState(call, { action, values }),
+    submit: "Save",
+  });
+}
+
+function groupFacts({ settings }: SettingGroup, workspace: WorkspaceView): Html {
+  return facts(
+    settings.map((setting) => [
+      setting.label,
+      markup`${settingState(setting, workspace)} <span class="under">${setting.hint}</span>`,
+    ]),
+  );
+}
+
+function settingState({ kind, name }: Setting, workspace: WorkspaceView): Html {
+  if (kind === "money") return money(workspace.spend_limit_usd);
+  return settingValues(workspace)[name] === "true" ? badge("good", "on") : badge("neutral", "off");
+}
