@@ -170,7 +170,8 @@ describe("an answer", () => {
 
   test("an answer has the fields of its endpoint's view, and no other", async () => {
     for (const { method, path, view } of endpoints) {
-      if (method !== "GET" || path.includes(":")) continue;
+      // There is no catalog here; test/wire/description asks for the providers.
+      if (method !== "GET" || path.includes(":") || path === "/providers") continue;
       const ofWorkspace = ["/members", "/credit", "/usage", "/products", "/projects"].includes(path);
       const body = await control.expect("GET", `${path}${ofWorkspace ? "?workspace=w" : ""}`);
       expect([path, [...Value.Errors({ ...view, additionalProperties: false }, body)]]).toEqual([path, []]);

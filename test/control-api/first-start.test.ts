@@ -24,7 +24,7 @@ describe.each(databases)("a first start on $name", ({ open }) => {
     expect(await control.list("/workspaces")).toEqual([
       expect.objectContaining({ id: first?.workspace, name: "default", enabled: true, balance_usd: "10.000000000" }),
     ]);
-    expect(await control.list("/members?workspace=default")).toEqual([
+    expect(await control.list("/members?workspace=default")).toMatchObject([
       { email: "owner@localhost", role: "super_admin", state: "active" },
     ]);
     expect(first?.toolsKey).toMatch(/^platform-mcp-[0-9a-f]{64}$/);
