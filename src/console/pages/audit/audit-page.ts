@@ -10,8 +10,9 @@ import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";
 import { userText } from "../../look/user-text.ts";
 import type { CsvFile, Page, PageCall, PageContent } from "../../page.ts";
-import { changeList, changeText } from "./change-words.ts";
+import { changeLines, changeText } from "./change-words.ts";
 import { eventChoices, eventWords } from "./event-words.ts";
+import { targetLink } from "./target-link.ts";
 
 export const auditPage: Page = {
   of: "workspace",
@@ -88,20 +89,21 @@ function auditTable(rows: readonly AuditView[], call: PageCall): Html {
     caption: "Changes",
     columns: [
       { label: "Time", kind: "time", cell: ({ at }) => time(at, { seconds: true }) },
-      { label: "Event", kind: "text", cell: ({ event }) => markup`<span title="${event}">${eventWords(event)}</span>` },
+      { label: "Event", kind: "text", cell: (row) => eventCell(row, call) },
       { label: "Actor", kind: "text", cell: actorCell },
-      {
-        label: "Target",
-        kind: "text",
-        cell: ({ target }) => (target === null ? null : markup`<span class="target">${userText(target)}</span>`),
-      },
-      { label: "Change", kind: "text", cell: ({ changes }) => changeList(changes) },
+      { label: "Change", kind: "text", cell: ({ changes }) => changeLines(changes) },
     ],
     rows,
     empty: isFiltered
       ? emptyState("No change fits these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
       : emptyState("Nothing was changed here yet.", null),
   });
+}
+
+/** What happened, and below it to what. The workspace itself needs no name on its own page. */
+function eventCell({ event, target }: AuditView, call: PageCall): Html {
+  const words = markup`<span title="${event}">${eventWords(event)}</span>`;
+  return target === null || target === call.workspace.id ? words : markup`${words}<br />${targetLink(target, call)}`;
 }
 
 function actorCell({ actor, role, carried_by: by }: AuditView): Html {

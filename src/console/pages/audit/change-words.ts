@@ -5,10 +5,11 @@ import { userText } from "../../look/user-text.ts";
 
 type Changes = AuditView["changes"];
 
-export function changeList(changes: Changes): Html | null {
+/** One line for each field. */
+export function changeLines(changes: Changes): Html | null {
   const all = Object.entries(changes);
   if (all.length === 0) return null;
-  return markup`<ul class="changes" role="list">${all.map(([field, { from, to }]) => markup`<li>${fieldWords(field)}: ${change(from, to)}</li>`)}</ul>`;
+  return markup`${all.map(([field, { from, to }], index) => markup`${index === 0 ? null : markup`<br />`}${fieldWords(field)}: ${change(from, to)}`)}`;
 }
 
 /** As one line, for a file. */
@@ -26,6 +27,7 @@ function change(from: unknown, to: unknown): Html {
 
 /** `monthly_spend_limit_usd` → `Monthly spend limit (USD)` */
 function fieldWords(field: string): string {
+  if (field === "usd") return "USD";
   const spaced = field.replace(/_usd$/, " (USD)").replace(/_rpm$/, " (requests a minute)").replaceAll("_", " ");
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }

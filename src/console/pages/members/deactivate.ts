@@ -2,7 +2,7 @@
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { confirmForm } from "../../look/forms/form.ts";
+import { emptyForm, form } from "../../look/forms/form.ts";
 import { userText } from "../../look/user-text.ts";
 import { hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
@@ -40,20 +40,22 @@ const namesMax = 20;
 export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
   const named = keys.slice(0, namesMax).map(({ name, masked }) => markup`<li>${userText(name)} <code>${masked}</code></li>`);
   const more = keys.length > namesMax ? markup`<li>and ${keys.length - namesMax} more</li>` : null;
+  const count = keys.length === 1 ? "1 key" : `${keys.length} keys`;
   const revokes =
     keys.length === 0
-      ? markup` They have no active key here.`
-      : markup` This revokes ${keys.length} ${keys.length === 1 ? "key" : "keys"}, which stop working within 30 seconds and cannot be restored.`;
-  const warning = markup`${userText(email)} loses access to this workspace and is signed out.${revokes}`;
-  const list = named.length === 0 ? null : markup`<ul class="revoked-keys">${named}${more}</ul>`;
-  return markup`${list}${confirmForm({
-    id: "deactivate",
-    warning,
-    action: call.link(memberPath(email)),
-    hidden: hiddenFields(call, "deactivate"),
-    submit: "Deactivate",
-    cancelPath: call.link(memberPath(email)),
-  })}`;
+      ? markup`<p>They have no active key here.</p>`
+      : markup`<p>This revokes ${count}, which stop working within 30 seconds and cannot be restored:</p><ul>${named}${more}</ul>`;
+  return markup`<p class="warning">${userText(email)} loses access to this workspace and is signed out.</p>${revokes}
+    ${form({
+      id: "deactivate",
+      action: call.link(memberPath(email)),
+      hidden: hiddenFields(call, "deactivate"),
+      fields: [],
+      state: emptyForm,
+      submit: "Deactivate",
+      tone: "bad",
+      cancelPath: call.link(memberPath(email)),
+    })}`;
 }
 
 export async function deactivate(call: PageCall): Promise<ActionResult> {

@@ -42,14 +42,13 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Members",
     lead: "People with a role in this workspace. Whoever leaves loses their keys here.",
-    actions: invites,
+    actions: markup`<a class="button quiet" href="${address(call.path, { as: "csv" })}">CSV</a>${invites}`,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${memberTable(rows, call)}
       ${cursorLinks({
         shown: `${rows.length} members`,
         firstPath: call.query.has("after") ? call.path : null,
         nextPath: last === undefined ? null : address(call.path, { after: last.email }),
       })}
-      <p><a href="${address(call.path, { as: "csv", after: call.query.get("after") ?? "" })}">As CSV</a></p>
       ${reason === null ? inviteDialog(call) : null}`,
   };
 }
@@ -82,7 +81,7 @@ function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
 }
 
 const useColumns: Column<ListedMember>[] = [
-  { label: "Active keys", kind: "number", cell: ({ active_keys: keys }) => keys },
+  { label: "Keys", kind: "number", cell: ({ active_keys: keys }) => keys },
   { label: "Spent this month", kind: "money", cell: ({ month_spent_usd: spent }) => (spent === null ? null : money(spent)) },
   { label: "Last seen", kind: "time", cell: ({ last_seen_at: at }) => time(at, { never: "not lately" }) },
 ];

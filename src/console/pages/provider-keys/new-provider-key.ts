@@ -51,7 +51,8 @@ export async function newKeyForm(call: PageCall, action: string): Promise<Html> 
   if (first !== null) return first;
   const { data: providers } = await call.control<{ data: OwnKeyProvider[] }>("GET", "/providers");
   if (providers.length === 0) return markup`<p>There is no provider whose terms the operator has checked.</p>`;
-  const choices = providers.map(({ id, name }) => ({ value: id, label: name }));
+  // None is chosen beforehand: a key must not reach another provider by mistake.
+  const choices = [{ value: "", label: "Choose one" }, ...providers.map(({ id, name }) => ({ value: id, label: name }))];
   return form({
     id: "new-provider-key",
     action,

@@ -58,7 +58,7 @@ function keyFacts(key: OwnKeyView): Html {
   return facts([
     ["Provider", key.provider],
     ["Key", markup`<code>${key.masked ?? "…"}</code>`],
-    ["Keeps nothing", key.zero_data_retention ? "yes, by your statement" : "not stated"],
+    ["Zero data retention", key.zero_data_retention ? "stated by the workspace" : "not stated"],
     ["Added", time(key.created_at)],
     ["Tested", time(key.tested_at)],
     ["Last used", time(key.last_used_at)],

@@ -66,7 +66,7 @@ function keyTable(rows: readonly OwnKeyView[], call: PageCall, create: Html | nu
     columns: [
       { label: "Provider", kind: "text", cell: provider },
       { label: "State", kind: "badge", cell: ({ state }) => keyState(state) },
-      { label: "Keeps nothing", kind: "text", cell: ({ zero_data_retention: none }) => (none ? "yes" : "not stated") },
+      { label: "Zero data retention", kind: "text", cell: ({ zero_data_retention: none }) => (none ? "stated" : "not stated") },
       ...(manages ? further : [{ label: "Since", kind: "time", cell: ({ created_at: at }: OwnKeyView) => time(at) } as const]),
     ],
     rows,

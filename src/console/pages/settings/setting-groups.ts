@@ -44,7 +44,7 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "spend_limit_usd",
         label: "Monthly spend limit in USD",
-        hint: "Of all keys together, in a calendar month in UTC. A request that could pass it is refused with 402. Empty: no limit besides the credit.",
+        hint: "Of all keys and the Workbench together, in a calendar month in UTC. A request that could pass it is refused with 402. Empty: no limit besides the credit.",
         kind: "money",
       },
     ],

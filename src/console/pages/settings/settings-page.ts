@@ -70,7 +70,7 @@ function stoppedList(models: readonly StoppedModel[], isOn: boolean): Html {
   const count = `${models.length} ${models.length === 1 ? "model" : "models"}`;
   const words = isOn ? `Zero data retention is on, and stops ${count}` : `Zero data retention would stop ${count}`;
   const items = models.map(({ name, id, provider }) => markup`<li>${userText(name)} <code>${id}</code> of ${provider}</li>`);
-  return markup`<details class="stopped-models"><summary>${words}</summary><ul>${items}</ul></details>`;
+  return markup`<div class="field"><details><summary>${words}</summary><ul>${items}</ul></details></div>`;
 }
 
 function groupForm({ action, settings }: SettingGroup, workspace: WorkspaceView, call: PageCall): Html {

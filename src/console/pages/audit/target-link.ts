@@ -1,0 +1,17 @@
+import { markup, type Html } from "../../../http/html.ts";
+import { userText } from "../../look/user-text.ts";
+import type { PageCall } from "../../page.ts";
+
+/** Which page shows a target, by the form of its id. */
+const places: readonly { form: RegExp; page: string }[] = [
+  { form: /^key-[a-z2-7]{26}$/, page: "/keys/" },
+  { form: /^own-[a-z2-7]{26}$/, page: "/provider-keys/" },
+  { form: /^[^\s@]+@[^\s@]+$/, page: "/members/" },
+];
+
+/** A target that has a page here is a link; what was deleted since leads to a page that says so. */
+export function targetLink(target: string, call: Pick<PageCall, "link">): Html {
+  const place = places.find(({ form }) => form.test(target));
+  if (!place) return userText(target);
+  return markup`<a href="${call.link(place.page + encodeURIComponent(target))}">${userText(target)}</a>`;
+}
