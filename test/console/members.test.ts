@@ -1,0 +1,114 @@
+/** The pages of members: who may invite, change and deactivate whom, and what the operator does to accounts. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { recentSignInMs } from "../../src/accounts/limits.ts";
+import { ConsoleWorld, sessionOf, type Browser } from "../support/console.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let admin: Browser;
+  let operator: Browser;
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    await world.control.workspace("acme", "10");
+    admin = await world.signIn("admin@acme");
+    operator = await world.signIn(null);
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const members = "/console/w/acme/members";
+  const pageOf = (email: string) => `${members}/${encodeURIComponent(email)}`;
+  const add = (email: string, role = "member") => world.control.expect("POST", "/members", { body: { workspace: "acme", email, role } });
+
+  test("an admin invites a person by mail, and the page says so", async () => {
+    const invited = await world.post(members, { action: "invite", email: "New@acme", role: "auditor" }, admin);
+    expect([invited.status, invited.headers.get("location")]).toEqual([303, members]);
+    expect(decodeURIComponent(invited.headers.get("set-cookie") ?? "")).toContain("new@acme is a member now. A mail with a sign-in link is on its way.");
+    expect((await world.get(members, admin)).text).toContain("new@acme");
+    const again = await world.post(members, { action: "invite", email: "new@acme", role: "auditor" }, admin);
+    expect([again.status, again.text.includes('id="invite-email-problem"')]).toEqual([409, true]);
+  });
+
+  test("hostile names and addresses are shown as text", async () => {
+    await add('"><b>@acme');
+    await world.control.key("acme", { owner: '"><b>@acme', name: "<i>key</i>" });
+    for (const path of [members, pageOf('"><b>@acme'), `${pageOf('"><b>@acme')}/deactivate`]) {
+      const { status, text } = await world.get(path, admin);
+      expect([status, text.includes("<b>"), text.includes("<i>key")]).toEqual([200, false, false]);
+    }
+  });
+
+  test("an admin is offered no super admin, and is told why nobody changes their own role", async () => {
+    expect((await world.get(members, admin)).text).not.toContain('value="super_admin"');
+    const own = (await world.get(pageOf("admin@acme"), admin)).text;
+    expect(own).toContain("nobody changes their own membership");
+    expect(own).not.toContain('value="deactivate"');
+    expect((await world.get(pageOf("super_admin@acme"), admin)).text).toContain("it takes the role super_admin");
+    for (const fields of [{ action: "role", role: "super_admin" }, { action: "deactivate" }])
+      expect((await world.post(pageOf("super_admin@acme"), fields, admin)).status).toBe(403);
+  });
+
+  test("deactivating names the keys that it revokes, and reactivating restores none", async () => {
+    await add("leaver@acme");
+    await world.control.key("acme", { owner: "leaver@acme", name: "nightly batch" });
+    const asked = (await world.get(`${pageOf("leaver@acme")}/deactivate`, admin)).text;
+    expect(asked).toContain("This revokes 1 key");
+    expect(asked).toContain("nightly batch");
+    expect((await world.post(pageOf("leaver@acme"), { action: "deactivate" }, admin)).status).toBe(303);
+    expect((await world.get(pageOf("leaver@acme"), admin)).text).toContain("deactivated");
+    expect((await world.post(pageOf("leaver@acme"), { action: "reactivate" }, admin)).status).toBe(303);
+    expect((await world.get(`${pageOf("leaver@acme")}/deactivate`, admin)).text).toContain("no active key");
+  });
+
+  test("a role and a new admin need a sign-in of the last hour, which the page says before", async () => {
+    await add("changed@acme");
+    const left = await world.signIn("super_admin@acme");
+    world.control.clock.advance(recentSignInMs);
+    const page = (await world.get(pageOf("changed@acme"), left)).text;
+    expect(page).toContain("To change a role, sign in again");
+    expect(page).not.toContain('value="role"');
+    expect((await world.get(members, left)).text).not.toContain('value="admin"');
+    for (const [path, fields] of [
+      [pageOf("changed@acme"), { action: "role", role: "auditor" }],
+      [members, { action: "invite", email: "late@acme", role: "admin" }],
+    ] as const)
+      expect((await world.post(path, fields, left)).status).toBe(401);
+    expect((await world.post(members, { action: "invite", email: "plain@acme", role: "member" }, left)).status).toBe(303);
+  });
+
+  test("a member sees who is here, and nothing of what others spend", async () => {
+    const { text } = await world.get(members, await world.signIn("member@acme"));
+    expect(text).toContain("auditor@acme");
+    expect(text).toContain("it takes the role admin or super_admin");
+    for (const hidden of ["Spent this month", "Last seen", "Invite a member"]) expect(text).not.toContain(hidden);
+  });
+
+  test("the operator creates a sign-in link that only this answer shows, and it signs in", async () => {
+    await add("linked@acme");
+    const created = await world.post(pageOf("linked@acme"), { action: "link" }, await world.signIn(null));
+    const [, path = ""] = /https:\/\/weir\.example\.com(\/console\/link\/[\w-]+)/.exec(created.text) ?? [];
+    expect([created.status, created.headers.get("cache-control")]).toEqual([200, "no-store"]);
+    expect((await world.get("/console/account", sessionOf(await world.post(path, {})))).text).toContain("linked@acme");
+  });
+
+  test("the operator suspends and deletes an account, and a refusal is said on the page", async () => {
+    await add("ended@acme");
+    const act = (action: string) => world.post(pageOf("ended@acme"), { action }, operator);
+    expect((await act("suspend")).status).toBe(303);
+    const refused = await act("lock");
+    expect([refused.status, refused.text.includes("it is suspended")]).toEqual([409, true]);
+    expect((await world.get(`${pageOf("ended@acme")}/delete`, operator)).text).toContain("cannot be undone");
+    expect((await act("delete")).status).toBe(303);
+    expect((await world.get(pageOf("ended@acme"), operator)).text).toContain("deleted, for good");
+  });
+
+  test("an address that is no member has no page, and the list is a file too", async () => {
+    expect((await world.get(pageOf("nobody@acme"), admin)).status).toBe(404);
+    const { headers, text } = await world.get(`${members}?as=csv`, admin);
+    expect(headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(text).toStartWith("email,role,state,active_keys,month_spent_usd,last_seen_at\r\n");
+    expect(text).toContain('"""><b>@acme",member,active,1,');
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * What each role may do in the Console, on the wire: docs/console.md has a row for each page and each of its forms, and each is sent by a
+ * session of each role. A new page or form needs its row there, and what it takes in the two tables here.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { Page } from "../../src/console/page.ts";
+import { pages } from "../../src/console/pages.ts";
+import { formToken } from "../../src/accounts/sessions/same-origin.ts";
+import { startSession } from "../../src/accounts/sessions/start-session.ts";
+import { ConsoleWorld } from "../support/console.ts";
+import { addProviders } from "../support/own-key-providers.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+const roles = ["member", "auditor", "admin", "super_admin", "operator"] as const;
+
+interface Row {
+  page: string;
+  /** `see`, or the value of the form's field `action`. */
+  action: string;
+  allowed: Record<(typeof roles)[number], boolean>;
+}
+
+const text = readFileSync(new URL("../../docs/console.md", import.meta.url), "utf8");
+
+/** Any word allows it: `own` is sent for something of the sender's own. */
+const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:-]*)` +\| `(\w+)` +\|(.*)\|$/gm)].map(([, page = "", action = "", cells = ""]) => {
+  const words = cells.split("|").map((word) => word.trim() !== "");
+  const [member = false, auditor = false, admin = false, super_admin = false, operator = false] = words;
+  return { page, action, allowed: { member, auditor, admin, super_admin, operator } };
+});
+
+/** The page's path, as the document has it. */
+const nameOf = ({ of, path }: Page): string => (of === "operator" ? `/operator${path}`.replace(/\/$/, "") : path);
+
+describe("docs/console.md", () => {
+  test("it has a row for each page and each of its forms, and no other", () => {
+    const known = pages.flatMap((page) => ["see", ...Object.keys(page.actions ?? {})].map((action) => `${nameOf(page)} ${action}`));
+    expect(rows.map(({ page, action }) => `${page} ${action}`).toSorted()).toEqual(known.toSorted());
+  });
+});
+
+describe.each(oneDatabase)("the roles on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let people = 0;
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    addProviders(world.control.parts);
+    await world.control.workspace("acme", "10");
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const newMember = async (): Promise<string> => {
+    const email = `person-${++people}@acme`;
+    await world.control.expect("POST", "/members", { body: { workspace: "acme", email, role: "member" } });
+    return email;
+  };
+  const newProviderKey = async (): Promise<string> => {
+    await database.sql`DELETE FROM own_keys`;
+    const form = { workspace: "acme", provider: "alpha", key: "sk-acme-0123456789" };
+    return String((await world.control.expect("POST", "/provider-keys", { body: form }))["id"]);
+  };
+  const workspaceId = async () => String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
+
+  /** What stands for `:id` in a page's address. @param email of the sender; null: the operator */
+  const ids: Record<string, (email: string | null) => Promise<string>> = {
+    "/keys/:id": async (email) => (await world.control.key("acme", { owner: email === "member@acme" ? email : "admin@acme" })).id,
+    "/members/:id": newMember,
+    "/provider-keys/:id": newProviderKey,
+    "/operator/workspaces/:id": workspaceId,
+  };
+
+  /** What a form sends, so that it changes something. */
+  const forms: Record<string, () => Record<string, string> | Promise<Record<string, string>>> = {
+    "/keys create": () => ({ kind: "tools" }),
+    "/keys/new create": () => ({ kind: "inference", name: "job" }),
+    "/keys/:id edit": () => ({ kind: "inference", name: "renamed" }),
+    "/members invite": () => ({ email: `person-${++people}@acme`, role: "member" }),
+    "/members/new invite": () => ({ email: `person-${++people}@acme`, role: "auditor" }),
+    "/members/:id role": () => ({ role: "auditor" }),
+    "/settings spending": () => ({ spend_limit_usd: String(++people), "was.spend_limit_usd": "" }),
+    "/settings calls": () => ({ "was.fallbacks": "true" }),
+    "/settings data": () => ({ prompt_storage: "true", "was.prompt_storage": "" }),
+    "/settings answers": () => ({ cost_in_answers: "true", "was.cost_in_answers": "" }),
+    "/settings platform": () => ({ "was.enabled": "true" }),
+    "/settings early": () => ({ "early_access.routing": "true", "was.early_access.routing": "" }),
+    "/provider-keys create": withoutKeys,
+    "/provider-keys/new create": withoutKeys,
+    "/provider-keys/:id replace": () => ({ key: "sk-acme-9876543210" }),
+    "/operator open": () => ({ name: `workspace ${++people}` }),
+    "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
+    "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),
+    "/account password": () => ({ password: "violet harbour engine 47" }),
+  };
+  async function withoutKeys(): Promise<Record<string, string>> {
+    await database.sql`DELETE FROM own_keys`;
+    return { provider: "beta", key: "sk-acme-0123456789" };
+  }
+
+  /** The first segments of a page's path with `:id` name what the id is of. */
+  async function addressOf(page: string, email: string | null): Promise<string> {
+    const [, start = ""] = /^(.*?:id)/.exec(page) ?? [];
+    const id = start === "" ? "" : await ids[start]?.(email);
+    const of = pages.find((one) => nameOf(one) === page)?.of;
+    const path = page.replace(":id", encodeURIComponent(id ?? ""));
+    return of === "workspace" ? `/console/w/acme${path}` : `/console${path}`;
+  }
+
+  test.each(rows)("$page $action", async ({ page, action, allowed }) => {
+    for (const role of roles) {
+      const settings = { enabled: true, early_access: ["own_keys"], prompt_storage: false, cost_in_answers: false, fallbacks: true };
+      await world.control.expect("PATCH", "/workspaces/acme", { body: settings });
+      const email = role === "operator" ? null : `${role}@acme`;
+      const way = email === null ? "operator token" : "password";
+      const browser = await startSession({ email, way, agent: "" }, { sql: database.sql, clock: world.control.clock });
+      const path = await addressOf(page, email);
+      const fields = { form_token: formToken(browser.token), session: browser.session.id, action, ...(await forms[`${page} ${action}`]?.()) };
+      const { status, text: shown } = action === "see" ? await world.get(path, browser) : await world.post(path, fields, browser);
+      const expected = allowed[role] ? [200, 303] : [400, 403, 404];
+      expect([role, status, expected.includes(status) ? "" : shown], `${page} ${action}`).toEqual([role, status, ""]);
+    }
+  });
+});
