@@ -20,12 +20,15 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
 
   const members = "/console/w/acme/members";
   const pageOf = (email: string) => `${members}/${encodeURIComponent(email)}`;
-  const add = (email: string, role = "member") => world.control.expect("POST", "/members", { body: { workspace: "acme", email, role } });
+  const add = (email: string, role = "member") =>
+    world.control.expect("POST", "/members", { body: { workspace: "acme", email, role } });
 
   test("an admin invites a person by mail, and the page says so", async () => {
     const invited = await world.post(members, { action: "invite", email: "New@acme", role: "auditor" }, admin);
     expect([invited.status, invited.headers.get("location")]).toEqual([303, members]);
-    expect(decodeURIComponent(invited.headers.get("set-cookie") ?? "")).toContain("new@acme is a member now. A mail with a sign-in link is on its way.");
+    expect(decodeURIComponent(invited.headers.get("set-cookie") ?? "")).toContain(
+      "new@acme is a member now. A mail with a sign-in link is on its way.",
+    );
     expect((await world.get(members, admin)).text).toContain("new@acme");
     const again = await world.post(members, { action: "invite", email: "new@acme", role: "auditor" }, admin);
     expect([again.status, again.text.includes('id="invite-email-problem"')]).toEqual([409, true]);

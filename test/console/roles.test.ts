@@ -8,8 +8,10 @@ import type { Page } from "../../src/console/page.ts";
 import { pages } from "../../src/console/pages.ts";
 import { formToken } from "../../src/accounts/sessions/same-origin.ts";
 import { startSession } from "../../src/accounts/sessions/start-session.ts";
-import { ConsoleWorld } from "../support/console.ts";
+import { totpStepMs } from "../../src/accounts/limits.ts";
+import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { addProviders } from "../support/own-key-providers.ts";
+import { appCode } from "../support/sign-in/authenticator-app.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 const roles = ["member", "auditor", "admin", "super_admin", "operator"] as const;
@@ -24,18 +26,22 @@ interface Row {
 const text = readFileSync(new URL("../../docs/console.md", import.meta.url), "utf8");
 
 /** Any word allows it: `own` is sent for something of the sender's own. */
-const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:-]*)` +\| `(\w+)` +\|(.*)\|$/gm)].map(([, page = "", action = "", cells = ""]) => {
-  const words = cells.split("|").map((word) => word.trim() !== "");
-  const [member = false, auditor = false, admin = false, super_admin = false, operator = false] = words;
-  return { page, action, allowed: { member, auditor, admin, super_admin, operator } };
-});
+const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:-]*)` +\| `([\w-]+)` +\|(.*)\|$/gm)].map(
+  ([, page = "", action = "", cells = ""]) => {
+    const words = cells.split("|").map((word) => word.trim() !== "");
+    const [member = false, auditor = false, admin = false, super_admin = false, operator = false] = words;
+    return { page, action, allowed: { member, auditor, admin, super_admin, operator } };
+  },
+);
 
 /** The page's path, as the document has it. */
 const nameOf = ({ of, path }: Page): string => (of === "operator" ? `/operator${path}`.replace(/\/$/, "") : path);
 
 describe("docs/console.md", () => {
   test("it has a row for each page and each of its forms, and no other", () => {
-    const known = pages.flatMap((page) => ["see", ...Object.keys(page.actions ?? {})].map((action) => `${nameOf(page)} ${action}`));
+    const known = pages.flatMap((page) =>
+      ["see", ...Object.keys(page.actions ?? {})].map((action) => `${nameOf(page)} ${action}`),
+    );
     expect(rows.map(({ page, action }) => `${page} ${action}`).toSorted()).toEqual(known.toSorted());
   });
 });
@@ -73,7 +79,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
   };
 
   /** What a form sends, so that it changes something. */
-  const forms: Record<string, () => Record<string, string> | Promise<Record<string, string>>> = {
+  const forms: Record<string, (sender: Browser) => Record<string, string> | Promise<Record<string, string>>> = {
     "/keys create": () => ({ kind: "tools" }),
     "/keys/new create": () => ({ kind: "inference", name: "job" }),
     "/keys/:id edit": () => ({ kind: "inference", name: "renamed" }),
@@ -92,11 +98,20 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/operator open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),
+    "/account confirm-second-factor": scannedCode,
     "/account password": () => ({ password: "violet harbour engine 47" }),
   };
   async function withoutKeys(): Promise<Record<string, string>> {
     await database.sql`DELETE FROM own_keys`;
     return { provider: "beta", key: "sk-acme-0123456789" };
+  }
+
+  async function scannedCode(sender: Browser): Promise<Record<string, string>> {
+    const { text: shown } = await world.post("/console/account", { action: "set-up-second-factor" }, sender);
+    const [, secret = ""] = /<code id="secret">([A-Z2-7 \n]+)<\/code>/.exec(shown) ?? [];
+    const { clock } = world.control;
+    clock.advance(totpStepMs);
+    return { code: appCode(secret.replaceAll(/\s/g, ""), clock.now()) };
   }
 
   /** The first segments of a page's path with `:id` name what the id is of. */
@@ -110,15 +125,26 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
 
   test.each(rows)("$page $action", async ({ page, action, allowed }) => {
     for (const role of roles) {
-      const settings = { enabled: true, early_access: ["own_keys"], prompt_storage: false, cost_in_answers: false, fallbacks: true };
+      const settings = {
+        enabled: true,
+        early_access: ["own_keys"],
+        prompt_storage: false,
+        cost_in_answers: false,
+        fallbacks: true,
+      };
       await world.control.expect("PATCH", "/workspaces/acme", { body: settings });
       const email = role === "operator" ? null : `${role}@acme`;
       const way = email === null ? "operator token" : "password";
       const browser = await startSession({ email, way, agent: "" }, { sql: database.sql, clock: world.control.clock });
       const path = await addressOf(page, email);
-      const fields = { form_token: formToken(browser.token), session: browser.session.id, action, ...(await forms[`${page} ${action}`]?.()) };
+      const fields = {
+        form_token: formToken(browser.token),
+        session: browser.session.id,
+        action,
+        ...(await forms[`${page} ${action}`]?.(browser)),
+      };
       const { status, text: shown } = action === "see" ? await world.get(path, browser) : await world.post(path, fields, browser);
-      const expected = allowed[role] ? [200, 303] : [400, 403, 404];
+      const expected = allowed[role] ? [200, 303] : [400, 403, 404, 409];
       expect([role, status, expected.includes(status) ? "" : shown], `${page} ${action}`).toEqual([role, status, ""]);
     }
   });

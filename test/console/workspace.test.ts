@@ -1,9 +1,19 @@
 /** The pages of settings, provider keys and audit. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { eventWords } from "../../src/console/pages/audit/event-words.ts";
 import { recentSignInMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { addProviders } from "../support/own-key-providers.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+test("each event of the audit log has words", () => {
+  const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
+  const [, listed = ""] = /^ {2}Events: ([^]+?)\n {2}A save/m.exec(text) ?? [];
+  const events = [...listed.matchAll(/`([a-z.]+\.[a-z]+)`/g)].map(([, event]) => event ?? "");
+  expect(events.length).toBeGreaterThan(30);
+  expect(events.filter((event) => eventWords(event) === event)).toEqual([]);
+});
 
 describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
   let database: TestDatabase;
@@ -84,7 +94,11 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
     test("a key is tested and stored, and no page has it, neither after a refusal", async () => {
       await world.control.expect("PATCH", "/workspaces/acme", { body: { early_access: ["own_keys"] } });
       const refused = await create({ key: `${secret}-bad` });
-      expect([refused.status, refused.text.includes("refused the key"), refused.text.includes(secret)]).toEqual([409, true, false]);
+      expect([refused.status, refused.text.includes("refused the key"), refused.text.includes(secret)]).toEqual([
+        409,
+        true,
+        false,
+      ]);
       expect((await create({ name: "<b>EU</b>" })).status).toBe(303);
       const listed = (await world.get(at("provider-keys"), admin)).text;
       expect(listed).toContain("…abcd");
@@ -138,7 +152,10 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
 
   describe("audit", () => {
     test("a change is told in words, from which value to which, with a link to its target", async () => {
-      await world.control.expect("PATCH", "/members/auditor@acme", { body: { workspace: "acme", role: "member" }, as: "super_admin@acme" });
+      await world.control.expect("PATCH", "/members/auditor@acme", {
+        body: { workspace: "acme", role: "member" },
+        as: "super_admin@acme",
+      });
       await world.control.expect("PATCH", "/members/auditor@acme", { body: { workspace: "acme", role: "auditor" } });
       const { text } = await world.get(`${at("audit")}?event=workspace.member.updated&actor=Super_Admin@acme`, admin);
       expect(text).toContain("Role: <bdi>auditor</bdi> → <bdi>member</bdi>");

@@ -1,4 +1,5 @@
 /** What the operator does to a person's account, which holds in every workspace: stop it, delete it, or create a sign-in link. */
+import type { SignInReset } from "../../../accounts/oidc/reset-sign-in.ts";
 import type { AccountView, ListedMember } from "../../../accounts/workspaces/schema.ts";
 import type { AccountVerb } from "../../../accounts/workspaces/set-account.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -29,6 +30,7 @@ export const accountActions: NonNullable<Page["actions"]> = {
   lock: accountAction("lock"),
   unlock: accountAction("unlock"),
   delete: accountAction("delete"),
+  reset: resetSignIn,
   link: createLink,
 };
 
@@ -75,14 +77,27 @@ export function accountSection(member: ListedMember, call: PageCall): Html | nul
     markup`<p class="hint">It is the person's in all workspaces. A suspended or locked account is signed out, and its keys stop until it is active again.</p>
       <div class="form-end">${buttons}${remove}</div>
       ${dialog({ id: "delete-account", title: `Delete the account ${email}?`, body: deleteForm(member, call), asks: null })}
-      ${isActive ? linkPart(email, call) : null}`,
+      ${isActive ? signInPart(email, call) : null}`,
   );
 }
 
-function linkPart(email: string, call: PageCall): Html {
-  const first = signInFirst(call, "create a sign-in link");
+function signInPart(email: string, call: PageCall): Html {
+  const first = signInFirst(call, "create a sign-in link or reset the sign-in");
+  const linking = actionButton({
+    action: call.path,
+    label: "Create a sign-in link",
+    what: `for ${email}`,
+    hidden: hiddenFields(call, "link"),
+  });
+  const resetting = actionButton({
+    action: call.path,
+    label: "Reset the sign-in",
+    what: `of ${email}`,
+    hidden: hiddenFields(call, "reset"),
+  });
   return markup`<p class="hint">A sign-in link signs this person in once, within an hour. Hand it over by a safe way: whoever opens it is this person.</p>
-    ${first ?? actionButton({ action: call.path, label: "Create a sign-in link", what: `for ${email}`, hidden: hiddenFields(call, "link") })}`;
+    <p class="hint">A reset removes the second factor and the link to the OpenID Connect provider, and signs the person out; the password stays.</p>
+    ${first ?? markup`<div class="form-end">${linking}${resetting}</div>`}`;
 }
 
 function deleteForm({ email }: ListedMember, call: PageCall): Html {
@@ -113,6 +128,15 @@ function accountAction(verb: AccountVerb) {
     const { email } = await findMember(call);
     await call.control<AccountView>("POST", `/accounts/${encodeURIComponent(email)}/${verb}`);
     return { goTo: call.link(memberPath(email)), said: `The account ${email} ${done[verb]}.` };
+  };
+}
+
+async function resetSignIn(call: PageCall): Promise<ActionResult> {
+  const { email } = await findMember(call);
+  await call.control<SignInReset>("POST", `/accounts/${encodeURIComponent(email)}/reset`);
+  return {
+    goTo: call.link(memberPath(email)),
+    said: `${email} signs in without a second factor next time, and sets up a new one.`,
   };
 }
 

@@ -35,7 +35,10 @@ export const accountEndpoints: Endpoint[] = [
     summary: "Remove a person's second factor and link to the OpenID Connect provider, and end their sessions",
     fields: NoFields,
     view: SignInReset,
-    handle: async ({ id: email, actors, parts }) =>
-      resetSignIn({ actor: actors.operator("reset a person's sign-in"), email }, parts),
+    async handle({ id: email, actors, parts }) {
+      const actor = actors.operator("reset a person's sign-in");
+      actors.requireRecentSignIn("reset a person's sign-in");
+      return resetSignIn({ actor, email }, parts);
+    },
   }),
 ];
