@@ -85,7 +85,9 @@ export const ListedMember = Type.Composite([
     active_keys: Type.Union([Type.Integer(), Type.Null()], {
       description: `How many keys they have in this workspace; ${overseen}`,
     }),
-    month_spent_usd: textOrNull(`What their keys and the Workbench have spent in the current month (UTC), in USD with nine decimals; ${overseen}`),
+    month_spent_usd: textOrNull(
+      `What their keys and the Workbench have spent in the current month (UTC), in USD with nine decimals; ${overseen}`,
+    ),
     last_seen_at: textOrNull(
       `When they last used the Console, to the minute, ISO 8601 in UTC; null without a session of the last week, and ${overseen}`,
     ),

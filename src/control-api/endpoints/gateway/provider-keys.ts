@@ -6,7 +6,14 @@ import { deleteOwnKey } from "../../../gateway/own-keys/delete.ts";
 import { disableOwnKey } from "../../../gateway/own-keys/disable.ts";
 import { listOwnKeyProviders, OwnKeyProvider } from "../../../gateway/own-keys/providers.ts";
 import { replaceOwnKey } from "../../../gateway/own-keys/replace.ts";
-import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../../gateway/own-keys/schema.ts";
+import {
+  NewOwnKey,
+  OwnKeyDeleted,
+  OwnKeyForm,
+  OwnKeyTest,
+  OwnKeyTestForm,
+  OwnKeyView,
+} from "../../../gateway/own-keys/schema.ts";
 import { findOwnKey, listOwnKeys, noOwnKey } from "../../../gateway/own-keys/show.ts";
 import { testOwnKey } from "../../../gateway/own-keys/test.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../../limits.ts";
