@@ -31,17 +31,24 @@ function found(path: string, { of, ...place }: Pick<FoundPage, "workspace" | "ba
   return null;
 }
 
+/** A last word that begins with `*` takes the rest of the path, for ids with slashes; other words take one part of it. */
 function matched(path: string, pattern: string): Record<string, string> | null {
-  const given = path.split("/");
   const expected = pattern.split("/");
+  const takesRest = expected.at(-1)?.startsWith("*") ?? false;
+  const given = takesRest ? withRest(path.split("/"), expected.length) : path.split("/");
   if (given.length !== expected.length) return null;
   const params: Record<string, string> = {};
   for (const [index, word] of expected.entries()) {
     const part = given[index] ?? "";
-    if (word.startsWith(":")) params[word.slice(1)] = decoded(part);
+    if (/^[:*]/.test(word)) params[word.slice(1)] = decoded(part);
     else if (word !== part) return null;
   }
   return params;
+}
+
+/** The parts of a path, at most so many, with the rest in the last one. */
+function withRest(parts: string[], count: number): string[] {
+  return parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join("/")];
 }
 
 /** A malformed escape stays as it is, and so finds nothing. */

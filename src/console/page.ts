@@ -1,5 +1,6 @@
 /** A page of the Console, as the table of pages holds it. */
 import type { Role } from "../accounts/audit/actor.ts";
+import type { EarlyAccessFeature } from "../accounts/workspaces/set.ts";
 import type { Method } from "../control-api/endpoint.ts";
 import type { Html } from "../http/html.ts";
 import type { Asset } from "../http/pages/asset.ts";
@@ -11,14 +12,14 @@ import type { Viewer, ViewerRole } from "./viewer.ts";
 export interface Page {
   /** Of a workspace: below /console/w/<workspace>. Of the operator: below /console/operator. Of a person: below /console. */
   of: "workspace" | "operator" | "person";
-  /** Such as `/keys` or `/keys/:id`. */
+  /** Such as `/keys`, `/keys/:id` or, for ids with slashes, `/models/*id`. */
   path: string;
   /** Its place in the navigation; null: another page leads to it. */
   navigation: { section: Section; label: string; icon: IconName } | null;
   /** The roles that may see it; the operator may see every page. */
   roles: readonly Role[];
   /** Switched on for the workspace by an early-access word; absent: for all. */
-  earlyAccess?: string;
+  earlyAccess?: EarlyAccessFeature;
   /** The largest form, for one with a file. */
   formBytesMax?: number;
   /** For a page that takes longer than others. */

@@ -4,6 +4,7 @@ import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
 import { requireFormToken } from "../accounts/sessions/same-origin.ts";
 import { withDeadline } from "../kernel/clock.ts";
 import { csvResponse } from "./csv.ts";
+import { servedPage, type ServedPage } from "./early-access.ts";
 import { readForm, type FormFields } from "./form.ts";
 import { pageDeadlineMs } from "./limits.ts";
 import { withRefusal } from "./page-call.ts";
@@ -14,41 +15,46 @@ import { shellResponse } from "./shell.ts";
 
 interface Shown {
   page: Page;
+  /** What it does for the workspace. */
+  served: ServedPage;
   call: PageCall;
   request: Request;
 }
 
 /** @throws DomainError */
-export function showPage({ page, call, request }: Shown, parts: ConsoleParts): Promise<Response> {
+export function showPage({ page, call, request }: Omit<Shown, "served">, parts: ConsoleParts): Promise<Response> {
   requireRole(page, call);
-  const work = request.method === "POST" ? act({ page, call, request }, parts) : get({ page, call, request });
+  const work = servedPage(page, call).then((served) => {
+    const shown = { page, served, call, request };
+    return request.method === "POST" ? act(shown, parts) : get(shown);
+  });
   return withDeadline(parts.control.clock, page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }
 
-async function get({ page, call, request }: Shown): Promise<Response> {
-  if (page.csv && call.query.get("as") === "csv") return csvResponse(await page.csv(call));
-  return shellResponse({ content: await page.render(call), page, call, request });
+async function get({ page, served, call, request }: Shown): Promise<Response> {
+  if (served.csv && call.query.get("as") === "csv") return csvResponse(await served.csv(call));
+  return shellResponse({ content: await served.render(call), page, call, request });
 }
 
-async function act({ page, call, request }: Shown, { control }: ConsoleParts): Promise<Response> {
+async function act({ page, served, call, request }: Shown, { control }: ConsoleParts): Promise<Response> {
   const form = await readForm(request, control.clock, page.formBytesMax);
   requireFormToken(form.raw("form_token"), call.viewer.token);
   const name = form.text("action");
-  const action = page.actions?.[name];
+  const action = served.actions?.[name];
   if (!action) throw new DomainError("not_found", "This page has no such form: load it again");
   try {
     const result = await action(call, form);
     if ("goTo" in result) return seeOther(result.goTo, [saidCookie(result.said, request)]);
     return shellResponse({ content: result.show, page, call, request });
   } catch (error) {
-    return await showRefusal(error, { page, call, request, name, form });
+    return await showRefusal(error, { page, served, call, request, name, form });
   }
 }
 
 /** Shows the page again with the message and all that was typed. */
 async function showRefusal(
   error: unknown,
-  { page, call, request, name, form }: Shown & { name: string; form: FormFields },
+  { page, served, call, request, name, form }: Shown & { name: string; form: FormFields },
 ): Promise<Response> {
   const isRefusal = (error instanceof DomainError && error.code !== "sign_in_again") || error instanceof LimitReachedError;
   if (!isRefusal) throw error;
@@ -56,7 +62,7 @@ async function showRefusal(
   const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;
   const refused = { action: name, field, message: error.message, form, isShown: false };
   const refusedCall = withRefusal(call, refused);
-  const content = await page.render(refusedCall);
+  const content = await served.render(refusedCall);
   return shellResponse({ content, page, call: refusedCall, request, status });
 }
 

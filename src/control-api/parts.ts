@@ -11,6 +11,8 @@ import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
 import type { WorkbenchRun } from "../gateway/api/workbench.ts";
 import type { CallProvider } from "../gateway/providers/http.ts";
+import type { RouteMeasure } from "../gateway/models/listing.ts";
+import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
@@ -51,6 +53,8 @@ export interface ControlParts {
   /** Reads uploaded documents. */
   sboms: SbomReader;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
+  /** A route's figures from real traffic; null: not measured. */
+  measure(route: Route): RouteMeasure | null;
   /** Calls providers with this key, for tests of own keys. */
   callWith(key: Secret): CallProvider;
   /** Answers a member's request of the Workbench as the inference API answers a key's. */

@@ -165,6 +165,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     connectors,
     probeFetch: createProbeFetch({ clock }),
     models,
+    measure: gateway.health.measure.bind(gateway.health),
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),
     runInWorkbench: (run: WorkbenchRun) => runInWorkbench(run, gateway),
     position: gateway.admission.position.bind(gateway.admission),

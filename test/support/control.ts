@@ -86,6 +86,7 @@ export class Control {
       ...this.platforms,
       sboms: testSbomReader(),
       models: noModels,
+      measure: () => null,
       callWith: () => () => Promise.reject(new Error("No provider is called in this test")),
       runInWorkbench: (run) => this.runInWorkbench(run),
       position: async () => this.position,

@@ -43,7 +43,7 @@ const measured = {
   ),
 };
 
-const RouteShown = Type.Object({
+export const RouteShown = Type.Object({
   provider: Type.String({ description: "The provider of this route" }),
   prices_per_1m_usd: prices,
   tiers,
@@ -137,7 +137,7 @@ function embeddingsShown({ kind, embeddings }: Model): Partial<ModelRecord> {
   return { kind, dimensions: { default: dimensions, allowed }, max_inputs: inputsMax };
 }
 
-function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {
+export function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {
   return {
     provider: route.provider.id,
     prices_per_1m_usd: pricesShown(route.prices),

@@ -1,4 +1,5 @@
 import { importKinds, importModels } from "../../model-import.ts";
+import { workspace } from "../../flags.ts";
 import { id, oneOf, text, yes } from "../../value.ts";
 import type { Flag, Verb } from "../../verb.ts";
 
@@ -12,7 +13,7 @@ export const modelVerbs: readonly Verb[] = [
     summary: "List the catalog's models, and why some cannot be called",
     method: "GET",
     path: "/models",
-    flags: [oneModel],
+    flags: [oneModel, workspace],
     columns,
   },
   {

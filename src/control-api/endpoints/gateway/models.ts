@@ -1,44 +1,56 @@
 import { Type } from "@sinclair/typebox";
 import { modelCheckMsMax } from "../../limits.ts";
 import { checkModels } from "../../../gateway/models/check.ts";
-import { modelRecord, ModelRecord } from "../../../gateway/models/listing.ts";
+import { ModelDetails, modelDetails } from "../../../gateway/models/details.ts";
 import type { Model } from "../../../gateway/models/model.ts";
+import type { WorkspaceRequirements } from "../../../gateway/models/models.ts";
+import { nearestModel } from "../../../gateway/models/nearest-model.ts";
+import { requirementsOf } from "../../../gateway/own-keys/requirements.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
-import { listOf } from "../../fields.ts";
+import { listOf, withOptionalWorkspace } from "../../fields.ts";
 import type { ControlParts } from "../../parts.ts";
 import { streamProgress, wantsProgress } from "../../stream-progress.ts";
 
 const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model")) });
 
-/** All models, or the named one. @throws DomainError not_found */
+/** All models, or the named one. @throws DomainError not_found, which names the id that was probably meant */
 function choose(id: string | undefined, { models }: ControlParts): Model[] {
-  const chosen = models.list().filter((model) => id === undefined || model.id === id);
+  const published = models.list();
+  const chosen = published.filter((model) => id === undefined || model.id === id);
   if (id === undefined || chosen.length > 0) return chosen;
-  throw new DomainError("not_found", `There is no model with the id "${id}"`, { field: "id" });
+  const meant = nearestModel(id, published);
+  const hint = meant === null ? "" : `: did you mean "${meant}"?`;
+  throw new DomainError("not_found", `There is no model with the id "${id}"${hint}`, { field: "id" });
 }
 
-function describe(chosen: Model[], { models }: ControlParts): { data: ModelRecord[] } {
-  const demands = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
-  return { data: chosen.map((model) => modelRecord(model, models.availability(model, demands), () => null)) };
+/** Those of a workspace without requirements, for a list that belongs to none. */
+const noDemands: WorkspaceRequirements = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
+
+function describe(chosen: Model[], { models, measure }: ControlParts, demands = noDemands): { data: ModelDetails[] } {
+  return { data: chosen.map((model) => modelDetails(model, { models, measure, demands })) };
 }
 
 export const modelEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/models",
-    summary: "List the catalog's models, with the reason if one cannot be called",
-    fields: ChosenModels,
-    view: listOf(ModelRecord),
-    handle: async ({ input, parts }) => describe(choose(input.id, parts), parts),
+    summary: "List the catalog's models, with the reason if one cannot be called: in a workspace by its settings and own keys",
+    fields: withOptionalWorkspace(ChosenModels),
+    view: listOf(ModelDetails),
+    async handle({ input, actors, parts }) {
+      if (input.workspace === undefined) return describe(choose(input.id, parts), parts);
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      return describe(choose(input.id, parts), parts, await requirementsOf(workspace, parts.sql));
+    },
   }),
   endpoint({
     method: "POST",
     path: "/models/check",
     summary: "Run the launch checks again and wait for them; as `application/x-ndjson` with each check as soon as it ends",
     fields: ChosenModels,
-    view: listOf(ModelRecord),
+    view: listOf(ModelDetails),
     deadlineMs: modelCheckMsMax,
     progress: true,
     async handle({ input, actors, request, parts }) {
