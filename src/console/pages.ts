@@ -10,6 +10,9 @@ import { deactivatePage } from "./pages/members/deactivate.ts";
 import { invitePage } from "./pages/members/invite.ts";
 import { memberPage } from "./pages/members/member-page.ts";
 import { membersPage } from "./pages/members/members-page.ts";
+import { compareModelsPage } from "./pages/models/compare-page.ts";
+import { modelPage } from "./pages/models/model-page.ts";
+import { modelsPage } from "./pages/models/models-page.ts";
 import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
@@ -26,6 +29,9 @@ export const pages: readonly Page[] = [
   newKeyPage,
   keyPage,
   revokeKeyPage,
+  modelsPage,
+  compareModelsPage,
+  modelPage,
   workbenchPage,
 
   membersPage,

@@ -13,7 +13,7 @@ import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { limitFields, limitsIn, valuesOf } from "./key-form.ts";
 import { spent } from "./keys-page.ts";
-import { samplesFor } from "./samples.ts";
+import { samplesFor } from "../samples/request-samples.ts";
 
 const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
 
@@ -37,7 +37,7 @@ async function render(call: PageCall): Promise<PageContent> {
       : null,
     main: markup`${keyFacts(key, call)}
       ${mayChange ? section("change", "Change it", editForm(key, call)) : null}
-      ${key.kind === "tools" ? null : section("use", "Use it", codeSamples({ id: "sample", legend: "A request", samples: samplesFor(call.publicUrl, "$WEIR_KEY") }))}
+      ${key.kind === "tools" ? null : section("use", "Use it", codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl: call.publicUrl, key: "$WEIR_KEY" }) }))}
       ${mayChange ? dialog(revoking) : null}`,
   };
 }

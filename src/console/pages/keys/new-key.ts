@@ -9,7 +9,7 @@ import { form } from "../../look/forms/form.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { limitFields, limitsIn } from "./key-form.ts";
-import { samplesFor } from "./samples.ts";
+import { samplesFor } from "../samples/request-samples.ts";
 
 export const newKeyPage: Page = {
   of: "workspace",
@@ -74,7 +74,7 @@ function shownOnce(created: NewKeyView, call: PageCall): PageContent {
   const samples =
     kind === "tools"
       ? null
-      : codeSamples({ id: "first-call", legend: "A first request", samples: samplesFor(call.publicUrl, key) });
+      : codeSamples({ id: "first-call", legend: "A first request", samples: samplesFor({ publicUrl: call.publicUrl, key }) });
   const body = markup`<p>This is the only time that the key is shown. Store it now.</p>
     ${copyField({ id: "full-key", label: "Key", value: key })}${samples}${closeButton("I have stored it")}`;
   return {

@@ -32,7 +32,7 @@ function pane({ number, options: listed, wanted }: { number: 1 | 2; options: Htm
 }
 
 function options({ callable, others }: ChoosableModels, wanted: string | null): Html {
-  return markup`${group("Callable", callable, wanted)}${group("Not callable for every workspace", others, wanted)}`;
+  return markup`${group("Callable", callable, wanted)}${group("Not callable now", others, wanted)}`;
 }
 
 function group(label: string, ids: readonly string[], wanted: string | null): Html | null {

@@ -4,7 +4,7 @@ import type { ModelRecord } from "../../../gateway/models/listing.ts";
 export interface ChoosableModels {
   /** Ids, in the order of the catalog. */
   callable: string[];
-  /** Chat models that cannot be called in every workspace: one's own provider key may open them. */
+  /** Chat models that the workspace cannot call now; their pages say why. */
   others: string[];
 }
 
