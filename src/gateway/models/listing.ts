@@ -156,11 +156,18 @@ function pricesShown(prices: Prices | null): Static<typeof PricesShown> | null {
   return prices === null ? null : formatPrices(prices);
 }
 
+/** Lists of all models format the same prices again and again. */
+const formatted = new WeakMap<Prices, Static<typeof PricesShown>>();
+
 function formatPrices(prices: Prices): Static<typeof PricesShown> {
-  return {
+  const present = formatted.get(prices);
+  if (present) return present;
+  const shown = {
     input: formatPricePerMillion(prices.input),
     output: formatPricePerMillion(prices.output),
     cache_read: formatPricePerMillion(prices.cacheRead),
     cache_write: formatPricePerMillion(prices.cacheWrite),
   };
+  formatted.set(prices, shown);
+  return shown;
 }

@@ -94,6 +94,7 @@ test("the log, stored prompts and the audit log match the document", async () =>
 
 test("models, the ledger, its migration and secrets match the document, including progress streams", async () => {
   await ask("get /api/console/models", 200);
+  await ask("get /api/console/models", 200, { query: `?workspace=${customer.workspace}` });
   const accept = "application/x-ndjson";
   await ask("post /api/console/models/check", 200, { body: { id: "openai/model" } });
   await ask("post /api/console/models/check", 200, { body: { id: "openai/model" }, accept });

@@ -1,5 +1,5 @@
 /** Up to four models side by side; the address holds their ids. */
-import type { ModelDetails } from "../../../gateway/models/details.ts";
+import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
 import { nearestModel } from "../../../gateway/models/nearest-model.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { emptyState, notice } from "../../look/states.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { modelCheckMsMax } from "../../limits.ts";
 import { checkModels } from "../../../gateway/models/check.ts";
-import { ModelDetails, modelDetails } from "../../../gateway/models/details.ts";
+import { ModelDetails, modelDetails } from "../../../gateway/models/listing/details.ts";
 import type { Model } from "../../../gateway/models/model.ts";
 import type { WorkspaceRequirements } from "../../../gateway/models/models.ts";
 import { nearestModel } from "../../../gateway/models/nearest-model.ts";

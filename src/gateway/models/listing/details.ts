@@ -1,12 +1,14 @@
 /** A model in the control API: its listing for a workspace, all of its routes with the reason of each, and what its requests may contain. */
 import { Type, type Static } from "@sinclair/typebox";
-import { modelRecord, ModelRecord, RouteShown, routeShown, type RouteMeasure } from "./listing.ts";
-import type { Model, Route } from "./model.ts";
-import type { Models, WorkspaceRequirements } from "./models.ts";
-import { unavailableMessages } from "./unavailable-message.ts";
+import { modelRecord, ModelRecord, RouteShown, routeShown, type RouteMeasure } from "../listing.ts";
+import type { Model, Route } from "../model.ts";
+import type { Models, WorkspaceRequirements } from "../models.ts";
+import { unavailableMessages } from "../unavailable-message.ts";
 
 const reason = ModelRecord.properties.unavailable_reason;
-const sentence = Type.Union([Type.String(), Type.Null()], { description: "The reason as a part of a sentence; null: it can be called" });
+const sentence = Type.Union([Type.String(), Type.Null()], {
+  description: "The reason as a part of a sentence; null: it can be called",
+});
 
 const RouteDetails = Type.Composite([
   RouteShown,
