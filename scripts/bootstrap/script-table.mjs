@@ -16,6 +16,7 @@ export const scripts = {
   mcp: { file: "scripts/mcp.ts", packages: "production", service: false },
   bench: { file: "bench/main.ts", packages: "all", service: true },
   chaos: { file: "scripts/chaos.ts", packages: "all", service: true },
+  screenshots: { file: "test/browser/screenshots/main.ts", packages: "all", service: true },
   simulate: { file: "scripts/simulate.ts", packages: "all", service: false },
   mutations: { file: "scripts/mutations.ts", packages: "all", service: false },
 };

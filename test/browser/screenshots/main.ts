@@ -1,0 +1,97 @@
+/** `npm run screenshots`: pictures of every page with sample data, in both themes, on a desktop and a phone, with an index to look at. */
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pages } from "../../../src/console/pages.ts";
+import { SampleService } from "../../support/console-sample.ts";
+import { addressIn, nameOf } from "../../support/console-sample/paths.ts";
+import { runAtEnd } from "../../support/processes/at-end.ts";
+import { repository } from "../../support/processes/process.ts";
+import { chromiumPath, Visit } from "../browser.ts";
+import { signIn } from "../console/sign-in.ts";
+import { indexPage, type Shot } from "./index-page.ts";
+
+const usage = `npm run screenshots -- [word …]
+
+Writes ./screenshots/index.html and a picture of each page. With words: only of pages whose address contains one of them.`;
+
+/** Signed out, as the operator, and as the super admin of the sample's workspace, who may see every page of a workspace. */
+type Viewer = "nobody" | "operator" | "super_admin";
+
+const folder = join(repository, "screenshots");
+const widths = [1_280, 360] as const;
+const themes = ["light", "dark"] as const;
+/** Longer pages are cut off. */
+const heightMax = 4_000;
+
+interface Place {
+  /** Of its files: the same in every run. */
+  name: string;
+  path: string;
+  viewer: Viewer;
+}
+
+function placesIn({ sample }: SampleService): Place[] {
+  const open = { "front-door": "/", reference: "/reference", connectors: "/connectors", "sign-in": "/console/sign-in" };
+  return [
+    ...Object.entries(open).map(([name, path]): Place => ({ name, path, viewer: "nobody" })),
+    ...pages.map((page): Place => ({
+      name: nameOf(page).replace(/\W+/g, "-").replace(/-$/, ""),
+      path: addressIn(sample, page),
+      viewer: page.of === "operator" ? "operator" : "super_admin",
+    })),
+  ];
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  if (words.includes("--help")) return console.log(usage);
+  if (chromiumPath === null) throw new Error("There is no Chromium to take pictures with");
+  console.log("Starting a service with sample data");
+  await using service = await SampleService.start({ CONSOLE: "on" });
+  const places = placesIn(service).filter(({ path }) => words.length === 0 || words.some((word) => path.includes(word)));
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const shots: Shot[] = [];
+  for (const [viewer, own] of Map.groupBy(places, ({ viewer }) => viewer)) {
+    await using visitor = await visitAs(viewer, service);
+    for (const place of own) {
+      shots.push(await take(place, visitor));
+      console.log(`${shots.length} of ${places.length}: ${place.path}`);
+    }
+  }
+  await writeFile(join(folder, "index.html"), indexPage(shots));
+  console.log(`${join(folder, "index.html")} shows them`);
+}
+
+async function visitAs(viewer: Viewer, { fleet, sample }: SampleService): Promise<Visit> {
+  const visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
+  if (viewer !== "nobody") await signIn(visitor, fleet, viewer === "operator" ? null : sample.addressOf(viewer));
+  return visitor;
+}
+
+/** The page is loaded once; its style alone follows the theme and the width. */
+async function take({ name, path }: Place, visitor: Visit): Promise<Shot> {
+  const page = await visitor.open(path);
+  const title = await page.title();
+  const files: string[] = [];
+  for (const width of widths) {
+    for (const colorScheme of themes) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      const height = Number(await page.evaluate("document.documentElement.scrollHeight"));
+      await page.setViewportSize({ width, height: Math.min(Math.max(height, 800), heightMax) });
+      const file = `${name}-${width}-${colorScheme}.png`;
+      await page.screenshot({ path: join(folder, file) });
+      files.push(file);
+    }
+  }
+  return { path, title, files, faults: visitor.faults.splice(0) };
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  await runAtEnd();
+}

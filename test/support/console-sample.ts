@@ -1,0 +1,83 @@
+/** A service with something on every page of the Console: members of each role, requests of three weeks, findings, tickets, a connection. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { earlyAccessFeatures } from "../../src/accounts/workspaces/set.ts";
+import { addressOf, sampleName, writeHistory, type History } from "./console-sample/history.ts";
+import { addSecurity, type SampleSecurity } from "./console-sample/security.ts";
+import { chat } from "./gateway/requests.ts";
+import type { LogRow } from "./operator.ts";
+import { Fleet } from "./servers/fleet.ts";
+import { until } from "./until.ts";
+
+export interface ConsoleSample extends History {
+  /** Of the workspace. */
+  name: string;
+  security: SampleSecurity;
+  /** Ids in the log: of an answer whose prompt is stored, and of an error. */
+  generations: { stored: string; failed: string };
+  connection: string;
+  /** The address of the member with this role. */
+  addressOf(role: "member" | "auditor" | "admin" | "super_admin"): string;
+}
+
+export class SampleService implements AsyncDisposable {
+  readonly fleet: Fleet;
+  readonly sample: ConsoleSample;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(fleet: Fleet, sample: ConsoleSample, stack: AsyncDisposableStack) {
+    this.fleet = fleet;
+    this.sample = sample;
+    this.#stack = stack;
+  }
+
+  /** @param environment of the service, besides a fleet's */
+  static async start(environment: Record<string, string> = {}): Promise<SampleService> {
+    await using stack = new AsyncDisposableStack();
+    const dataDir = await mkdtemp(join(tmpdir(), "weir-sample-"));
+    stack.defer(() => rm(dataDir, { recursive: true, force: true }));
+    const history = await writeHistory(dataDir);
+    const fleet = stack.use(await Fleet.start({ services: null, dataDir, environment }));
+    return new SampleService(fleet, await fill(fleet, history), stack.move());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+async function fill(fleet: Fleet, history: History): Promise<ConsoleSample> {
+  const operator = fleet.operator();
+  const workspace = sampleName;
+  const settings = { early_access: earlyAccessFeatures, prompt_storage: true, spend_limit_usd: "250" };
+  await operator.call("PATCH", `/workspaces/${workspace}`, settings);
+  await operator.call("POST", "/workspaces", { name: "second workspace", credit_usd: "5" });
+  const credentials = { okta_domain: "example.okta.com", api_token: "a token of the sample" };
+  const { id: connection } = await operator.call<{ id: string }>("POST", "/connections", {
+    workspace,
+    connector: "okta",
+    credentials,
+  });
+  const security = await addSecurity({ name: workspace, member: addressOf("member") }, { operator, url: fleet.url() });
+  return { ...history, name: workspace, security, connection, generations: await callModels(fleet), addressOf };
+}
+
+/** Real requests, whose prompts are stored. */
+async function callModels(fleet: Fleet): Promise<ConsoleSample["generations"]> {
+  const operator = fleet.operator();
+  const owner = addressOf("member");
+  const form = { workspace: sampleName, owner, name: "Support assistant" };
+  const { id, key } = await operator.call<{ id: string; key: string }>("POST", "/keys", form);
+  const send = (content: string) =>
+    chat({ url: fleet.url(), key, body: { model: "sandbox/echo", messages: [{ role: "user", content }] } });
+  for (const content of ["Which day is best for a release?", "sandbox: status=500", "Summarize the notes of this week"])
+    await (await send(content)).text();
+  let rows: LogRow[] = [];
+  await until(async () => {
+    rows = await operator.log(`workspace=${sampleName}&limit=3`);
+    return rows.every(({ key_id: caller }) => caller === id);
+  });
+  const idOf = (wanted: (row: LogRow) => boolean): string => rows.find(wanted)?.generation_id ?? "";
+  return { stored: idOf(({ status }) => status === 200), failed: idOf(({ status }) => status !== 200) };
+}

@@ -1,0 +1,124 @@
+/** Three weeks of requests of a workspace, written before its service starts: no API sets a time. */
+import { join } from "node:path";
+import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
+import { chargeOf } from "../../../src/gateway/metering/charge.ts";
+import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
+import { silentLog } from "../../../src/kernel/log.ts";
+import { Control } from "../control.ts";
+import { book, settlement } from "../gateway/settlements.ts";
+import { copyEmbeddedDatabase } from "../servers/prepared-databases.ts";
+
+export const sampleName = "example";
+export const addressOf = (role: string): string => `${role}@${sampleName}`;
+
+export interface History {
+  workspace: string;
+  /** Ids, by what the keys are for. */
+  keys: { production: string; nearItsLimit: string; revoked: string };
+}
+
+const days = 21;
+const requestsPerDay = 10;
+const dayMs = 86_400_000;
+
+interface SampleModel {
+  model: string;
+  provider: string;
+  /** In USD per 1M tokens. */
+  input: number;
+  output: number;
+}
+
+const models: readonly SampleModel[] = [
+  { model: "openai/gpt-5.4", provider: "openai", input: 2.5, output: 15 },
+  { model: "anthropic/claude-opus-5", provider: "anthropic", input: 5, output: 25 },
+  { model: "google/gemini-3.1-pro-preview", provider: "google", input: 2, output: 12 },
+  { model: "sandbox/echo", provider: "sandbox", input: 1, output: 2 },
+];
+
+/** @param dataDir of the service, which does not run yet */
+export async function writeHistory(dataDir: string): Promise<History> {
+  const folder = join(dataDir, "postgres");
+  await copyEmbeddedDatabase(folder);
+  await using database = await openEmbeddedPostgres({ folder, clock: systemClock, log: silentLog });
+  const control = new Control(database.sql);
+  const nowMs = Date.now();
+  const goTo = (atMs: number): void => control.clock.advance(atMs - control.clock.now());
+  goTo(nowMs - days * dayMs);
+  const workspace = await control.workspace(sampleName, "500");
+  const key = async (name: string, owner: string) => (await control.key(sampleName, { name, owner: addressOf(owner) })).id;
+  const production = await key("Production", "admin");
+  const nearItsLimit = await key("Nightly evaluation", "member");
+  const revoked = await key("Prototype", "member");
+  const settlements = requests({ workspace, keys: [production, production, nearItsLimit, revoked], nowMs });
+  for (const ofDay of Map.groupBy(settlements, ({ admittedAt }) => Math.floor(admittedAt / dayMs)).values())
+    await book(database.sql, ...ofDay);
+  goTo(nowMs - dayMs);
+  await control.expect("POST", `/keys/${revoked}/revoke`, { body: {} });
+  await limitNearly({ key: nearItsLimit, settlements, nowMs }, control);
+  return { workspace, keys: { production, nearItsLimit, revoked } };
+}
+
+/** One in twelve fails. The newest is a minute old. */
+function requests({ workspace, keys, nowMs }: { workspace: string; keys: string[]; nowMs: number }): Settlement[] {
+  return Array.from({ length: days * requestsPerDay }, (_, index) => {
+    const age = (index * dayMs) / requestsPerDay + 60_000 * (1 + (index % 7) * 5);
+    const model = models[(index * 7 + (index % 3)) % models.length] ?? models[0];
+    if (!model) throw new Error("The sample has no models");
+    const key = keys[index % keys.length] ?? "";
+    const facts = index % 12 === 5 ? failed(index) : answered(index);
+    const price = (usd: number): string => String(usd * 1_000_000);
+    return settlement({
+      workspace,
+      key,
+      admittedAt: nowMs - age,
+      reserved: "2000000000",
+      model: model.model,
+      provider: model.provider,
+      prices: {
+        input: price(model.input),
+        output: price(model.output),
+        cacheRead: price(model.input),
+        cacheWrite: price(model.input),
+      },
+      streamed: index % 3 !== 0,
+      ...facts,
+    });
+  });
+}
+
+function answered(index: number): Partial<Settlement> {
+  const usage = {
+    promptTokens: 4_000 + ((index * 7_919) % 60_000),
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    completionTokens: 200 + ((index * 613) % 3_000),
+    reasoningTokens: 0,
+  };
+  return { usage, firstTokenMs: 220 + ((index * 131) % 900), durationMs: 1_500 + ((index * 379) % 9_000) };
+}
+
+const failures = [
+  [429, "upstream_rate_limited"],
+  [502, "upstream_error"],
+  [504, "upstream_timeout"],
+] as const;
+
+function failed(index: number): Partial<Settlement> {
+  const [status, code] = failures[index % failures.length] ?? failures[0];
+  const usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  return { usage, status, code, firstTokenMs: null, durationMs: 900 };
+}
+
+/** A limit that this month's spend of the key reaches to nine tenths; at least one cent. */
+async function limitNearly(
+  { key, settlements, nowMs }: { key: string; settlements: readonly Settlement[]; nowMs: number },
+  control: Control,
+): Promise<void> {
+  const ofMonth = settlements.filter((one) => one.key === key && one.month === monthOf(nowMs));
+  const spent = ofMonth.reduce((sum, one) => sum + chargeOf(one).cost, 0n);
+  const cents = (spent * 10n) / 9n / 10_000_000n + 1n;
+  const limit = `${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`;
+  await control.expect("PATCH", `/keys/${key}`, { body: { monthly_spend_limit_usd: limit } });
+}

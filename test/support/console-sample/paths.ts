@@ -1,0 +1,35 @@
+/** The addresses of the Console's pages in the sample. */
+import type { Page } from "../../../src/console/page.ts";
+import type { ConsoleSample } from "../console-sample.ts";
+
+/** The path of each page whose path has parameters, by its kind and pattern. A test compares it with the table of pages. */
+export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
+  "workspace /keys/:id": ({ keys }) => `/keys/${keys.production}`,
+  "workspace /keys/:id/revoke": ({ keys }) => `/keys/${keys.production}/revoke`,
+  "workspace /models/*id": () => "/models/sandbox/echo",
+  "operator /workspaces/:id": ({ workspace }) => `/workspaces/${workspace}`,
+};
+
+/** Queries that a page needs to show something. */
+const queries: Record<string, string> = {
+  "workspace /models/compare": "?id=openai/gpt-5.4&id=anthropic/claude-opus-5&id=sandbox/echo",
+  "workspace /workbench": "?model=sandbox/echo",
+};
+
+export function nameOf({ of, path }: Pick<Page, "of" | "path">): string {
+  return `${of} ${path}`;
+}
+
+/** The whole path of a page, such as `/console/w/example/keys`. @throws Error for a page without a sample path */
+export function addressIn(sample: ConsoleSample, page: Pick<Page, "of" | "path">): string {
+  const name = nameOf(page);
+  const of = samplePaths[name];
+  if (!of && hasParameters(page)) throw new Error(`test/support/console-sample/paths.ts lacks a path for "${name}"`);
+  const path = (of ? of(sample) : page.path.replace(/^\/$/, "")) + (queries[name] ?? "");
+  if (page.of === "workspace") return `/console/w/${encodeURIComponent(sample.name)}${path}`;
+  return page.of === "operator" ? `/console/operator${path}` : `/console${path}`;
+}
+
+export function hasParameters({ path }: Pick<Page, "path">): boolean {
+  return /\/[:*]/.test(path);
+}

@@ -1,0 +1,134 @@
+/** Projects with findings, decisions about them, and tickets, as a running service makes them. */
+import type { Operator } from "../operator.ts";
+import { until } from "../until.ts";
+
+export interface SampleSecurity {
+  project: string;
+  product: string;
+  finding: string;
+  /** Of a vulnerability. */
+  cve: string;
+  ticket: string;
+}
+
+interface Workspace {
+  name: string;
+  /** Owns the tools key. */
+  member: string;
+}
+
+const network = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H";
+const local = "CVSS:3.1/AV:L/AC:H/PR:L/UI:N/S:U/C:L/I:L/A:N";
+const middle = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:N/I:N/A:L";
+
+const advisories = [
+  advisory("CVE-2026-10001", { name: "lodash", fixed: "4.17.21", vector: network, summary: "Command injection by a template" }),
+  advisory("CVE-2026-10002", { name: "minimist", fixed: "1.2.6", vector: network, summary: "Prototype pollution by an option" }),
+  advisory("CVE-2026-10003", { name: "lodash", fixed: "4.17.21", vector: middle, summary: "Slow regular expressions" }),
+  advisory("CVE-2026-10004", { name: "express", fixed: "4.19.2", vector: middle, summary: "Open redirect" }),
+  advisory("CVE-2026-10005", { name: "debug", fixed: null, vector: local, summary: "Text of a log is not escaped" }),
+];
+
+interface Affected {
+  name: string;
+  fixed: string | null;
+  vector: string;
+  summary: string;
+}
+
+function advisory(id: string, { name, fixed, vector, summary }: Affected): Record<string, unknown> {
+  const events = [{ introduced: "0" }, ...(fixed === null ? [] : [{ fixed }])];
+  return {
+    id,
+    modified: "2026-10-01T00:00:00Z",
+    published: "2026-09-01T00:00:00Z",
+    summary,
+    details: `${summary}. Versions before ${fixed ?? "all later ones"} are affected.`,
+    severity: [{ type: "CVSS_V3", score: vector }],
+    affected: [{ package: { ecosystem: "npm", name }, ranges: [{ type: "SEMVER", events }] }],
+    references: [{ type: "WEB", url: `https://example.com/${id}` }],
+  };
+}
+
+/** The packages that each leads to the next one. */
+function document(name: string, packages: readonly (readonly [name: string, version: string])[]): Uint8Array {
+  const components = packages.map(([one, version]) => ({
+    type: "library",
+    "bom-ref": one,
+    name: one,
+    version,
+    purl: `pkg:npm/${one}@${version}`,
+  }));
+  const refs = ["app", ...packages.map(([one]) => one)];
+  const dependencies = refs.slice(0, -1).map((ref, index) => ({ ref, dependsOn: [refs[index + 1]] }));
+  const metadata = { component: { type: "application", "bom-ref": "app", name } };
+  return new TextEncoder().encode(
+    JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.6", metadata, components, dependencies }),
+  );
+}
+
+export async function addSecurity(
+  { name, member }: Workspace,
+  { operator, url }: { operator: Operator; url: string },
+): Promise<SampleSecurity> {
+  await operator.call("POST", "/advisories", { records: advisories });
+  const upload = (project: string, packages: readonly (readonly [string, string])[], product?: string) => {
+    const query = new URLSearchParams({ workspace: name, project, ...(product && { product }), filename: `${project}.json` });
+    return operator.call<{ project_id: string }>("POST", `/sboms?${query}`, document(project, packages));
+  };
+  const { project_id: project } = await upload(
+    "shop",
+    [
+      ["express", "4.18.0"],
+      ["lodash", "4.17.20"],
+      ["minimist", "1.2.5"],
+    ],
+    "Storefront",
+  );
+  await upload("worker", [["debug", "4.3.0"]], "Storefront");
+  await upload("landing page", [["left-pad", "1.3.0"]]);
+  const tools = new Tools(url, await operator.toolsKey({ workspace: name, owner: member }));
+  let findings: Record<string, unknown>[] = [];
+  await until(async () => (findings = await tools.list("list_findings", "findings")).length >= advisories.length, 30_000);
+  const [open, decided, ignored] = findings;
+  await tools.call("update_finding", { finding_id: decided?.["id"], status: "in_progress", note: "The update is being tested" });
+  await tools.call("update_finding", { finding_id: ignored?.["id"], status: "ignored", note: "It is not reachable" });
+  const [product] = await tools.list("list_products", "products");
+  await tools.call("submit_feedback", { message: "The list of findings could be grouped by package", rating: 4 });
+  await tools.call("report_bug", { expected_behavior: "Two projects are listed", actual_behavior: "One is" });
+  await tools.call("create_support_request", { subject: "Retention", message: "How long are findings kept?" });
+  const [ticket] = await tools.list("list_my_tickets", "tickets");
+  return {
+    project,
+    product: String(product?.["id"]),
+    finding: String(open?.["id"]),
+    cve: String(open?.["cve_id"]),
+    ticket: String(ticket?.["id"] ?? ticket?.["ticket_id"]),
+  };
+}
+
+class Tools {
+  readonly #url: string;
+  readonly #key: string;
+
+  constructor(url: string, key: string) {
+    this.#url = url;
+    this.#key = key;
+  }
+
+  async call(operation: string, body: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+    const response = await fetch(`${this.#url}/api/tools/platform_${operation}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${this.#key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${operation} gave ${response.status}: ${text}`);
+    return (JSON.parse(text) as { data: Record<string, unknown> }).data;
+  }
+
+  async list(operation: string, plural: string): Promise<Record<string, unknown>[]> {
+    const rows = (await this.call(operation))[plural];
+    return Array.isArray(rows) ? rows : [];
+  }
+}
