@@ -14,3 +14,6 @@ export const pagesPerSessionMax = 2;
 export const pagesWaitingMax = 200;
 export const pagesWaitingPerSessionMax = 16;
 export const pageWaitMs = 5_000;
+/** Models on a page of the list, and side by side. */
+export const modelsShownMax = 50;
+export const modelsComparedMax = 4;

@@ -7,7 +7,12 @@ import type { WorkspaceRequirements } from "../models/models.ts";
 import { selectOwnKeys } from "./store.ts";
 
 export async function requirementsOf(
-  { id, zeroDataRetention, earlyAccess, ownKeyFallback }: Pick<WorkspaceRow, "id" | "zeroDataRetention" | "earlyAccess" | "ownKeyFallback">,
+  {
+    id,
+    zeroDataRetention,
+    earlyAccess,
+    ownKeyFallback,
+  }: Pick<WorkspaceRow, "id" | "zeroDataRetention" | "earlyAccess" | "ownKeyFallback">,
   sql: Queries,
 ): Promise<WorkspaceRequirements> {
   const ownKeys = earlyAccess.includes("own_keys") ? await usedKeys(id, sql) : null;

@@ -47,6 +47,7 @@ export async function writeHistory(dataDir: string): Promise<History> {
   const goTo = (atMs: number): void => control.clock.advance(atMs - control.clock.now());
   goTo(nowMs - days * dayMs);
   const workspace = await control.workspace(sampleName, "500");
+  await control.expect("POST", "/members", { body: { workspace, email: addressOf("former"), role: "member" } });
   const key = async (name: string, owner: string) => (await control.key(sampleName, { name, owner: addressOf(owner) })).id;
   const production = await key("Production", "admin");
   const nearItsLimit = await key("Nightly evaluation", "member");
@@ -56,6 +57,7 @@ export async function writeHistory(dataDir: string): Promise<History> {
     await book(database.sql, ...ofDay);
   goTo(nowMs - dayMs);
   await control.expect("POST", `/keys/${revoked}/revoke`, { body: {} });
+  await control.expect("POST", `/members/${addressOf("former")}/deactivate`, { body: { workspace } });
   await limitNearly({ key: nearItsLimit, settlements, nowMs }, control);
   return { workspace, keys: { production, nearItsLimit, revoked } };
 }

@@ -87,7 +87,8 @@ export async function addSecurity(
   );
   await upload("worker", [["debug", "4.3.0"]], "Storefront");
   await upload("landing page", [["left-pad", "1.3.0"]]);
-  const tools = new Tools(url, await operator.toolsKey({ workspace: name, owner: member }));
+  const form = { workspace: name, owner: member, kind: "tools", name: "Coding agent" };
+  const tools = new Tools(url, (await operator.call<{ key: string }>("POST", "/keys", form)).key);
   let findings: Record<string, unknown>[] = [];
   await until(async () => (findings = await tools.list("list_findings", "findings")).length >= advisories.length, 30_000);
   const [open, decided, ignored] = findings;
@@ -103,7 +104,7 @@ export async function addSecurity(
     product: String(product?.["id"]),
     finding: String(open?.["id"]),
     cve: String(open?.["cve_id"]),
-    ticket: String(ticket?.["id"] ?? ticket?.["ticket_id"]),
+    ticket: String(ticket?.["id"]),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
 import { nearestModel } from "../../../gateway/models/nearest-model.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { modelsComparedMax } from "../../limits.ts";
 import { emptyState, notice } from "../../look/states.ts";
 import { table, type Column } from "../../look/table.ts";
 import { userText, type Content } from "../../look/user-text.ts";
@@ -11,20 +12,19 @@ import { allModels, ofModels } from "./models-page.ts";
 
 export const compareModelsPage: Page = { ...ofModels, path: "/models/compare", navigation: null, render };
 
-const comparedMax = 4;
 const idCharactersMax = 200;
 
 async function render(call: PageCall): Promise<PageContent> {
   const { data } = await allModels(call);
   const { chosen, ...corrected } = chosenModels(call.query.getAll("id"), data);
-  const shown = chosen.slice(0, comparedMax);
+  const shown = chosen.slice(0, modelsComparedMax);
   return {
     title: "Compare models",
     lead: "Prices are the providers’ own, in USD per 1M tokens.",
     trail: [{ path: call.link("/models"), label: "Models" }],
     main: markup`${problems({ ...corrected, left: chosen.length - shown.length })}
       ${shown.length === 0 ? emptyState("Choose two to four models in the list.", toList(call)) : comparison(shown, call)}
-      ${shown.length < comparedMax ? addForm(shown, call) : null}`,
+      ${shown.length < modelsComparedMax ? addForm(shown, call) : null}`,
   };
 }
 
@@ -69,7 +69,7 @@ function problems({ meant, unknown, left }: Corrected): Html {
   const nearest = meant.map(({ typed, model }) =>
     notice({ tone: "warn", words: markup`${none(typed)} The nearest is shown: ${userText(model.id)}.` }),
   );
-  const words = `Only ${comparedMax} are compared: ${left} of the checked models are left out.`;
+  const words = `Only ${modelsComparedMax} are compared: ${left} of the checked models are left out.`;
   return markup`${missing}${nearest}${left === 0 ? null : notice({ tone: "warn", words })}`;
 }
 

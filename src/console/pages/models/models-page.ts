@@ -1,6 +1,7 @@
 /** All models of the catalog, as this workspace may call them. */
 import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { modelsComparedMax, modelsShownMax } from "../../limits.ts";
 import { cursorLinks } from "../../look/cursor-links.ts";
 import { address } from "../../look/forms/address.ts";
 import { emptyState, notice } from "../../look/states.ts";
@@ -26,7 +27,6 @@ export const modelsPage: Page = {
   csv,
 };
 
-const rowsShown = 50;
 /** Of the form that compares; its boxes are in the rows. */
 const comparing = "compare-models";
 
@@ -65,16 +65,16 @@ interface Around {
 }
 
 function list(found: readonly ModelDetails[], { call, query }: Around): Html {
-  const pagesMax = Math.ceil(found.length / rowsShown);
+  const pagesMax = Math.ceil(found.length / modelsShownMax);
   const page = Math.min(query.page, pagesMax);
-  const from = (page - 1) * rowsShown;
-  const rows = found.slice(from, from + rowsShown);
+  const from = (page - 1) * modelsShownMax;
+  const rows = found.slice(from, from + modelsShownMax);
   const pathOf = (number: number): string =>
     address(call.link("/models"), { ...query.given, page: number === 1 ? undefined : String(number) });
   const counted = `${from + 1} to ${from + rows.length} of ${found.length} models`;
   return markup`<form id="${comparing}" method="get" action="${call.link("/models/compare")}"></form>
     ${table({ caption: counted, captioned: true, columns: columns(call), rows, empty: markup`` })}
-    <p><button type="submit" form="${comparing}" class="quiet">Compare the checked models</button> <span class="hint">Up to four.</span></p>
+    <p><button type="submit" form="${comparing}" class="quiet">Compare the checked models</button> <span class="hint">Up to ${modelsComparedMax}.</span></p>
     ${cursorLinks({ shown: counted, firstPath: page > 1 ? pathOf(1) : null, nextPath: page < pagesMax ? pathOf(page + 1) : null })}`;
 }
 
