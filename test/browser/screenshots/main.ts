@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pages } from "../../../src/console/pages.ts";
 import { SampleService } from "../../support/console-sample.ts";
-import { addressIn, nameOf } from "../../support/console-sample/paths.ts";
+import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { runAtEnd } from "../../support/processes/at-end.ts";
 import { repository } from "../../support/processes/process.ts";
 import { chromiumPath, Visit } from "../browser.ts";
@@ -13,9 +13,6 @@ import { indexPage, type Shot } from "./index-page.ts";
 const usage = `npm run screenshots -- [word …]
 
 Writes ./screenshots/index.html and a picture of each page. With words: only of pages whose address contains one of them.`;
-
-/** Signed out, as the operator, and as the super admin of the sample's workspace, who may see every page of a workspace. */
-type Viewer = "nobody" | "operator" | "super_admin";
 
 const folder = join(repository, "screenshots");
 const widths = [1_280, 360] as const;
@@ -27,17 +24,18 @@ interface Place {
   /** Of its files: the same in every run. */
   name: string;
   path: string;
-  viewer: Viewer;
+  /** An address; null: the operator; undefined: nobody is signed in. */
+  viewer: string | null | undefined;
 }
 
 function placesIn({ sample }: SampleService): Place[] {
   const open = { "front-door": "/", reference: "/reference", connectors: "/connectors", "sign-in": "/console/sign-in" };
   return [
-    ...Object.entries(open).map(([name, path]): Place => ({ name, path, viewer: "nobody" })),
+    ...Object.entries(open).map(([name, path]): Place => ({ name, path, viewer: undefined })),
     ...pages.map((page): Place => ({
       name: nameOf(page).replace(/\W+/g, "-").replace(/-$/, ""),
       path: addressIn(sample, page),
-      viewer: page.of === "operator" ? "operator" : "super_admin",
+      viewer: viewerOf(page),
     })),
   ];
 }
@@ -62,9 +60,9 @@ async function main(words: readonly string[]): Promise<void> {
   console.log(`${join(folder, "index.html")} shows them`);
 }
 
-async function visitAs(viewer: Viewer, { fleet, sample }: SampleService): Promise<Visit> {
+async function visitAs(viewer: Place["viewer"], { fleet }: SampleService): Promise<Visit> {
   const visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
-  if (viewer !== "nobody") await signIn(visitor, fleet, viewer === "operator" ? null : sample.addressOf(viewer));
+  if (viewer !== undefined) await signIn(visitor, fleet, viewer);
   return visitor;
 }
 

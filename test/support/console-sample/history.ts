@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
 import { chargeOf } from "../../../src/gateway/metering/charge.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { insertOwnKey } from "../../../src/gateway/own-keys/store.ts";
+import { newOwnKeyId } from "../../../src/kernel/ids.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Control } from "../control.ts";
@@ -16,7 +18,19 @@ export interface History {
   workspace: string;
   /** Ids, by what the keys are for. */
   keys: { production: string; nearItsLimit: string; revoked: string };
+  /** Of a provider's own key. */
+  ownKey: string;
 }
+
+/** No provider is there to test a key, so it is stored as if it had passed. No request of the sample is for its models. */
+const unusedKey = {
+  provider: "mistral",
+  name: "Our account",
+  lastFour: "k3m9",
+  sealed: new Uint8Array(32),
+  zeroDataRetention: true,
+  checks: [],
+};
 
 const days = 21;
 const requestsPerDay = 10;
@@ -59,7 +73,9 @@ export async function writeHistory(dataDir: string): Promise<History> {
   await control.expect("POST", `/keys/${revoked}/revoke`, { body: {} });
   await control.expect("POST", `/members/${addressOf("former")}/deactivate`, { body: { workspace } });
   await limitNearly({ key: nearItsLimit, settlements, nowMs }, control);
-  return { workspace, keys: { production, nearItsLimit, revoked } };
+  const ownKey = newOwnKeyId(nowMs - dayMs);
+  await database.sql.begin((tx) => insertOwnKey({ ...unusedKey, id: ownKey, workspace, at: nowMs - dayMs }, tx));
+  return { workspace, keys: { production, nearItsLimit, revoked }, ownKey };
 }
 
 /** One in twelve fails. The newest is a minute old. */

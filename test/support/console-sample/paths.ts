@@ -1,12 +1,20 @@
 /** The addresses of the Console's pages in the sample. */
 import type { Page } from "../../../src/console/page.ts";
 import type { ConsoleSample } from "../console-sample.ts";
+import { addressOf } from "./history.ts";
+
+const memberPath = `/members/${encodeURIComponent(addressOf("member"))}`;
 
 /** The path of each page whose path has parameters, by its kind and pattern. A test compares it with the table of pages. */
 export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /keys/:id": ({ keys }) => `/keys/${keys.production}`,
   "workspace /keys/:id/revoke": ({ keys }) => `/keys/${keys.production}/revoke`,
   "workspace /models/*id": () => "/models/sandbox/echo",
+  "workspace /members/:id": () => memberPath,
+  "workspace /members/:id/deactivate": () => `${memberPath}/deactivate`,
+  "workspace /members/:id/delete": () => `${memberPath}/delete`,
+  "workspace /provider-keys/:id": ({ ownKey }) => `/provider-keys/${ownKey}`,
+  "workspace /provider-keys/:id/delete": ({ ownKey }) => `/provider-keys/${ownKey}/delete`,
   "operator /workspaces/:id": ({ workspace }) => `/workspaces/${workspace}`,
 };
 
@@ -28,6 +36,11 @@ export function addressIn(sample: ConsoleSample, page: Pick<Page, "of" | "path">
   const path = (of ? of(sample) : page.path.replace(/^\/$/, "")) + (queries[name] ?? "");
   if (page.of === "workspace") return `/console/w/${encodeURIComponent(sample.name)}${path}`;
   return page.of === "operator" ? `/console/operator${path}` : `/console${path}`;
+}
+
+/** null: the operator, for pages that members do not see. Otherwise the address of the super admin. */
+export function viewerOf({ of, roles }: Pick<Page, "of" | "roles">): string | null {
+  return of === "person" || roles.includes("super_admin") ? addressOf("super_admin") : null;
 }
 
 export function hasParameters({ path }: Pick<Page, "path">): boolean {

@@ -33,6 +33,10 @@ const features: Record<EarlyAccess, Pick<Setting, "label" | "hint">> = {
     label: "Own provider keys",
     hint: "The workspace brings its own keys for providers, who then bill its calls. Off: stored keys stay, and are not used.",
   },
+  models_page: {
+    label: "Models page",
+    hint: "The page Models lists the catalog's models with prices. Off: it says that it is off.",
+  },
 };
 
 export const settingGroups: readonly SettingGroup[] = [
