@@ -17,7 +17,7 @@ export async function servedPage(page: Page, call: PageCall): Promise<ServedPage
   if (feature === undefined || (await isOn(feature, call))) return page;
   return {
     render: async () => offContent(page, feature, call),
-    actions: { switch_on: () => switchOn(feature, call) },
+    actions: { "switch-on": () => switchOn(feature, call) },
     async csv() {
       throw new DomainError("forbidden", "This page is in early access and off for this workspace");
     },
@@ -35,7 +35,7 @@ async function isOn(feature: EarlyAccessFeature, call: PageCall): Promise<boolea
 
 function offContent({ navigation }: Page, feature: EarlyAccessFeature, call: PageCall): PageContent {
   const words = markup`This page is in early access, and off for this workspace.${isOperator(call.viewer) ? null : markup` The operator can switch it on, also by <code>--early-access ${feature}</code> of <code>workspace set</code>.`}`;
-  const hidden = hiddenFields(call, "switch_on");
+  const hidden = hiddenFields(call, "switch-on");
   const button = isOperator(call.viewer) ? actionButton({ action: call.path, label: "Switch it on", hidden }) : null;
   return { title: navigation?.label ?? "Early access", main: emptyState(words, button) };
 }

@@ -26,7 +26,7 @@ interface Row {
 const text = readFileSync(new URL("../../docs/console.md", import.meta.url), "utf8");
 
 /** Any word allows it: `own` is sent for something of the sender's own. */
-const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:-]*)` +\| `([\w-]+)` +\|(.*)\|$/gm)].map(
+const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*)\|$/gm)].map(
   ([, page = "", action = "", cells = ""]) => {
     const words = cells.split("|").map((word) => word.trim() !== "");
     const [member = false, auditor = false, admin = false, super_admin = false, operator = false] = words;
@@ -39,9 +39,11 @@ const nameOf = ({ of, path }: Page): string => (of === "operator" ? `/operator${
 
 describe("docs/console.md", () => {
   test("it has a row for each page and each of its forms, and no other", () => {
-    const known = pages.flatMap((page) =>
-      ["see", ...Object.keys(page.actions ?? {})].map((action) => `${nameOf(page)} ${action}`),
-    );
+    const formsOf = ({ actions = {}, earlyAccess }: Page): string[] => [
+      ...Object.keys(actions),
+      ...(earlyAccess ? ["switch-on"] : []),
+    ];
+    const known = pages.flatMap((page) => ["see", ...formsOf(page)].map((action) => `${nameOf(page)} ${action}`));
     expect(rows.map(({ page, action }) => `${page} ${action}`).toSorted()).toEqual(known.toSorted());
   });
 });
@@ -73,6 +75,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
   /** What stands for `:id` in a page's address. @param email of the sender; null: the operator */
   const ids: Record<string, (email: string | null) => Promise<string>> = {
     "/keys/:id": async (email) => (await world.control.key("acme", { owner: email === "member@acme" ? email : "admin@acme" })).id,
+    "/models/*id": async () => "stub/alpha",
     "/members/:id": newMember,
     "/provider-keys/:id": newProviderKey,
     "/operator/workspaces/:id": workspaceId,
@@ -114,12 +117,12 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     return { code: appCode(secret.replaceAll(/\s/g, ""), clock.now()) };
   }
 
-  /** The first segments of a page's path with `:id` name what the id is of. */
+  /** The first segments of a page's path with `:id` or `*id` name what the id is of. */
   async function addressOf(page: string, email: string | null): Promise<string> {
-    const [, start = ""] = /^(.*?:id)/.exec(page) ?? [];
+    const [, start = ""] = /^(.*?[:*]id)/.exec(page) ?? [];
     const id = start === "" ? "" : await ids[start]?.(email);
     const of = pages.find((one) => nameOf(one) === page)?.of;
-    const path = page.replace(":id", encodeURIComponent(id ?? ""));
+    const path = page.replace(/[:*]id/, encodeURIComponent(id ?? ""));
     return of === "workspace" ? `/console/w/acme${path}` : `/console${path}`;
   }
 
@@ -127,7 +130,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     for (const role of roles) {
       const settings = {
         enabled: true,
-        early_access: ["own_keys"],
+        early_access: action === "switch-on" ? [] : ["own_keys", "models_page"],
         prompt_storage: false,
         cost_in_answers: false,
         fallbacks: true,

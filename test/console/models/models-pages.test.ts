@@ -53,9 +53,9 @@ describe.each(oneDatabase)("the pages of models on $name", ({ open }) => {
   test("where early access is off, members read who switches it on, and the operator does", async () => {
     for (const path of ["", "/compare", "/stub/model"]) expect(await show(path)).toContain("The operator can switch it on");
     expect((await world.get(`${page}?as=csv`, member)).status).toBe(403);
-    expect((await world.post(page, { action: "switch_on" }, member)).status).toBe(403);
+    expect((await world.post(page, { action: "switch-on" }, member)).status).toBe(403);
     await set({ early_access: ["routing"] });
-    expect((await world.post(page, { action: "switch_on" }, operator)).status).toBe(303);
+    expect((await world.post(page, { action: "switch-on" }, operator)).status).toBe(303);
     const { early_access: on } = await world.control.expect("GET", "/workspaces/acme");
     expect(on).toEqual(["routing", "models_page"]);
     expect(await show()).toContain("1 to 50 of 64 models");
@@ -63,8 +63,9 @@ describe.each(oneDatabase)("the pages of models on $name", ({ open }) => {
 
   test("the list shows prices with tiers, context, latency, uptime, and the reason in words", async () => {
     const list = await show("?q=long");
-    for (const words of ["&#60;i&#62;Long&#60;/i&#62;", "$1.25", "$2.50", "200K", "1,234 ms", "99.5 %", "callable"])
+    for (const words of ["&#60;i&#62;Long&#60;/i&#62;", "$1.25", "$2.50", "100K", "1,234 ms", "99.5 %", "callable"])
       expect(list).toContain(words);
+    expect(await show("/stub/long:context/v2")).toContain('above <data value="200000" title="200,000 tokens">200K');
     expect(await show("?q=closed")).toContain("its provider is not configured");
     expect(await show("?q=vectors")).toContain("access to it must be requested");
     expect(await show("?q=stub&page=2")).toContain("51 to 64 of 64 models");

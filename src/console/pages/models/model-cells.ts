@@ -53,6 +53,14 @@ export function price({ prices_per_1m_usd: prices, tiers = [] }: Priced, name: P
   return markup`${money(prices[name])}${further}`;
 }
 
+/** In one line beneath, the price of the last tier: a list has no room for all. */
+export function shortPrice({ prices_per_1m_usd: prices, tiers = [] }: Priced, name: PriceName): Html | null {
+  if (prices === null) return null;
+  const last = tiers.at(-1);
+  const highest = last && markup`<span class="under">to ${money(last[name])}</span>`;
+  return markup`${money(prices[name])}${highest ?? null}`;
+}
+
 /** Tokens in thousands or millions, with the exact number in the title. */
 export function tokens(count: number): Html {
   return markup`<data value="${count}" title="${count.toLocaleString("en-US")} tokens">${shortTokens(count)}</data>`;

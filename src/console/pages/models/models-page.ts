@@ -10,7 +10,7 @@ import { userText } from "../../look/user-text.ts";
 import type { CsvFile, Page, PageCall, PageContent } from "../../page.ts";
 import { modelFilters, modelQuery, type ModelQuery } from "./filters.ts";
 import { findModels, nearestModels } from "./find-models.ts";
-import { context, latency, modelPath, price, state, uptime } from "./model-cells.ts";
+import { context, latency, modelPath, shortPrice, state, uptime } from "./model-cells.ts";
 
 /** What the pages of models share. */
 export const ofModels = {
@@ -52,7 +52,7 @@ async function render(call: PageCall): Promise<PageContent> {
 
 function leadOf(models: readonly ModelDetails[]): string {
   const callable = models.filter(({ runnable }) => runnable).length;
-  return `${callable} of ${models.length} models can be called in this workspace now. Prices are the providers’ own, in USD per 1M tokens. First token and uptime are measured on this service’s traffic of the last day.`;
+  return `${callable} of ${models.length} models can be called in this workspace now. Prices are the providers’ own, in USD per 1M tokens; those of long requests can be higher. First token and uptime are measured on this service’s traffic of the last day.`;
 }
 
 function csvPath(call: PageCall, { given }: ModelQuery): string {
@@ -83,8 +83,8 @@ function columns(call: PageCall): Column<ModelDetails>[] {
     { label: "Model", kind: "text", cell: (model) => nameOf(model, call) },
     { label: "Provider", kind: "text", cell: ({ routes, provider }) => providerWords(routes, provider) },
     { label: "Context", kind: "number", cell: context },
-    { label: "Input", kind: "money", cell: (model) => price(model, "input") },
-    { label: "Output", kind: "money", cell: (model) => price(model, "output") },
+    { label: "Input", kind: "money", cell: (model) => shortPrice(model, "input") },
+    { label: "Output", kind: "money", cell: (model) => shortPrice(model, "output") },
     { label: "First token", kind: "number", cell: latency },
     { label: "Uptime", kind: "number", cell: uptime },
     { label: "Here now", kind: "badge", cell: state },
