@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pages } from "../../../src/console/pages.ts";
-import { SampleService } from "../../support/console-sample.ts";
+import { SampleService } from "../../support/console-sample/sample.ts";
 import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { runAtEnd } from "../../support/processes/at-end.ts";
 import { repository } from "../../support/processes/process.ts";

@@ -1,6 +1,6 @@
 /** The addresses of the Console's pages in the sample. */
 import type { Page } from "../../../src/console/page.ts";
-import type { ConsoleSample } from "../console-sample.ts";
+import type { ConsoleSample } from "./sample.ts";
 import { addressOf } from "./history.ts";
 
 const memberPath = `/members/${encodeURIComponent(addressOf("member"))}`;

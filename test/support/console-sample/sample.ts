@@ -2,13 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { earlyAccessFeatures } from "../../src/accounts/workspaces/set.ts";
-import { addressOf, sampleName, writeHistory, type History } from "./console-sample/history.ts";
-import { addSecurity, type SampleSecurity } from "./console-sample/security.ts";
-import { chat } from "./gateway/requests.ts";
-import type { LogRow } from "./operator.ts";
-import { Fleet } from "./servers/fleet.ts";
-import { until } from "./until.ts";
+import { earlyAccessFeatures } from "../../../src/accounts/workspaces/set.ts";
+import { addressOf, sampleName, writeHistory, type History } from "./history.ts";
+import { addSecurity, type SampleSecurity } from "./security.ts";
+import { chat } from "../gateway/requests.ts";
+import type { LogRow } from "../operator.ts";
+import { Fleet } from "../servers/fleet.ts";
+import { until } from "../until.ts";
 
 export interface ConsoleSample extends History {
   /** Of the workspace. */
