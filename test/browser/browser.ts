@@ -41,6 +41,8 @@ atEnd(async () => {
   if (served) await (await served)[Symbol.asyncDispose]();
 });
 
+const auditTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
 export interface VisitPlan {
   /** The address of the service. */
   url: string;
@@ -94,12 +96,16 @@ export class Visit implements AsyncDisposable {
     return Number(await this.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"));
   }
 
-  /** The audit's findings, one line each; https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md */
-  async audit(): Promise<string[]> {
+  /**
+   * The audit's findings, one line each; https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md
+   * @param only the contrast of colours, for a page that is audited in the other theme as well
+   */
+  async audit(only: "every rule" | "colours" = "every rule"): Promise<string[]> {
     if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(axe.source);
-    const found: Finding[] = await this.page.evaluate(`axe.run(document, {
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ html }) => html) })))`);
+    const runOnly = JSON.stringify(only === "colours" ? ["color-contrast"] : auditTags);
+    const found: Finding[] = await this.page.evaluate(
+      `axe.run(document, { runOnly: ${runOnly}, resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ html }) => html) })))`,
+    );
     return found.flatMap(({ id, targets }) => targets.map((target) => `${id}: ${target}`));
   }
 

@@ -1,0 +1,73 @@
+/** Every page of the table in a real browser: an audit in both themes, nothing cut off on a phone, and what each role gets. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page as BrowserPage } from "playwright-core";
+import { pages } from "../../../src/console/pages.ts";
+import { addressOf } from "../../support/console-sample/history.ts";
+import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
+import { SampleService } from "../../support/console-sample/sample.ts";
+import { chromiumPath, Visit } from "../browser.ts";
+import { signIn } from "./sign-in.ts";
+
+describe.skipIf(chromiumPath === null)("every page of the Console", () => {
+  let service: SampleService;
+  const visits = new Map<string | null, Promise<Visit>>();
+  beforeAll(async () => {
+    service = await SampleService.start();
+  }, 90_000);
+  afterAll(async () => {
+    for (const visit of visits.values()) await (await visit)[Symbol.asyncDispose]();
+    await service[Symbol.asyncDispose]();
+  });
+
+  /** One browser window for each viewer: another one for each page would cost more than the page. */
+  function visitOf(email: string | null): Promise<Visit> {
+    const visit = visits.get(email) ?? open(email);
+    visits.set(email, visit);
+    return visit;
+  }
+
+  async function open(email: string | null): Promise<Visit> {
+    const visit = await Visit.to({ url: service.fleet.url(), reducedMotion: true });
+    await signIn(visit, service.fleet, email);
+    return visit;
+  }
+
+  const levelsOf = (page: BrowserPage): Promise<number[]> =>
+    page.evaluate(
+      "[...document.querySelectorAll('h1,h2,h3,h4')].filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))",
+    );
+
+  test.each(pages.map((page) => [nameOf(page), page] as const))("%s", async (_, page) => {
+    const visit = await visitOf(viewerOf(page));
+    const shown = await visit.open(addressIn(service.sample, page));
+    const levels = await levelsOf(shown);
+    expect([levels[0], levels.filter((level) => level === 1).length]).toEqual([1, 1]);
+    expect(levels.every((level, index) => level <= (levels[index - 1] ?? 1) + 1)).toBe(true);
+    expect(await visit.audit("colours")).toEqual([]);
+    await shown.emulateMedia({ colorScheme: "dark" });
+    for (const width of [320, 360]) {
+      await shown.setViewportSize({ width, height: 800 });
+      expect([width, await visit.overflow()]).toEqual([width, 0]);
+    }
+    expect(await visit.audit()).toEqual([]);
+    await shown.emulateMedia({ colorScheme: "light" });
+    await shown.setViewportSize({ width: 1_280, height: 800 });
+    expect(visit.faults).toEqual([]);
+  });
+
+  test.each(["member", "auditor", "admin"] as const)(
+    "a %s gets the pages of the role, and of the others a reason",
+    async (role) => {
+      const visit = await visitOf(addressOf(role));
+      for (const page of pages.filter(({ of }) => of !== "person")) {
+        const response = await visit.page.goto(service.fleet.url() + addressIn(service.sample, page));
+        const isOfRole = page.of === "workspace" && page.roles.includes(role);
+        const status = response?.status() ?? 0;
+        // Another person's key, member or request is refused to a member although its page is not.
+        if (isOfRole && status !== 404) expect([nameOf(page), status]).toEqual([nameOf(page), 200]);
+        if (!isOfRole) expect([nameOf(page), status]).toEqual([nameOf(page), 403]);
+        expect([nameOf(page), await visit.page.locator("h1").count()]).toEqual([nameOf(page), 1]);
+      }
+    },
+  );
+});
