@@ -9,6 +9,7 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { mintKey, newKeyId, newWorkspaceId } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { makeMonthsAhead } from "../../src/gateway/metering/months-store.ts";
+import { rollUpUsage } from "../../src/gateway/usage/roll-up.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
 import { dataFolder, root } from "../paths.ts";
 import { planVersion, populations, type Population } from "./plan.ts";
@@ -95,9 +96,16 @@ async function prepare({ url, name, say }: { url: string; name: string; say: Say
     say("tidying up");
     await store.tidy(sql);
   }
+  await rollUp(loadingUrl);
   await verify(loadingUrl, say);
   await store.renameDatabase(loading, name, server);
   say(`prepared in ${((performance.now() - startedAt) / 1_000).toFixed(0)} s`);
+}
+
+/** As a service has done long before; else it would do so while something is measured. */
+async function rollUp(url: string): Promise<void> {
+  await using database = openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock });
+  await rollUpUsage({ sql: database.sql, clock: systemClock });
 }
 
 async function bringToSchema(url: string): Promise<void> {

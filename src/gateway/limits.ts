@@ -130,8 +130,11 @@ export const idSkewMsMax = 400 * 86_400_000;
 export const usageRollUpMs = 60_000;
 /** Younger generations are read as they are: most have ended and are settled when they are rolled up. */
 export const usageOpenMs = 60_000;
-/** Generations that one step rolls up, while the embedded database does nothing else. */
-export const usageRollUpRowsMax = 50_000;
+/** Generations that one step rolls up, while the embedded database does nothing else, and the pause after it. */
+export const usageRollUpRowsMax = 20_000;
+export const usageRollUpPauseMs = 50;
+/** What began within so long is rolled up in one step, however many they are. */
+export const usageShortSpanMs = 90_000;
 export const usageRollUpStatementMsMax = 60_000;
 /** How long settlements may wait for a step to begin. */
 export const usageClosingLockMs = 1_000;

@@ -1,8 +1,8 @@
 /** All SQL of rolling usage up. One transaction does so at a time; the migration that made its tables explains the bounds. */
 import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
-import type { GenerationId } from "../../kernel/ids.ts";
-import { usageClosingLockMs, usageRollUpStatementMsMax } from "../limits.ts";
+import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
+import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";
 
 /** Tries the lock that those who roll up hold. @returns whether this transaction has it */
 async function becomeOnly(tx: Transaction): Promise<boolean> {
@@ -45,12 +45,23 @@ export function rollUpNext(rowsMax: number, sql: Database): Promise<boolean> {
       SELECT closed_before AS closed, closing_before AS closing FROM usage_state`;
     if (!state) return false;
     const { closed, closing } = state;
-    const [next] = await tx<{ generation: GenerationId }[]>`
-      SELECT generation_id AS generation FROM generations WHERE generation_id >= ${closed} AND generation_id < ${closing}
-      ORDER BY generation_id OFFSET ${rowsMax} LIMIT 1`;
-    await sumUp({ closed, upTo: next?.generation ?? closing }, tx);
+    const next = await generationAfter({ closed, closing, rowsMax }, tx);
+    await sumUp({ closed, upTo: next ?? closing }, tx);
     return next !== undefined;
   }) as Promise<boolean>;
+}
+
+/** The first generation that is left for the next step; undefined: this step takes all, which it does without counting after a usual pause. */
+async function generationAfter(
+  { closed, closing, rowsMax }: { closed: GenerationId; closing: GenerationId; rowsMax: number },
+  tx: Transaction,
+): Promise<GenerationId | undefined> {
+  const isShort = closed !== "" && timeOfId(closing) - timeOfId(closed) <= usageShortSpanMs;
+  if (isShort) return undefined;
+  const [next] = await tx<{ generation: GenerationId }[]>`
+    SELECT generation_id AS generation FROM generations WHERE generation_id >= ${closed} AND generation_id < ${closing}
+    ORDER BY generation_id OFFSET ${rowsMax} LIMIT 1`;
+  return next?.generation;
 }
 
 /**
