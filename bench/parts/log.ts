@@ -81,12 +81,14 @@ async function askPage(kind: LogOf, chance: () => number, sql: postgres.Sql): Pr
   const starts = store.monthStarts();
   const [first = 0, end = 0] = [starts[0], starts.at(-1)];
   const before = chance() < 0.5 ? null : newGenerationId(Math.floor(first + chance() * (end - first)));
-  const page = { before, model: kind === "model" ? plan.modelId(draw(plan.models)) : null, limit: 100 };
+  const page = { before, model: kind === "model" ? plan.modelId(draw(plan.models)) : null, fromMs: null, toMs: null, limit: 100 };
   const key = plan.keyId(isLarge ? draw(plan.keys.large) : plan.keys.large + draw(plan.keys.others));
   const filter = {
     workspace: kind === "member" ? plan.large : workspace,
     key: kind === "key" ? key : null,
     member: kind === "member" ? plan.member(draw(plan.membersOfLarge)) : null,
+    status: null,
+    code: null,
   };
   await listGenerations({ actor: operator, filter, page }, { sql: sql as never, clock: systemClock });
 }

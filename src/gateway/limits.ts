@@ -114,6 +114,14 @@ export const moveStatementMsMax = 600_000;
 export const moveLockMs = 2_000;
 export const moveFinishAttemptsMax = 10;
 
+// The log
+/** How far the time in an id may be from the admission, which another clock tells, for filters by time to find the row. */
+export const logSkewMs = 600_000;
+/** A search by outcome, which no index has, reads so many rows at most, in so many reads of so many rows. */
+export const logSearchRowsMax = 10_000;
+export const logSearchReadsMax = 16;
+export const logSearchReadRowsMax = 1_000;
+
 // Retention of the log
 /** The current month and the one before may still get late charges. */
 export const retainMonthsMin = 2;

@@ -53,6 +53,11 @@ export function formatPricePerMillion(price: PicoUsdPerToken): string {
   return formatUsd(price * picoPerNano).replace(/0{1,7}$/, "");
 }
 
+/** Formats pico-USD as USD with twelve decimals. */
+export function formatPicoUsd(pico: bigint): string {
+  return formatUsd(pico / picoPerNano) + (pico % picoPerNano).toString().padStart(3, "0");
+}
+
 /** Tokens × price, exact, in pico-USD. */
 export function picoCost(tokens: number, price: PicoUsdPerToken): bigint {
   if (!Number.isSafeInteger(tokens) || tokens < 0)

@@ -1,15 +1,26 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { selectCallerIds } from "../../accounts/keys/store.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import { findCallers } from "./callers.ts";
 import type { GenerationView } from "./schema.ts";
-import { selectLog, selectLogOfKeys, selectWholeLog, type GenerationRow, type LogPage } from "./store.ts";
+import { isFiltered, searchLog, type OutcomeFilter, type OutcomeRow } from "./search.ts";
+import {
+  allColumns,
+  outcomeColumns,
+  selectGenerations,
+  selectLog,
+  selectLogOfKeys,
+  selectWholeLog,
+  type GenerationRow,
+  type LogPage,
+  type Reading,
+} from "./store.ts";
 import { viewGeneration } from "./view.ts";
 
-export interface LogFilter {
+export interface LogFilter extends OutcomeFilter {
   /** null: all workspaces that the actor may see. */
   workspace: WorkspaceId | null;
   /** A key that the actor may see; null: any key. */
@@ -18,20 +29,56 @@ export interface LogFilter {
   member: string | null;
 }
 
+export interface ListedGenerations {
+  data: GenerationView[];
+  /** The id before which older ones are; null: there are none. */
+  next: GenerationId | null;
+  /** How many rows a search by outcome read; null: without one. */
+  searched: number | null;
+}
+
+interface Sources {
+  sql: Queries;
+  clock: Pick<Clock, "now">;
+}
+
 /** The request log, newest first: members see their own requests, overseers all requests. */
 export async function listGenerations(
-  { actor, filter: { workspace, key, member }, page }: { actor: Actor; filter: LogFilter; page: LogPage },
-  { sql, clock }: { sql: Queries; clock: Pick<Clock, "now"> },
-): Promise<GenerationView[]> {
+  { actor, filter, page }: { actor: Actor; filter: LogFilter; page: LogPage },
+  { sql, clock }: Sources,
+): Promise<ListedGenerations> {
+  const { workspace } = filter;
+  const keys = await keysOf({ actor, filter }, sql);
+  const read = <Row extends object>(part: LogPage, columns: Reading["columns"]): Promise<Row[]> => {
+    const reading = { sql, columns };
+    if (keys) return keys.length === 0 ? Promise.resolve([]) : selectLogOfKeys({ keys, ...part }, reading);
+    return workspace === null ? selectWholeLog(part, reading) : selectLog({ workspace, ...part }, clock.now(), reading);
+  };
+  if (!isFiltered(filter)) {
+    const rows = await read<GenerationRow>(page, allColumns);
+    const last = rows.length === page.limit ? rows.at(-1) : undefined;
+    return { data: await views(rows, sql), next: last?.generation ?? null, searched: null };
+  }
+  const found = await searchLog({ page, outcome: filter, parts: keys?.length ?? 1 }, (part) =>
+    read<OutcomeRow>(part, outcomeColumns),
+  );
+  const rows = await selectGenerations(found.generations, sql);
+  return { data: await views(rows, sql), next: found.next, searched: found.searched };
+}
+
+/** @returns null: all callers */
+async function keysOf(
+  { actor, filter: { workspace, key, member } }: { actor: Actor; filter: LogFilter },
+  sql: Queries,
+): Promise<KeyId[] | null> {
   const seen = ownerSeenBy(actor);
   if (seen !== null && member !== null && member !== seen) return [];
   const owner = seen ?? member;
-  const keys = key !== null ? [key] : owner !== null ? await selectCallerIds({ workspace, owner }, sql) : null;
-  const select = (): Promise<GenerationRow[]> => {
-    if (keys) return selectLogOfKeys({ keys, ...page }, sql);
-    return workspace === null ? selectWholeLog(page, sql) : selectLog({ workspace, ...page }, clock.now(), sql);
-  };
-  const rows = await select();
+  if (key !== null) return [key];
+  return owner === null ? null : selectCallerIds({ workspace, owner }, sql);
+}
+
+async function views(rows: GenerationRow[], sql: Queries): Promise<GenerationView[]> {
   const people = await findCallers(rows, sql);
   return rows.map((row) => viewGeneration(row, people.get(row.key)));
 }

@@ -48,3 +48,42 @@ export const GenerationView = Type.Object({
   attempts: Type.Optional(Type.Array(RouteAttempt, { description: "The calls of providers, in order. Only with routing on" })),
 });
 export type GenerationView = Static<typeof GenerationView>;
+
+export const LogView = Type.Object({
+  data: Type.Array(GenerationView, { description: "What was found" }),
+  next: Type.Union([Type.String(), Type.Null()], { description: "The value of `before` for older ones; null: there are none" }),
+  searched: Type.Union([Type.Integer(), Type.Null()], {
+    description:
+      "With `status` or `code`: how many generations were read to find them, newest first, at most 10,000; null: without these filters",
+  }),
+});
+
+const PriceLine = Type.Object({
+  part: Type.Union([Type.Literal("input"), Type.Literal("cache_read"), Type.Literal("cache_write"), Type.Literal("output")], {
+    description: "The tokens that it prices",
+  }),
+  tokens: tokens("How many"),
+  usd_per_million: text("The price of a million of them, in USD"),
+  exact_usd: text("The cost of them, in USD with twelve decimals"),
+});
+export type PriceLine = Static<typeof PriceLine>;
+
+/** One generation with all that is known of it. */
+export const GenerationDetail = Type.Composite([
+  GenerationView,
+  Type.Object({
+    outcome: Type.Union([Type.Literal("settled"), Type.Literal("unknown"), Type.Literal("expired")], {
+      description: "`settled`: it ended; `unknown` and `expired`: its gateway died, and it is charged nothing",
+    }),
+    price_lines: Type.Union([Type.Array(PriceLine), Type.Null()], {
+      description:
+        "The computation of `exact_cost_usd`, or of `list_cost_usd` with an own key; null: the catalog's present prices do not give it",
+    }),
+    exact_cost_usd: text("The true cost before it was rounded half up, in USD with twelve decimals"),
+    uncharged_usd: text(
+      "The part of the true cost above the reserved amount, which the service bears, in USD with nine decimals",
+    ),
+    prompt_stored: Type.Boolean({ description: "Whether the prompt is stored" }),
+  }),
+]);
+export type GenerationDetail = Static<typeof GenerationDetail>;

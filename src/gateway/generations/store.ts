@@ -3,10 +3,11 @@
  * finds the rows, the id is what is meant.
  */
 import type { Queries } from "../../backing/backing.ts";
-import { monthBounds, monthOf, previousMonth } from "../../kernel/clock.ts";
+import { monthBounds, monthOf, previousMonth, type Month } from "../../kernel/clock.ts";
 import { firstGenerationId, timeOfId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Endpoint, Settlement } from "../journal/settlement.ts";
+import { logSkewMs } from "../limits.ts";
 
 export interface GenerationRow {
   generation: GenerationId;
@@ -46,10 +47,20 @@ export interface LogPage {
   before: GenerationId | null;
   /** Only generations of this model; null: of all. */
   model: string | null;
+  /** Only generations that were admitted from this time on, in milliseconds; null: from the first. */
+  fromMs: number | null;
+  /** Only generations that were admitted before this time; null: to the newest. */
+  toMs: number | null;
   limit: number;
 }
 
-function columns(sql: Queries) {
+/** Where to read, and what of each generation. */
+export interface Reading {
+  sql: Queries;
+  columns: typeof allColumns;
+}
+
+export function allColumns(sql: Queries) {
   return sql`generation_id AS generation, admitted_at AS at, request_id AS request, workspace_id AS workspace, key_id AS key, endpoint,
     model, provider, status, code, streamed, prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens",
     completion_tokens AS "completionTokens", cache_write_tokens AS "cacheWriteTokens", reasoning_tokens AS "reasoningTokens",
@@ -58,8 +69,30 @@ function columns(sql: Queries) {
     usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs", attempts AS routing`;
 }
 
-function older({ before }: LogPage, sql: Queries) {
-  return before === null ? sql`` : sql`AND generation_id < ${before}`;
+/** What tells failures apart. */
+export function outcomeColumns(sql: Queries) {
+  return sql`generation_id AS generation, status, code`;
+}
+
+type LogRange = Pick<LogPage, "before" | "fromMs" | "toMs">;
+
+/** The bound of the ids of a page, from above; null: none. */
+function newestOf({ before, toMs }: LogRange): GenerationId | null {
+  if (toMs === null) return before;
+  const bound = firstGenerationId(toMs + logSkewMs);
+  return before !== null && before < bound ? before : bound;
+}
+
+function oldestOf({ fromMs }: LogRange): GenerationId | null {
+  return fromMs === null ? null : firstGenerationId(Math.max(0, fromMs - logSkewMs));
+}
+
+/** Ranges of ids find the rows, times of admission are what is meant: an id is made a moment before, by another clock. */
+function within(range: LogRange, sql: Queries) {
+  const newest = newestOf(range);
+  const { fromMs, toMs } = range;
+  return sql`${newest === null ? sql`` : sql`AND generation_id < ${newest}`} ${notBefore(oldestOf(range), sql)}
+    ${fromMs === null ? sql`` : sql`AND admitted_at >= ${new Date(fromMs)}`} ${toMs === null ? sql`` : sql`AND admitted_at < ${new Date(toMs)}`}`;
 }
 
 function notBefore(oldest: GenerationId | null, sql: Queries) {
@@ -71,14 +104,14 @@ function ofWorkspace(workspace: WorkspaceId, sql: Queries) {
 }
 
 /** The newest of one model. */
-async function selectLogOfModel(
+async function selectLogOfModel<Row extends object>(
   { workspace, model, ...page }: LogPage & { workspace: WorkspaceId; model: string },
-  sql: Queries,
-): Promise<GenerationRow[]> {
-  return sql<GenerationRow[]>`
+  { sql, columns }: Reading,
+): Promise<Row[]> {
+  return sql<Row[]>`
     SELECT ${columns(sql)} FROM generations
     WHERE ${ofWorkspace(workspace, sql)} AND hashtext(model) = hashtext(${model}) AND model = ${model}
-      ${older({ ...page, model }, sql)}
+      ${within(page, sql)}
     ORDER BY generation_id DESC LIMIT ${page.limit}`;
 }
 
@@ -88,13 +121,21 @@ type WorkspacePage = LogPage & { workspace: WorkspaceId };
 const fewShare = 10;
 
 /** Searches two months first, which nearly always have the whole page, and all months only if they do not. */
-export async function selectLog(page: WorkspacePage, nowMs: number, sql: Queries): Promise<GenerationRow[]> {
-  const { model, before } = page;
-  if (model !== null) return selectLogOfModel({ ...page, model }, sql);
-  const lastMonth = monthOf(before === null ? nowMs : timeOfId(before));
-  const oldest = firstGenerationId(Math.max(0, monthBounds(previousMonth(lastMonth)).startMs));
-  const recent = await selectLogOfModels(page, oldest, sql);
-  return recent.length === page.limit ? recent : selectLogOfModels(page, null, sql);
+export async function selectLog<Row extends object>(page: WorkspacePage, nowMs: number, reading: Reading): Promise<Row[]> {
+  const { model } = page;
+  if (model !== null) return selectLogOfModel({ ...page, model }, reading);
+  const newest = newestOf(page);
+  const lastMonth = monthOf(newest === null ? nowMs : timeOfId(newest));
+  const twoMonths = monthStart(previousMonth(lastMonth));
+  const from = oldestOf(page);
+  const first = from === null ? null : monthStart(monthOf(timeOfId(from)));
+  if (first !== null && first >= twoMonths) return selectLogOfModels(page, first, reading);
+  const recent = await selectLogOfModels<Row>(page, twoMonths, reading);
+  return recent.length === page.limit ? recent : selectLogOfModels(page, first, reading);
+}
+
+function monthStart(month: Month): GenerationId {
+  return firstGenerationId(Math.max(0, monthBounds(month).startMs));
 }
 
 /**
@@ -102,14 +143,18 @@ export async function selectLog(page: WorkspacePage, nowMs: number, sql: Queries
  * look at a few rows of each model finds a row that the whole page is not older than, so that few rows are read that it does not have.
  * @param oldest the beginning of a month, so that no index is searched in its middle; null: all months
  */
-async function selectLogOfModels(page: WorkspacePage, oldest: GenerationId | null, sql: Queries): Promise<GenerationRow[]> {
+async function selectLogOfModels<Row extends object>(
+  page: WorkspacePage,
+  oldest: GenerationId | null,
+  { sql, columns }: Reading,
+): Promise<Row[]> {
   const { workspace, limit } = page;
-  const nextModel = (after: ReturnType<typeof older>) => sql`
+  const nextModel = (after: ReturnType<typeof within>) => sql`
     SELECT hashtext(model) FROM generations
     WHERE hashtext(workspace_id) = hashtext(${workspace}) ${notBefore(oldest, sql)} ${after}
     ORDER BY hashtext(model) LIMIT 1`;
-  const ofUsedModel = sql`${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${older(page, sql)} ${notBefore(oldest, sql)}`;
-  return sql<GenerationRow[]>`
+  const ofUsedModel = sql`${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${within(page, sql)} ${notBefore(oldest, sql)}`;
+  return sql<Row[]>`
     WITH RECURSIVE used (model_hash) AS (
       (${nextModel(sql``)})
       UNION ALL
@@ -129,26 +174,51 @@ async function selectLogOfModels(page: WorkspacePage, oldest: GenerationId | nul
 }
 
 /** Over all workspaces, by the primary key. */
-export async function selectWholeLog(page: LogPage, sql: Queries): Promise<GenerationRow[]> {
-  return sql<GenerationRow[]>`
-    SELECT ${columns(sql)} FROM generations WHERE true ${older(page, sql)} ORDER BY generation_id DESC LIMIT ${page.limit}`;
+export async function selectWholeLog<Row extends object>(page: LogPage, { sql, columns }: Reading): Promise<Row[]> {
+  return sql<Row[]>`
+    SELECT ${columns(sql)} FROM generations WHERE true ${within(page, sql)} ORDER BY generation_id DESC LIMIT ${page.limit}`;
 }
 
 /** The newest of each key, then the newest of these. */
-export async function selectLogOfKeys(page: LogPage & { keys: KeyId[] }, sql: Queries): Promise<GenerationRow[]> {
+export async function selectLogOfKeys<Row extends object>(
+  page: LogPage & { keys: KeyId[] },
+  { sql, columns }: Reading,
+): Promise<Row[]> {
   const { keys, model, limit } = page;
-  return sql<GenerationRow[]>`
+  return sql<Row[]>`
     SELECT newest.* FROM unnest(${keys}::text[]) AS asked (key_id)
     CROSS JOIN LATERAL (
       SELECT ${columns(sql)} FROM generations
       WHERE hashtext(generations.key_id) = hashtext(asked.key_id) AND generations.key_id = asked.key_id COLLATE "C"
-        ${model === null ? sql`` : sql`AND model = ${model}`} ${older(page, sql)}
+        ${model === null ? sql`` : sql`AND model = ${model}`} ${within(page, sql)}
       ORDER BY generation_id DESC LIMIT ${limit}
     ) AS newest
     ORDER BY generation DESC LIMIT ${limit}`;
 }
 
+/** Newest first. Unknown ids are left out. */
+export async function selectGenerations(generations: readonly GenerationId[], sql: Queries): Promise<GenerationRow[]> {
+  if (generations.length === 0) return [];
+  return sql<GenerationRow[]>`
+    SELECT ${allColumns(sql)} FROM generations WHERE generation_id = ANY(${generations.slice()}::text[]) ORDER BY generation_id DESC`;
+}
+
 export async function selectGeneration(generation: GenerationId, sql: Queries): Promise<GenerationRow | undefined> {
-  const [row] = await sql<GenerationRow[]>`SELECT ${columns(sql)} FROM generations WHERE generation_id = ${generation}`;
+  const [row] = await selectGenerations([generation], sql);
   return row;
+}
+
+/** How the charge of a generation came about. */
+export interface BookedCost {
+  outcome: Settlement["outcome"];
+  /** The true cost in pico-USD. */
+  costPico: bigint;
+  /** The part of it above the charge; null: charged by an early version. */
+  excess: NanoUsd | null;
+}
+
+export async function selectBookedCost(generation: GenerationId, sql: Queries): Promise<BookedCost | undefined> {
+  const [row] = await sql<(Omit<BookedCost, "costPico"> & { costPico: string })[]>`
+    SELECT outcome, cost_pico::text AS "costPico", excess_nano AS excess FROM generations WHERE generation_id = ${generation}`;
+  return row && { ...row, costPico: BigInt(row.costPico) };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { GenerationView } from "../../../src/gateway/generations/schema.ts";
+import { GenerationDetail } from "../../../src/gateway/generations/schema.ts";
+import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
@@ -70,7 +71,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
 
   test("the log has only metadata, in the fields of the contract", async () => {
     const row = await control.expect("GET", `/log/${ids[1]}`);
-    expect(Value.Check(GenerationView, row)).toBe(true);
+    expect(Value.Check(GenerationDetail, row)).toBe(true);
     expect(row).toEqual({
       generation_id: ids[1],
       request_id: expect.stringMatching(/^req-/),
@@ -97,7 +98,66 @@ describe.each(databases)("the request log on $name", ({ open }) => {
       at: "2026-11-20T12:00:00.000Z",
       first_token_ms: 12,
       duration_ms: 34,
+      outcome: "settled",
+      price_lines: null,
+      exact_cost_usd: "0.000200000000",
+      uncharged_usd: "0.000000000",
+      prompt_stored: false,
     });
+  });
+
+  test("the log shows a span of time to the millisecond, by the admission and not by the id", async () => {
+    const spans = await control.workspace("spans", "1");
+    const { id: key } = await control.key("spans");
+    const settled = [-1, 0, 1, 999, 1_000].map((ms, number) => {
+      const admittedAt = Date.UTC(2026, 10, 1) + ms;
+      // Made before the admission, and the last one by a clock that is ahead.
+      const generation = newGenerationId(admittedAt - 30_000 + (number === 4 ? 60_000 : 0));
+      return settlement({ workspace: spans, key, model: `acme/${number % 2}`, admittedAt, generation });
+    });
+    await book(database.sql, ...settled);
+    const [before = "", first = "", second = "", last = "", after = ""] = settled.map(({ generation }) => generation);
+    const span = "from=2026-11-01T00:00:00Z&to=2026-11-01T00:00:01Z";
+    for (const scope of ["workspace=spans", `key=${key}`, "workspace=spans&member=member@spans"]) {
+      expect(await listed(`/log?${scope}&${span}`)).toEqual([last, second, first]);
+      expect(await listed(`/log?${scope}&${span}&limit=1`)).toEqual([last]);
+      expect(await listed(`/log?${scope}&to=2026-11-01T00:00:00.000Z`)).toEqual([before]);
+      expect(await listed(`/log?${scope}&from=2026-11-01T00:00:00.999Z`)).toEqual([after, last]);
+    }
+    expect(await listed(`/log?workspace=spans&model=acme/0&${span}`)).toEqual([second]);
+    expect(await listed(`/log?${span}`)).toEqual([last, second, first]);
+  });
+
+  test("failures are found by status and code, and older ones by the cursor of the answer", async () => {
+    const failing = await control.workspace("failing", "1");
+    const { id: key } = await control.key("failing");
+    const settled = Array.from({ length: 230 }, (_, number) => {
+      const failure =
+        number % 100 === 7
+          ? { status: 429, code: "rate_limited" }
+          : number === 3
+            ? { status: 499, code: "client_disconnected" }
+            : {};
+      return settlement({ workspace: failing, key, admittedAt: noon + number, ...failure });
+    });
+    await book(database.sql, ...settled);
+    const expected = [207, 107, 7, 3].map((number) => settled[number]?.generation ?? "");
+    const found = async (query: string) => {
+      const { data, next, searched } = await control.expect("GET", `/log?workspace=failing&${query}`);
+      return { ids: (data as { generation_id: string }[]).map((row) => row.generation_id), next, searched };
+    };
+    expect(await found("status=error")).toEqual({ ids: expected, next: null, searched: 230 });
+    expect(await found("status=error&code=rate_limited")).toEqual({ ids: expected.slice(0, 3), next: null, searched: 230 });
+    expect(await found("status=ok&code=rate_limited")).toEqual({ ids: [], next: null, searched: 230 });
+    const first = await found("code=rate_limited&limit=2");
+    expect(first).toEqual({ ids: expected.slice(0, 2), next: expected[1], searched: 123 });
+    expect((await found(`code=rate_limited&limit=2&before=${String(first.next)}`)).ids).toEqual(expected.slice(2, 3));
+    expect((await found(`status=ok&limit=3&member=member@failing`)).ids).toEqual(
+      settled
+        .slice(-3)
+        .toReversed()
+        .map(({ generation }) => generation),
+    );
   });
 
   test("pages are the same from every position, with several models and months between their requests", async () => {
@@ -145,13 +205,23 @@ describe.each(databases)("the request log on $name", ({ open }) => {
     expect(await control.expect("GET", `/log/${other.generation}`)).toMatchObject({ endpoint: "completions" });
   });
 
-  test.each(["limit=0", "limit=1001", "limit=x", "limit=1&limit=2", "before=yesterday", "key=", "kye=1", "workspace=nowhere"])(
-    "the log refuses ?%s",
-    async (query) => {
-      const { status } = await control.call("GET", `/log?${query}`);
-      expect(status).toBe(query === "key=" || query === "workspace=nowhere" ? 404 : 400);
-    },
-  );
+  test.each([
+    "limit=0",
+    "limit=1001",
+    "limit=x",
+    "limit=1&limit=2",
+    "before=yesterday",
+    "from=2026-13-01T00:00:00Z",
+    "from=2026-11-01",
+    "status=499",
+    "from=2026-11-02T00:00:00Z&to=2026-11-02T00:00:00Z",
+    "key=",
+    "kye=1",
+    "workspace=nowhere",
+  ])("the log refuses ?%s", async (query) => {
+    const { status } = await control.call("GET", `/log?${query}`);
+    expect(status).toBe(query === "key=" || query === "workspace=nowhere" ? 404 : 400);
+  });
 
   test("the log does not show a generation that has not ended", async () => {
     expect(await control.refusal("GET", `/log/gen-${"a".repeat(26)}`)).toBe("404 not_found id");

@@ -1,5 +1,5 @@
 import { withId, workspace } from "../../flags.ts";
-import { email, id, number, rows, text } from "../../value.ts";
+import { email, id, number, oneOf, rows, text, time } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
 export const logVerbs: readonly Verb[] = [
@@ -19,6 +19,10 @@ export const logVerbs: readonly Verb[] = [
         help: "only those of this member, with keys or in the Workbench, by email",
       },
       { name: "model", field: "model", value: text, help: "only those of this model, in the workspace or of the key" },
+      { name: "from", field: "from", value: time, help: "only those accepted from this time on, such as 2026-11-20T00:00:00Z" },
+      { name: "to", field: "to", value: time, help: "only those accepted before this time" },
+      { name: "status", field: "status", value: oneOf("ok", "error"), help: "only those that went well, or that failed" },
+      { name: "code", field: "code", value: text, help: "only those with this code of an error" },
       { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; default 100" },
       { name: "before", field: "before", value: id, help: "only those older than this generation" },
     ],

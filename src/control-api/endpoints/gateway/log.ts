@@ -1,9 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import { listGenerations } from "../../../gateway/generations/list.ts";
+import { describeGeneration } from "../../../gateway/generations/describe.ts";
 import { retainLog, RetentionView } from "../../../gateway/generations/retain.ts";
-import { GenerationView } from "../../../gateway/generations/schema.ts";
+import { GenerationDetail, LogView } from "../../../gateway/generations/schema.ts";
+import type { LogPage } from "../../../gateway/generations/store.ts";
 import { findGeneration, generationNotFound, requireVisibleGeneration } from "../../../gateway/generations/show.ts";
-import { viewGeneration } from "../../../gateway/generations/view.ts";
+import { selectPromptWorkspace } from "../../../gateway/prompts/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { findKey, noKey, requireSeen } from "../../../accounts/keys/show.ts";
 import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../../gateway/limits.ts";
@@ -12,7 +14,27 @@ import { logRowsDefault, logRowsMax } from "../../limits.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { streamProgress, wantsProgress } from "../../stream-progress.ts";
-import { listOf, NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../../fields.ts";
+import { NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../../fields.ts";
+
+const time = Type.String({
+  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$",
+  description: "a time such as 2026-11-20T00:00:00Z",
+});
+
+/** @throws DomainError invalid_field */
+function readRange({ from, to }: { from?: string; to?: string }): Pick<LogPage, "fromMs" | "toMs"> {
+  const [fromMs, toMs] = [readTime("from", from), readTime("to", to)];
+  if (fromMs === null || toMs === null || fromMs < toMs) return { fromMs, toMs };
+  throw new DomainError("invalid_field", "Cannot list a time that ends before it begins: a from before to is needed", {
+    field: "from",
+  });
+}
+
+function readTime(field: "from" | "to", text: string | undefined): number | null {
+  const ms = text === undefined ? null : Date.parse(text);
+  if (ms === null || ms >= 0) return ms;
+  throw new DomainError("invalid_field", `Cannot take the value of "${field}": ${time.description} is needed`, { field });
+}
 
 export const logEndpoints: Endpoint[] = [
   endpoint({
@@ -24,10 +46,14 @@ export const logEndpoints: Endpoint[] = [
       key: Type.Optional(line("the id of a key")),
       member: Type.Optional(line("the email of a member: only their requests in the Workbench and with keys of theirs")),
       model: Type.Optional(line("the id of a model; needs a workspace or a key")),
+      from: Type.Optional(time),
+      to: Type.Optional(time),
+      status: Type.Optional(Type.Union([Type.Literal("ok"), Type.Literal("error")], { description: "ok or error" })),
+      code: Type.Optional(line("the code of an error")),
       limit: rowLimit(logRowsMax),
       before: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
     }),
-    view: listOf(GenerationView),
+    view: LogView,
     async handle({ input, actors, parts }) {
       const key = input.key === undefined ? null : await findKey(input.key, parts);
       const { actor, workspace } = key
@@ -41,11 +67,12 @@ export const logEndpoints: Endpoint[] = [
       const page = {
         model: input.model ?? null,
         before: input.before ?? null,
+        ...readRange(input),
         limit: parseRowLimit(input.limit, { normal: logRowsDefault, max: logRowsMax }),
       };
-      const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member: input.member ?? null };
-      const rows = await listGenerations({ actor, filter, page }, parts);
-      return { data: rows };
+      const { member = null, status = null, code = null } = input;
+      const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code };
+      return listGenerations({ actor, filter, page }, parts);
     },
   }),
   endpoint({
@@ -75,7 +102,7 @@ export const logEndpoints: Endpoint[] = [
     path: "/log/:id",
     summary: "Show an ended generation",
     fields: withOptionalWorkspace(NoFields),
-    view: GenerationView,
+    view: GenerationDetail,
     async handle({ input, id, actors, parts }) {
       const row = await findGeneration(id, parts.sql);
       const { actor, workspace } = await actors.forResource({
@@ -83,7 +110,9 @@ export const logEndpoints: Endpoint[] = [
         workspace: row.workspace,
         unknown: generationNotFound(id),
       });
-      return viewGeneration(row, await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts));
+      const member = await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
+      const promptStored = (await selectPromptWorkspace(id, parts.sql)) === workspace.id;
+      return describeGeneration({ row, member, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
   }),
 ];
