@@ -166,11 +166,19 @@ export async function selectCallerIds(
   return rows.map((row) => row.id);
 }
 
-/** The person behind each caller: the owner of a key, or the member. Unknown callers are absent. */
-export async function selectCallers(ids: KeyId[], sql: Queries): Promise<{ id: KeyId; email: string }[]> {
-  return sql<{ id: KeyId; email: string }[]>`
-    SELECT id, owner_email AS email FROM api_keys WHERE id = ANY(${ids}::text[])
-    UNION ALL SELECT caller_id, email FROM members WHERE caller_id = ANY(${ids}::text[])`;
+export interface Caller {
+  id: KeyId;
+  /** Of the person behind it: the owner of the key, or the member. */
+  email: string;
+  /** The name of the key; null: a member in the Workbench. */
+  keyName: string | null;
+}
+
+/** Unknown callers are absent. */
+export async function selectCallers(ids: KeyId[], sql: Queries): Promise<Caller[]> {
+  return sql<Caller[]>`
+    SELECT id, owner_email AS email, name AS "keyName" FROM api_keys WHERE id = ANY(${ids}::text[])
+    UNION ALL SELECT caller_id, email, NULL FROM members WHERE caller_id = ANY(${ids}::text[])`;
 }
 
 /** Reads a key and locks it until the transaction ends. */

@@ -1,3 +1,4 @@
+import type { Caller } from "../../accounts/keys/store.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { formatPicoUsd, formatUsd } from "../../kernel/money.ts";
 import type { Catalog } from "../models/model.ts";
@@ -9,8 +10,8 @@ import { viewGeneration } from "./view.ts";
 
 interface Described {
   row: GenerationRow;
-  /** The email of the person behind its caller; undefined: the caller is unknown. */
-  member: string | undefined;
+  /** undefined: it is unknown. */
+  caller: Caller | undefined;
   promptStored: boolean;
   /** null: it cannot be read at present. */
   catalog: Catalog | null;
@@ -18,7 +19,7 @@ interface Described {
 
 /** One generation with how its charge came about. @throws DomainError not_found: it was deleted meanwhile */
 export async function describeGeneration(
-  { row, member, promptStored, catalog }: Described,
+  { row, caller, promptStored, catalog }: Described,
   sql: Queries,
 ): Promise<GenerationDetail> {
   const booked = await selectBookedCost(row.generation, sql);
@@ -26,7 +27,7 @@ export async function describeGeneration(
   const { outcome, costPico, excess } = booked;
   const amount = row.listCost === null ? { pico: costPico } : { nano: row.listCost };
   return {
-    ...viewGeneration(row, member),
+    ...viewGeneration(row, caller),
     outcome,
     price_lines: priceLines({ ...row, amount }, catalog),
     exact_cost_usd: formatPicoUsd(costPico),

@@ -79,6 +79,6 @@ async function keysOf(
 }
 
 async function views(rows: GenerationRow[], sql: Queries): Promise<GenerationView[]> {
-  const people = await findCallers(rows, sql);
-  return rows.map((row) => viewGeneration(row, people.get(row.key)));
+  const callers = await findCallers(rows, sql);
+  return rows.map((row) => viewGeneration(row, callers.get(row.key)));
 }

@@ -11,6 +11,7 @@ export const GenerationView = Type.Object({
   key_id: Type.Union([Type.String(), Type.Null()], {
     description: "The key of the request; null: a member sent it from the Workbench",
   }),
+  key_name: Type.Union([Type.String(), Type.Null()], { description: "The key's present name; null: without a key" }),
   member: Type.Union([Type.String(), Type.Null()], {
     description: "E-mail address of the member who sent it from the Workbench, or who owns the key; null: the key is unknown",
   }),

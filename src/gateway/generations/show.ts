@@ -1,6 +1,7 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
+import type { Caller } from "../../accounts/keys/store.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findCallers } from "./callers.ts";
@@ -15,18 +16,18 @@ export async function findGeneration(id: GenerationId, sql: Queries): Promise<Ge
 
 /**
  * Requires a generation that the actor may see in their current workspace.
- * @returns the email of the person behind its caller; undefined: the caller is unknown
+ * @returns its caller; undefined: unknown
  * @throws DomainError not_found, also for a generation of another member or workspace
  */
 export async function requireVisibleGeneration(
   { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },
   { sql }: { sql: Queries },
-): Promise<string | undefined> {
+): Promise<Caller | undefined> {
   if (row.workspace !== workspace) throw generationNotFound(row.generation);
   const seen = ownerSeenBy(actor);
-  const member = (await findCallers([row], sql)).get(row.key);
-  if (seen !== null && member !== seen) throw generationNotFound(row.generation);
-  return member;
+  const caller = (await findCallers([row], sql)).get(row.key);
+  if (seen !== null && caller?.email !== seen) throw generationNotFound(row.generation);
+  return caller;
 }
 
 export function generationNotFound(id: GenerationId): DomainError {

@@ -1,17 +1,19 @@
+import type { Caller } from "../../accounts/keys/store.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { isMemberCaller } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import type { GenerationView } from "./schema.ts";
 import type { GenerationRow } from "./store.ts";
 
-/** @param member the email of the person behind its caller; undefined: the caller is unknown */
-export function viewGeneration(row: GenerationRow, member: string | undefined): GenerationView {
+/** @param caller undefined: it is unknown */
+export function viewGeneration(row: GenerationRow, caller: Caller | undefined): GenerationView {
   return {
     generation_id: row.generation,
     request_id: row.request,
     workspace_id: row.workspace,
     key_id: isMemberCaller(row.key) ? null : row.key,
-    member: member ?? null,
+    key_name: caller?.keyName ?? null,
+    member: caller?.email ?? null,
     endpoint: row.endpoint ?? "chat",
     model: row.model,
     provider: row.provider,

@@ -77,6 +77,7 @@ describe.each(databases)("the request log on $name", ({ open }) => {
       request_id: expect.stringMatching(/^req-/),
       workspace_id: workspace,
       key_id: mine,
+      key_name: "Untitled key",
       member: "member@w",
       endpoint: "chat",
       model: "sandbox/echo",

@@ -110,9 +110,9 @@ export const logEndpoints: Endpoint[] = [
         workspace: row.workspace,
         unknown: generationNotFound(id),
       });
-      const member = await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
+      const caller = await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
       const promptStored = (await selectPromptWorkspace(id, parts.sql)) === workspace.id;
-      return describeGeneration({ row, member, promptStored, catalog: parts.models.catalog() }, parts.sql);
+      return describeGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
   }),
 ];
