@@ -1,7 +1,8 @@
 /** What a page gets: its viewer, its address, and the control API with the viewer's rights. */
 import { endpointAt, runEndpoint } from "../control-api/run-endpoint.ts";
 import { formToken } from "../accounts/sessions/same-origin.ts";
-import type { HereWorkspace, PageCall, RefusedForm } from "./page.ts";
+import type { HereWorkspace, Page, PageCall, RefusedForm } from "./page.ts";
+import { pages } from "./pages.ts";
 import type { ConsoleParts } from "./parts.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -21,6 +22,7 @@ export function pageCall({ base, request, ...address }: Address, parts: ConsoleP
   return {
     ...address,
     link: (path) => base + path,
+    offers: (path) => pages.some((page) => page.of === "workspace" && page.path === path && mayBeSeen(page, workspace.role)),
     refused: null,
     formToken: formToken(viewer.token),
     nowMs: parts.control.clock.now(),
@@ -37,6 +39,10 @@ export function pageCall({ base, request, ...address }: Address, parts: ConsoleP
       )) as View;
     },
   };
+}
+
+function mayBeSeen({ roles }: Page, role: HereWorkspace["role"]): boolean {
+  return role === "operator" || roles.includes(role);
 }
 
 /** The same call, for showing a form again. */

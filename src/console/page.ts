@@ -76,6 +76,8 @@ export interface PageCall {
   path: string;
   /** The path of another page of the same kind, such as `/keys`. */
   link(path: string): string;
+  /** Whether there is such a page of the workspace, and the viewer's role may see it. */
+  offers(path: string): boolean;
   /** Set when a form was refused and is shown again. */
   refused: RefusedForm | null;
   /** The hidden field of every form. */

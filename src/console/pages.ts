@@ -1,6 +1,7 @@
 /** All pages of the Console, in the order of the navigation. To add one, add a folder in pages/ and a row here. */
 import type { Page } from "./page.ts";
 import { accountPage } from "./pages/account/account-page.ts";
+import { homePage } from "./pages/home/home-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/keys/key-page.ts";
 import { keysPage } from "./pages/keys/keys-page.ts";
 import { newKeyPage } from "./pages/keys/new-key.ts";
@@ -17,6 +18,9 @@ import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
 import { newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
+import { requestPage } from "./pages/requests/request-page.ts";
+import { requestsPage } from "./pages/requests/requests-page.ts";
+import { spendPage } from "./pages/spend/spend-page.ts";
 import { workbenchPage } from "./pages/workbench/workbench-page.ts";
 import { deleteProviderKeyPage } from "./pages/provider-keys/delete-page.ts";
 import { newProviderKeyPage } from "./pages/provider-keys/new-provider-key.ts";
@@ -25,6 +29,8 @@ import { providerKeysPage } from "./pages/provider-keys/provider-keys-page.ts";
 import { settingsPage } from "./pages/settings/settings-page.ts";
 
 export const pages: readonly Page[] = [
+  homePage,
+
   keysPage,
   newKeyPage,
   keyPage,
@@ -33,6 +39,9 @@ export const pages: readonly Page[] = [
   compareModelsPage,
   modelPage,
   workbenchPage,
+  requestsPage,
+  requestPage,
+  spendPage,
 
   membersPage,
   invitePage,

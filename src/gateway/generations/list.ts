@@ -1,11 +1,11 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { selectCallerIds } from "../../accounts/keys/store.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import { findCallers } from "./callers.ts";
-import type { GenerationView } from "./schema.ts";
+import type { GenerationView, LogView } from "./schema.ts";
 import { isFiltered, searchLog, type OutcomeFilter, type OutcomeRow } from "./search.ts";
 import {
   allColumns,
@@ -29,14 +29,6 @@ export interface LogFilter extends OutcomeFilter {
   member: string | null;
 }
 
-export interface ListedGenerations {
-  data: GenerationView[];
-  /** The id before which older ones are; null: there are none. */
-  next: GenerationId | null;
-  /** How many rows a search by outcome read; null: without one. */
-  searched: number | null;
-}
-
 interface Sources {
   sql: Queries;
   clock: Pick<Clock, "now">;
@@ -46,7 +38,7 @@ interface Sources {
 export async function listGenerations(
   { actor, filter, page }: { actor: Actor; filter: LogFilter; page: LogPage },
   { sql, clock }: Sources,
-): Promise<ListedGenerations> {
+): Promise<LogView> {
   const { workspace } = filter;
   const keys = await keysOf({ actor, filter }, sql);
   const read = <Row extends object>(part: LogPage, columns: Reading["columns"]): Promise<Row[]> => {

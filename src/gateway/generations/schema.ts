@@ -58,6 +58,7 @@ export const LogView = Type.Object({
       "With `status` or `code`: how many generations were read to find them, newest first, at most 10,000; null: without these filters",
   }),
 });
+export type LogView = Static<typeof LogView>;
 
 const PriceLine = Type.Object({
   part: Type.Union([Type.Literal("input"), Type.Literal("cache_read"), Type.Literal("cache_write"), Type.Literal("output")], {

@@ -1,0 +1,88 @@
+/** The first page of a workspace: what is left, what was spent, how requests do, and what needs attention. */
+import type { KeyView } from "../../../accounts/keys/schema.ts";
+import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
+import type { GenerationView, LogView } from "../../../gateway/generations/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { monthOf } from "../../../kernel/clock.ts";
+import { parseUsd } from "../../../kernel/money.ts";
+import { emptyState } from "../../look/states.ts";
+import { table } from "../../look/table.ts";
+import { tiles } from "../../look/tiles.ts";
+import { userText } from "../../look/user-text.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+import { spent } from "../keys/keys-page.ts";
+import { requestColumns } from "../requests/request-columns.ts";
+import { monthName } from "../spend/month-name.ts";
+import { readMonthSpend } from "../spend/month-spend.ts";
+import { spendChart } from "../spend/spend-chart.ts";
+import { firstSteps } from "./first-steps.ts";
+import { creditTile, firstTokenTile, requestsTile, spendTile } from "./home-tiles.ts";
+
+export const homePage: Page = {
+  of: "workspace",
+  path: "/",
+  navigation: { section: null, label: "Home", icon: "home" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+};
+
+/** The newest requests that tell how long the first token takes. */
+const sampleMax = 200;
+const lastRequests = 5;
+
+async function render(call: PageCall): Promise<PageContent> {
+  const month = monthOf(call.nowMs);
+  const [workspace, spend, log, { data: keys }] = await Promise.all([
+    call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`),
+    readMonthSpend(call, { month, zone: "UTC", by: "model" }),
+    call.control<LogView>("GET", "/log", { limit: String(sampleMax) }),
+    call.control<{ data: KeyView[] }>("GET", "/keys"),
+  ]);
+  const isOwn = call.workspace.role === "member";
+  const all = [
+    creditTile(workspace, call),
+    spendTile({ workspace, total: spend.total, isOwn }, call),
+    requestsTile({ month, total: spend.total, isOwn }, call),
+    firstTokenTile({ newest: log.data, sampleMax }, call),
+  ];
+  const none = emptyState(`Nothing was spent in ${monthName(month)} yet.`, null);
+  const title = `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)} by day and model`;
+  return {
+    title: "Home",
+    lead: workspace.enabled
+      ? null
+      : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
+    main: markup`${log.data.length === 0 ? firstSteps(call, keys) : null}${tiles(all)}
+      ${log.data.length === 0 ? null : markup`${nearLimits(keys, call)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${newest(log.data, call)}`}`,
+  };
+}
+
+/** Keys that have used this part of their limit. */
+const nearPerMille = 800n;
+
+function nearLimits(keys: readonly KeyView[], call: PageCall): Html | null {
+  const near = keys.filter(
+    ({ month_spent_usd: used, monthly_spend_limit_usd: limit }) =>
+      limit !== null && parseUsd(used) * 1_000n >= parseUsd(limit) * nearPerMille,
+  );
+  if (near.length === 0) return null;
+  return markup`<section aria-labelledby="near-title"><h2 id="near-title">Keys near their limit</h2>${table<KeyView>({
+    caption: "Keys that have spent 80 % of their monthly limit or more",
+    columns: [
+      { label: "Key", kind: "text", cell: ({ id, name }) => markup`<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>` },
+      { label: "Owner", kind: "text", cell: ({ owner }) => owner },
+      { label: "Spent this month", kind: "money", cell: spent },
+    ],
+    rows: near,
+    empty: markup``,
+  })}</section>`;
+}
+
+function newest(rows: readonly GenerationView[], call: PageCall): Html {
+  return markup`<section aria-labelledby="newest-title"><h2 id="newest-title">Last requests</h2>${table<GenerationView>({
+    caption: "Last requests, newest first",
+    columns: requestColumns(call, { withMember: call.workspace.role !== "member" }),
+    rows: rows.slice(0, lastRequests),
+    empty: markup``,
+  })}<p><a href="${call.link("/requests")}">All requests</a></p></section>`;
+}

@@ -1,0 +1,157 @@
+/** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
+import type { GenerationDetail } from "../../../gateway/generations/schema.ts";
+import { managers } from "../../../accounts/workspaces/authorize.ts";
+import { requireRecentSignIn } from "../../../accounts/sessions/session.ts";
+import type { PromptView } from "../../../gateway/prompts/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { facts } from "../../look/facts.ts";
+import { emptyForm, form } from "../../look/forms/form.ts";
+import { table } from "../../look/table.ts";
+import { time } from "../../look/time.ts";
+import { userText, type Content } from "../../look/user-text.ts";
+import { hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { priceSection } from "./price-section.ts";
+import { promptContents } from "./prompt-contents.ts";
+import { callerName, duration, statusBadge } from "./request-columns.ts";
+
+export const requestPage: Page = {
+  of: "workspace",
+  path: "/requests/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render: async (call) => content(await requestOf(call), call, null),
+  actions: { prompt: showPrompt },
+};
+
+function requestOf(call: PageCall): Promise<GenerationDetail> {
+  return call.control<GenerationDetail>("GET", `/log/${encodeURIComponent(call.params["id"] ?? "")}`);
+}
+
+/** @param prompt null: it was not asked for */
+function content(request: GenerationDetail, call: PageCall, prompt: PromptView | null): PageContent {
+  return {
+    title: "Request",
+    badge: statusBadge(request),
+    lead: markup`<code>${request.generation_id}</code>`,
+    trail: [{ path: call.link("/requests"), label: "Requests" }],
+    main: markup`${about(request, call)}
+      ${section("price", "What it cost", priceSection(request))}
+      ${section("times", "How long it took", times(request))}
+      ${section("headers", "Headers of the answer", headers(request))}
+      ${section("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : promptContents(prompt))}`,
+  };
+}
+
+function section(id: string, title: string, body: Html): Html {
+  return markup`<section aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>`;
+}
+
+const endings: Record<GenerationDetail["outcome"], string | null> = {
+  settled: null,
+  unknown: "Its gateway died before the end was known. It is charged nothing.",
+  expired: "Its gateway died, and its reservation ran out. It is charged nothing.",
+};
+
+function about(request: GenerationDetail, call: PageCall): Html {
+  const { key_id: key, requested_model: requested, code, outcome } = request;
+  const caller = key === null ? callerName(request) : markup`<a href="${call.link(`/keys/${key}`)}">${callerName(request)}</a>`;
+  const ending = endings[outcome];
+  return facts([
+    ["Accepted", time(request.at, { seconds: true })],
+    ["Key", caller],
+    ["Member", request.member],
+    ["Endpoint", `${request.endpoint}${request.streamed ? ", streamed" : ""}`],
+    ["Model", markup`<code>${userText(request.model)}</code>`],
+    ...(requested === undefined ? [] : [["Model asked for", markup`<code>${userText(requested)}</code>`] as const]),
+    ["Provider", request.own_key ? `${request.provider}, with the workspace's own key` : request.provider],
+    ...(code === null ? [] : [["Error", markup`<code>${code}</code>`] as const]),
+    ...(ending === null ? [] : [["Ending", ending] as const]),
+    ["Tokens in", tokensIn(request)],
+    ["Tokens out", tokensOut(request)],
+  ]);
+}
+
+function tokensIn({
+  prompt_tokens: all,
+  cached_tokens: cached,
+  cache_write_tokens: written,
+  usage_estimated: estimated,
+}: GenerationDetail): string {
+  const parts = [
+    cached > 0 ? `${count(cached)} read from a cache` : "",
+    written > 0 ? `${count(written)} written to a cache` : "",
+    estimated ? "counted by the gateway" : "",
+  ];
+  return [count(all), ...parts.filter((part) => part !== "")].join(", ");
+}
+
+function tokensOut({ completion_tokens: all, reasoning_tokens: reasoning }: GenerationDetail): string {
+  return reasoning > 0 ? `${count(all)}, ${count(reasoning)} of them reasoning` : count(all);
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function times({ first_token_ms: first, duration_ms: total, attempts = [] }: GenerationDetail): Html {
+  const whole = facts([
+    ["To the first text of the answer", first === null ? "there was no text" : duration(first)],
+    ["To the end", duration(total)],
+  ]);
+  const calls = table({
+    caption: "Calls of providers, in order",
+    captioned: true,
+    columns: [
+      { label: "Provider", kind: "text", cell: ({ provider }) => provider },
+      { label: "Model", kind: "text", cell: ({ model }) => markup`<code>${userText(model)}</code>` },
+      { label: "Key", kind: "text", cell: ({ own_key: own }) => (own ? "own" : "the service's") },
+      { label: "Result", kind: "text", cell: ({ code }) => (code === null ? "answered" : markup`<code>${code}</code>`) },
+      { label: "Took", kind: "number", cell: ({ ms }) => duration(ms) },
+    ],
+    rows: attempts,
+    empty: markup``,
+  });
+  return markup`${whole}${calls}`;
+}
+
+/** Those that are stored; the others tell how full the rate limit was at that moment. */
+function headers({
+  generation_id: generation,
+  request_id: id,
+  provider,
+  model,
+  own_key: own,
+  status,
+  attempts,
+}: GenerationDetail): Html {
+  const route: [string, Content][] =
+    attempts === undefined || status >= 400
+      ? []
+      : [["X-Route", markup`<code>${userText(`${provider}/${model}${own ? "; key=own" : ""}`)}</code>`]];
+  return facts([["X-Generation-Id", markup`<code>${generation}</code>`], ["X-Request-Id", markup`<code>${id}</code>`], ...route]);
+}
+
+function promptSection({ prompt_stored: stored }: GenerationDetail, call: PageCall): Html {
+  const { role } = call.workspace;
+  if (!stored)
+    return markup`<p>No prompt is stored of this request: metadata alone is kept unless an admin turns prompt storage on, and stored prompts can be deleted.</p>`;
+  if (role !== "operator" && !managers.includes(role))
+    return markup`<p>The prompt and the answer are stored. Admins of the workspace can read them, and each view is recorded in the audit log.</p>`;
+  const ask = form({
+    id: "prompt",
+    action: call.path,
+    hidden: hiddenFields(call, "prompt"),
+    fields: [],
+    state: emptyForm,
+    submit: "Show the prompt and record that I did",
+  });
+  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name, and takes a sign-in of the last hour.</p>${ask}`;
+}
+
+async function showPrompt(call: PageCall): Promise<ActionResult> {
+  requireRecentSignIn(call.viewer.session, { nowMs: call.nowMs, action: "read a stored prompt" });
+  const request = await requestOf(call);
+  const prompt = await call.control<PromptView>("GET", `/prompts/${encodeURIComponent(request.generation_id)}`);
+  return { show: content(request, call, prompt) };
+}

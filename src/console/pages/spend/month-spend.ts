@@ -1,0 +1,126 @@
+/** What was spent in a month, by day and by one of its dimensions: every number is from one answer of the control API. */
+import type { UsageSums, UsageView } from "../../../gateway/usage/schema.ts";
+import { previousMonth, type Month } from "../../../kernel/clock.ts";
+import { parseUsd, type NanoUsd } from "../../../kernel/money.ts";
+import { dayAt } from "../../days/day-zone.ts";
+import type { PageCall } from "../../page.ts";
+
+export const dimensions = ["key", "member", "model", "provider"] as const;
+export type Dimension = (typeof dimensions)[number];
+
+export interface SpendRequest {
+  month: Month;
+  zone: string;
+  by: Dimension;
+}
+
+/** The sums of one key, member, model or provider. */
+export interface SpendGroup {
+  /** The key's id, or the name; empty: of none, such as the Workbench for keys. */
+  id: string;
+  label: string;
+  requests: number;
+  errors: number;
+  promptTokens: number;
+  completionTokens: number;
+  cost: NanoUsd;
+  listCost: NanoUsd;
+  /** The cost of each day. */
+  days: NanoUsd[];
+}
+
+export interface MonthSpend {
+  /** YYYY-MM-DD, in order, up to today. */
+  days: string[];
+  /** The dearest first. */
+  groups: SpendGroup[];
+  /** For a file, by day. */
+  rows: UsageView["data"];
+  /** The smallest sums, which neither a group nor a day has; null: there are none. */
+  rest: UsageView["rest"];
+  total: UsageSums;
+}
+
+/** More are summed as the rest. */
+const rowsMax = 5_000;
+
+/** @throws DomainError invalid_field for a zone whose days begin beside quarters of an hour */
+export async function readMonthSpend(
+  call: Pick<PageCall, "control" | "nowMs">,
+  { month, zone, by }: SpendRequest,
+): Promise<MonthSpend> {
+  const next = nextMonth(month);
+  const fields = { from: `${month}-01`, to: `${next}-01`, by: `day,${by}`, tz: zone, limit: String(rowsMax) };
+  const { data: rows, rest, total } = await call.control<UsageView>("GET", "/usage", fields);
+  const days = daysOf(month, dayAt(call.nowMs, zone));
+  return { days, groups: groupsOf(rows, { by, days }), rows, rest, total };
+}
+
+/** The days of a month, up to today; of a coming one, the first. */
+function daysOf(month: Month, today: string): string[] {
+  const count = new Date(Date.parse(`${nextMonth(month)}-01`) - 1).getUTCDate();
+  const all = Array.from({ length: count }, (_, index) => `${month}-${String(index + 1).padStart(2, "0")}`);
+  const past = all.filter((date) => date <= today);
+  return past.length === 0 ? all.slice(0, 1) : past;
+}
+
+export function nextMonth(month: Month): Month {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year ?? 0, number ?? 0, 1)).toISOString().slice(0, 7);
+}
+
+/** So many months up to this one, the newest first. */
+export function lastMonths(newest: Month, count: number): Month[] {
+  return count === 0 ? [] : [newest, ...lastMonths(previousMonth(newest), count - 1)];
+}
+
+function groupsOf(rows: UsageView["data"], { by, days }: { by: Dimension; days: string[] }): SpendGroup[] {
+  const groups = new Map<string, SpendGroup>();
+  const places = new Map(days.map((date, index) => [date, index]));
+  for (const row of rows) {
+    const { id, label } = namesOf(row, by);
+    const group = groups.get(id) ?? emptyGroup({ id, label, days: days.length });
+    groups.set(id, group);
+    add(group, row, places.get(row.period ?? ""));
+  }
+  return told([...groups.values()]).toSorted((one, other) => compare(other, one));
+}
+
+function emptyGroup({ id, label, days }: { id: string; label: string; days: number }): SpendGroup {
+  const none = Array.from({ length: days }, () => 0n);
+  return { id, label, requests: 0, errors: 0, promptTokens: 0, completionTokens: 0, cost: 0n, listCost: 0n, days: none };
+}
+
+/** @param day its place among the days; undefined: the clock of the service is behind, and only the sum has it */
+function add(group: SpendGroup, row: UsageView["data"][number], day: number | undefined): void {
+  const cost = parseUsd(row.cost_usd);
+  group.requests += row.requests;
+  group.errors += row.errors;
+  group.promptTokens += row.prompt_tokens;
+  group.completionTokens += row.completion_tokens;
+  group.cost += cost;
+  group.listCost += parseUsd(row.list_cost_usd);
+  if (day !== undefined) group.days[day] = (group.days[day] ?? 0n) + cost;
+}
+
+export function namesOf(row: UsageView["data"][number], by: Dimension): { id: string; label: string } {
+  if (by === "key") return { id: row.key_id ?? "", label: row.key_name || (row.key_id ?? "Workbench") };
+  const name = row[by] ?? "";
+  return { id: name, label: name || "unknown" };
+}
+
+/** Keys may share a name; the end of the id tells them apart. */
+function told(groups: SpendGroup[]): SpendGroup[] {
+  const counts = new Map<string, number>();
+  for (const { label } of groups) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return groups.map((group) =>
+    (counts.get(group.label) ?? 0) > 1 && group.id !== ""
+      ? { ...group, label: `${group.label} (…${group.id.slice(-4)})` }
+      : group,
+  );
+}
+
+function compare(one: SpendGroup, other: SpendGroup): number {
+  if (one.cost !== other.cost) return one.cost > other.cost ? 1 : -1;
+  return one.requests - other.requests;
+}
