@@ -15,7 +15,7 @@ export async function insertPrompts(prompts: SealedPrompt[], sql: Queries): Prom
     SELECT new.generation, new.workspace, new.at, new.messages, new.answer, new.cut
     FROM unnest(${column(({ generation }) => generation)}::text[], ${column(({ workspace }) => workspace)}::text[],
       ${column(({ at }) => isoTime(at))}::timestamptz[], ${column(({ messages }) => byteaText(messages))}::text[]::bytea[],
-      ${column(({ answer }) => answer && byteaText(answer))}::text[]::bytea[], ${column(({ answerCut }) => String(answerCut))}::boolean[]
+      ${column(({ answer }) => answer && byteaText(answer))}::text[]::bytea[], ${column(({ answerCut }) => String(answerCut))}::text[]::boolean[]
     ) AS new (generation, workspace, at, messages, answer, cut)
     JOIN workspaces ON workspaces.id = new.workspace AND workspaces.prompt_storage
     FOR SHARE OF workspaces

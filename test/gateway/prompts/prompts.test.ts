@@ -28,12 +28,12 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
   });
 
   /** Stores a prompt like a gateway. @returns its generation */
-  async function store(workspace: string, { text = "Hello", at = noon } = {}): Promise<string> {
+  async function store(workspace: string, { text = "Hello", at = noon, answerCut = false } = {}): Promise<string> {
     const { id } = await control.expect("GET", `/workspaces/${workspace}`);
     const queue = new PromptQueue({ sql: database.sql, keyring: control.keyring, clock: systemClock, log: silentLog });
     const generation = newGenerationId(at);
     const messages = [{ role: "user", content: text }];
-    queue.add({ generation, workspace: String(id), at, messages, answer: { content: `${text} back` }, answerCut: false }, 100);
+    queue.add({ generation, workspace: String(id), at, messages, answer: { content: `${text} back` }, answerCut }, 100);
     await queue.flushed(10_000);
     return generation;
   }
@@ -42,7 +42,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
   const none = (id: string) => `weir: There is no stored prompt of a generation with the id "${id}"`;
 
   test("admins, super admins and the operator may read a stored prompt with its answer, and each access is recorded", async () => {
-    const id = await store("w", { text: "What is a weir?" });
+    const id = await store("w", { text: "What is a weir?", answerCut: true });
     for (const as of [["--as", "admin@w"], ["--as", "super_admin@w"], []]) {
       expect(await weir.json("prompt", "show", "--id", id, ...as)).toEqual({
         generation_id: id,
@@ -50,7 +50,7 @@ describe.each(databases)("stored prompts on $name", ({ open }) => {
         at: "2026-11-20T12:00:00.000Z",
         messages: [{ role: "user", content: "What is a weir?" }],
         answer: { content: "What is a weir? back" },
-        answer_cut: false,
+        answer_cut: true,
       });
     }
     expect((await audits("prompt.shown", id)).map(({ actor, role, carried_by }) => [actor, role, carried_by])).toEqual([
