@@ -1,0 +1,89 @@
+/** Home: what a new workspace is told, and what needs attention in one that is used. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ConsoleWorld } from "../support/console.ts";
+import { book, settlement } from "../support/gateway/settlements.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+describe.each(oneDatabase)("Home on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const home = async (workspace: string, email: string | null) =>
+    (await world.get(`/console/w/${workspace}`, await world.signIn(email))).text;
+
+  test("a workspace without requests shows a member what to do first, and an auditor what to wait for", async () => {
+    await world.control.workspace("new", "10");
+    const first = await home("new", "member@new");
+    for (const words of [
+      "Your first request",
+      "Create a key",
+      "/console/w/new/keys/new",
+      "what it cost",
+      "nothing spent this month",
+    ])
+      expect(first).toContain(words);
+    await world.control.key("new");
+    expect(await home("new", "member@new")).toContain("Use your key");
+    const waiting = await home("new", "auditor@new");
+    expect([waiting.includes("No request has ended here yet"), waiting.includes("Create a key")]).toEqual([true, false]);
+  });
+
+  test("a used workspace shows its pace, its failures, the times of the last day and the keys near their limit", async () => {
+    const workspace = await world.control.workspace("used", "10");
+    const near = (await world.control.key("used", { name: "near", monthly_spend_limit_usd: "0.20" })).id;
+    const far = (await world.control.key("used", { name: "far <b>", monthly_spend_limit_usd: "5", owner: "admin@used" })).id;
+    // 0.02 USD each, at noon of the twentieth day: 0.2 of ten, and so 9.8 for 955 days.
+    const now = world.control.clock.now();
+    const usage = { promptTokens: 20_000, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+    const settled = Array.from({ length: 10 }, (_, index) =>
+      settlement({
+        workspace,
+        key: index < 8 ? near : far,
+        usage,
+        reserved: "100000000",
+        admittedAt: now - 1_000 - index,
+        firstTokenMs: 100 * (index + 1),
+        ...(index === 9 && { status: 502, code: "upstream_error" }),
+      }),
+    );
+    await book(
+      database.sql,
+      ...settled,
+      settlement({
+        workspace,
+        key: far,
+        usage: { ...usage, promptTokens: 0 },
+        admittedAt: now - 2 * 86_400_000,
+        firstTokenMs: 60_000,
+      }),
+    );
+    const admin = await home("used", "admin@used");
+    for (const words of [
+      "for 955 days at this month",
+      "9.1 % failed (1)",
+      "500 ms, 1.0 s",
+      "of 10 answers in the last 24 hours",
+      "Keys near their limit",
+    ])
+      expect(admin).toContain(words);
+    expect(admin).toContain(`/console/w/used/keys/${near}"`);
+    expect(admin).not.toContain(`/console/w/used/keys/${far}"`);
+    const member = await home("used", "member@used");
+    expect(member).toContain("Your spend in November 2026");
+    expect(member).toContain('value="0.160000000"');
+    expect(member).not.toContain("far &#60;b&#62;");
+  });
+
+  test("a workspace that is switched off or without credit says so", async () => {
+    await world.control.workspace("off");
+    await world.control.expect("PATCH", "/workspaces/off", { body: { enabled: false } });
+    const text = await home("off", null);
+    for (const words of ["switched off for this workspace", "requests are refused until credit is added"])
+      expect(text).toContain(words);
+  });
+});

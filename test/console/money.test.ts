@@ -1,0 +1,140 @@
+/** The totals of Home, Spend and Requests are those of the ledger, whichever days they are cut into. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Settlement } from "../../src/gateway/journal/settlement.ts";
+import { formatUsd, parseUsd } from "../../src/kernel/money.ts";
+import { rollUpUsage } from "../../src/gateway/usage/roll-up.ts";
+import { ManualClock } from "../support/clock.ts";
+import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { book, settlement } from "../support/gateway/settlements.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+const zones = ["UTC", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"];
+
+describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let admin: Browser;
+  let member: Browser;
+  let workspace: string;
+  const keys: string[] = [];
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    workspace = await world.control.workspace("acme", "10");
+    keys.push(
+      (await world.control.key("acme", { name: "job" })).id,
+      (await world.control.key("acme", { name: "job", owner: "admin@acme" })).id,
+    );
+    admin = await world.signIn("admin@acme");
+    member = await world.signIn("member@acme");
+    await book(database.sql, ...charges());
+    await rollUpUsage({ sql: database.sql, clock: new ManualClock(Date.parse("2026-11-01T04:30Z")) }, { rowsMax: 7 });
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  /** At midnights of the zones, where a month ends, and where daylight saving changes; each costs another amount. */
+  function charges(): Settlement[] {
+    const borders = [
+      "2026-10-03T15:30Z",
+      "2026-10-31T13:00Z",
+      "2026-10-31T18:15Z",
+      "2026-11-01T00:00Z",
+      "2026-11-01T04:00Z",
+      "2026-11-02T05:00Z",
+    ];
+    const times = borders.flatMap((text) => [-1, 0, 1].map((ms) => Date.parse(text) + ms));
+    return times.map((admittedAt, index) => {
+      const usage = {
+        promptTokens: 2 ** (index % 9),
+        cachedTokens: 0,
+        cacheWriteTokens: 0,
+        completionTokens: index,
+        reasoningTokens: 0,
+      };
+      const failure = index % 5 === 4 ? { status: 502, code: "upstream_error", model: "acme/other" } : {};
+      return settlement({ workspace, key: keys[index % 2] ?? "", admittedAt, usage, ...failure });
+    });
+  }
+
+  /** The rows of a file by the names of its columns. None of its cells has a comma. */
+  async function file(path: string, browser: Browser): Promise<Record<string, string>[]> {
+    const { status, text, headers } = await world.get(`/console/w/acme${path}`, browser);
+    expect([status, headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
+    const [names = [], ...rows] = text
+      .trimEnd()
+      .split("\r\n")
+      .map((line) => line.split(","));
+    return rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index] ?? ""])));
+  }
+
+  const sumOf = (rows: Record<string, string>[]): bigint =>
+    rows.reduce((sum, { cost_usd: cost = "" }) => sum + parseUsd(cost), 0n);
+  const ledger = async (): Promise<bigint> => {
+    const [row] = await database.sql<{ charged: bigint }[]>`
+      SELECT -sum(amount_nano)::bigint AS charged FROM ledger_entries WHERE workspace_id = ${workspace} AND kind = 'charge'`;
+    return row?.charged ?? 0n;
+  };
+
+  test.each(zones)("days and months of %s are the same sums in Spend and in Requests, and add up to the ledger", async (zone) => {
+    const total = await ledger();
+    const log = await file("/requests?as=csv", admin);
+    expect([log.length, sumOf(log)]).toEqual([18, total]);
+    let spent = 0n;
+    for (const month of ["2026-10", "2026-11"]) {
+      const rows = await file(`/spend?month=${month}&tz=${zone}&as=csv`, admin);
+      spent += sumOf(rows);
+      const days = new Map(rows.map((row) => [row[`day (${zone})`] ?? "", 0n]));
+      for (const day of days.keys()) {
+        const expected = sumOf(
+          log.filter(({ at = "" }) => new Date(at).toLocaleString("sv-SE", { timeZone: zone }).startsWith(day)),
+        );
+        expect(sumOf(rows.filter((row) => row[`day (${zone})`] === day))).toBe(expected);
+        expect(sumOf(await file(`/requests?from=${day}&to=${day}&tz=${zone}&as=csv`, admin))).toBe(expected);
+      }
+      const { text } = await world.get(`/console/w/acme/spend?month=${month}&tz=${zone}`, admin);
+      expect(text).toContain(`<dd class="value"><data class="money" value="${formatUsd(sumOf(rows))}"`);
+      expect(text).toContain(`Day (${zone})`);
+    }
+    expect(spent).toBe(total);
+  });
+
+  test.each(["key", "member", "model", "provider"])("the sums by %s add up to the month", async (by) => {
+    const rows = await file(`/spend?month=2026-11&by=${by}&as=csv`, admin);
+    const { text } = await world.get(`/console/w/acme/spend?month=2026-11&by=${by}`, admin);
+    const sum = formatUsd(sumOf(rows));
+    expect(text.match(new RegExp(`value="${sum}"`, "g"))?.length).toBeGreaterThanOrEqual(2);
+    expect(sumOf(rows)).toBe(sumOf(await file("/requests?from=2026-11-01&as=csv", admin)));
+  });
+
+  test("Home, Spend, the month's total and the requests of the month are one amount", async () => {
+    const { month_spent_usd: spent } = await world.control.expect("GET", "/workspaces/acme");
+    for (const path of ["", "/spend"])
+      expect((await world.get(`/console/w/acme${path}`, admin)).text).toContain(`value="${String(spent)}"`);
+    expect(formatUsd(sumOf(await file("/requests?from=2026-11-01&as=csv", admin)))).toBe(String(spent));
+  });
+
+  test("a member sees the spend and the requests of their own keys alone", async () => {
+    const own = sumOf(await file("/requests?as=csv", member));
+    expect(own).toBe(sumOf(await file(`/requests?key=${keys[0]}&as=csv`, admin)));
+    const months = await Promise.all(["2026-10", "2026-11"].map((month) => file(`/spend?month=${month}&as=csv`, member)));
+    expect(sumOf(months.flat())).toBe(own);
+    expect((await world.get("/console/w/acme/spend?by=member", member)).text).not.toContain("admin@acme");
+  });
+
+  test("keys of one name are told apart, and each leads to its requests", async () => {
+    const { text } = await world.get("/console/w/acme/spend?month=2026-11&tz=Asia/Kathmandu", admin);
+    for (const key of keys) {
+      expect(text).toContain(`job (…${key.slice(-4)})`);
+      expect(text).toContain(`/console/w/acme/requests?key=${key}&#38;from=2026-11-01&#38;to=2026-11-30&#38;tz=Asia%2FKathmandu`);
+    }
+  });
+
+  test("a month without spend, an unknown zone and an unknown month are said in words", async () => {
+    expect((await world.get("/console/w/acme/spend?month=2026-08", admin)).text).toContain("Nothing was spent in August 2026");
+    const unknown = await world.get("/console/w/acme/spend?tz=Mars/%3Cb%3E", admin);
+    expect([unknown.status, unknown.text.includes("There is no time zone “Mars/&#60;b&#62;”")]).toEqual([200, true]);
+    expect((await world.get("/console/w/acme/spend?month=2026-13&by=colour", admin)).text).toContain(
+      "Spend in November 2026 by day and key",
+    );
+  });
+});

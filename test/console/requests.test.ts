@@ -1,0 +1,232 @@
+/** The log's pages: filters, one request's computation, and who may read a stored prompt. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Catalog } from "../../src/gateway/models/model.ts";
+import { PromptQueue } from "../../src/gateway/prompts/prompt-queue.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { book, settlement } from "../support/gateway/settlements.ts";
+import { aModel } from "../support/providers/models.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+const path = "/console/w/acme/requests";
+const prompt = "My <script>alert(1)</script> prompt";
+/** Prices of its only route: 1.25 and 10 USD for a million tokens, a tenth for cached ones; twice as much above 200,000 tokens. */
+const model = aModel({ id: "acme/tiered" });
+const prices = { input: 1_250_000n, output: 10_000_000n, cacheRead: 125_000n, cacheWrite: 1_250_000n };
+const dearer = { input: 2_500_000n, output: 20_000_000n, cacheRead: 250_000n, cacheWrite: 2_500_000n };
+
+function catalog(): Catalog {
+  const routes = model.routes.map((route) => ({
+    ...route,
+    prices: { ...prices, tiers: [{ ...dearer, aboveInputTokens: 200_000 }] },
+  }));
+  return { version: "v", models: new Map([[model.id, { ...model, routes }]]), providers: new Map() };
+}
+
+describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  const browsers: Record<"member" | "auditor" | "admin" | "operator", Browser> = Object.create(null);
+  const ids: Record<"tiered" | "failed" | "other" | "stored", string> = Object.create(null);
+  let stranger: string;
+
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    world.control.parts.models = { ...world.control.parts.models, catalog };
+    const workspace = await world.control.workspace("acme", "10");
+    for (const role of ["member", "auditor", "admin"] as const) browsers[role] = await world.signIn(`${role}@acme`);
+    browsers.operator = await world.signIn(null);
+    const mine = (await world.control.key("acme", { name: "<i>mine</i>" })).id;
+    const theirs = (await world.control.key("acme", { name: "theirs", owner: "admin@acme" })).id;
+    const usage = {
+      promptTokens: 250_000,
+      cachedTokens: 50_001,
+      cacheWriteTokens: 0,
+      completionTokens: 1_001,
+      reasoningTokens: 1_000,
+    };
+    const asText = ({ input, output, cacheRead, cacheWrite }: typeof prices) => ({
+      input: `${input}`,
+      output: `${output}`,
+      cacheRead: `${cacheRead}`,
+      cacheWrite: `${cacheWrite}`,
+    });
+    const noon = Date.UTC(2026, 10, 20, 11);
+    const settled = {
+      tiered: settlement({
+        workspace,
+        key: mine,
+        admittedAt: noon,
+        model: model.id,
+        provider: "stub",
+        prices: asText(dearer),
+        tierAboveTokens: 200_000,
+        usage,
+        reserved: "500000000",
+        streamed: true,
+      }),
+      failed: settlement({
+        workspace,
+        key: mine,
+        admittedAt: noon + 1,
+        model: "‮evil",
+        provider: "stub",
+        status: 504,
+        code: "upstream_timeout",
+        firstTokenMs: null,
+        routing: {
+          requested: "acme/first",
+          attempts: [{ provider: "stub", model: "acme/first", own_key: false, code: "upstream_timeout", ms: 60_000 }],
+        },
+      }),
+      other: settlement({ workspace, key: theirs, admittedAt: noon + 2 }),
+      stored: settlement({
+        workspace,
+        key: mine,
+        admittedAt: noon + 3,
+        provider: "stub",
+        ownKey: { id: "own-1", listCost: "7" },
+        prices: { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" },
+      }),
+    };
+    await book(database.sql, ...Object.values(settled));
+    for (const [name, { generation }] of Object.entries(settled)) ids[name as keyof typeof ids] = generation;
+    const elsewhere = await world.control.workspace("other", "1");
+    const foreign = settlement({ workspace: elsewhere, key: (await world.control.key("other")).id });
+    await book(database.sql, foreign);
+    stranger = foreign.generation;
+    await storePrompt(workspace);
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  async function storePrompt(workspace: string): Promise<void> {
+    await world.control.expect("PATCH", "/workspaces/acme", { body: { prompt_storage: true } });
+    const { clock, keyring } = world.control;
+    const queue = new PromptQueue({ sql: database.sql, keyring, clock, log: silentLog });
+    const messages = [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: prompt },
+          { type: "image_url", image_url: { url: "https://example.com/secret.png" } },
+        ],
+      },
+    ];
+    queue.add(
+      {
+        generation: ids.stored,
+        workspace,
+        at: clock.now(),
+        messages,
+        answer: { role: "assistant", content: "An answer", tool_calls: null },
+        answerCut: true,
+      },
+      100,
+    );
+    await queue.flushed(10_000);
+  }
+
+  /** Which of the requests a page lists, by their names. */
+  const listed = async (query: string, browser = browsers.admin) => {
+    const { text, status } = await world.get(`${path}${query}`, browser);
+    expect(status).toBe(200);
+    return Object.entries(ids).flatMap(([name, id]) => (text.includes(`/requests/${id}"`) ? [name] : []));
+  };
+
+  test("a filter shows the requests that fit it", async () => {
+    expect(await listed("")).toEqual(["tiered", "failed", "other", "stored"]);
+    expect(await listed("?status=error")).toEqual(["failed"]);
+    expect(await listed("?status=ok&model=acme/tiered")).toEqual(["tiered"]);
+    expect(await listed("?code=upstream_timeout")).toEqual(["failed"]);
+    expect(await listed("?member=admin@acme")).toEqual(["other"]);
+    expect(await listed("?from=2026-11-20&to=2026-11-20")).toHaveLength(4);
+    expect(await listed("?from=2026-11-20&to=2026-11-20&tz=Pacific/Kiritimati")).toEqual([]);
+    expect(await listed(`?before=${ids.other}`)).toEqual(["tiered", "failed"]);
+  });
+
+  test("a page without rows says why, and a wrong day is refused by name", async () => {
+    expect((await world.get(`${path}?model=none`, browsers.admin)).text).toContain("No request fits these filters");
+    const empty = await world.control.workspace("empty");
+    expect((await world.get(`/console/w/${empty}/requests`, browsers.operator)).text).toContain("No request has ended here yet");
+    const refused = await world.get(`${path}?from=yesterday%3Cb%3E`, browsers.admin);
+    expect([refused.status, refused.text.includes("yesterday&#60;b&#62;")]).toEqual([400, true]);
+  });
+
+  test("a member sees their own requests, and others see those of all", async () => {
+    expect(await listed("", browsers.member)).toEqual(["tiered", "failed", "stored"]);
+    expect(await listed("", browsers.auditor)).toHaveLength(4);
+    expect(await listed("", browsers.operator)).toHaveLength(4);
+    const page = async (id: string, browser: Browser) => (await world.get(`${path}/${id}`, browser)).status;
+    expect(await page(ids.other, browsers.member)).toBe(404);
+    expect(await page(stranger, browsers.admin)).toBe(404);
+    expect(await page("gen-nothing", browsers.admin)).toBe(404);
+    expect(await page(ids.tiered, browsers.member)).toBe(200);
+  });
+
+  test("a request's page shows the computation of its charge, to the last digit", async () => {
+    const { text } = await world.get(`${path}/${ids.tiered}`, browsers.member);
+    const shown = ["199,999", "0.499997500000", "50,001", "0.012500250000", "1,001", "0.020020000000", "0.532517750000"];
+    for (const words of [...shown, "more than 200,000 tokens", "0.500000000 USD", "0.032517750 USD", "1,000 of them reasoning"])
+      expect(text).toContain(words);
+    expect(text).toContain("&#60;i&#62;mine&#60;/i&#62;");
+  });
+
+  test("a failed request's page shows the calls of providers, and no text or charge that it did not have", async () => {
+    const { text } = await world.get(`${path}/${ids.failed}`, browsers.admin);
+    for (const words of [
+      "504 upstream_timeout",
+      "there was no text",
+      "Calls of providers",
+      "60.0 s",
+      "Model asked for",
+      "present prices do not give this cost",
+    ])
+      expect(text).toContain(words);
+    expect(text).toContain("<bdi>‮evil</bdi>");
+    expect(text).not.toContain("X-Route");
+    expect((await world.get(`${path}/${ids.stored}`, browsers.admin)).text).toContain("the provider bills its own key");
+  });
+
+  describe("a stored prompt", () => {
+    const show = (browser: Browser, id = ids.stored) => world.post(`${path}/${id}`, { action: "prompt" }, browser);
+    const views = async () => (await world.control.list(`/audit?workspace=acme&event=prompt.shown`)).map(({ actor }) => actor);
+
+    test("is not in a page until an admin asks for it, and each view is audited in their name", async () => {
+      const before = (await views()).length;
+      const page = await world.get(`${path}/${ids.stored}`, browsers.admin);
+      expect(page.text).not.toContain("An answer");
+      expect(page.text).toContain("record that I did");
+      const shown = await show(browsers.admin);
+      expect([shown.status, shown.headers.get("cache-control")]).toEqual([200, "no-store"]);
+      expect(shown.text).toContain("My &#60;script&#62;alert(1)&#60;/script&#62; prompt");
+      for (const words of ["An answer", "[image_url]", "longer than what is stored"]) expect(shown.text).toContain(words);
+      expect(shown.text).not.toContain("secret.png");
+      expect(await views()).toHaveLength(before + 1);
+    });
+
+    test("is refused to members and auditors, on the page and on the wire", async () => {
+      const before = (await views()).length;
+      for (const browser of [browsers.member, browsers.auditor]) {
+        expect((await world.get(`${path}/${ids.stored}`, browser)).text).toContain("Admins of the workspace can read them");
+        const refused = await show(browser);
+        expect([refused.status, refused.text.includes("An answer")]).toEqual([403, false]);
+      }
+      expect(await views()).toHaveLength(before);
+    });
+
+    test("takes a sign-in of the last hour", async () => {
+      const early = await world.signIn("admin@acme");
+      world.control.clock.advance(3_600_001);
+      const before = (await views()).length;
+      const refused = await show(early);
+      expect([refused.status, refused.text.includes("Sign in again")]).toEqual([401, true]);
+      expect(await views()).toHaveLength(before);
+    });
+
+    test("is offered where one is stored alone", async () => {
+      expect((await world.get(`${path}/${ids.tiered}`, browsers.admin)).text).toContain("No prompt is stored");
+      expect((await show(await world.signIn("admin@acme"), ids.tiered)).status).toBe(404);
+    });
+  });
+});
