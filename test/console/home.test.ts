@@ -66,7 +66,7 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     for (const words of [
       "for 955 days at this month",
       "9.1 % failed (1)",
-      "500 ms, 1.0 s",
+      "500 ms · 1.0 s",
       "of 10 answers in the last 24 hours",
       "Keys near their limit",
     ])

@@ -76,7 +76,7 @@ export function firstTokenTile(
   const label = "First token, p50 and p95";
   if (times.length === 0)
     return { label, value: markup`<span class="none">–</span>`, note: "no answer with text in the last 24 hours" };
-  const value: Content = `${duration(quantile(times, 0.5))}, ${duration(quantile(times, 0.95))}`;
+  const value: Content = `${duration(quantile(times, 0.5))} · ${duration(quantile(times, 0.95))}`;
   const isSample = newest.length === sampleMax && ofDay.length === newest.length;
   return {
     label,

@@ -23,8 +23,8 @@ export function priceSection(request: GenerationDetail): Html {
   return markup`${tierWords}${lines === null ? unknownPrices(request) : computation(lines)}${charge(request)}`;
 }
 
-function unknownPrices({ exact_cost_usd: exact }: GenerationDetail): Html {
-  if (/^[0.]+$/.test(exact)) return markup`<p>Nothing was counted that has a price.</p>`;
+function unknownPrices({ exact_cost_usd: exact, list_cost_usd: list }: GenerationDetail): Html {
+  if (list === null && /^[0.]+$/.test(exact)) return markup`<p>Nothing was counted that has a price.</p>`;
   return markup`<p>The catalog's present prices do not give this cost: they have changed since, or the model left the catalog.</p>`;
 }
 
@@ -39,7 +39,6 @@ function computation(lines: readonly PriceLine[]): Html {
     ],
     rows: lines,
     empty: markup``,
-    totals: ["Sum", null, null, sumOf(lines)],
   });
 }
 
@@ -50,28 +49,21 @@ function sumOf(lines: readonly PriceLine[]): string {
   return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
 }
 
+type Fact = readonly [name: string, value: Content];
+
 function charge(request: GenerationDetail): Html {
-  const {
-    own_key: own,
-    list_cost_usd: list,
-    cost_usd: cost,
-    uncharged_usd: uncharged,
-    exact_cost_usd: exact,
-    reserved_usd: reserved,
-  } = request;
-  const ofOwnKey: (readonly [string, Content])[] =
-    own && list !== null ? [["At list prices, rounded half up", exactly(list)]] : [];
-  const above: (readonly [string, Content])[] =
-    parseUsd(uncharged) === 0n ? [] : [["Above the reserved amount, not charged", exactly(uncharged)]];
-  return facts([
-    ...(own ? ofOwnKey : [["Exact cost", markup`<span class="money">${exact} USD</span>`] as const]),
-    ...above,
-    ["Reserved before the call", exactly(reserved)],
-    [
-      own ? "Charged: the provider bills its own key" : "Charged, rounded half up once",
-      markup`<b>${exactly(cost)}</b> (${money(cost)})`,
-    ],
-  ]);
+  const { own_key: own, cost_usd: cost, uncharged_usd: uncharged, reserved_usd: reserved } = request;
+  const above: Fact[] = parseUsd(uncharged) === 0n ? [] : [["Above the reserved amount, not charged", exactly(uncharged)]];
+  const name = own ? "Charged: the provider bills its own key" : "Charged, rounded half up once";
+  const charged: Fact = [name, markup`<b>${exactly(cost)}</b> (${money(cost)})`];
+  return facts([...exactCost(request), ...above, ["Reserved before the call", exactly(reserved)], charged]);
+}
+
+/** An own key's call is charged nothing, so that its lines add up to what it would have cost. */
+function exactCost({ list_cost_usd: list, price_lines: lines, exact_cost_usd: exact }: GenerationDetail): Fact[] {
+  if (list === null) return [["Exact cost", exactly(exact)]];
+  const sum: Fact[] = lines === null ? [] : [["Exact, at list prices", exactly(sumOf(lines))]];
+  return [...sum, ["At list prices, rounded half up", exactly(list)]];
 }
 
 function exactly(usd: string): Html {

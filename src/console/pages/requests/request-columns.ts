@@ -14,23 +14,33 @@ export function requestPath({ generation_id: id }: Pick<GenerationView, "generat
 
 /** @param withMember where several people's requests are listed */
 export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<GenerationView>[] {
-  const member: Column<GenerationView> = { label: "Member", kind: "text", cell: ({ member: email }) => email };
+  const member = ({ member: email }: GenerationView): Html | null =>
+    email === null ? null : markup`<br /><small>${userText(email)}</small>`;
   return [
     {
       label: "Time",
       kind: "time",
       cell: (row) => markup`<a href="${call.link(requestPath(row))}">${time(row.at, { seconds: true })}</a>`,
     },
-    { label: "Status", kind: "badge", cell: statusBadge },
+    { label: "Status", kind: "badge", cell: statusCell },
     { label: "Model", kind: "text", cell: ({ model }) => markup`<code>${userText(model)}</code>` },
-    { label: "Key", kind: "text", cell: callerName },
-    ...(withMember ? [member] : []),
+    {
+      label: withMember ? "Key and member" : "Key",
+      kind: "text",
+      cell: (row) => markup`${callerName(row)}${withMember ? member(row) : null}`,
+    },
     { label: "Tokens in", kind: "number", cell: ({ prompt_tokens: tokens }) => tokens.toLocaleString("en-US") },
-    { label: "Tokens out", kind: "number", cell: ({ completion_tokens: tokens }) => tokens.toLocaleString("en-US") },
+    { label: "Out", kind: "number", cell: ({ completion_tokens: tokens }) => tokens.toLocaleString("en-US") },
     { label: "Cost", kind: "money", cell: ({ cost_usd: cost }) => money(cost) },
     { label: "First token", kind: "number", cell: ({ first_token_ms: ms }) => (ms === null ? null : duration(ms)) },
     { label: "Duration", kind: "number", cell: ({ duration_ms: ms }) => duration(ms) },
   ];
+}
+
+/** In a narrow column. */
+function statusCell({ status, code }: GenerationView): Html {
+  const below = code === null ? null : markup`<br /><small>${code}</small>`;
+  return markup`${statusBadge({ status, code: null })}${below}`;
 }
 
 /** The status with the code of an error. */

@@ -78,7 +78,7 @@ export function filterFields(
     { name: "model", label: "Model (id)", kind: "text", value: filters.model },
     { name: "status", label: "Status", kind: "choice", choices: outcomes, value: filters.status },
     { name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code },
-    { name: "tz", label: "Time zone of days", kind: "text", value: filters.tz, charactersMax: 64 },
+    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: filters.tz, charactersMax: 64 },
   ];
 }
 

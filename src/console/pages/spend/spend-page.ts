@@ -92,7 +92,7 @@ function filters(call: PageCall, { month, zone, by }: SpendRequest): Filter[] {
   return [
     { name: "month", label: "Month", kind: "choice", choices, value: month === current ? "" : month },
     { name: "by", label: "By", kind: "choice", choices: dimensionChoices, value: by === "key" ? "" : by },
-    { name: "tz", label: "Time zone of days", kind: "text", value: zone === "UTC" ? "" : zone, charactersMax: 64 },
+    { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: zone === "UTC" ? "" : zone, charactersMax: 64 },
   ];
 }
 
