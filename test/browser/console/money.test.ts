@@ -1,0 +1,78 @@
+/** The first request, its cost and its prompt, as a person finds them in the Console. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { until } from "../../support/until.ts";
+import { chromiumPath, service, Visit } from "../browser.ts";
+
+describe.skipIf(chromiumPath === null)("the pages of money", () => {
+  let fleet: Fleet;
+  let workspace: string;
+  let visitor: Visit;
+  let page: Page;
+
+  beforeAll(async () => {
+    fleet = await service();
+    const email = `${crypto.randomUUID()}@example.test`;
+    const operator = fleet.operator();
+    workspace = (await operator.call<{ id: string }>("POST", "/workspaces", { name: `money ${email}`, credit_usd: "1" })).id;
+    await operator.call("PATCH", `/workspaces/${workspace}`, { prompt_storage: true });
+    await operator.call("POST", "/members", { workspace, email, role: "admin" });
+    const { url } = await operator.call<{ url: string }>("POST", "/session-links", { email });
+    visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
+    page = await visitor.open(new URL(url).pathname);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL(/\/console\/w\//);
+  }, 60_000);
+  afterAll(() => visitor[Symbol.asyncDispose]());
+
+  /** Presses Tab until the element with these words has the focus. */
+  async function tabTo(words: string): Promise<void> {
+    for (let presses = 0; presses < 60; presses++) {
+      if (await page.evaluate(`document.activeElement?.textContent.trim() === ${JSON.stringify(words)}`)) return;
+      await page.keyboard.press("Tab");
+    }
+    throw new Error(`Tab does not reach "${words}"`);
+  }
+
+  test("Home leads a new admin to a first request, and from there to its cost and its prompt, by keyboard alone", async () => {
+    await tabTo("try a model in the Workbench");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/workbench/);
+    await page.goto(`${page.url()}?model=sandbox/echo`);
+    await page.getByRole("textbox", { name: "Message 1" }).focus();
+    await page.keyboard.type("How much is this?");
+    await page.keyboard.press("Control+Enter");
+    const log = () => fleet.operator().log(`workspace=${workspace}`);
+    await until(async () => (await log()).length === 1);
+    const [row] = await log();
+    await page.goto(`${fleet.url()}/console/w/${workspace}/requests`);
+    await page.locator("tbody a").focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`**/requests/${row?.generation_id}`);
+    expect(await page.getByText(`${row?.cost_usd} USD`, { exact: true }).count()).toBe(1);
+    await tabTo("Show the prompt and record that I did");
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "1. user" }).waitFor();
+    expect(await page.getByRole("region", { name: "1. user" }).innerText()).toBe("How much is this?");
+    expect(await page.getByRole("region", { name: "The answer", exact: true }).innerText()).toBe("How much is this?");
+    const audit = await fleet.operator().call<{ data: unknown[] }>("GET", `/audit?workspace=${workspace}&event=prompt.shown`);
+    expect(audit.data).toHaveLength(1);
+    await page.goto(`${fleet.url()}/console/w/${workspace}`);
+    expect(await page.locator(`.tiles data[value="${row?.cost_usd}"]`).count()).toBe(1);
+  });
+
+  test("Spend offers the days of the browser's time zone, and keeps them in the address", async () => {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Emulation.setTimezoneOverride", { timezoneId: "Asia/Kathmandu" });
+    await page.goto(`${fleet.url()}/console/w/${workspace}/spend?by=model`);
+    await page.getByRole("link", { name: /Show those of Asia/ }).click();
+    await page.waitForURL("**/spend?by=model&tz=Asia%2F*");
+    await page.getByText("Days begin at 00:00 in Asia/").waitFor();
+    await page.getByText("These numbers as a table").click();
+    expect(await page.getByRole("columnheader", { name: /Day \(Asia\/K/ }).count()).toBe(1);
+    await page.getByRole("link", { name: "Show those of UTC" }).click();
+    await page.waitForURL("**/spend?by=model");
+    expect(visitor.faults).toEqual([]);
+  });
+});
