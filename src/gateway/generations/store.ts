@@ -179,7 +179,10 @@ export async function selectWholeLog<Row extends object>(page: LogPage, { sql, c
     SELECT ${columns(sql)} FROM generations WHERE true ${within(page, sql)} ORDER BY generation_id DESC LIMIT ${page.limit}`;
 }
 
-/** The newest of each key, then the newest of these. */
+/**
+ * The newest of each key, then the newest of these. The planner does not see the limit of the inner rows: it expects few rows of a key,
+ * and with a limit above this number it would read and sort all rows of the key.
+ */
 export async function selectLogOfKeys<Row extends object>(
   page: LogPage & { keys: KeyId[] },
   { sql, columns }: Reading,
@@ -191,7 +194,7 @@ export async function selectLogOfKeys<Row extends object>(
       SELECT ${columns(sql)} FROM generations
       WHERE hashtext(generations.key_id) = hashtext(asked.key_id) AND generations.key_id = asked.key_id COLLATE "C"
         ${model === null ? sql`` : sql`AND model = ${model}`} ${within(page, sql)}
-      ORDER BY generation_id DESC LIMIT ${limit}
+      ORDER BY generation_id DESC LIMIT (SELECT ${limit}::bigint)
     ) AS newest
     ORDER BY generation DESC LIMIT ${limit}`;
 }
