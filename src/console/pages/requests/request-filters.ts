@@ -4,7 +4,7 @@ import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { errorTable } from "../../../kernel/errors.ts";
 import { isoTime } from "../../../kernel/clock.ts";
-import { dayStartOf } from "../../days/day-zone.ts";
+import { dayStartOf } from "../spend/day-zone.ts";
 import type { Filter } from "../../look/forms/filter-form.ts";
 import type { Choice } from "../../look/forms/field.ts";
 import type { PageCall } from "../../page.ts";

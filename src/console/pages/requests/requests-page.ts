@@ -2,7 +2,7 @@
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import type { GenerationView, LogView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { dayZone, zoneOffer, zoneScript } from "../../days/day-zone.ts";
+import { dayZone, zoneOffer, zoneScript } from "../spend/day-zone.ts";
 import { cursorLinks } from "../../look/cursor-links.ts";
 import { address } from "../../look/forms/address.ts";
 import { filterForm } from "../../look/forms/filter-form.ts";

@@ -2,7 +2,7 @@
 import type { UsageSums, UsageView } from "../../../gateway/usage/schema.ts";
 import { previousMonth, type Month } from "../../../kernel/clock.ts";
 import { parseUsd, type NanoUsd } from "../../../kernel/money.ts";
-import { dayAt } from "../../days/day-zone.ts";
+import { dayAt } from "./day-zone.ts";
 import type { PageCall } from "../../page.ts";
 
 export const dimensions = ["key", "member", "model", "provider"] as const;

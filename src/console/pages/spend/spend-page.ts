@@ -2,7 +2,7 @@
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { markup } from "../../../http/html.ts";
-import { dayAt, dayZone, zoneOffer, zoneScript } from "../../days/day-zone.ts";
+import { dayAt, dayZone, zoneOffer, zoneScript } from "./day-zone.ts";
 import { meter } from "../../look/charts/meter.ts";
 import { address } from "../../look/forms/address.ts";
 import { filterForm, type Filter } from "../../look/forms/filter-form.ts";
