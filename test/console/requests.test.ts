@@ -219,6 +219,7 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
       const early = await world.signIn("admin@acme");
       world.control.clock.advance(3_600_001);
       const before = (await views()).length;
+      expect((await world.get(`${path}/${ids.stored}`, early)).text).toContain("To read them, sign in again");
       const refused = await show(early);
       expect([refused.status, refused.text.includes("Sign in again")]).toEqual([401, true]);
       expect(await views()).toHaveLength(before);

@@ -10,6 +10,7 @@ import { table } from "../../look/table.ts";
 import { tiles } from "../../look/tiles.ts";
 import { userText } from "../../look/user-text.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
+import { pageSection } from "../../page-section.ts";
 import { spent } from "../keys/keys-page.ts";
 import { requestColumns } from "../requests/request-columns.ts";
 import { monthName } from "../spend/month-name.ts";
@@ -66,7 +67,7 @@ function nearLimits(keys: readonly KeyView[], call: PageCall): Html | null {
       limit !== null && parseUsd(used) * 1_000n >= parseUsd(limit) * nearPerMille,
   );
   if (near.length === 0) return null;
-  return markup`<section aria-labelledby="near-title"><h2 id="near-title">Keys near their limit</h2>${table<KeyView>({
+  const rows = table<KeyView>({
     caption: "Keys that have spent 80 % of their monthly limit or more",
     columns: [
       { label: "Key", kind: "text", cell: ({ id, name }) => markup`<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>` },
@@ -75,14 +76,16 @@ function nearLimits(keys: readonly KeyView[], call: PageCall): Html | null {
     ],
     rows: near,
     empty: markup``,
-  })}</section>`;
+  });
+  return pageSection("near", "Keys near their limit", rows);
 }
 
 function newest(rows: readonly GenerationView[], call: PageCall): Html {
-  return markup`<section aria-labelledby="newest-title"><h2 id="newest-title">Last requests</h2>${table<GenerationView>({
+  const last = table<GenerationView>({
     caption: "Last requests, newest first",
     columns: requestColumns(call, { withMember: call.workspace.role !== "member" }),
     rows: rows.slice(0, lastRequests),
     empty: markup``,
-  })}<p><a href="${call.link("/requests")}">All requests</a></p></section>`;
+  });
+  return pageSection("newest", "Last requests", markup`${last}<p><a href="${call.link("/requests")}">All requests</a></p>`);
 }

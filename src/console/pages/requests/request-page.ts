@@ -1,7 +1,6 @@
 /** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
 import type { GenerationDetail } from "../../../gateway/generations/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
-import { requireRecentSignIn } from "../../../accounts/sessions/session.ts";
 import type { PromptView } from "../../../gateway/prompts/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { facts } from "../../look/facts.ts";
@@ -10,7 +9,9 @@ import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";
 import { userText, type Content } from "../../look/user-text.ts";
 import { hiddenFields } from "../../page-forms.ts";
+import { pageSection } from "../../page-section.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { signInFirst } from "../../recent-sign-in.ts";
 import { priceSection } from "./price-section.ts";
 import { promptContents } from "./prompt-contents.ts";
 import { callerName, duration, statusBadge } from "./request-columns.ts";
@@ -36,15 +37,11 @@ function content(request: GenerationDetail, call: PageCall, prompt: PromptView |
     lead: markup`<code>${request.generation_id}</code>`,
     trail: [{ path: call.link("/requests"), label: "Requests" }],
     main: markup`${about(request, call)}
-      ${section("price", "What it cost", priceSection(request))}
-      ${section("times", "How long it took", times(request))}
-      ${section("headers", "Headers of the answer", headers(request))}
-      ${section("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : promptContents(prompt))}`,
+      ${pageSection("price", "What it cost", priceSection(request))}
+      ${pageSection("times", "How long it took", times(request))}
+      ${pageSection("headers", "Headers of the answer", headers(request))}
+      ${pageSection("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : promptContents(prompt))}`,
   };
-}
-
-function section(id: string, title: string, body: Html): Html {
-  return markup`<section aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>`;
 }
 
 const endings: Record<GenerationDetail["outcome"], string | null> = {
@@ -146,11 +143,10 @@ function promptSection({ prompt_stored: stored }: GenerationDetail, call: PageCa
     state: emptyForm,
     submit: "Show the prompt and record that I did",
   });
-  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name, and takes a sign-in of the last hour.</p>${ask}`;
+  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read them") ?? ask}`;
 }
 
 async function showPrompt(call: PageCall): Promise<ActionResult> {
-  requireRecentSignIn(call.viewer.session, { nowMs: call.nowMs, action: "read a stored prompt" });
   const request = await requestOf(call);
   const prompt = await call.control<PromptView>("GET", `/prompts/${encodeURIComponent(request.generation_id)}`);
   return { show: content(request, call, prompt) };

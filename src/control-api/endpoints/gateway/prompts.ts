@@ -24,6 +24,7 @@ export const promptEndpoints: Endpoint[] = [
     view: PromptView,
     async handle({ input, id, actors, parts }) {
       const { actor, workspace } = await promptAndActor({ id, named: input.workspace, actors, parts });
+      actors.requireRecentSignIn("read a stored prompt");
       return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
     },
   }),
