@@ -1,10 +1,9 @@
 /** The log's pages: filters, one request's computation, and who may read a stored prompt. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Catalog } from "../../src/gateway/models/model.ts";
-import { PromptQueue } from "../../src/gateway/prompts/prompt-queue.ts";
-import { silentLog } from "../../src/kernel/log.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
+import { storePrompt } from "../support/gateway/stored-prompt.ts";
 import { aModel } from "../support/providers/models.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
@@ -96,36 +95,13 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
     const foreign = settlement({ workspace: elsewhere, key: (await world.control.key("other")).id });
     await book(database.sql, foreign);
     stranger = foreign.generation;
-    await storePrompt(workspace);
+    await world.control.expect("PATCH", "/workspaces/acme", { body: { prompt_storage: true } });
+    const image = { type: "image_url", image_url: { url: "https://example.com/secret.png" } };
+    const messages = [{ role: "user", content: [{ type: "text", text: prompt }, image] }];
+    const answer = { role: "assistant", content: "An answer", tool_calls: null };
+    await storePrompt({ workspace, generation: ids.stored, messages, answer, answerCut: true }, world.control);
   });
   afterAll(() => database[Symbol.asyncDispose]());
-
-  async function storePrompt(workspace: string): Promise<void> {
-    await world.control.expect("PATCH", "/workspaces/acme", { body: { prompt_storage: true } });
-    const { clock, keyring } = world.control;
-    const queue = new PromptQueue({ sql: database.sql, keyring, clock, log: silentLog });
-    const messages = [
-      {
-        role: "user",
-        content: [
-          { type: "text", text: prompt },
-          { type: "image_url", image_url: { url: "https://example.com/secret.png" } },
-        ],
-      },
-    ];
-    queue.add(
-      {
-        generation: ids.stored,
-        workspace,
-        at: clock.now(),
-        messages,
-        answer: { role: "assistant", content: "An answer", tool_calls: null },
-        answerCut: true,
-      },
-      100,
-    );
-    await queue.flushed(10_000);
-  }
 
   /** Which of the requests a page lists, by their names. */
   const listed = async (query: string, browser = browsers.admin) => {

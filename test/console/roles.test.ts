@@ -10,6 +10,8 @@ import { formToken } from "../../src/accounts/sessions/same-origin.ts";
 import { startSession } from "../../src/accounts/sessions/start-session.ts";
 import { totpStepMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { book, settlement } from "../support/gateway/settlements.ts";
+import { storePrompt } from "../support/gateway/stored-prompt.ts";
 import { addProviders } from "../support/own-key-providers.ts";
 import { appCode } from "../support/sign-in/authenticator-app.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -70,12 +72,21 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     const form = { workspace: "acme", provider: "alpha", key: "sk-acme-0123456789" };
     return String((await world.control.expect("POST", "/provider-keys", { body: form }))["id"]);
   };
+  const newRequest = async (email: string | null): Promise<string> => {
+    const key = await ids["/keys/:id"]?.(email);
+    const request = settlement({ workspace: await workspaceId(), key: key ?? "" });
+    await book(database.sql, request);
+    await world.control.expect("PATCH", "/workspaces/acme", { body: { prompt_storage: true } });
+    await storePrompt(request, world.control);
+    return request.generation;
+  };
   const workspaceId = async () => String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
 
   /** What stands for `:id` in a page's address. @param email of the sender; null: the operator */
   const ids: Record<string, (email: string | null) => Promise<string>> = {
     "/keys/:id": async (email) => (await world.control.key("acme", { owner: email === "member@acme" ? email : "admin@acme" })).id,
     "/models/*id": async () => "stub/alpha",
+    "/requests/:id": newRequest,
     "/members/:id": newMember,
     "/provider-keys/:id": newProviderKey,
     "/operator/workspaces/:id": workspaceId,
