@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { until } from "../../support/until.ts";
 import { chromiumPath, service, Visit } from "../browser.ts";
+import { signIn } from "./sign-in.ts";
 
 describe.skipIf(chromiumPath === null)("the pages of money", () => {
   let fleet: Fleet;
@@ -18,11 +19,9 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
     workspace = (await operator.call<{ id: string }>("POST", "/workspaces", { name: `money ${email}`, credit_usd: "1" })).id;
     await operator.call("PATCH", `/workspaces/${workspace}`, { prompt_storage: true });
     await operator.call("POST", "/members", { workspace, email, role: "admin" });
-    const { url } = await operator.call<{ url: string }>("POST", "/session-links", { email });
     visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
-    page = await visitor.open(new URL(url).pathname);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.waitForURL(/\/console\/w\//);
+    await signIn(visitor, fleet, email);
+    page = await visitor.open(`/console/w/${workspace}`);
   }, 60_000);
   afterAll(() => visitor[Symbol.asyncDispose]());
 

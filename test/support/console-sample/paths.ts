@@ -10,6 +10,7 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /keys/:id": ({ keys }) => `/keys/${keys.production}`,
   "workspace /keys/:id/revoke": ({ keys }) => `/keys/${keys.production}/revoke`,
   "workspace /models/*id": () => "/models/sandbox/echo",
+  "workspace /requests/:id": ({ generations }) => `/requests/${generations.stored}`,
   "workspace /members/:id": () => memberPath,
   "workspace /members/:id/deactivate": () => `${memberPath}/deactivate`,
   "workspace /members/:id/delete": () => `${memberPath}/delete`,
