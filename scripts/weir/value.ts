@@ -47,6 +47,11 @@ export const onOff: Value = {
 /** An id or a name; `none` removes the present value. */
 export const textOrNone: Value = { placeholder: "TEXT|none", read: (given) => (given === "none" ? null : given) };
 
+export const list: Value = {
+  placeholder: "LIST",
+  read: (given) => given.split(",").map((item) => item.trim()),
+};
+
 export const listOrNone: Value = {
   placeholder: "LIST|none",
   read: (given) => (given === "none" ? [] : given.split(",").map((item) => item.trim())),

@@ -5,6 +5,7 @@ import { auditVerbs } from "./verbs/accounts/audit.ts";
 import { catalogVerbs } from "./verbs/connectors/catalog.ts";
 import { connectionVerbs } from "./verbs/connectors/connection.ts";
 import { creditVerbs } from "./verbs/gateway/credit.ts";
+import { findingVerbs } from "./verbs/security/finding.ts";
 import { keyVerbs } from "./verbs/accounts/key.ts";
 import { ledgerVerbs } from "./verbs/gateway/ledger.ts";
 import { logVerbs } from "./verbs/gateway/log.ts";
@@ -20,8 +21,10 @@ import { repositoryVerbs } from "./verbs/security/repository.ts";
 import { sbomVerbs } from "./verbs/security/sbom.ts";
 import { sessionVerbs } from "./verbs/accounts/session.ts";
 import { serviceVerbs } from "./verbs/accounts/service.ts";
+import { ticketVerbs } from "./verbs/security/ticket.ts";
 import { usageVerbs } from "./verbs/gateway/usage.ts";
 import type { Verb } from "./verb.ts";
+import { vulnerabilityVerbs } from "./verbs/security/vulnerability.ts";
 import { workspaceVerbs } from "./verbs/accounts/workspace.ts";
 
 export const verbs: readonly Verb[] = [
@@ -46,6 +49,9 @@ export const verbs: readonly Verb[] = [
   ...repositoryVerbs,
   ...productVerbs,
   ...projectVerbs,
+  ...findingVerbs,
+  ...vulnerabilityVerbs,
+  ...ticketVerbs,
   ...catalogVerbs,
   ...advisoriesVerbs,
 ];

@@ -5,6 +5,7 @@ import { advisoryEndpoints } from "./endpoints/security/advisories.ts";
 import { auditEndpoints } from "./endpoints/accounts/audit.ts";
 import { connectionEndpoints } from "./endpoints/connectors/connections.ts";
 import { creditEndpoints } from "./endpoints/gateway/credit.ts";
+import { findingEndpoints } from "./endpoints/security/findings.ts";
 import { keyEndpoints } from "./endpoints/accounts/keys.ts";
 import { ledgerEndpoints } from "./endpoints/gateway/ledger.ts";
 import { logEndpoints } from "./endpoints/gateway/log.ts";
@@ -20,6 +21,8 @@ import { sbomEndpoints } from "./endpoints/security/sboms.ts";
 import { secretEndpoints } from "./endpoints/accounts/secrets.ts";
 import { serviceEndpoints } from "./endpoints/accounts/service.ts";
 import { sessionEndpoints } from "./endpoints/accounts/sessions.ts";
+import { ticketEndpoints } from "./endpoints/security/tickets.ts";
+import { vulnerabilityEndpoints } from "./endpoints/security/vulnerabilities.ts";
 import { usageEndpoints } from "./endpoints/gateway/usage.ts";
 import { workspaceEndpoints } from "./endpoints/accounts/workspaces.ts";
 import { workbenchEndpoints } from "./endpoints/gateway/workbench.ts";
@@ -48,4 +51,7 @@ export const endpoints: readonly Endpoint[] = [
   ...repositoryEndpoints,
   ...productEndpoints,
   ...projectEndpoints,
+  ...findingEndpoints,
+  ...vulnerabilityEndpoints,
+  ...ticketEndpoints,
 ];

@@ -46,3 +46,22 @@ export function parseTime(text: string | undefined, field: string): Date | null 
   if (!Number.isNaN(time.getTime())) return time;
   throw new DomainError("invalid_field", `Cannot take "${text}" as ${field}: there is no such time`, { field });
 }
+
+/** The number of skipped rows of a list, from the query. */
+export const RowOffset = Type.Optional(
+  Type.String({ pattern: "^(0|[1-9][0-9]{0,8})$", description: "how many rows to skip, from 0" }),
+);
+
+export function parseRowOffset(text: string | undefined): number {
+  return Number(text ?? 0);
+}
+
+/** One of a few words. @param description completes "… is needed" */
+export function wordOf<const Word extends string>(words: readonly Word[], description?: string) {
+  return Type.Unsafe<Word>(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      { description: description ?? `one of ${words.join(", ")}` },
+    ),
+  );
+}

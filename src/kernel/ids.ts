@@ -60,7 +60,7 @@ export function newToolsId(kind: "tkt" | "att" | "prd" | "prj" | "sbom" | "fnd",
 }
 
 /** Whether a text has the form of such an id, and so is not accepted as a name. */
-export function isToolsId(kind: "prd" | "prj", text: string): boolean {
+export function isToolsId(kind: "prd" | "prj" | "fnd", text: string): boolean {
   return text.startsWith(`${kind}_`) && /^[2-7a-z]{26}$/.test(text.slice(kind.length + 1));
 }
 

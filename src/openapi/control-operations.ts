@@ -28,6 +28,9 @@ const idWords: Record<string, string> = {
   connections: "Id of a connection",
   "provider-keys": "Id of an own provider key",
   projects: "Id or exact name of a project",
+  products: "Id or exact name of a product",
+  findings: "Id of a finding",
+  vulnerabilities: "Any id of a vulnerability, such as CVE-2021-44228",
 };
 
 export const actAs: Parameter = {

@@ -57,7 +57,9 @@ export const layers: Layer[] = [
   ...wing("security", ["sboms/reader", "lockfiles", "api/operations", "mails", "tickets"]),
   filesOf("security/findings"),
   ...wing("security/findings", ["scan", "triage", "lists", "remediation"]),
-  ...wing("security", ["vulnerabilities", "products", "projects", "repositories", "scopes"]),
+  folder("security/vulnerabilities"),
+  ...wing("security/findings", ["search", "details"]),
+  ...wing("security", ["products", "projects", "repositories", "scopes"]),
   ...wing("security/api", ["calls", "mcp"]),
   filesOf("security/api"),
 

@@ -14,6 +14,7 @@ import { ProductView } from "../../src/security/products/schema.ts";
 import { ProjectView, StoredSbom } from "../../src/security/projects/schema.ts";
 import { PromptView } from "../../src/gateway/prompts/schema.ts";
 import { ImportedRepository } from "../../src/security/repositories/schema.ts";
+import { WorkspaceTicket } from "../../src/security/tickets/list-tickets.ts";
 import { Rotation } from "../../src/accounts/secrets/rotate.ts";
 import { AccountView, ListedMember, MemberView, WorkspaceView } from "../../src/accounts/workspaces/schema.ts";
 
@@ -36,6 +37,7 @@ const things: [string, TObject][] = [
   ["An imported repository", ImportedRepository],
   ["A product", ProductView],
   ["A project", ProjectView],
+  ["A ticket", WorkspaceTicket],
   ["An audit row", AuditView],
 ];
 
@@ -79,6 +81,7 @@ describe("docs/control-api.md", () => {
       "connectors/connections",
       "security/products",
       "security/projects",
+      "security/findings/triage",
     ];
     const sources = rooms.flatMap((room) => {
       const folder = new URL(`../../src/${room}/`, import.meta.url).pathname;

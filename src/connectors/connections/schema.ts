@@ -21,6 +21,22 @@ export type ConnectionForm = Static<typeof ConnectionForm>;
 export const NewCredentials = Type.Object({ credential_set: CredentialSetNumber, credentials: Credentials });
 export type NewCredentials = Static<typeof NewCredentials>;
 
+export const outcomes = ["works", "refused", "unusable", "unreachable", "unexpected"] as const;
+export type Outcome = (typeof outcomes)[number];
+
+const OutcomeView = Type.Unsafe<Outcome>(
+  Type.Union(
+    outcomes.map((outcome) => Type.Literal(outcome)),
+    { description: "The outcome of the call at the vendor" },
+  ),
+);
+const testFields = {
+  outcome: OutcomeView,
+  status: Type.Union([Type.Integer(), Type.Null()], { description: "The vendor's HTTP status; null: there was no answer" }),
+  message: Type.String({ description: "The outcome for people, with the wrong field if it is known" }),
+  tested_at: Type.String({ description: "When, ISO 8601 in UTC" }),
+};
+
 /** Contains no value of the form. */
 export const ConnectionView = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
@@ -31,6 +47,10 @@ export const ConnectionView = Type.Object({
   fields: Type.Array(Type.String(), { description: "Keys of the fields that have a value; the values are never shown" }),
   created_at: Type.String({ description: "When, ISO 8601 in UTC" }),
   updated_at: Type.String({ description: "When its credentials were last set, ISO 8601 in UTC" }),
+  testable: Type.Boolean({ description: "Whether there is a test for it" }),
+  last_test: Type.Union([Type.Object(testFields), Type.Null()], {
+    description: "The last test of these credentials; null: they were not tested",
+  }),
 });
 export type ConnectionView = Static<typeof ConnectionView>;
 
@@ -40,18 +60,9 @@ export const ConnectionDeleted = Type.Object({
 });
 export type ConnectionDeleted = Static<typeof ConnectionDeleted>;
 
-export const outcomes = ["works", "refused", "unusable", "unreachable", "unexpected"] as const;
-export type Outcome = (typeof outcomes)[number];
-
 export const ConnectionTest = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
   ok: Type.Boolean({ description: "Whether the vendor accepted the credentials" }),
-  outcome: Type.Union(
-    outcomes.map((outcome) => Type.Literal(outcome)),
-    { description: "The outcome of the call at the vendor" },
-  ),
-  status: Type.Union([Type.Integer(), Type.Null()], { description: "The vendor's HTTP status; null: there was no answer" }),
-  message: Type.String({ description: "The outcome for people, with the wrong field if it is known" }),
-  tested_at: Type.String({ description: "When, ISO 8601 in UTC" }),
+  ...testFields,
 });
 export type ConnectionTest = Static<typeof ConnectionTest>;

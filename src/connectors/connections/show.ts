@@ -3,6 +3,7 @@ import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { connectionsPerWorkspaceMax } from "../limits.ts";
 import { DomainError } from "../../accounts/errors.ts";
+import { probeFor } from "./probes.ts";
 import type { ConnectionView } from "./schema.ts";
 import { selectConnection, selectConnections, type ConnectionRow } from "./store.ts";
 
@@ -45,5 +46,12 @@ export function viewConnection(row: ConnectionRow): ConnectionView {
     fields: row.fields,
     created_at: isoTime(row.createdAt.getTime()),
     updated_at: isoTime(row.updatedAt.getTime()),
+    testable: probeFor(row) !== undefined,
+    last_test: viewTest(row),
   };
+}
+
+function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
+  if (testedAt === null || outcome === null) return null;
+  return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
 }

@@ -2,6 +2,7 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/bytea-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Outcome } from "./schema.ts";
 import type { Owner, SealedField } from "./sealed-credentials.ts";
 
 export interface NewConnection {
@@ -18,6 +19,11 @@ export interface ConnectionRow extends Omit<NewConnection, "at"> {
   fields: string[];
   createdAt: Date;
   updatedAt: Date;
+  /** Of the present credentials; the next three fields are set with it. */
+  testedAt: Date | null;
+  testOutcome: Outcome | null;
+  testStatus: number | null;
+  testMessage: string | null;
 }
 
 /** Counts the connections of the workspace, and locks the count until the transaction ends. */
@@ -51,7 +57,21 @@ export async function updateCredentialSet(
   { id, credentialSet, at }: Pick<NewConnection, "id" | "credentialSet" | "at">,
   tx: Transaction,
 ): Promise<void> {
-  await tx`UPDATE connections SET credential_set = ${credentialSet}, updated_at = ${isoTime(at)} WHERE id = ${id}`;
+  await tx`
+    UPDATE connections SET credential_set = ${credentialSet}, updated_at = ${isoTime(at)},
+      tested_at = NULL, test_outcome = NULL, test_status = NULL, test_message = NULL
+    WHERE id = ${id}`;
+}
+
+/** Nothing is stored when the credentials were replaced while they were tested. */
+export async function updateTest(
+  { id, updatedAt }: Pick<ConnectionRow, "id" | "updatedAt">,
+  { outcome, status, message, at }: { outcome: Outcome; status: number | null; message: string; at: number },
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    UPDATE connections SET tested_at = ${isoTime(at)}, test_outcome = ${outcome}, test_status = ${status}, test_message = ${message}
+    WHERE id = ${id} AND updated_at = ${updatedAt}`;
 }
 
 export async function deleteRow(id: string, tx: Transaction): Promise<void> {
@@ -61,6 +81,7 @@ export async function deleteRow(id: string, tx: Transaction): Promise<void> {
 const columns = (sql: Queries) => sql`
   id, workspace_id AS workspace, connector_id AS connector, method, credential_set AS "credentialSet",
   created_at AS "createdAt", updated_at AS "updatedAt",
+  tested_at AS "testedAt", test_outcome AS "testOutcome", test_status AS "testStatus", test_message AS "testMessage",
   ARRAY(SELECT field FROM connection_fields WHERE connection_id = connections.id ORDER BY field) AS fields`;
 
 export async function selectConnection(id: string, sql: Queries): Promise<ConnectionRow | undefined> {

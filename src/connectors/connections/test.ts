@@ -17,7 +17,7 @@ import { probeFor } from "./probes.ts";
 import type { ConnectionTest, Outcome } from "./schema.ts";
 import { openCredentials } from "./sealed-credentials.ts";
 import { findConnection, requireConnection } from "./show.ts";
-import { selectFields, type ConnectionRow } from "./store.ts";
+import { selectFields, updateTest, type ConnectionRow } from "./store.ts";
 
 interface Found {
   outcome: Outcome;
@@ -39,8 +39,9 @@ export async function testConnection(
   const probe = probeFor(row);
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
   const found = await run(probe, await opened(row, { sql, keyring }), { probeFetch, clock });
-  return change(actor, { sql, clock }, async () => {
+  return change(actor, { sql, clock }, async (tx) => {
     const at = clock.now();
+    await updateTest(row, { ...found, at }, tx);
     const result = { id, ok: found.outcome === "works", ...found, tested_at: isoTime(at) };
     const changes = changedFields({ before: {}, after: { outcome: found.outcome, status: found.status } });
     return { result, event: { event: "connection.tested", workspace, target: id, changes } };

@@ -66,11 +66,21 @@ export async function updateProduct({ id, product }: { id: string; product: stri
   await tx`SET CONSTRAINTS ALL IMMEDIATE`;
 }
 
+export async function selectProjectIdByName(
+  { workspace, name }: { workspace: WorkspaceId; name: string },
+  sql: Queries,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`SELECT id FROM projects WHERE workspace_id = ${workspace} AND name = ${name}`;
+  return row?.id;
+}
+
 export interface ProjectFilter {
   workspace: WorkspaceId;
   scope: Scope;
   /** Exact; null: any. */
   name: string | null;
+  /** A part of the name, in any case; absent: any. */
+  text?: string | undefined;
 }
 
 export interface ListedProject extends Omit<ProjectRow, "repository" | "sbom"> {
@@ -95,12 +105,13 @@ export async function countProjects(filter: ProjectFilter, sql: Queries): Promis
   return row?.count ?? 0;
 }
 
-function matching({ workspace, scope, name }: ProjectFilter, sql: Queries) {
+function matching({ workspace, scope, name, text }: ProjectFilter, sql: Queries) {
   return sql`
     WHERE workspace_id = ${workspace}
       ${scope.kind === "product" ? sql`AND product_id = ${scope.id}` : sql``}
       ${scope.kind === "project" ? sql`AND id = ${scope.id}` : sql``}
-      ${name === null ? sql`` : sql`AND name = ${name}`}`;
+      ${name === null ? sql`` : sql`AND name = ${name}`}
+      ${text === undefined ? sql`` : sql`AND strpos(lower(name), lower(${text})) > 0`}`;
 }
 
 export interface ProjectDetails extends ListedProject {

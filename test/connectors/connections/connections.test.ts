@@ -41,8 +41,11 @@ describe.each(databases)("connections on $name", ({ open }) => {
       fields: ["api_token", "okta_domain"],
       created_at: expect.any(String),
       updated_at: expect.any(String),
+      testable: true,
+      last_test: null,
     });
     expect(await control.list("/connections?workspace=acme")).toContainEqual(made);
+    expect(await control.expect("GET", `/connections/${id}`)).toEqual(made);
     expect(await control.list("/connections?workspace=other")).toEqual([]);
     await control.clock.advance(60_000);
     const body = { credential_set: 1, credentials: { okta_domain: "acme.okta.com", client_id: "1", private_key: secret } };

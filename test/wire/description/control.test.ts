@@ -117,6 +117,8 @@ test("connections match the document", async () => {
   const id = String(made);
   await ask("post /api/console/connections", 400, { body: { ...form, credentials: {} } });
   await ask("get /api/console/connections", 200, { query: `?workspace=${workspace}` });
+  await ask("get /api/console/connections/{id}", 200, { id });
+  await ask("get /api/console/connections/{id}", 404, { id: "con-none" });
   await ask("put /api/console/connections/{id}/credentials", 200, { id, body: { credentials } });
   await ask("put /api/console/connections/{id}/credentials", 404, { id: "con-none", body: { credentials } });
   expect(await ask("post /api/console/connections/{id}/test", 200, { id, body: {} })).toMatchObject({ outcome: "unusable" });
@@ -175,8 +177,37 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("get /api/console/products", 200, { query });
   await ask("get /api/console/projects", 200, { query });
   const id = String(project_id);
+  await ask("get /api/console/projects/{id}", 200, { id, query });
+  await ask("get /api/console/projects/{id}", 404, { id: "none", query });
+  await ask("get /api/console/products/{id}", 200, { id: "described", query });
+  await ask("get /api/console/products/{id}", 404, { id: "none", query });
   await ask("patch /api/console/projects/{id}", 200, { id, body: { workspace, product: "described" } });
   await ask("patch /api/console/projects/{id}", 404, { id: "prj_none", body: { workspace, product: null } });
+});
+
+test("findings, vulnerabilities and tickets match the document", async () => {
+  const { workspace } = customer;
+  const query = `?workspace=${workspace}`;
+  const first = async () => {
+    const { data } = await ask("get /api/console/findings", 200, { query: `${query}&status=live&fixable=true` });
+    return jsonOf(Array.isArray(data) ? (data[0] ?? {}) : {});
+  };
+  await until(async () => "id" in (await first()));
+  const { id: finding, cve_id } = await first();
+  const id = String(finding);
+  await ask("get /api/console/findings", 404, { query: `${query}&project=none` });
+  await ask("get /api/console/findings/{id}", 200, { id, query });
+  await ask("get /api/console/findings/{id}", 404, { id: "fnd_none", query });
+  await ask("get /api/console/findings/{id}/events", 200, { id, query });
+  await ask("get /api/console/findings/{id}/events", 404, { id: "fnd_none", query });
+  await ask("patch /api/console/findings", 200, { body: { workspace, findings: [id], note: "Seen" } });
+  await ask("patch /api/console/findings", 400, { body: { workspace, findings: [id] } });
+  await ask("get /api/console/vulnerabilities", 200, { query });
+  await ask("get /api/console/vulnerabilities", 400, { query: `${query}&severity=worst` });
+  await ask("get /api/console/vulnerabilities/{id}", 200, { id: String(cve_id), query });
+  await ask("get /api/console/vulnerabilities/{id}", 404, { id: "CVE-1999-99999", query });
+  await ask("get /api/console/tickets", 200, { query });
+  await ask("get /api/console/tickets", 404, { query: `${query}&before=tkt_none` });
 });
 
 test("the tools API matches the document, including its refusals", async () => {

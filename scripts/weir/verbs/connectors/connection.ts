@@ -48,6 +48,14 @@ export const connectionVerbs: readonly Verb[] = [
   },
   {
     noun: "connection",
+    verb: "show",
+    summary: "Show a connection with its last test, without its credentials",
+    method: "GET",
+    path: "/connections/:id",
+    flags: [theConnection, workspace],
+  },
+  {
+    noun: "connection",
     verb: "replace",
     summary: "Replace all credentials by new ones",
     method: "PUT",

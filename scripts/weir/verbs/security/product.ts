@@ -1,5 +1,5 @@
-import { ofWorkspace } from "../../flags.ts";
-import { text } from "../../value.ts";
+import { ofWorkspace, withId } from "../../flags.ts";
+import { rows, text } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
 export const productVerbs: readonly Verb[] = [
@@ -17,7 +17,19 @@ export const productVerbs: readonly Verb[] = [
     summary: "List products by name",
     method: "GET",
     path: "/products",
-    flags: [ofWorkspace],
+    flags: [
+      ofWorkspace,
+      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 10000; default 10000" },
+      { name: "offset", field: "offset", value: rows, help: "how many to skip" },
+    ],
     columns: ["id", "name", "projects_count", "sboms_count", "posture"],
+  },
+  {
+    noun: "product",
+    verb: "show",
+    summary: "Show a product",
+    method: "GET",
+    path: "/products/:id",
+    flags: [withId("id or exact name of the product"), ofWorkspace],
   },
 ];

@@ -1,5 +1,5 @@
-import { ofWorkspace } from "../../flags.ts";
-import { text, textOrNone } from "../../value.ts";
+import { ofWorkspace, withId } from "../../flags.ts";
+import { rows, text, textOrNone } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
 export const projectVerbs: readonly Verb[] = [
@@ -9,8 +9,22 @@ export const projectVerbs: readonly Verb[] = [
     summary: "List projects by name",
     method: "GET",
     path: "/projects",
-    flags: [ofWorkspace],
+    flags: [
+      ofWorkspace,
+      { name: "product", field: "product", value: text, help: "only those of this product, by id or exact name" },
+      { name: "text", field: "text", value: text, help: "only those with this text in their name" },
+      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 10000; default 10000" },
+      { name: "offset", field: "offset", value: rows, help: "how many to skip" },
+    ],
     columns: ["id", "name", "provider", "scan_status", "scan_queue_position", "product_id", "last_scanned_at"],
+  },
+  {
+    noun: "project",
+    verb: "show",
+    summary: "Show a project with the first of its components, vulnerabilities and unknown matches",
+    method: "GET",
+    path: "/projects/:id",
+    flags: [withId("id or exact name of the project"), ofWorkspace],
   },
   {
     noun: "project",

@@ -10,7 +10,13 @@ import {
   ConnectionView,
   NewCredentials,
 } from "../../../connectors/connections/schema.ts";
-import { findConnection, listConnections, noConnection, requireConnection } from "../../../connectors/connections/show.ts";
+import {
+  findConnection,
+  listConnections,
+  noConnection,
+  requireConnection,
+  viewConnection,
+} from "../../../connectors/connections/show.ts";
 import type { ConnectionRow } from "../../../connectors/connections/store.ts";
 import { testConnection } from "../../../connectors/connections/test.ts";
 import { findConnector } from "../../../connectors/catalog/find.ts";
@@ -68,6 +74,17 @@ export const connectionEndpoints: Endpoint[] = [
     async handle({ input, actors, parts }) {
       const { workspace } = await actors.inAnyWorkspace(input.workspace);
       return { data: await listConnections(workspace?.id ?? null, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/connections/:id",
+    summary: "Show a connection with its last test, without its credentials",
+    fields: withOptionalWorkspace(NoFields),
+    view: ConnectionView,
+    async handle(call) {
+      const { row } = await connectionAndActor(call);
+      return viewConnection(row);
     },
   }),
   endpoint({

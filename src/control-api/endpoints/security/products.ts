@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
 import { controlRowsMax } from "../../limits.ts";
 import { createProduct } from "../../../security/products/create.ts";
+import { requireProduct } from "../../../security/products/require.ts";
 import { ProductForm, ProductView } from "../../../security/products/schema.ts";
 import { selectProducts } from "../../../security/products/store.ts";
 import { viewProductOf, viewProducts } from "../../../security/products/view.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace } from "../../fields.ts";
+import { inWorkspace, listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset } from "../../fields.ts";
 
 export const productEndpoints: Endpoint[] = [
   endpoint({
@@ -25,12 +26,25 @@ export const productEndpoints: Endpoint[] = [
     method: "GET",
     path: "/products",
     summary: "List products by name, with their live vulnerabilities",
-    fields: Type.Object({ workspace: NamedWorkspace }),
+    fields: Type.Object({ workspace: NamedWorkspace, limit: rowLimit(controlRowsMax), offset: RowOffset }),
     view: listOf(ProductView),
     async handle({ input, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
-      const page = { scope: { kind: "workspace" }, name: null, limit: controlRowsMax, offset: 0 } as const;
+      const limit = parseRowLimit(input.limit, { normal: controlRowsMax, max: controlRowsMax });
+      const page = { scope: { kind: "workspace" }, name: null, limit, offset: parseRowOffset(input.offset) } as const;
       return { data: await viewProducts(await selectProducts({ workspace: workspace.id, ...page }, sql), sql) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/products/:id",
+    summary: "Show a product",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: ProductView,
+    async handle({ input, id: product, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const id = await requireProduct({ workspace: workspace.id, product }, sql);
+      return viewProductOf({ workspace: workspace.id, id }, sql);
     },
   }),
 ];

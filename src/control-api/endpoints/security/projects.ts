@@ -1,25 +1,55 @@
 import { Type } from "@sinclair/typebox";
 import { controlRowsMax } from "../../limits.ts";
 import { projectMoveMs } from "../../../security/limits.ts";
-import { ProjectView } from "../../../security/projects/schema.ts";
+import type { Scope } from "../../../security/api/operations/caller.ts";
+import { requireProduct } from "../../../security/products/require.ts";
+import { requireProject } from "../../../security/projects/require.ts";
+import { ProjectDetailsView, ProjectView } from "../../../security/projects/schema.ts";
 import { setProduct } from "../../../security/projects/set-product.ts";
+import { showProject } from "../../../security/projects/show.ts";
 import { selectProjects } from "../../../security/projects/store.ts";
 import { viewProjectOf, viewProjects } from "../../../security/projects/view.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
-import { listOf, NamedWorkspace } from "../../fields.ts";
+import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset } from "../../fields.ts";
+
+/** Without a limit, a list is whole. */
+const allRows = { normal: controlRowsMax, max: controlRowsMax };
 
 export const projectEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/projects",
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
-    fields: Type.Object({ workspace: NamedWorkspace }),
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+      text: Type.Optional(line("a part of a project's name", { minLength: 1 })),
+      limit: rowLimit(controlRowsMax),
+      offset: RowOffset,
+    }),
     view: listOf(ProjectView),
-    async handle({ input, actors, parts }) {
+    async handle({ input: { product, text, ...input }, actors, parts }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
-      const page = { scope: { kind: "workspace" }, name: null, limit: controlRowsMax, offset: 0 } as const;
-      return { data: await viewProjects(await selectProjects({ workspace: workspace.id, ...page }, parts.sql), parts) };
+      const scope: Scope =
+        product === undefined
+          ? { kind: "workspace" }
+          : { kind: "product", id: await requireProduct({ workspace: workspace.id, product }, parts.sql) };
+      const page = { limit: parseRowLimit(input.limit, allRows), offset: parseRowOffset(input.offset) };
+      const rows = await selectProjects({ workspace: workspace.id, scope, name: null, text, ...page }, parts.sql);
+      return { data: await viewProjects(rows, parts) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/projects/:id",
+    summary: "Show a project with the first of its components, vulnerabilities and unknown matches",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: ProjectDetailsView,
+    async handle({ input, id: project, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const id = await requireProject({ workspace: workspace.id, project }, parts.sql);
+      return showProject({ workspace: workspace.id, id }, parts);
     },
   }),
   endpoint({

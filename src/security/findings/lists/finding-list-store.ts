@@ -1,3 +1,4 @@
+import { arrayText } from "../../../backing/array-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
 import { findingPageBytesMax, findingSbomsShownMax } from "../../limits.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -85,6 +86,14 @@ export async function selectOccurrencePage(
   return listed(rows);
 }
 
+/** The rows of these findings, in the order of lists: as many as fit by the length of their names, and the first one in any case. */
+export async function selectFindingRows(ids: readonly string[], sql: Queries): Promise<ListedFinding[]> {
+  const rows = await sql<PageRow[]>`
+    WITH page AS MATERIALIZED (SELECT id, rank FROM findings WHERE id = ANY (${arrayText(ids, (id) => id)}::text[]))
+    ${shownRows(sql`0`, sql)}`;
+  return listed(rows).rows;
+}
+
 /** @returns undefined when the workspace has no such SBOM */
 export async function selectProjectOfSbom(
   { id, workspace }: { id: string; workspace: WorkspaceId },
@@ -97,7 +106,8 @@ export async function selectProjectOfSbom(
 
 const liveStatuses = ["open", "in_progress"] as const satisfies FindingStatus[];
 
-function matching(shown: FindingFilter["shown"], sql: Queries): Fragment {
+/** The findings that a word shows, as a condition on findings, occurrences and buckets. */
+export function matching(shown: FindingFilter["shown"], sql: Queries): Fragment {
   if (shown === "all") return sql`true`;
   if (shown === "live") return sql`status IN ('open', 'in_progress') AND NOT false_positive`;
   return shown === "false_positive" ? sql`false_positive` : sql`status = ${shown}`;
@@ -109,12 +119,18 @@ function streams({ scope, shown }: { scope: ListScope; shown: FindingFilter["sho
     (SELECT id FROM findings
       WHERE ${sql(`${scope.kind}_id`)} = ${scope.id} AND findings.rank = needed.rank AND findings.id >= needed.beginning AND ${condition}
       ORDER BY id LIMIT needed.skip + needed.take)`;
-  if (shown !== "all" && shown !== "live") return stream(matching(shown, sql));
-  const [first, ...others] =
-    shown === "all"
-      ? findingStatuses.map((status) => stream(sql`status = ${status}`))
-      : liveStatuses.map((status) => stream(sql`status = ${status} AND NOT false_positive`));
-  return others.reduce((united, other) => sql`${united} UNION ALL ${other}`, first ?? sql``);
+  return united(streamConditions(shown, sql).map(stream), sql);
+}
+
+/** One condition for each index that has the findings of a word in the order of lists. */
+export function streamConditions(shown: FindingFilter["shown"], sql: Queries): Fragment[] {
+  if (shown === "all") return findingStatuses.map((status) => sql`status = ${status}`);
+  if (shown === "live") return liveStatuses.map((status) => sql`status = ${status} AND NOT false_positive`);
+  return [matching(shown, sql)];
+}
+
+export function united([first, ...others]: readonly Fragment[], sql: Queries): Fragment {
+  return others.reduce((all, other) => sql`${all} UNION ALL ${other}`, first ?? sql``);
 }
 
 type PageRow = ({ total: bigint } & ListedFinding) | { total: bigint; id: null };

@@ -1,16 +1,15 @@
 import { Type } from "@sinclair/typebox";
 import { listRowsMax } from "../../../http/limits.ts";
-import { vulnerabilityPageBytesMax, vulnerabilityRowsDefault } from "../../limits.ts";
+import { vulnerabilityRowsDefault } from "../../limits.ts";
 import { decimal, oneOf } from "../../api/operations/fields.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
 import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
-import { ecosystemOfName, ecosystemNames } from "../ecosystem-names.ts";
-import { truncatePage } from "../truncate-page.ts";
+import { ecosystemNames } from "../ecosystem-names.ts";
+import { findVulnerabilities } from "./find-vulnerabilities.ts";
 import { listMessage } from "./list-message.ts";
 import { activeScope } from "./list-scope.ts";
-import { ranksOf, severities } from "../severity.ts";
-import { selectVulnerabilityPage } from "./vulnerability-list-store.ts";
-import { viewVulnerability, VulnerabilityRow } from "./vulnerability-row.ts";
+import { severities } from "../severity.ts";
+import { VulnerabilityRow } from "./vulnerability-row.ts";
 
 export const listVulnerabilities = operation({
   title: "List vulnerabilities",
@@ -27,27 +26,20 @@ export const listVulnerabilities = operation({
   data: listData("vulnerabilities", VulnerabilityRow),
   async handle({ input, caller, parts: { sql } }) {
     const { severity, ecosystem, cvss_min: least = 0, limit, offset } = input;
-    const filter = {
-      scope: activeScope(caller),
-      ecosystem: ecosystem === "all" ? null : ecosystemOfName(ecosystem),
-      ranks: ranksOf(severity),
-      scoreMin: tenths(least),
-      page: { limit, offset },
-    };
-    const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
-    const fitted = truncatePage({ items: rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability);
-    const { isShort, ...page } = truncatedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
+    const query = { scope: activeScope(caller), severity, ecosystem, scoreMin: tenths(least), page: { limit, offset } };
+    const { total, unnamed, rows, cut } = await findVulnerabilities(query, sql);
+    const { isShort, ...page } = truncatedPageAnswer({ limit, offset }, { total, rows: rows.length });
     const narrowed = severity !== "all" || ecosystem !== "all" || least > 0;
     const message = listMessage({
       plural: "vulnerabilities",
       page,
-      rows: fitted.rows.length,
+      rows: rows.length,
       isShort,
-      cut: fitted.cut,
+      cut,
       emptyAdvice: narrowed ? 'Ask again with severity and ecosystem "all" and without cvss_min' : null,
       more: ecosystem === "all" ? null : `${unnamed} more carry no ecosystem and are left out by this filter`,
     });
-    return { data: { vulnerabilities: fitted.rows, ...page }, message };
+    return { data: { vulnerabilities: rows, ...page }, message };
   },
 });
 

@@ -3,7 +3,7 @@
  * that it survives a new SBOM. The findings of all present versions follow at once.
  */
 import type { Actor } from "../../../accounts/audit/actor.ts";
-import { change, type Sources } from "../../../accounts/audit/change.ts";
+import { change, type AuditEvent, type Sources } from "../../../accounts/audit/change.ts";
 import { changedFields, type Changes } from "../../../accounts/audit/changes.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import { allowLocks, allowStatements } from "../../../backing/statement-time.ts";
@@ -56,18 +56,24 @@ export async function triage(
 ): Promise<TriageResult> {
   authorize(actor, { roles: writers, action: "decide about findings" });
   return change(actor, sources, async (tx) => {
-    const by = actor.kind === "member" ? actor.email : actor.kind;
-    const made = await triageIn(tx, { workspace, decided, by, at: new Date(sources.clock.now()) });
-    const { changes, followed, target } = made;
-    const event =
-      !isChange(changes) && followed === 0
-        ? null
-        : { event: "finding.updated", workspace: target.workspace, target: target.id, changes };
-    return { result: made, event };
+    const made = await triageIn(tx, { workspace, decided, by: authorOf(actor), at: new Date(sources.clock.now()) });
+    return { result: made, event: eventOf(made) };
   });
 }
 
-async function triageIn(
+/** Who stands beside a decision. */
+export function authorOf(actor: Actor): string {
+  return actor.kind === "member" ? actor.email : actor.kind;
+}
+
+/** @returns null: nothing changed */
+export function eventOf({ changes, followed, target }: TriageResult): AuditEvent | null {
+  if (!isChange(changes) && followed === 0) return null;
+  return { event: "finding.updated", workspace: target.workspace, target: target.id, changes };
+}
+
+/** Triages one finding in the caller's transaction. @throws DomainError not_found, conflict */
+export async function triageIn(
   tx: Transaction,
   { workspace, decided, by, at }: { workspace: WorkspaceId; decided: TriageRequest; by: string; at: Date },
 ): Promise<TriageResult> {

@@ -1,0 +1,49 @@
+import { Type } from "@sinclair/typebox";
+import { listRowsMax } from "../../../http/limits.ts";
+import { vulnerabilityRowsDefault } from "../../../security/limits.ts";
+import { ecosystemNames } from "../../../security/findings/ecosystem-names.ts";
+import { findVulnerabilities, VulnerabilityPage } from "../../../security/findings/lists/find-vulnerabilities.ts";
+import { severities } from "../../../security/findings/severity.ts";
+import { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
+import { showVulnerability } from "../../../security/vulnerabilities/show.ts";
+import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset, wordOf } from "../../fields.ts";
+
+export const vulnerabilityEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/vulnerabilities",
+    summary: "List the vulnerabilities of a workspace's components, the most severe first",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      severity: Type.Optional(wordOf(severities)),
+      ecosystem: Type.Optional(wordOf(ecosystemNames)),
+      limit: rowLimit(listRowsMax),
+      offset: RowOffset,
+    }),
+    view: VulnerabilityPage,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const page = {
+        limit: parseRowLimit(input.limit, { normal: vulnerabilityRowsDefault, max: listRowsMax }),
+        offset: parseRowOffset(input.offset),
+      };
+      const { severity = "all", ecosystem = "all" } = input;
+      const scope = { kind: "workspace", id: workspace.id } as const;
+      const { rows, total } = await findVulnerabilities({ scope, severity, ecosystem, scoreMin: 0, page }, sql);
+      return { data: rows, total };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/vulnerabilities/:id",
+    summary: "Show a vulnerability by any of its ids, with what it affects and where it occurs in the workspace",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: VulnerabilityRecord,
+    async handle({ input, id: named, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const { record } = await showVulnerability({ named, workspace: workspace.id, scope: { kind: "workspace" } }, sql);
+      return record;
+    },
+  }),
+];

@@ -1,0 +1,74 @@
+/** One finding: its row, what was decided, and what to do about it. */
+import { Type, type Static } from "@sinclair/typebox";
+import type { Queries } from "../../../backing/backing.ts";
+import { isoTime, type Clock } from "../../../kernel/clock.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { findingNotFound } from "../finding-not-found.ts";
+import { selectFindingRows } from "../lists/finding-list-store.ts";
+import { FindingRow, viewFinding } from "../lists/finding-row.ts";
+import { remediationOf } from "../remediation/remediation.ts";
+import type { Advice } from "../remediation/upgrades.ts";
+import { selectTarget } from "../triage-store.ts";
+import { selectState } from "./decision-store.ts";
+
+const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const Upgrade = (description: string) =>
+  Type.Object(
+    {
+      version: orNull("The version to upgrade to; null when there is none"),
+      step: Type.Union([...["line", "major", "beyond"].map((word) => Type.Literal(word)), Type.Null()], {
+        description: "The size of the upgrade: line (the same major.minor), major (the same major version) or beyond",
+      }),
+      prerelease: Type.Boolean({ description: "Whether only a prerelease fixes it so far" }),
+      reason: orNull("Why there is no version"),
+    },
+    { description },
+  );
+
+export const FindingDetails = Type.Object({
+  ...FindingRow.properties,
+  present: Type.Boolean({ description: "Whether the project still has the component, and an advisory still names its version" }),
+  note: orNull("The reason for the decision"),
+  decided_by: orNull("Who decided last; null: nobody"),
+  decided_at: orNull("When, ISO 8601 in UTC"),
+  upgrade: Upgrade("The nearest version that this vulnerability does not affect"),
+  upgrade_for_all: Upgrade("The smallest version that no known vulnerability of the component affects"),
+  open_findings: Type.Integer({ description: "Findings of the same component in the project that are open or in progress" }),
+  relation: Type.Union([...["root", "direct", "transitive", "unknown"].map((word) => Type.Literal(word)), Type.Null()], {
+    description: "How the project depends on the component; null when the current SBOM does not have it",
+  }),
+  path: Type.Array(Type.String(), {
+    description: "A shortest path to it from the root, as name@version; … stands for omitted steps",
+  }),
+});
+export type FindingDetails = Static<typeof FindingDetails>;
+
+/** @throws DomainError not_found also for a finding of another workspace */
+export async function showFinding(
+  { workspace, id }: { workspace: WorkspaceId; id: string },
+  { sql, clock }: { sql: Queries; clock: Clock },
+): Promise<FindingDetails> {
+  const target = await selectTarget({ workspace, id }, sql);
+  if (target === undefined) throw findingNotFound(id);
+  const [row] = await selectFindingRows([id], sql);
+  const state = await selectState(id, sql);
+  const query = { workspace, project: target.project, finding: id, page: { limit: 1, offset: 0 } };
+  const remediation = await remediationOf(query, { sql, clock });
+  if (row === undefined || state === undefined || remediation === null) throw findingNotFound(id);
+  const [component] = remediation.components;
+  return {
+    ...viewFinding(row, (text) => text),
+    present: state.present,
+    note: state.note,
+    decided_by: state.decidedBy,
+    decided_at: state.decidedAt && isoTime(state.decidedAt.getTime()),
+    upgrade: remediation.findings[0]?.advice ?? noAdvice,
+    upgrade_for_all: component?.advice ?? noAdvice,
+    open_findings: component?.open ?? 0,
+    relation: component?.relation ?? null,
+    path: component?.path ?? [],
+  };
+}
+
+const noAdvice: Advice = { version: null, step: null, prerelease: false, reason: null };

@@ -1,0 +1,40 @@
+/** The history of a finding, newest first: what scans found and what people decided. */
+import { Type, type Static } from "@sinclair/typebox";
+import type { Queries } from "../../../backing/backing.ts";
+import { isoTime } from "../../../kernel/clock.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import type { Page } from "../../api/operations/page.ts";
+import { findingNotFound } from "../finding-not-found.ts";
+import { ChangeView, viewChanges } from "../schema.ts";
+import { countEvents, selectEvents, selectTarget } from "../triage-store.ts";
+
+export const EventView = Type.Object(
+  {
+    at: Type.String({ description: "When it happened" }),
+    actor: Type.String({ description: "E-mail address of the person who decided, or scanner" }),
+    cause: Type.String({
+      description:
+        "decided, found, returned, decision_followed, component_gone, not_affected, withdrawn, issue_joined or issue_followed; more may be added",
+    }),
+    changes: Type.Array(ChangeView, { description: "What changed" }),
+  },
+  { description: "A change of the finding" },
+);
+export type EventView = Static<typeof EventView>;
+
+/** @throws DomainError not_found also for a finding of another workspace */
+export async function listEvents(
+  { workspace, finding, limit, offset }: Page & { workspace: WorkspaceId; finding: string },
+  sql: Queries,
+): Promise<{ events: EventView[]; total: number }> {
+  if ((await selectTarget({ workspace, id: finding }, sql)) === undefined) throw findingNotFound(finding);
+  const total = await countEvents(finding, sql);
+  const rows = await selectEvents({ finding, limit, offset }, sql);
+  const events = rows.map(({ at, actor, cause, changes }) => ({
+    at: isoTime(at.getTime()),
+    actor,
+    cause,
+    changes: viewChanges(changes),
+  }));
+  return { events, total };
+}
