@@ -50,7 +50,7 @@ export function makeApp({ gateway, control, tools, connectors, health, console }
     .use(healthRoutes(health, current))
     .use(inferenceRoutes(gateway))
     .use(toolsRoutes(tools))
-    .use(connectorRoutes(connectors))
+    .use(connectorRoutes({ ...connectors, consoleOn: shared.consoleOn }))
     .use(controlApi(control));
   return console === null ? app : app.use(consoleRoutes(console));
 }

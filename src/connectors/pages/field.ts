@@ -19,11 +19,12 @@ export function fieldElements(field: Field, set: number): Html {
   </div> `;
 }
 
-function isLong({ kind }: Field): boolean {
+export function isLong({ kind }: Field): boolean {
   return kind === "multiline" || kind === "json";
 }
 
-function hintsOf({ kind, secret, example }: Field): string[] {
+/** What to know before filling it in, as sentences. */
+export function hintsOf({ kind, secret, example }: Field): string[] {
   const hint = kindHints[kind];
   return [
     ...(hint === null ? [] : [hint]),

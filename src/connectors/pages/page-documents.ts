@@ -20,10 +20,13 @@ export function catalogDocument(query: PageQuery, { published, catalogCache }: S
 }
 
 /** @returns the page of this slug, or the connector's current slug */
-export async function setUpDocument(named: string, { published, catalogCache }: Sources): Promise<Document | { moved: string }> {
+export async function setUpDocument(
+  named: string,
+  { published, catalogCache, consoleOn }: Sources & { consoleOn: boolean },
+): Promise<Document | { moved: string }> {
   const found = published.connectors.find(({ slug }) => slug === named);
   const make = (json: string): Promise<Document> =>
-    documentOf(setUpPage(rowIn(json), { version: published.version, grantNotes: catalogCache.grantNotes }), htmlType);
+    documentOf(setUpPage(rowIn(json), { version: published.version, grantNotes: catalogCache.grantNotes, consoleOn }), htmlType);
   if (found)
     return catalogCache.pages.get(`connector ${published.number} ${found.id}`, () =>
       catalogCache.renderings.run(() => make(found.json)),

@@ -10,7 +10,14 @@ import { markup, type Html } from "../../http/html.ts";
 import { outward } from "../../http/pages/outward.ts";
 import { pageText } from "./page.ts";
 
-export function setUpPage(row: ConnectorRow, { version, grantNotes }: { version: string; grantNotes: GrantNotes }): string {
+interface Surroundings {
+  version: string;
+  grantNotes: GrantNotes;
+  /** Whether the service has the Console, which can make the connection. */
+  consoleOn?: boolean;
+}
+
+export function setUpPage(row: ConnectorRow, { version, grantNotes, consoleOn = false }: Surroundings): string {
   const { slug, name, category, form } = row;
   const main = markup`<nav class="trail" aria-label="Where this page is">
       <ol>
@@ -20,7 +27,7 @@ export function setUpPage(row: ConnectorRow, { version, grantNotes }: { version:
     </nav>
     <h1>${name}</h1>
     <div class="columns">
-      <div>${form === "none" ? recordSteps(row) : connectSteps(row, grantNotes)}</div>
+      <div>${form === "none" ? recordSteps(row, consoleOn) : connectSteps(row, { grantNotes, consoleOn })}</div>
       <aside aria-label="Facts">${facts(row)}${sources(row.evidence)}</aside>
     </div>`;
   return pageText({
@@ -35,7 +42,7 @@ export function setUpPage(row: ConnectorRow, { version, grantNotes }: { version:
   });
 }
 
-function connectSteps(row: ConnectorRow, grantNotes: GrantNotes): Html {
+function connectSteps(row: ConnectorRow, { grantNotes, consoleOn }: { grantNotes: GrantNotes; consoleOn: boolean }): Html {
   const { name, docs, form } = row;
   return markup`<section aria-labelledby="grant">
       <h2 id="grant">1. Prepare it at the vendor</h2>
@@ -49,6 +56,7 @@ function connectSteps(row: ConnectorRow, grantNotes: GrantNotes): Html {
     </section>
     <section aria-labelledby="connect">
       <h2 id="connect">3. Connect</h2>
+      ${consoleOn ? inConsole(row) : null}
       <p>Whoever runs this service makes the connection, in its folder; WORKSPACE is the id or the name of your workspace.</p>
       ${connectCommands(row)}
       <p>
@@ -58,10 +66,20 @@ function connectSteps(row: ConnectorRow, grantNotes: GrantNotes): Html {
     </section>`;
 }
 
-function recordSteps(row: ConnectorRow): Html {
+/** The page is the same for everyone: the Console asks whoever follows the link to sign in. */
+function inConsole({ slug, form }: ConnectorRow): Html {
+  const link = markup`<a href="/console/connect/${encodeURIComponent(slug)}">in the Console</a>`;
+  if (form === "none") return markup`<p>An admin of your workspace can make it ${link}. There is a command as well.</p>`;
+  return markup`<p>
+    An admin of your workspace can fill in the form ${link}, which stores the credentials and tests them. There is a command as well.
+  </p>`;
+}
+
+function recordSteps(row: ConnectorRow, consoleOn: boolean): Html {
   return markup`<section aria-labelledby="connect">
     <h2 id="connect">Keep it on record</h2>
     <p>Nothing is read from ${row.name}: a connection records that you use it, and asks for no credentials.</p>
+    ${consoleOn ? inConsole(row) : null}
     <p>Whoever runs this service makes it, in its folder; WORKSPACE is the id or the name of your workspace.</p>
     ${connectCommands(row)}
   </section>`;

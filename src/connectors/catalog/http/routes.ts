@@ -21,6 +21,8 @@ export interface ConnectorParts {
   catalogCache: CatalogCache;
   clock: Clock;
   log: Logger;
+  /** Whether the service has the Console, to which pages then lead. */
+  consoleOn?: boolean;
 }
 
 interface CatalogCall {
@@ -37,7 +39,7 @@ type Refuse = (refusal: CatalogRefusal, call: CatalogCall) => Response | Promise
 
 type Route = (path: string, endpoint: Endpoint, refuse?: Refuse) => void;
 
-export function connectorRoutes({ catalogCache, clock, log }: ConnectorParts): Routes {
+export function connectorRoutes({ catalogCache, clock, log, consoleOn = false }: ConnectorParts): Routes {
   const router = new Router({ clock });
   const route: Route = (path, endpoint, refuse = refusalResponse) => {
     const handle = (context: RouteContext): Promise<Response> =>
@@ -71,11 +73,11 @@ export function connectorRoutes({ catalogCache, clock, log }: ConnectorParts): R
     refuseParameters(query);
     return answer(request, await schemaDocument(catalogCache), { stays: "until changed", ranges: false, version: null });
   });
-  routePages(route, catalogCache);
+  routePages(route, { catalogCache, consoleOn });
   return router.app;
 }
 
-function routePages(route: Route, catalogCache: CatalogCache): void {
+function routePages(route: Route, { catalogCache, consoleOn }: { catalogCache: CatalogCache; consoleOn: boolean }): void {
   const ofPage = { stays: "until changed", ranges: false } as const;
   route(
     "/connectors",
@@ -92,7 +94,7 @@ function routePages(route: Route, catalogCache: CatalogCache): void {
     async ({ request, query, word }) => {
       refuseParameters(query);
       const published = present(catalogCache);
-      const document = await setUpDocument(word, { published, catalogCache });
+      const document = await setUpDocument(word, { published, catalogCache, consoleOn });
       if ("moved" in document) return movedTo(document.moved);
       return answer(request, document, { ...ofPage, version: published.version, headers: catalogPageHeaders("set-up") });
     },
