@@ -3,7 +3,7 @@ import { DomainError } from "../accounts/errors.ts";
 import { bodyPieces, type BodyErrors } from "../http/body-pieces.ts";
 import { joined } from "../http/body-reader.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { formBytesMax, formFieldsMax, formMs } from "./limits.ts";
+import { fileFormMs, formBytesMax, formFieldsMax, formMs } from "./limits.ts";
 
 export class FormFields {
   readonly #fields: ReadonlyMap<string, readonly string[]>;
@@ -58,7 +58,8 @@ const errors: BodyErrors = {
 
 /** @param bytesMax for a form with a file @throws DomainError invalid_body, body_too_large */
 export async function readForm(request: Request, clock: Clock, bytesMax = formBytesMax): Promise<FormFields> {
-  const pieces = await Array.fromAsync(bodyPieces(request, { clock, bytesMax, withinMs: formMs, errors }));
+  const withinMs = bytesMax > formBytesMax ? fileFormMs : formMs;
+  const pieces = await Array.fromAsync(bodyPieces(request, { clock, bytesMax, withinMs, errors }));
   const bytes = joined(pieces);
   const type = request.headers.get("content-type") ?? "";
   if (/^multipart\/form-data\b/i.test(type)) return readMultipart(bytes, type);

@@ -5,6 +5,8 @@ export const pageDeadlineMs = 10_000;
 /** A form's body, without a file. */
 export const formBytesMax = 256 * 1024;
 export const formMs = 10_000;
+/** The same with a file. */
+export const fileFormMs = 60_000;
 export const formFieldsMax = 500;
 /** A form that waits for a provider's answers; a server closes a connection that is silent for longer. */
 export const providerFormMs = 200_000;
@@ -14,6 +16,10 @@ export const pagesPerSessionMax = 2;
 export const pagesWaitingMax = 200;
 export const pagesWaitingPerSessionMax = 16;
 export const pageWaitMs = 5_000;
+/** Forms with a file that are read at once, since each is held in memory; one of a session. */
+export const fileFormsAtOnceMax = 2;
+/** Findings in a file of the list. */
+export const findingCsvRowsMax = 2_000;
 /** Models on a page of the list, and side by side. */
 export const modelsShownMax = 50;
 export const modelsComparedMax = 4;

@@ -2,6 +2,13 @@
 import type { Page } from "./page.ts";
 import { accountPage } from "./pages/account/account-page.ts";
 import { homePage } from "./pages/home/home-page.ts";
+import { chooseVendorPage } from "./pages/connections/choose-vendor.ts";
+import { connectPage } from "./pages/connections/connect-page.ts";
+import { connectionPage, deleteConnectionPage } from "./pages/connections/connection-page.ts";
+import { connectionsPage } from "./pages/connections/connections-page.ts";
+import { newConnectionPage } from "./pages/connections/new-connection.ts";
+import { findingPage } from "./pages/findings/finding-page.ts";
+import { findingsPage } from "./pages/findings/findings-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/keys/key-page.ts";
 import { keysPage } from "./pages/keys/keys-page.ts";
 import { newKeyPage } from "./pages/keys/new-key.ts";
@@ -21,6 +28,14 @@ import { newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-pa
 import { requestPage } from "./pages/requests/request-page.ts";
 import { requestsPage } from "./pages/requests/requests-page.ts";
 import { spendPage } from "./pages/spend/spend-page.ts";
+import { productPage } from "./pages/products/product-page.ts";
+import { newProductPage, productsPage } from "./pages/products/products-page.ts";
+import { newProjectPage } from "./pages/projects/new-project.ts";
+import { projectPage } from "./pages/projects/project-page.ts";
+import { projectsPage } from "./pages/projects/projects-page.ts";
+import { ticketsPage } from "./pages/tickets/tickets-page.ts";
+import { vulnerabilitiesPage } from "./pages/vulnerabilities/vulnerabilities-page.ts";
+import { vulnerabilityPage } from "./pages/vulnerabilities/vulnerability-page.ts";
 import { workbenchPage } from "./pages/workbench/workbench-page.ts";
 import { deleteProviderKeyPage } from "./pages/provider-keys/delete-page.ts";
 import { newProviderKeyPage } from "./pages/provider-keys/new-provider-key.ts";
@@ -42,6 +57,25 @@ export const pages: readonly Page[] = [
   requestsPage,
   requestPage,
   spendPage,
+
+  projectsPage,
+  newProjectPage,
+  projectPage,
+  findingsPage,
+  findingPage,
+  vulnerabilitiesPage,
+  vulnerabilityPage,
+  productsPage,
+  newProductPage,
+  productPage,
+  ticketsPage,
+
+  connectionsPage,
+  chooseVendorPage,
+  connectionPage,
+  deleteConnectionPage,
+  newConnectionPage,
+  connectPage,
 
   membersPage,
   invitePage,

@@ -8,7 +8,15 @@ import { requestTarget } from "../http/request-target.ts";
 import { peerAddress } from "../kernel/peer-address.ts";
 import { errorPage } from "./error-page.ts";
 import { findPage, type FoundPage } from "./find-page.ts";
-import { pagesAtOnceMax, pagesPerSessionMax, pagesWaitingMax, pagesWaitingPerSessionMax, pageWaitMs } from "./limits.ts";
+import {
+  fileFormMs,
+  fileFormsAtOnceMax,
+  pagesAtOnceMax,
+  pagesPerSessionMax,
+  pagesWaitingMax,
+  pagesWaitingPerSessionMax,
+  pageWaitMs,
+} from "./limits.ts";
 import { pageCall } from "./page-call.ts";
 import type { HereWorkspace } from "./page.ts";
 import { pages } from "./pages.ts";
@@ -28,17 +36,27 @@ const limits = {
   waitMs: pageWaitMs,
 };
 
+/** Slots for making pages, and for reading forms with a file, which take longer. */
+interface Slots {
+  pages: FairSemaphore;
+  files: FairSemaphore;
+}
+
 export function consoleRoutes(parts: ConsoleParts): Routes {
   const { clock } = parts.control;
   const router = new Router({ clock });
-  const rendering = new FairSemaphore({ clock, limits, busy: "The Console makes too many pages at this moment" });
-  const handle = (context: RouteContext) => answer(context, rendering, parts);
+  const fileLimits = { ...limits, runningMax: fileFormsAtOnceMax, runningPerHolderMax: 1, waitMs: fileFormMs };
+  const slots = {
+    pages: new FairSemaphore({ clock, limits, busy: "The Console makes too many pages at this moment" }),
+    files: new FairSemaphore({ clock, limits: fileLimits, busy: "The Console reads too many files at this moment" }),
+  };
+  const handle = (context: RouteContext) => answer(context, slots, parts);
   const writeError = (error: unknown, { request }: RouteContext) => errorPage(error, request, parts);
   for (const path of [prefix, `${prefix}/*`]) router.add({ path, methods: ["GET", "HEAD", "POST"], handle, writeError });
   return router.app;
 }
 
-async function answer({ request, server }: RouteContext, rendering: FairSemaphore, parts: ConsoleParts): Promise<Response> {
+async function answer({ request, server }: RouteContext, slots: Slots, parts: ConsoleParts): Promise<Response> {
   const { path: whole, query } = requestTarget(request);
   const path = whole.slice(prefix.length).replace(/\/$/, "") || "/";
   if (request.method === "POST") requireSameOrigin(request);
@@ -47,10 +65,11 @@ async function answer({ request, server }: RouteContext, rendering: FairSemaphor
   const signIn = await signInAnswer({ request, path, query, address, viewer }, parts);
   if (signIn !== null) return signIn;
   if (viewer === null) return signedOut(request);
-  using _slot = slotOf(await rendering.acquire(viewer.session.id));
   if (path === "/") return seeOther(startOf(viewer));
   if (path === "/switch") return switched(query, viewer);
   const found = findPage(path, pages);
+  const isFile = request.method === "POST" && found?.page.formBytesMax !== undefined;
+  using _slot = slotOf(await (isFile ? slots.files : slots.pages).acquire(viewer.session.id));
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
   const workspace = await workspaceOf(found, viewer, parts);
   const call = pageCall({ viewer, workspace, query, path: whole, params: found.params, base: found.base, request }, parts);

@@ -12,6 +12,7 @@ import { totpStepMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
 import { storePrompt } from "../support/gateway/stored-prompt.ts";
+import { SecuritySamples } from "../support/security/role-samples.ts";
 import { addProviders } from "../support/own-key-providers.ts";
 import { appCode } from "../support/sign-in/authenticator-app.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -53,14 +54,18 @@ describe("docs/console.md", () => {
 describe.each(oneDatabase)("the roles on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ConsoleWorld;
+  let security: SecuritySamples;
   let people = 0;
   beforeAll(async () => {
     database = await open();
     world = new ConsoleWorld(database.sql);
     addProviders(world.control.parts);
-    await world.control.workspace("acme", "10");
+    security = await SecuritySamples.of(world, await world.control.workspace("acme", "10"));
   });
-  afterAll(() => database[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await security[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
 
   const newMember = async (): Promise<string> => {
     const email = `person-${++people}@acme`;
@@ -128,13 +133,17 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     return { code: appCode(secret.replaceAll(/\s/g, ""), clock.now()) };
   }
 
-  /** The first segments of a page's path with `:id` or `*id` name what the id is of. */
+  /** The first segments of a page's path with its parameter name what the id is of. */
   async function addressOf(page: string, email: string | null): Promise<string> {
-    const [, start = ""] = /^(.*?[:*]id)/.exec(page) ?? [];
-    const id = start === "" ? "" : await ids[start]?.(email);
+    const [, start = ""] = /^(.*?[:*]\w+)/.exec(page) ?? [];
+    const id = start === "" ? "" : await (ids[start] ?? security.ids[start])?.(email);
     const of = pages.find((one) => nameOf(one) === page)?.of;
-    const path = page.replace(/[:*]id/, encodeURIComponent(id ?? ""));
+    const path = page.replace(/[:*]\w+/, encodeURIComponent(id ?? ""));
     return of === "workspace" ? `/console/w/acme${path}` : `/console${path}`;
+  }
+
+  function sent(path: string, { file, ...fields }: Record<string, string>, browser: Browser) {
+    return file === undefined ? world.post(path, fields, browser) : world.upload(path, { fields, file }, browser);
   }
 
   test.each(rows)("$page $action", async ({ page, action, allowed }) => {
@@ -155,9 +164,9 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
         form_token: formToken(browser.token),
         session: browser.session.id,
         action,
-        ...(await forms[`${page} ${action}`]?.(browser)),
+        ...(await (forms[`${page} ${action}`] ?? security.forms[`${page} ${action}`])?.(browser)),
       };
-      const { status, text: shown } = action === "see" ? await world.get(path, browser) : await world.post(path, fields, browser);
+      const { status, text: shown } = action === "see" ? await world.get(path, browser) : await sent(path, fields, browser);
       const expected = allowed[role] ? [200, 303] : [400, 403, 404, 409];
       expect([role, status, expected.includes(status) ? "" : shown], `${page} ${action}`).toEqual([role, status, ""]);
     }

@@ -49,6 +49,19 @@ export class ConsoleWorld {
     return this.send(new Request(`http://localhost${path}`, { method: "POST", headers: sent, body: form }));
   }
 
+  /** Sends a form with a file in its field `file`, as `post` does; null: none was chosen. */
+  upload(
+    path: string,
+    { fields, file }: { fields: Record<string, string>; file: string | null },
+    browser: Browser,
+  ): Promise<Shown> {
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ form_token: formToken(browser.token), ...fields })) form.set(name, value);
+    if (file !== null) form.set("file", new File([file], "bom.json", { type: "application/json" }));
+    const headers = { ...headersOf(browser), "sec-fetch-site": "same-origin" };
+    return this.send(new Request(`http://localhost${path}`, { method: "POST", headers, body: form }));
+  }
+
   async send(request: Request): Promise<Shown> {
     request.headers.set("host", request.headers.get("host") ?? "localhost");
     const response = await this.#app.handle(request);

@@ -1,0 +1,36 @@
+/** Connectors of the catalog that this service has published. */
+import { findConnector } from "../../../connectors/catalog/find.ts";
+import { filterConnectors } from "../../../connectors/catalog/filter.ts";
+import { rowIn, type Published } from "../../../connectors/catalog/published.ts";
+import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import type { PageCall } from "../../page.ts";
+
+/** @throws DomainError unavailable until a catalog is published */
+export function catalogOf({ parts }: Pick<PageCall, "parts">): Published {
+  const { published } = parts.control.connectors;
+  if (published === null) throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
+  return published;
+}
+
+/** @throws DomainError not_found */
+export function requireConnector(idOrSlug: string, call: Pick<PageCall, "parts">): ConnectorRow {
+  const row = findConnector(idOrSlug, catalogOf(call));
+  if (row === undefined) throw new DomainError("not_found", `There is no connector "${idOrSlug.slice(0, 100)}" in the catalog`);
+  return row;
+}
+
+/** Its name, or its id where the catalog no longer has it. */
+export function connectorName(id: string, { parts }: Pick<PageCall, "parts">): string {
+  const { published } = parts.control.connectors;
+  return (published === null ? undefined : findConnector(id, published)?.name) ?? id;
+}
+
+/** The first connectors that have all words in their names. */
+export function searchConnectors(
+  q: string,
+  { call, most }: { call: Pick<PageCall, "parts">; most: number },
+): { rows: ConnectorRow[]; total: number } {
+  const found = filterConnectors(catalogOf(call).connectors, { category: null, method: null, q });
+  return { rows: found.slice(0, most).map(({ json }) => rowIn(json)), total: found.length };
+}

@@ -1,0 +1,175 @@
+/** One project: its SBOM and scan, its worst findings, and the forms that change it. */
+import { markup, type Html } from "../../../http/html.ts";
+import { sbomUploadMs } from "../../../control-api/limits.ts";
+import type { FindingRow } from "../../../security/findings/lists/finding-row.ts";
+import type { FindingPage } from "../../../security/findings/search/search-findings.ts";
+import type { ProjectDetailsView, ProjectView } from "../../../security/projects/schema.ts";
+import type { FormFields } from "../../form.ts";
+import { facts } from "../../look/facts.ts";
+import { address } from "../../look/forms/address.ts";
+import { form } from "../../look/forms/form.ts";
+import { emptyState, notice } from "../../look/states.ts";
+import { table } from "../../look/table.ts";
+import { tiles } from "../../look/tiles.ts";
+import { time } from "../../look/time.ts";
+import { userText } from "../../look/user-text.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { statusBadge } from "../findings/status.ts";
+import { section } from "../security/section.ts";
+import { severityBadge, severityCounts } from "../security/severity.ts";
+import { productField, productNames } from "./product-choices.ts";
+import { scanBadge } from "./scan-state.ts";
+import { unknownMatches } from "./unknown-matches.ts";
+import { sbomField, uploadBytesMax, uploadedWords, uploadSbom } from "./upload.ts";
+
+export const projectPage: Page = {
+  of: "workspace",
+  path: "/projects/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  formBytesMax: uploadBytesMax,
+  deadlineMs: sbomUploadMs,
+  render,
+  actions: { upload, move },
+};
+
+const findingsShown = "10";
+const pathOf = ({ params }: PageCall): string => `/projects/${encodeURIComponent(params["id"] ?? "")}`;
+
+async function render(call: PageCall): Promise<PageContent> {
+  const project = await call.control<ProjectDetailsView>("GET", pathOf(call));
+  const worst = await call.control<FindingPage>("GET", "/findings", {
+    project: project.id,
+    status: "live",
+    limit: findingsShown,
+  });
+  const products = await productNames(call);
+  const mayChange = call.workspace.role !== "auditor";
+  return {
+    title: project.name,
+    trail: [{ path: call.link("/projects"), label: "Projects" }],
+    badge: scanBadge(project),
+    main: markup`${states(project)}${numbers(project, call)}
+      ${projectFacts(project, { call, products })}
+      ${section("findings", "Worst findings", worstFindings(worst, { project, call }))}
+      ${project.unknown_matches.total === 0 ? null : section("unknown", "What cannot be compared", unknownMatches(project))}
+      ${mayChange ? section("upload", "Upload a new SBOM", uploadForm(call)) : null}
+      ${mayChange ? section("move", "Product", moveForm({ project, products, call })) : markup`<p class="hint">Auditors are read-only: they change no project.</p>`}`,
+  };
+}
+
+function states({ scan_failure: failure, findings_left_out: left, scan_status: status }: ProjectDetailsView): Html | null {
+  if (failure !== null) return notice({ tone: "bad", words: `The last scan failed: ${failure}. It is tried again by itself.` });
+  if (status === "pending" || status === "scanning")
+    return notice({ tone: "neutral", words: "A scan is under way: load this page again to see what it finds." });
+  return left === 0
+    ? null
+    : notice({ tone: "warn", words: `${left.toLocaleString("en-US")} findings are left out: a project has too many of them.` });
+}
+
+function numbers({ id, metrics, vulnerabilities }: ProjectDetailsView, call: PageCall): Html {
+  const findings = (query: Record<string, string>) => address(call.link("/findings"), { project: id, ...query });
+  return tiles([
+    { label: "Components", value: metrics.components, note: `${metrics.vulnerable_components} vulnerable` },
+    { label: "Vulnerabilities", value: vulnerabilities.total, note: "open or in progress" },
+    { label: "Open findings", value: metrics.findings_open, path: findings({ status: "open" }) },
+    { label: "With a fix", value: metrics.fixable, path: findings({ fixable: "true" }) },
+  ]);
+}
+
+function projectFacts(
+  project: ProjectDetailsView,
+  { call, products }: { call: PageCall; products: ReadonlyMap<string, string> },
+): Html {
+  const { product_id: product, sbom, repository } = project;
+  return facts([
+    ["Open vulnerabilities", severityCounts(project.vulnerability_counts)],
+    [
+      "Product",
+      product === null
+        ? null
+        : markup`<a href="${call.link(`/products/${product}`)}">${userText(products.get(product) ?? product)}</a>`,
+    ],
+    [
+      "SBOM",
+      sbom === null
+        ? null
+        : markup`${sbom.format} ${sbom.spec_version}${sbom.filename === null ? null : markup`, ${userText(sbom.filename)}`}, uploaded ${time(sbom.uploaded_at)}`,
+    ],
+    ["Last scan", time(project.last_scanned_at)],
+    ["Repository", repository],
+    ["Created", time(project.created_at)],
+    ["Id", markup`<code>${project.id}</code>`],
+  ]);
+}
+
+function worstFindings({ data, total }: FindingPage, { project, call }: { project: ProjectDetailsView; call: PageCall }): Html {
+  const all = address(call.link("/findings"), { project: project.id });
+  const scanned = project.last_scanned_at !== null;
+  return markup`${table<FindingRow>({
+    caption: "Worst findings",
+    columns: [
+      {
+        label: "Vulnerability",
+        kind: "text",
+        cell: ({ id, cve_id: name }) => markup`<a href="${call.link(`/findings/${id}`)}">${userText(name)}</a>`,
+      },
+      { label: "Severity", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
+      { label: "Component", kind: "text", cell: ({ component, component_version: version }) => `${component} ${version}`.trim() },
+      { label: "Fixed in", kind: "text", cell: ({ fix_version: fix }) => fix },
+      { label: "Status", kind: "badge", cell: statusBadge },
+    ],
+    rows: data,
+    empty: emptyState(
+      scanned ? "Nothing is open: no component has a known vulnerability that is left to do." : "It was not scanned yet.",
+      null,
+    ),
+  })}${total !== null && total > data.length ? markup`<p><a href="${all}">All ${total.toLocaleString("en-US")} findings</a></p>` : null}`;
+}
+
+function uploadForm(call: PageCall): Html {
+  return form({
+    id: "upload",
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "upload"),
+    fields: [sbomField],
+    state: formState(call, { action: "upload" }),
+    submit: "Upload",
+    files: true,
+  });
+}
+
+async function upload(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const { id } = await call.control<ProjectDetailsView>("GET", pathOf(call));
+  const stored = await uploadSbom(call, typed, { project: id });
+  return { goTo: call.link(pathOf(call)), said: uploadedWords(stored) };
+}
+
+function moveForm({
+  project,
+  products,
+  call,
+}: {
+  project: ProjectDetailsView;
+  products: ReadonlyMap<string, string>;
+  call: PageCall;
+}): Html {
+  const none = products.size === 0;
+  if (none) return markup`<p>There is no product yet. <a href="${call.link("/products")}">Create one</a> to group projects.</p>`;
+  return form({
+    id: "move",
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "move"),
+    fields: [productField(products)],
+    state: formState(call, { action: "move", values: { product: project.product_id ?? "" } }),
+    submit: "Move",
+  });
+}
+
+async function move(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const product = typed.text("product");
+  const { name } = await call.control<ProjectView>("PATCH", pathOf(call), { product: product === "" ? null : product });
+  const said = product === "" ? `“${name}” is in no product.` : `“${name}” is in that product now, with its findings.`;
+  return { goTo: call.link(pathOf(call)), said };
+}

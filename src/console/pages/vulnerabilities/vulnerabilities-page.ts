@@ -1,0 +1,85 @@
+/** The vulnerabilities of a workspace's components. */
+import { markup, type Html } from "../../../http/html.ts";
+import type { VulnerabilityRow } from "../../../security/findings/lists/vulnerability-row.ts";
+import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
+import { filterForm } from "../../look/forms/filter-form.ts";
+import { emptyState } from "../../look/states.ts";
+import { table } from "../../look/table.ts";
+import { userText } from "../../look/user-text.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+import { ecosystemFilter, ecosystemName } from "../security/ecosystem.ts";
+import { pageRows, rowsInput, rowsLinks } from "../security/rows-query.ts";
+import { severityBadge, severityFilter } from "../security/severity.ts";
+
+export const vulnerabilitiesPage: Page = {
+  of: "workspace",
+  path: "/vulnerabilities",
+  navigation: { section: "Security", label: "Vulnerabilities", icon: "findings" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const value = (name: string): string => (call.query.get(name) ?? "").trim();
+  const [id, severity, ecosystem] = [value("id"), value("severity"), value("ecosystem")];
+  const filters = { ...(severity !== "" && { severity }), ...(ecosystem !== "" && { ecosystem }) };
+  const rows =
+    id === ""
+      ? (await found(call, filters)).data
+      : [rowOf(await call.control<VulnerabilityRecord>("GET", `/vulnerabilities/${encodeURIComponent(id)}`))];
+  const form = filterForm({
+    path: call.path,
+    filters: [{ name: "id", label: "Id", kind: "text", value: id }, severityFilter(severity), ecosystemFilter(ecosystem)],
+  });
+  return {
+    title: "Vulnerabilities",
+    lead: "What components of this workspace's projects have, as far as it is open: one row for each vulnerability, the most severe first. By its id any known vulnerability is found.",
+    main: markup`${form}${list(rows.slice(0, pageRows), call, Object.keys(filters).length > 0)}
+      ${id === "" && rows.length > 0 ? rowsLinks(call, { found: rows.length, what: "Vulnerabilities", filters }) : null}`,
+  };
+}
+
+function found(call: PageCall, filters: Record<string, string>): Promise<{ data: VulnerabilityRow[] }> {
+  return call.control("GET", "/vulnerabilities", { ...filters, ...rowsInput(call) });
+}
+
+function rowOf(record: VulnerabilityRecord): Shown {
+  return { ...record, affected_component: record.affected_component ?? "" };
+}
+
+type Shown = Pick<
+  VulnerabilityRow,
+  | "cve_id"
+  | "severity"
+  | "cvss_score"
+  | "affected_component"
+  | "fix_version"
+  | "description"
+  | "affected_components_count"
+  | "affected_projects_count"
+> & { ecosystem: string | null };
+
+function list(rows: readonly Shown[], call: PageCall, isFiltered: boolean): Html {
+  const name = ({ cve_id: id, description }: Shown): Html =>
+    markup`<a href="${call.link(`/vulnerabilities/${encodeURIComponent(id)}`)}">${userText(id)}</a><span class="under"><bdi>${description.slice(0, 160)}</bdi></span>`;
+  const component = ({ affected_component: one, affected_components_count: all }: Shown) =>
+    one === "" ? null : `${one}${all > 1 ? ` and ${all - 1} more` : ""}`;
+  return table<Shown>({
+    caption: "Vulnerabilities",
+    columns: [
+      { label: "Vulnerability", kind: "text", cell: name },
+      { label: "Severity", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
+      { label: "Component", kind: "text", cell: component },
+      { label: "Fixed in", kind: "text", cell: ({ fix_version: fix }) => fix },
+      { label: "Ecosystem", kind: "text", cell: ({ ecosystem }) => ecosystemName(ecosystem) },
+      { label: "Projects", kind: "number", cell: ({ affected_projects_count: projects }) => projects },
+    ],
+    rows,
+    empty: isFiltered
+      ? emptyState(
+          "No open vulnerability matches these filters.",
+          markup`<a class="button quiet" href="${call.path}">Show all</a>`,
+        )
+      : emptyState("No component has a known vulnerability that is open.", null),
+  });
+}

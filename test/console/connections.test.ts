@@ -1,0 +1,121 @@
+/** The pages of connections: saving tests at once, what needs attention comes first, and no page holds a secret. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { ProbeAnswer } from "../../src/connectors/connections/probe.ts";
+import { publishVendors } from "../connectors/connections/vendors.ts";
+import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let admin: Browser;
+  let vendor: ProbeAnswer = { status: 200, body: "[]" };
+  const secret = "canary-of-the-console";
+  const at = (path: string) => `/console/w/acme${path}`;
+
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    world.control.connectors.published = await publishVendors(database.sql);
+    world.control.probeFetch = async () => vendor;
+    await world.control.workspace("acme");
+    await world.control.workspace("other");
+    admin = await world.signIn("admin@acme");
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const connect = (fields: Record<string, string> = {}, browser = admin) =>
+    world.post(
+      at("/connections/new/okta"),
+      { action: "connect", credential_set: "0", okta_domain: "acme.okta.com", api_token: secret, ...fields },
+      browser,
+    );
+  const saved = async (fields?: Record<string, string>) =>
+    ((await connect(fields)).headers.get("location") ?? "").replace("/console/w/acme", "");
+
+  test("a vendor is found by name, and its form has the fields of the catalog", async () => {
+    const found = await world.get(at("/connections/new?q=okt"), admin);
+    expect(found.text).toContain(`href="${at("/connections/new/okta")}"`);
+    const form = await world.get(at("/connections/new/okta"), admin);
+    expect(form.text).toContain('type="password" value="" maxlength="4096" autocomplete="off"');
+    expect(form.text).toContain(`href="${at("/connections/new/okta?set=1")}"`);
+    expect((await world.get(at("/connections/new/none"), admin)).text).toContain(
+      "There is no connector “none”".replaceAll(/[“”]/g, "&#34;"),
+    );
+  });
+
+  test("saving tests at once, and what failed comes first in the list and says why", async () => {
+    vendor = { status: 200, body: "[]" };
+    const right = await saved();
+    vendor = { status: 401, body: "" };
+    const wrong = await saved();
+    expect((await world.get(at(right), admin)).text).toContain("The vendor accepted the credentials");
+    const { text } = await world.get(at("/connections"), admin);
+    expect(text.indexOf(wrong)).toBeLessThan(text.indexOf(right));
+    expect(text).toContain("The vendor refused the credentials");
+    expect(text).not.toContain(secret);
+  });
+
+  test("new credentials take the last test away, and a test brings one", async () => {
+    const path = await saved();
+    const fields = { action: "replace", okta_domain: "acme.okta.com", api_token: "another" };
+    expect((await world.post(at(path), fields, admin)).status).toBe(303);
+    expect((await world.get(at(path), admin)).text).toContain("These credentials were not tested yet");
+    vendor = { status: 200, body: "[]" };
+    await world.post(at(path), { action: "test" }, admin);
+    const [row] = await world.control.list("/connections?workspace=acme");
+    expect((await world.get(at(path), admin)).text).toContain("The vendor accepted the credentials");
+    expect(row).toMatchObject({
+      testable: true,
+      last_test: { outcome: expect.any(String), tested_at: expect.stringMatching(/Z$/) },
+    });
+  });
+
+  test("a refused field is named beside it, and the page does not give back the secret", async () => {
+    const refused = await connect({ okta_domain: "" });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('id="connect-okta_domain-problem"');
+    const kept = await connect({ okta_domain: "acme.okta.com", api_token: `${secret}\u0007` });
+    expect([kept.status, kept.text.includes('value="acme.okta.com"'), kept.text.includes(secret)]).toEqual([400, true, false]);
+  });
+
+  test("a connection is deleted after a page that names it, and then it is unknown", async () => {
+    const path = await saved();
+    expect((await world.get(at(`${path}/delete`), admin)).text).toContain("This cannot be undone");
+    expect((await world.post(at(`${path}/delete`), { action: "delete" }, admin)).headers.get("location")).toBe(
+      at("/connections"),
+    );
+    expect((await world.get(at(path), admin)).status).toBe(404);
+  });
+
+  test.each(["member", "auditor"])("a %s sees connections and is refused every change on the wire", async (role) => {
+    const path = await saved();
+    const browser = await world.signIn(`${role}@acme`);
+    const shown = await world.get(at(path), browser);
+    expect([shown.status, shown.text.includes("Only admins"), shown.text.includes('value="test"')]).toEqual([200, true, false]);
+    const answers = [
+      await connect({}, browser),
+      await world.get(at("/connections/new"), browser),
+      await world.post(at(path), { action: "test" }, browser),
+      await world.post(at(path), { action: "replace", okta_domain: "a.okta.com", api_token: "x" }, browser),
+      await world.post(at(path), { action: "delete" }, browser),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+  });
+
+  test("a connection of another workspace is unknown here", async () => {
+    const other = await world.signIn("admin@other");
+    const path = await saved();
+    expect((await world.get(`/console/w/other${path}`, other)).status).toBe(404);
+    expect((await world.post(`/console/w/other${path}`, { action: "delete" }, other)).status).toBe(404);
+  });
+
+  test("the public page's link leads an admin to the form of their workspace, and others to a word why not", async () => {
+    expect((await world.get("/console/connect/okta", admin)).text).toContain(`href="${at("/connections/new/okta")}"`);
+    const member = await world.signIn("member@acme");
+    expect((await world.get("/console/connect/okta", member)).text).toContain("you are an admin in no workspace");
+    expect((await world.get("/console/connect/okta")).headers.get("location")).toBe(
+      "/console/sign-in?next=%2Fconsole%2Fconnect%2Fokta",
+    );
+  });
+});

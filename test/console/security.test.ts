@@ -1,0 +1,179 @@
+/** The pages of security: what each role sees and may do, hostile names, refusals and empty lists. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { bomJson } from "../support/security/sbom-documents.ts";
+import { SecurityWorld } from "../support/security/security-world.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+const roles = ["member", "auditor", "admin", "super_admin"] as const;
+
+describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let security: SecurityWorld;
+  let member: Browser;
+  let auditor: Browser;
+  let project = "";
+  let finding = "";
+  let elsewhere = "";
+  const name = "<i>shop</i> \u202eevil";
+  const at = (path: string) => `/console/w/acme${path}`;
+  const see = async (path: string, browser = member) => (await world.get(at(path), browser)).text;
+
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    const workspace = await world.control.workspace("acme");
+    const other = await world.control.workspace("other");
+    await world.control.workspace("empty");
+    security = new SecurityWorld({ sql: database.sql, clock: world.control.clock, workspace });
+    [member, auditor] = [await world.signIn("member@acme"), await world.signIn("auditor@acme")];
+    await security.publish({
+      id: "GHSA-1111",
+      aliases: ["CVE-2026-0001"],
+      affected: [
+        { ecosystem: "npm", name: "lodash", ranges: [{ type: "SEMVER", events: [{ introduced: "0" }, { fixed: "4.17.21" }] }] },
+      ],
+    });
+    project = await security.project(name);
+    const strange = await security.project("strange", other);
+    const components = [
+      { purl: "pkg:npm/app@1.0.0", relation: "root" as const },
+      { purl: "pkg:npm/express@4.0.0", via: 0 },
+      { purl: "pkg:npm/lodash@4.17.20", relation: "transitive" as const, via: 1 },
+    ];
+    await security.upload(project, components);
+    await security.upload(strange, ["pkg:npm/lodash@4.17.20"]);
+    await security.scan();
+    [finding = "", elsewhere = ""] = [(await security.findings(project))[0]?.id, (await security.findings(strange))[0]?.id];
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const lists = ["/projects", "/findings", "/vulnerabilities", "/products", "/tickets", "/connections"];
+
+  test("every list says in words what is not there yet, and auditors are offered no change", async () => {
+    for (const role of roles) {
+      const browser = await world.signIn(`${role}@empty`);
+      for (const path of lists) {
+        const { status, text } = await world.get(`/console/w/empty${path}`, browser);
+        expect([role, path, status, text.includes('class="state"')]).toEqual([role, path, 200, true]);
+        if (role === "auditor") expect([path, text.includes('method="post" action="/console/w')]).toEqual([path, false]);
+      }
+    }
+  });
+
+  test("a finding says why it matches, where to go to, and on which way the project depends on it", async () => {
+    const text = await see(`/findings/${finding}`);
+    expect(text).toContain("these versions are affected: <strong>before 4.17.21</strong>");
+    expect(text).toContain("<strong><bdi>4.17.21</bdi></strong>");
+    expect(text).toMatch(/<code>[^<]*express@4\.0\.0<\/code> → <code>[^<]*lodash@4\.17\.20<\/code>/);
+    expect(text).toContain("Nobody has decided about it yet");
+  });
+
+  test("a name with markup and a direction of its own is text on every page", async () => {
+    for (const path of [
+      "/projects",
+      "/findings",
+      `/findings/${finding}`,
+      `/projects/${project}`,
+      "/vulnerabilities/cve-2026-0001",
+    ]) {
+      const text = await see(path);
+      expect([path, text.includes("&#60;i&#62;shop"), text.includes("<i>")]).toEqual([path, true, false]);
+    }
+  });
+
+  test("several findings are decided about at once, and the list keeps its filters", async () => {
+    const answer = await world.post(
+      at("/findings?severity=&text=lodash"),
+      { action: "triage", finding, status: "in_progress", note: "Ours" },
+      member,
+    );
+    expect(answer.headers.get("location")).toBe(at("/findings?text=lodash"));
+    const shown = await see(`/findings/${finding}`);
+    expect([shown.includes("in progress"), shown.includes("Ours"), shown.includes("member@acme")]).toEqual([true, true, true]);
+  });
+
+  test.each([
+    [{ status: "ignored" }, "Choose at least one finding"],
+    [{ finding: "fnd_none", status: "ignored" }, "There is no finding with the id"],
+    [{ finding: "the one", note: "" }, "Choose a status or a match, or write a note"],
+  ])("the decision %p is refused in words, and changes nothing", async (fields, cause) => {
+    const given = "finding" in fields && fields.finding === "the one" ? { ...fields, finding } : fields;
+    const refused = await world.post(at("/findings"), { action: "triage", ...given }, member);
+    expect([refused.status >= 400, refused.text.includes(cause)]).toEqual([true, true]);
+    expect(await see(`/findings/${finding}`)).toContain("in progress");
+  });
+
+  test("an auditor reads all of it and is refused every change on the wire", async () => {
+    expect(await see("/findings", auditor)).not.toContain('name="finding"');
+    const answers = [
+      await world.post(at("/findings"), { action: "triage", finding, status: "ignored" }, auditor),
+      await world.post(at(`/findings/${finding}`), { action: "decide", status: "ignored" }, auditor),
+      await world.post(at(`/projects/${project}`), { action: "move", product: "" }, auditor),
+      await world.post(at("/products"), { action: "create", name: "no" }, auditor),
+      await world.get(at("/projects/new"), auditor),
+      await world.get(at("/products/new"), auditor),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
+  });
+
+  test.each([
+    ["/findings/fnd_none", 404, "fnd_none"],
+    ["/findings?project=none", 404, "none"],
+    ["/findings?vulnerability=CVE-1999-0001", 404, "CVE-1999-0001"],
+    ["/findings?severity=worst", 400, "severity"],
+    ["/vulnerabilities?id=CVE-1999-0001", 404, "CVE-1999-0001"],
+    ["/vulnerabilities/nothing", 400, "Invalid CVE identifier"],
+    ["/projects/prj_none", 404, "prj_none"],
+    ["/products/prd_none", 404, "prd_none"],
+    ["/tickets?before=tkt_none", 404, "tkt_none"],
+    ["/connections/con-none", 404, "con-none"],
+  ])("%s is refused by name", async (path, status, words) => {
+    const answer = await world.get(at(path), member);
+    expect([answer.status, answer.text.includes(words)]).toEqual([status, true]);
+  });
+
+  test("nothing of another workspace is shown, also by its id", async () => {
+    expect((await world.get(at(`/findings/${elsewhere}`), member)).status).toBe(404);
+    expect(await see("/vulnerabilities/CVE-2026-0001")).not.toContain("strange");
+  });
+
+  test("the findings as a file have the rows of the filter", async () => {
+    const csv = await world.get(at("/findings?as=csv&text=lodash"), member);
+    expect(csv.headers.get("content-type")).toContain("text/csv");
+    expect(csv.text.trim().split("\r\n")).toMatchObject([
+      expect.stringMatching(/^id,vulnerability,severity/),
+      expect.stringContaining(`${finding},CVE-2026-0001`),
+    ]);
+    expect((await world.get(at("/findings?as=csv&ecosystem=go"), member)).text.trim().split("\r\n").length).toBe(1);
+  });
+
+  const upload = (path: string, fields: Record<string, string>, file: string | null) =>
+    world.upload(at(path), { fields: { action: "upload", ...fields }, file }, member);
+
+  test("a file makes a project, in a product of its own, and another file its next SBOM", async () => {
+    const made = await upload("/projects/new", { project: "uploaded", product: "Store" }, JSON.stringify(bomJson("1.6")));
+    expect(made.status).toBe(303);
+    const path = (made.headers.get("location") ?? "").replace("/console/w/acme", "");
+    expect(await see(path)).toContain("bom.json");
+    expect(await see("/products")).toContain("Store");
+    const again = await upload(path, {}, JSON.stringify(bomJson("1.5")));
+    expect([again.status, again.headers.get("location")]).toEqual([303, at(path)]);
+    expect(await see(path)).toContain("CycloneDX 1.5");
+    const moved = await world.post(at(path), { action: "move", product: "" }, member);
+    expect(moved.status).toBe(303);
+    const products = await world.control.list("/projects?workspace=acme&text=uploaded");
+    expect(products).toMatchObject([{ product_id: null }]);
+  });
+
+  test.each([
+    ["no file", null],
+    ["a file that is no SBOM", "none"],
+  ])("%s is refused beside its field, and what was typed stays", async (_case, file) => {
+    const refused = await upload("/projects/new", { project: "kept" }, file);
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('id="upload-file-problem"');
+    expect(refused.text).toContain('value="kept"');
+  });
+});
