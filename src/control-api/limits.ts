@@ -17,6 +17,7 @@ export const modelCheckMsMax = 600_000;
 export const controlDeadlineMs = 10_000;
 export const logRowsDefault = 100;
 export const logRowsMax = 1_000;
+export const keyRowsMax = 1_000;
 export const auditRowsMax = 1_000;
 export const memberRowsMax = 1_000;
 export const positionsAtOnceMax = 64;

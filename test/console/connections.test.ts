@@ -54,6 +54,12 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
     expect(text.indexOf(wrong)).toBeLessThan(text.indexOf(right));
     expect(text).toContain("The vendor refused the credentials");
     expect(text).not.toContain(secret);
+    const home = (await world.get("/console/w/acme", admin)).text;
+    expect([home.includes("Connections that need attention"), home.includes(wrong), home.includes(right)]).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   test("new credentials take the last test away, and a test brings one", async () => {

@@ -51,6 +51,13 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
 
   const lists = ["/projects", "/findings", "/vulnerabilities", "/products", "/tickets", "/connections"];
 
+  test("Home leads to the open findings that have a fix", async () => {
+    const home = await see("");
+    for (const words of ["Findings with a fix", "CVE-2026-0001", "4.17.21", `/findings/${finding}`])
+      expect(home).toContain(words);
+    expect(home).not.toContain(elsewhere);
+  });
+
   test("every list says in words what is not there yet, and auditors are offered no change", async () => {
     for (const role of roles) {
       const browser = await world.signIn(`${role}@empty`);

@@ -136,17 +136,27 @@ export interface KeyFilter {
   owner: string | null;
   /** true: revoked ones, false: the others. */
   revoked: boolean;
+  /** Only keys that have spent four fifths of their monthly limit or more. */
+  nearLimit: boolean;
+  /** The id of a key: only those created after it; null: from the first. */
+  after: KeyId | null;
+  /** null: all. */
+  limit: number | null;
   month: Month;
 }
 
 /** In order of creation. */
-export async function selectKeys({ workspace, owner, revoked, month }: KeyFilter, sql: Queries): Promise<KeyRow[]> {
+export async function selectKeys(filter: KeyFilter, sql: Queries): Promise<KeyRow[]> {
+  const { workspace, owner, revoked, nearLimit, after, limit, month } = filter;
   return sql<KeyRow[]>`
     ${columns(month, sql)}
     WHERE k.revoked_at IS ${revoked ? sql`NOT NULL` : sql`NULL`}
       ${workspace === null ? sql`` : sql`AND k.workspace_id = ${workspace}`}
       ${owner === null ? sql`` : sql`AND k.owner_email = ${owner}`}
-    ORDER BY k.id`;
+      ${nearLimit ? sql`AND s.spent_nano * 5 >= k.monthly_spend_limit_nano * 4` : sql``}
+      ${after === null ? sql`` : sql`AND k.id > ${after}`}
+    ORDER BY k.id
+    ${limit === null ? sql`` : sql`LIMIT ${limit}`}`;
 }
 
 export async function selectKey({ id, month }: { id: KeyId; month: Month }, sql: Queries): Promise<KeyRow | undefined> {

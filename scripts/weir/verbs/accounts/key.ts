@@ -1,5 +1,5 @@
 import { ofWorkspace, withId, workspace } from "../../flags.ts";
-import { email, numberOrDefault, oneOf, present, text, usdOrNone } from "../../value.ts";
+import { email, id, numberOrDefault, oneOf, present, rows, text, usdOrNone } from "../../value.ts";
 import type { Flag, Verb } from "../../verb.ts";
 
 const theKey = withId("id of the key");
@@ -39,6 +39,9 @@ export const keyVerbs: readonly Verb[] = [
       workspace,
       { name: "owner", field: "owner", value: email, help: "only keys of this member" },
       { name: "revoked", field: "revoked", value: present, help: "only the revoked ones" },
+      { name: "near-limit", field: "near_limit", value: present, help: "only those that have spent 80 % of their monthly limit" },
+      { name: "after", field: "after", value: id, help: "only those created after this key" },
+      { name: "limit", field: "limit", value: rows, help: "at most so many" },
     ],
     columns: [
       "id",

@@ -3,9 +3,10 @@ import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { PageCall } from "../../page.ts";
 
-export function firstSteps(call: PageCall, keys: readonly KeyView[]): Html {
+export async function firstSteps(call: PageCall): Promise<Html> {
   if (!call.offers("/keys/new") || call.viewer.email === null)
     return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
+  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", { limit: "20" });
   const hasKey = keys.some(({ kind }) => kind === "inference");
   return markup`<section aria-labelledby="first-title"><h2 id="first-title">Your first request</h2>
     <ol class="steps">

@@ -4,7 +4,6 @@ import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import type { GenerationView, LogView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { monthOf } from "../../../kernel/clock.ts";
-import { parseUsd } from "../../../kernel/money.ts";
 import { emptyState } from "../../look/states.ts";
 import { table } from "../../look/table.ts";
 import { tiles } from "../../look/tiles.ts";
@@ -16,6 +15,7 @@ import { requestColumns } from "../requests/request-columns.ts";
 import { monthName } from "../spend/month-name.ts";
 import { readMonthSpend } from "../spend/month-spend.ts";
 import { spendChart } from "../spend/spend-chart.ts";
+import { attentionSections, readAttention } from "./attention.ts";
 import { firstSteps } from "./first-steps.ts";
 import { creditTile, firstTokenTile, requestsTile, spendTile } from "./home-tiles.ts";
 
@@ -33,12 +33,14 @@ const lastRequests = 5;
 
 async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
-  const [workspace, spend, log, { data: keys }] = await Promise.all([
+  const [workspace, spend, log, { data: near }, attention] = await Promise.all([
     call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`),
     readMonthSpend(call, { month, zone: "UTC", by: "model" }),
     call.control<LogView>("GET", "/log", { limit: String(sampleMax) }),
-    call.control<{ data: KeyView[] }>("GET", "/keys"),
+    call.control<{ data: KeyView[] }>("GET", "/keys", { near_limit: "true", limit: "20" }),
+    readAttention(call),
   ]);
+  const isNew = log.data.length === 0;
   const isOwn = call.workspace.role === "member";
   const all = [
     creditTile(workspace, call),
@@ -53,19 +55,12 @@ async function render(call: PageCall): Promise<PageContent> {
     lead: workspace.enabled
       ? null
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
-    main: markup`${log.data.length === 0 ? firstSteps(call, keys) : null}${tiles(all)}
-      ${log.data.length === 0 ? null : markup`${nearLimits(keys, call)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${newest(log.data, call)}`}`,
+    main: markup`${isNew ? await firstSteps(call) : null}${tiles(all)}${nearLimits(near, call)}${attentionSections(attention, call)}
+      ${isNew ? null : markup`${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${newest(log.data, call)}`}`,
   };
 }
 
-/** Keys that have used this part of their limit. */
-const nearPerMille = 800n;
-
-function nearLimits(keys: readonly KeyView[], call: PageCall): Html | null {
-  const near = keys.filter(
-    ({ month_spent_usd: used, monthly_spend_limit_usd: limit }) =>
-      limit !== null && parseUsd(used) * 1_000n >= parseUsd(limit) * nearPerMille,
-  );
+function nearLimits(near: readonly KeyView[], call: PageCall): Html | null {
   if (near.length === 0) return null;
   const rows = table<KeyView>({
     caption: "Keys that have spent 80 % of their monthly limit or more",

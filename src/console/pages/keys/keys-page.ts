@@ -4,7 +4,9 @@ import { parseUsd } from "../../../kernel/money.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge } from "../../look/badge.ts";
 import { meter } from "../../look/charts/meter.ts";
+import { cursorLinks } from "../../look/cursor-links.ts";
 import { dialog, opener } from "../../look/dialog.ts";
+import { address } from "../../look/forms/address.ts";
 import { money } from "../../look/money.ts";
 import { emptyState } from "../../look/states.ts";
 import { table, type Column } from "../../look/table.ts";
@@ -25,7 +27,9 @@ export const keysPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const revoked = call.query.get("tab") === "revoked";
-  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", { revoked: String(revoked) });
+  const after = call.query.get("after") ?? "";
+  const page = { revoked: String(revoked), limit: String(rowsOfPage), ...(after !== "" && { after }) };
+  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", page);
   const { enabled } = await call.control<{ enabled: boolean }>("GET", `/workspaces/${call.workspace.id}`);
   const reason = mayCreate(call, enabled);
   const create = reason === null ? opener({ dialog: "new-key", path: call.link("/keys/new"), label: "Create key" }) : null;
@@ -38,9 +42,21 @@ async function render(call: PageCall): Promise<PageContent> {
     lead: "A key opens the inference API or the tools API in its owner's name, and spends the workspace's credit.",
     actions: create,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}
-      ${revoked ? revokedKeys(keys, call) : activeKeys(keys, call, create)}
+      ${revoked ? revokedKeys(keys, call) : activeKeys(keys, call, create)}${further(keys, { call, after })}
       ${reason === null ? createDialog(call) : null}`,
   };
+}
+
+const rowsOfPage = 100;
+
+function further(keys: readonly KeyView[], { call, after }: { call: PageCall; after: string }): Html | null {
+  const tab = call.query.get("tab") ?? "";
+  const last = keys.length === rowsOfPage ? keys.at(-1)?.id : undefined;
+  return cursorLinks({
+    shown: `${keys.length} keys`,
+    firstPath: after === "" ? null : address(call.path, { tab }),
+    nextPath: last === undefined ? null : address(call.path, { tab, after: last }),
+  });
 }
 
 function createDialog(call: PageCall): Html {

@@ -24,6 +24,8 @@ export const requestsPage: Page = {
 
 const rowsOfPage = 50;
 const rowsOfFile = 1_000;
+/** More keys would make the choice useless; the page of each key leads to its requests. */
+const choicesMax = 200;
 
 async function render(call: PageCall): Promise<PageContent> {
   const filters = filtersOf(call);
@@ -32,7 +34,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const page = { ...fieldsOf(filters, zone), limit: String(rowsOfPage), ...(before !== "" && { before }) };
   const [log, { data: keys }] = await Promise.all([
     call.control<LogView>("GET", "/log", page),
-    call.control<{ data: KeyView[] }>("GET", "/keys"),
+    call.control<{ data: KeyView[] }>("GET", "/keys", { limit: String(choicesMax) }),
   ]);
   const isMember = call.workspace.role === "member";
   const file = address(call.path, { ...filters, as: "csv" });

@@ -13,7 +13,8 @@ import { Email } from "../../../accounts/workspaces/fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { endpoint, type EndpointCall, type Endpoint } from "../../endpoint.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../../fields.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../../fields.ts";
+import { keyRowsMax } from "../../limits.ts";
 import type { ControlParts } from "../../parts.ts";
 
 /** A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
@@ -40,6 +41,8 @@ async function keyAndActor({
   return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };
 }
 
+const trueOrFalse = Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" });
+
 export const keyEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
@@ -59,17 +62,29 @@ export const keyEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/keys",
-    summary: "List keys in order of creation; `revoked=true` lists the revoked ones",
+    summary:
+      "List keys in order of creation; `revoked=true` lists the revoked ones, `near_limit=true` those that have spent 80 % of their limit",
     fields: Type.Object({
       workspace: Type.Optional(NamedWorkspace),
       owner: Type.Optional(Email),
-      revoked: Type.Optional(Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" })),
+      revoked: Type.Optional(trueOrFalse),
+      near_limit: Type.Optional(trueOrFalse),
+      after: Type.Optional(Type.String({ pattern: "^key-[a-z2-7]{26}$", description: "the id of a key" })),
+      limit: rowLimit(keyRowsMax),
     }),
     view: listOf(KeyView),
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
-      const revoked = input.revoked === "true";
-      return { data: await listKeys({ actor, workspace: workspace?.id ?? null, owner: input.owner ?? null, revoked }, parts) };
+      const { owner = null, after = null, limit } = input;
+      const filter = {
+        workspace: workspace?.id ?? null,
+        owner,
+        revoked: input.revoked === "true",
+        nearLimit: input.near_limit === "true",
+        after,
+        limit: limit === undefined ? null : parseRowLimit(limit, { normal: keyRowsMax, max: keyRowsMax }),
+      };
+      return { data: await listKeys({ actor, ...filter }, parts) };
     },
   }),
   endpoint({

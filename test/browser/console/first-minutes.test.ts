@@ -1,0 +1,53 @@
+/** A new user with nothing but the link that `npm start` prints: a streamed answer, its cost, and a key, without a terminal besides. */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { chromiumPath, service, Visit } from "../browser.ts";
+import { chat } from "../../support/gateway/requests.ts";
+import type { Fleet } from "../../support/servers/fleet.ts";
+import { until } from "../../support/until.ts";
+
+describe.skipIf(chromiumPath === null)("the first minutes", () => {
+  let fleet: Fleet;
+  beforeAll(async () => {
+    fleet = await service();
+  }, 60_000);
+
+  test("the printed link leads to a streamed answer, to a key that works, and to what both cost", async () => {
+    const [, link = ""] = /(\/console\/link\/[\w-]{43})/.exec(fleet.gateways[0]?.process.output ?? "") ?? [];
+    await using visit = await Visit.to({ url: fleet.url() });
+    const page = await visit.open(link);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+
+    await page.getByRole("link", { name: "try a model in the Workbench" }).click();
+    await page.getByLabel("Message 1", { exact: true }).fill("Hello, weir");
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByText("Hello, weir", { exact: true }).last().waitFor();
+    await page
+      .getByRole("link", { name: /request/i })
+      .last()
+      .waitFor();
+
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
+    await page.getByRole("button", { name: "Create key" }).first().click();
+    await page.getByLabel("Name", { exact: false }).fill("my first app");
+    await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+    const key = await page.getByLabel("Key", { exact: true }).inputValue();
+    const answer = await chat({
+      url: fleet.url(),
+      key,
+      body: { model: "sandbox/echo", messages: [{ role: "user", content: "Hi" }] },
+    });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    await page.getByRole("button", { name: "I have stored it" }).click();
+
+    await until(async () => (await fleet.operator().log("workspace=default")).length >= 2);
+    await page.getByRole("link", { name: "Requests", exact: true }).click();
+    const rows = page.getByRole("table");
+    for (const caller of ["my first app", "Workbench"]) await rows.getByText(caller).first().waitFor();
+    expect(await rows.locator("data.money").count()).toBeGreaterThanOrEqual(2);
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await page.getByText("Last requests", { exact: true }).first().waitFor();
+    expect(visit.faults).toEqual([]);
+  }, 60_000);
+});
