@@ -30,12 +30,14 @@ export const suites: Suite[] = [
   { ...fleets, name: "recovery", folders: ["recovery"], budgetSeconds: 100 },
   { ...fleets, name: "distributed", folders: ["distributed"], budgetSeconds: 130 },
   { ...fleets, name: "chaos", folders: ["chaos"], budgetSeconds: 80 },
-  { ...ordinary, name: "embedded", folders: null, budgetSeconds: 170 },
+  { ...ordinary, name: "embedded", folders: null, budgetSeconds: 200 },
   { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 120 },
   { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 130 },
   { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 110 },
-  { ...ordinary, name: "connectors", folders: ["connectors", "browser"], budgetSeconds: 90 },
-  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 20, usesServers: false },
+  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 110, usesServers: false },
+  { ...ordinary, name: "connectors", folders: ["connectors"], budgetSeconds: 60 },
+  { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
+  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
 ];
 
 /** The suite that a free lane takes; null: none may start beside those that run. */
