@@ -56,21 +56,40 @@ const errors: BodyErrors = {
   tooLarge: (bytesMax) => new DomainError("body_too_large", `The form is larger than ${bytesMax} bytes`),
 };
 
-/** @param bytesMax for a form with a file @throws DomainError invalid_body, body_too_large */
+/** @param bytesMax for a form with a file, which browsers send in parts @throws DomainError invalid_body, body_too_large */
 export async function readForm(request: Request, clock: Clock, bytesMax = formBytesMax): Promise<FormFields> {
+  const boundary = boundaryOf(request.headers.get("content-type") ?? "");
   const withinMs = bytesMax > formBytesMax ? fileFormMs : formMs;
-  const pieces = await Array.fromAsync(bodyPieces(request, { clock, bytesMax, withinMs, errors }));
-  const bytes = joined(pieces);
-  const type = request.headers.get("content-type") ?? "";
-  if (/^multipart\/form-data\b/i.test(type)) return readMultipart(bytes, type);
-  const fields = [...new URLSearchParams(new TextDecoder().decode(bytes))];
-  return new FormFields(bounded(fields));
+  const limits = { clock, bytesMax: boundary === null ? formBytesMax : bytesMax, withinMs, errors };
+  const bytes = joined(await Array.fromAsync(bodyPieces(request, limits)));
+  requireFew(bytes, boundary === null ? "&" : `--${boundary}`);
+  if (boundary !== null) return readMultipart(bytes, boundary);
+  return new FormFields(bounded([...new URLSearchParams(new TextDecoder().decode(bytes))]));
 }
 
-async function readMultipart(bytes: Uint8Array, type: string): Promise<FormFields> {
+/** What separates the parts of a form with a file; null: the form has none. @throws DomainError invalid_body for what no browser sends */
+function boundaryOf(type: string): string | null {
+  if (!/^multipart\/form-data\b/i.test(type)) return null;
+  const [, boundary] = /^multipart\/form-data; *boundary="?([\w'+./=-]{1,70})"?$/i.exec(type) ?? [];
+  if (boundary === undefined) throw new DomainError("invalid_body", "The form cannot be read");
+  return boundary;
+}
+
+/** Counts before anything is read: reading millions of small fields would hold up the process and take its memory. */
+function requireFew(bytes: Uint8Array, separator: string): void {
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let from = body.indexOf(separator);
+  // Parts have a separator before and after each, fields only between them; `bounded` counts exactly.
+  for (let count = 0; from !== -1; from = body.indexOf(separator, from + separator.length)) {
+    if (++count > formFieldsMax + 1) throw tooMany();
+  }
+}
+
+async function readMultipart(bytes: Uint8Array, boundary: string): Promise<FormFields> {
   const fields: [string, string][] = [];
   const files: [string, FormFile][] = [];
-  const body = new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { "content-type": type } });
+  const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
+  const body = new Response(bytes as Uint8Array<ArrayBuffer>, { headers });
   const data = await body.formData().catch(() => {
     throw new DomainError("invalid_body", "The form cannot be read");
   });
@@ -82,6 +101,10 @@ async function readMultipart(bytes: Uint8Array, type: string): Promise<FormField
 }
 
 function bounded<T>(fields: T[]): T[] {
-  if (fields.length > formFieldsMax) throw new DomainError("invalid_body", `The form has more than ${formFieldsMax} fields`);
+  if (fields.length > formFieldsMax) throw tooMany();
   return fields;
+}
+
+function tooMany(): DomainError {
+  return new DomainError("invalid_body", `The form has more than ${formFieldsMax} fields`);
 }
