@@ -1,8 +1,8 @@
 /** Answers that lead to another page. */
-import { cookieValue, isLoopback } from "../accounts/sessions/cookie.ts";
+import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/cookie.ts";
 
 const saidName = "weir-said";
-const saidSeconds = 30;
+const saidMs = 30_000;
 
 /** After a form: the browser gets the page anew, so that loading it again sends nothing twice. */
 export function seeOther(path: string, cookies: readonly string[] = []): Response {
@@ -11,13 +11,13 @@ export function seeOther(path: string, cookies: readonly string[] = []): Respons
   return new Response(null, { status: 303, headers });
 }
 
-/** What was done, for the next page to say. */
+/** What was done, for the next page to say. Like the session, no other host can set it and so put words into the page. */
 export function saidCookie(text: string, request: Request): string {
-  return `${saidName}=${encodeURIComponent(text)}; ${attributes(request)}; Max-Age=${saidSeconds}`;
+  return hostCookie({ name: saidName, value: encodeURIComponent(text), ageMsMax: saidMs }, request);
 }
 
 export function saidIn(request: Request): string | null {
-  const value = cookieValue(request, saidName);
+  const value = hostCookieValue(saidName, request);
   try {
     return value === null ? null : decodeURIComponent(value).slice(0, 500);
   } catch {
@@ -26,11 +26,7 @@ export function saidIn(request: Request): string | null {
 }
 
 export function saidOnceCookie(request: Request): string {
-  return `${saidName}=; ${attributes(request)}; Max-Age=0`;
-}
-
-function attributes(request: Request): string {
-  return `HttpOnly; SameSite=Strict; Path=/console${isLoopback(request) ? "" : "; Secure"}`;
+  return endedHostCookie(saidName, request);
 }
 
 /** A path of the Console to go to after signing in; anything else leads to its start, so that no link leads elsewhere. */

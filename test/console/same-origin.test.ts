@@ -40,6 +40,12 @@ describe.each(oneDatabase)("a session on $name", ({ open }) => {
     expect(answer.text).toContain("The form is from another session");
   });
 
+  test("behind a proxy that hides the browser's host nobody signs in, since the cookie would go without TLS", async () => {
+    const headers = { host: "127.0.0.1:8080", origin: "https://weir.example.com" };
+    const answer = await world.post("/console/sign-in", { operator_token: operatorToken }, undefined, headers);
+    expect([answer.status, answer.text.includes("pass on the header Host")]).toEqual([403, true]);
+  });
+
   test("a form without a token, or with that of another session, changes nothing and says so", async () => {
     const other = await world.signIn("admin@acme");
     const { formToken } = await import("../../src/accounts/sessions/same-origin.ts");

@@ -48,8 +48,7 @@ function hostName(name: string, request: Request): string {
   return isLoopback(request) ? name : securedPrefix + name;
 }
 
-/** The value of a cookie; null: there is none. */
-export function cookieValue(request: Request, name: string): string | null {
+function cookieValue(request: Request, name: string): string | null {
   for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
     const [key, value] = pair.trim().split("=", 2);
     if (key === name && value) return value;

@@ -1,14 +1,26 @@
 /** Changes are taken from this service's own pages alone: https://developer.mozilla.org/docs/Web/HTTP/Headers/Sec-Fetch-Site */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { DomainError } from "../errors.ts";
+import { isLoopback } from "./cookie.ts";
 
 /** Browsers of the last years tell where a request comes from; for older ones the origin has to be this host. @throws DomainError forbidden */
 export function requireSameOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
+  const origin = URL.parse(request.headers.get("origin") ?? "");
+  const isHost = origin !== null && origin.host === request.headers.get("host");
+  if (origin !== null && !isHost && isLoopback(request)) refuseForeignHost(site);
   if (site === "same-origin" || site === "none") return;
-  const origin = request.headers.get("origin");
-  const isOwn = site === null && origin !== null && URL.parse(origin)?.host === request.headers.get("host");
-  if (!isOwn) throw new DomainError("forbidden", "Changes with a session are taken from the Console's own pages alone");
+  if (!(site === null && isHost))
+    throw new DomainError("forbidden", "Changes with a session are taken from the Console's own pages alone");
+}
+
+/**
+ * A proxy that puts this machine's name into Host makes a browser elsewhere look like one here: its cookies would go without TLS.
+ * @throws DomainError forbidden
+ */
+function refuseForeignHost(site: string | null): void {
+  if (site !== "same-origin") return;
+  throw new DomainError("forbidden", "The proxy in front of this service has to pass on the header Host as the browser sent it");
 }
 
 /** The hidden field of each form, which only pages of the session know. */
