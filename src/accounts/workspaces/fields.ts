@@ -23,9 +23,13 @@ export const Email = Type.String({
   description: "an e-mail address",
 });
 
-/** Different spellings of an address belong to one account. */
+/** The two letters beyond ASCII whose small letter is in it: the Kelvin sign and the dotted I. */
+const becomesAscii = /([\u212a\u0130])/u;
+
+/** Different spellings of an address belong to one account. Letters that only look like ASCII stay: their address is somebody else's. */
 export function canonicalEmail(email: string): string {
-  return email.toLowerCase();
+  const parts = email.split(becomesAscii);
+  return parts.map((part) => (becomesAscii.test(part) ? part : part.toLowerCase())).join("");
 }
 
 /**
