@@ -13,9 +13,10 @@ export function csvResponse({ name, columns, rows }: CsvFile): Response {
   });
 }
 
-/** A text that a spreadsheet would run as a formula gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection */
+/** A text that a spreadsheet would run as a formula, also after spaces and in wide characters, gets an apostrophe: https://owasp.org/www-community/attacks/CSV_Injection */
 function cell(value: string | number | null): string {
   if (value === null) return "";
-  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) && !/^-?[\d.]+$/.test(value) ? `'${value}` : String(value);
+  const text =
+    typeof value === "string" && /^[\s=+\-@＝＋－＠]/.test(value) && !/^-?[\d.]+$/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
