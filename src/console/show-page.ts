@@ -40,7 +40,7 @@ async function act({ page, served, call, request }: Shown, { control }: ConsoleP
   const form = await readForm(request, control.clock, page.formBytesMax);
   requireFormToken(form.raw("form_token"), call.viewer.token);
   const name = form.text("action");
-  const action = served.actions?.[name];
+  const action = Object.entries(served.actions ?? {}).find(([known]) => known === name)?.[1];
   if (!action) throw new DomainError("not_found", "This page has no such form: load it again");
   try {
     const result = await action(call, form);

@@ -19,7 +19,9 @@ interface Call {
 }
 
 /** @throws DomainError; DeadlineError */
-export function runEndpoint({ principal, endpoint, server = null, ...call }: Call, parts: ControlParts): Promise<unknown> {
+export async function runEndpoint({ principal, endpoint, server = null, ...call }: Call, parts: ControlParts): Promise<unknown> {
+  // PostgreSQL takes no NUL, and no id has one.
+  if (call.id.includes("\u0000")) throw new DomainError("not_found", "Nothing has such an id");
   const running = endpoint.run({ ...call, server, actors: resolveActors(principal, parts), parts });
   return withDeadline(parts.clock, endpoint.deadlineMs, "The request", running);
 }
