@@ -6,6 +6,7 @@ import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import type { MemberForm, MemberView } from "../workspaces/schema.ts";
 import { insertMember, selectMembers } from "./member-store.ts";
+import { endSessionsOfNewAdmin } from "./new-admin.ts";
 import { viewMember } from "./list-members.ts";
 import { requireRightOver } from "./member-rights.ts";
 
@@ -21,6 +22,7 @@ export async function addMember(
   const role = member.role;
   requireRightOver({ actor, email, roles: [role], action: "add a member" });
   return change(actor, sources, async (tx) => {
+    await endSessionsOfNewAdmin({ email, role }, tx);
     const added = await insertMember({ workspace, email, role, at: sources.clock.now() }, tx);
     const [row] = await selectMembers({ workspace, email }, tx);
     if (!added || !row) {

@@ -116,6 +116,12 @@ export async function selectMemberships(email: string, sql: Queries): Promise<{ 
     SELECT workspace_id AS workspace, role FROM members WHERE email = ${email} ORDER BY workspace_id`;
 }
 
+/** A person's roles, in workspaces where the membership is active. */
+export async function selectActiveRoles(email: string, sql: Queries): Promise<Role[]> {
+  const rows = await sql<{ role: Role }[]>`SELECT DISTINCT role FROM members WHERE email = ${email} AND active`;
+  return rows.map(({ role }) => role);
+}
+
 /** The workspaces in which a person is active, in order of names. */
 export async function selectActiveMemberships(
   { email, limit }: { email: string; limit: number },

@@ -3,6 +3,7 @@ import { change, type Sources } from "../audit/change.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "./list-members.ts";
+import { endSessionsOfNewAdmin } from "./new-admin.ts";
 import { requireRightOver } from "./member-rights.ts";
 import { lockMember, updateMember } from "./member-store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
@@ -21,6 +22,7 @@ export async function reactivateMember(
     requireRightOver({ actor, email: before.email, roles: [before.role], action: "reactivate a member" });
     if (before.active) return { result: viewMember(before), event: null };
     const after = { ...before, active: true };
+    await endSessionsOfNewAdmin(after, tx);
     await updateMember(workspace, after, tx);
     const event = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
     return { result: viewMember(after), event };

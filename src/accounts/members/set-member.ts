@@ -5,6 +5,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "./list-members.ts";
+import { endSessionsOfNewAdmin } from "./new-admin.ts";
 import { requireAnotherSuperAdmin, requireRightOver } from "./member-rights.ts";
 import { lockMember, updateMember, type MemberRow } from "./member-store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
@@ -23,6 +24,7 @@ export async function setMember(
     requireRightOver({ actor, email: before.email, roles: [before.role, role], action: "change a member" });
     if (before.role === "super_admin") await requireAnotherSuperAdmin({ actor, workspace, email: before.email }, tx);
     if (role === before.role) return { result: viewMember(before), event: null };
+    await endSessionsOfNewAdmin({ email: before.email, role }, tx);
     await updateMember(workspace, after, tx);
     const changes = changedFields({ before: { role: before.role }, after: { role } });
     return {

@@ -38,6 +38,11 @@ export async function deleteSession({ id, email }: { id: string; email: string |
   return deleted.count === 1;
 }
 
+/** Ends all sessions of a person. */
+export async function deleteSessions(email: string, tx: Transaction): Promise<void> {
+  await tx`DELETE FROM sessions WHERE email = ${email}`;
+}
+
 /** Ends all sessions of a person, and their links. @param except the id of a session that stays */
 export async function deleteSessionsOf(
   { email, except = "" }: { email: string; except?: string },
@@ -45,6 +50,13 @@ export async function deleteSessionsOf(
 ): Promise<void> {
   await tx`DELETE FROM sessions WHERE email = ${email} AND id <> ${except}`;
   await tx`DELETE FROM sign_in_links WHERE email = ${email}`;
+}
+
+/** Ends the sessions of a person that were used longest ago. @param kept how many stay; @param email null: the operator's */
+export async function deleteOldSessions({ email, kept }: { email: string | null; kept: number }, sql: Queries): Promise<void> {
+  await sql`
+    DELETE FROM sessions WHERE id IN (
+      SELECT id FROM sessions WHERE email IS NOT DISTINCT FROM ${email} ORDER BY used_at DESC, id DESC OFFSET ${kept})`;
 }
 
 /** Deletes what has expired. */

@@ -1,6 +1,7 @@
 /** One member: their role, their membership, and for the operator their account. */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
+import { managers } from "../../../accounts/workspaces/authorize.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { dialog, opener } from "../../look/dialog.ts";
@@ -65,12 +66,17 @@ function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall)
   const membership =
     member.state === "deactivated"
       ? markup`<p class="hint">Reactivating restores the role, and no revoked key.</p>
-        ${actionButton({ action: call.path, label: "Reactivate", what: member.email, hidden: hiddenFields(call, "reactivate") })}`
+        ${reactivateButton(member, call)}`
       : markup`<p class="hint">${endOf(keys)}</p>
         <p>${opener({ dialog: "deactivate", path: call.link(`${memberPath(member.email)}/deactivate`), label: "Deactivate", quiet: true })}</p>
         ${dialog({ id: "deactivate", title: `Deactivate ${member.email}?`, body: deactivateForm(member, keys, call), asks: null })}`;
   return markup`${pageSection("role", "Role", signInFirst(call, "change a role") ?? roleForm(member, call))}
     ${pageSection("membership", "Membership", membership)}`;
+}
+
+function reactivateButton({ email, role }: ListedMember, call: PageCall): Html {
+  const first = managers.includes(role) ? signInFirst(call, "reactivate an admin") : null;
+  return first ?? actionButton({ action: call.path, label: "Reactivate", what: email, hidden: hiddenFields(call, "reactivate") });
 }
 
 function endOf(keys: readonly KeyView[]): string {

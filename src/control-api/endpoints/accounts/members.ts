@@ -2,9 +2,10 @@ import { Type } from "@sinclair/typebox";
 import { deactivateMember } from "../../../accounts/keys/deactivate-member.ts";
 import { addMember } from "../../../accounts/members/add-member.ts";
 import { listMembers } from "../../../accounts/members/list-members.ts";
+import { selectMembers } from "../../../accounts/members/member-store.ts";
 import { reactivateMember } from "../../../accounts/members/reactivate-member.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
-import { Email } from "../../../accounts/workspaces/fields.ts";
+import { canonicalEmail, Email } from "../../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../../accounts/workspaces/schema.ts";
 import { setMember } from "../../../accounts/members/set-member.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
@@ -94,6 +95,9 @@ export const memberEndpoints: Endpoint[] = [
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      // As for a new admin.
+      const [member] = await selectMembers({ workspace: workspace.id, email: canonicalEmail(email) }, parts.sql);
+      if (member && managers.includes(member.role)) actors.requireRecentSignIn("reactivate an admin");
       const view = await reactivateMember({ actor, workspace: workspace.id, email }, parts);
       parts.notify("records-changed");
       return view;
