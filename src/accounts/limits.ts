@@ -41,6 +41,8 @@ export const toolsKeyUseMs = 60_000;
 // Sessions of the Console
 export const sessionIdleMsMax = 12 * 3_600_000;
 export const sessionAgeMsMax = 7 * 24 * 3_600_000;
+/** Sessions of a person; a further one ends the one that was used longest ago. */
+export const sessionsMax = 50;
 /** How often the last use of a session is stored. */
 export const sessionUseMs = 60_000;
 /** Sensitive actions want a sign-in that is not older. */
@@ -50,6 +52,8 @@ export const agentCharactersMax = 200;
 export const signInLinkMsMax = 3_600_000;
 export const invitationLinkMsMax = 24 * 3_600_000;
 export const passwordLinkMsMax = 3_600_000;
+/** Links for a new password that a person has at once; each came in a mail. */
+export const passwordLinksMax = 3;
 
 // Passwords and tries
 export const passwordCharactersMin = 15;

@@ -12,11 +12,11 @@ export const formFieldsMax = 500;
 export const providerFormMs = 200_000;
 /** Pages that are made at once, so that they leave time to requests of models. */
 export const pagesAtOnceMax = 8;
-export const pagesPerSessionMax = 2;
+export const pagesPerPersonMax = 2;
 export const pagesWaitingMax = 200;
-export const pagesWaitingPerSessionMax = 16;
+export const pagesWaitingPerPersonMax = 16;
 export const pageWaitMs = 5_000;
-/** Forms with a file that are read at once, since each is held in memory; one of a session. */
+/** Forms with a file that are read at once, since each is held in memory; one of a person. */
 export const fileFormsAtOnceMax = 2;
 /** Findings in a file of the list. */
 export const findingCsvRowsMax = 2_000;

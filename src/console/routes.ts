@@ -12,9 +12,9 @@ import {
   fileFormMs,
   fileFormsAtOnceMax,
   pagesAtOnceMax,
-  pagesPerSessionMax,
+  pagesPerPersonMax,
   pagesWaitingMax,
-  pagesWaitingPerSessionMax,
+  pagesWaitingPerPersonMax,
   pageWaitMs,
 } from "./limits.ts";
 import { pageCall } from "./page-call.ts";
@@ -30,9 +30,9 @@ const prefix = "/console";
 
 const limits = {
   runningMax: pagesAtOnceMax,
-  runningPerHolderMax: pagesPerSessionMax,
+  runningPerHolderMax: pagesPerPersonMax,
   waitingMax: pagesWaitingMax,
-  waitingPerHolderMax: pagesWaitingPerSessionMax,
+  waitingPerHolderMax: pagesWaitingPerPersonMax,
   waitMs: pageWaitMs,
 };
 
@@ -69,11 +69,16 @@ async function answer({ request, server }: RouteContext, slots: Slots, parts: Co
   if (path === "/switch") return switched(query, viewer);
   const found = findPage(path, pages);
   const isFile = request.method === "POST" && found?.page.formBytesMax !== undefined;
-  using _slot = slotOf(await (isFile ? slots.files : slots.pages).acquire(viewer.session.id));
+  using _slot = slotOf(await (isFile ? slots.files : slots.pages).acquire(holderOf(viewer)));
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
   const workspace = await workspaceOf(found, viewer, parts);
   const call = pageCall({ viewer, workspace, query, path: whole, params: found.params, base: found.base, request }, parts);
   return await showPage({ page: found.page, call, request }, parts);
+}
+
+/** A person has no more slots by more sessions. */
+function holderOf({ email, session }: Viewer): string {
+  return email ?? session.id;
 }
 
 function slotOf(release: () => void): Disposable {

@@ -6,6 +6,7 @@ import { ConsoleWorld, sessionOf, type Browser, type Shown } from "../support/co
 import { Control } from "../support/control.ts";
 import { cookiesOf } from "../support/sign-in/cookies.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { until } from "../support/until.ts";
 
 const password = "violet harbour engine 47";
 const [codePath, appPath] = ["/console/sign-in/code", "/console/sign-in/app"];
@@ -122,9 +123,9 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
   test("a mail's link is one factor, and a link of the operator stands for both", async () => {
     await setUp(await world.signIn("member@acme"));
     await world.post("/console/reset", { email: "member@acme" });
-    const [mail] = await database.sql<
-      { body: string }[]
-    >`SELECT body FROM mails WHERE recipient = 'member@acme' ORDER BY id DESC`;
+    const mails = () => database.sql<{ body: string }[]>`SELECT body FROM mails WHERE recipient = 'member@acme'`;
+    await until(async () => (await mails()).length === 1);
+    const [mail] = await mails();
     const [, mailed = ""] = /weir\.example\.com(\/console\/link\/\S+)/.exec(mail?.body ?? "") ?? [];
     expect((await world.post(mailed, {})).headers.get("location")).toBe(codePath);
     const { url } = await control().expect("POST", "/session-links", { body: { email: "member@acme" } });

@@ -30,6 +30,14 @@ export async function selectLink(
   return row;
 }
 
+/** A person's links for one purpose that have not expired. */
+export async function countLinks({ email, purpose, now }: SignInLink & { now: Date }, sql: Queries): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM sign_in_links
+    WHERE email = ${email} AND purpose = ${purpose} AND expires_at > ${now}`;
+  return row?.count ?? 0;
+}
+
 /** @returns false if somebody else was first */
 export async function deleteLink(tokenHash: Uint8Array, tx: Transaction): Promise<boolean> {
   const deleted = await tx`DELETE FROM sign_in_links WHERE token_hash = ${tokenHash}`;

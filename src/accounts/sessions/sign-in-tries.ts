@@ -4,7 +4,7 @@ import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { signInTriesMax, signInTriesMs, signInTriesOfNetworkMax } from "../limits.ts";
 import { LimitReachedError } from "../quotas/limit-reached.ts";
-import { countOne, deleteTries } from "./try-store.ts";
+import { countOne, deleteTries, selectTries } from "./try-store.ts";
 
 interface Try {
   /** What was typed. */
@@ -19,6 +19,7 @@ interface Sources {
 
 /** @throws LimitReachedError 429 after ten tries in fifteen minutes for an address from a network, or a hundred from a network */
 export async function countTry({ email, network }: Try, sources: Sources): Promise<void> {
+  await requireTriesLeft({ subject: digest(network), max: signInTriesOfNetworkMax }, sources);
   await count({ subject: pairOf({ email, network }), max: signInTriesMax }, sources);
   await count({ subject: digest(network), max: signInTriesOfNetworkMax }, sources);
 }
@@ -28,15 +29,30 @@ export async function forgetTries(tried: Try, { sql }: Sources): Promise<void> {
   await deleteTries(pairOf(tried), sql);
 }
 
-async function count({ subject, max }: { subject: Uint8Array; max: number }, { sql, clock }: Sources): Promise<void> {
+interface Bound {
+  subject: Uint8Array;
+  max: number;
+}
+
+/** Before an address is counted: a network that has no tries left fills no table with the addresses that it thinks of. */
+async function requireTriesLeft({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
+  const nowMs = clock.now();
+  const counted = await selectTries({ subject, over: new Date(nowMs - signInTriesMs) }, sql);
+  if (counted !== undefined && counted.tries >= max) throw tooMany(counted.since, nowMs);
+}
+
+async function count({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
   const nowMs = clock.now();
   const over = new Date(nowMs - signInTriesMs);
   const { tries, since } = await countOne({ subject, now: new Date(nowMs), over, max }, sql);
-  if (tries <= max) return;
+  if (tries > max) throw tooMany(since, nowMs);
+}
+
+function tooMany(since: Date, nowMs: number): LimitReachedError {
   const retryAfterMs = since.getTime() + signInTriesMs - nowMs;
   const minutes = Math.max(1, Math.ceil(retryAfterMs / 60_000));
   const message = `Too many tries to sign in: try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
-  throw new LimitReachedError(message, { status: 429, retryAfterMs });
+  return new LimitReachedError(message, { status: 429, retryAfterMs });
 }
 
 function pairOf({ email, network }: Try): Uint8Array {

@@ -1,9 +1,9 @@
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newSessionId } from "../../kernel/ids.ts";
-import { agentCharactersMax, sessionAgeMsMax, sessionIdleMsMax, signInTriesMs } from "../limits.ts";
+import { agentCharactersMax, sessionAgeMsMax, sessionIdleMsMax, sessionsMax, signInTriesMs } from "../limits.ts";
 import type { Session, SignInWay } from "./session.ts";
-import { deleteExpired, insertSession } from "./session-store.ts";
+import { deleteExpired, deleteOldSessions, insertSession } from "./session-store.ts";
 import { hashToken, newToken } from "./token.ts";
 
 interface Start {
@@ -32,6 +32,7 @@ export async function startSession(
     },
     sql,
   );
+  await deleteOldSessions({ email, kept: sessionsMax - 1 }, sql);
   const token = newToken();
   const session: Session = {
     id: newSessionId(nowMs),

@@ -21,6 +21,16 @@ export async function countOne({ subject, now, over, max }: Counted, sql: Querie
   return row ?? { tries: 1, since: now };
 }
 
+/** @returns the tries that count at present, and when the first one was; undefined: there are none */
+export async function selectTries(
+  { subject, over }: Pick<Counted, "subject" | "over">,
+  sql: Queries,
+): Promise<{ tries: number; since: Date } | undefined> {
+  const [row] = await sql<{ tries: number; since: Date }[]>`
+    SELECT tries, since FROM sign_in_tries WHERE subject = ${subject} AND since > ${over}`;
+  return row;
+}
+
 export async function deleteTries(subject: Uint8Array, sql: Queries): Promise<void> {
   await sql`DELETE FROM sign_in_tries WHERE subject = ${subject}`;
 }

@@ -3,7 +3,10 @@ import { countTry, networkOf } from "../../accounts/sessions/sign-in-tries.ts";
 import { createSignInLink } from "../../accounts/sessions/sign-in-links.ts";
 import { lockAccount } from "../../accounts/members/member-store.ts";
 import { canonicalEmail } from "../../accounts/workspaces/fields.ts";
-import { emailCharactersMax } from "../../accounts/limits.ts";
+import { countLinks } from "../../accounts/sessions/link-store.ts";
+import { emailCharactersMax, passwordLinksMax } from "../../accounts/limits.ts";
+import { unexpectedError } from "../../accounts/unexpected-error.ts";
+import type { ControlParts } from "../../control-api/parts.ts";
 import { markup } from "../../http/html.ts";
 import { insertMail } from "../../security/mails/store.ts";
 import { readForm } from "../form.ts";
@@ -31,12 +34,20 @@ export function resetPage(sentTo: string | null): Response {
 
 /** @throws LimitReachedError after too many */
 export async function requestReset({ request, address }: SignInCall, { control }: ConsoleParts): Promise<Response> {
-  const { sql, clock, publicUrl } = control;
-  const typed = await readForm(request, clock);
+  const typed = await readForm(request, control.clock);
   const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
   await countTry({ email: `password ${email}`, network: networkOf(address) }, control);
+  // Whether and when the mail is written shows neither in the answer nor in its time.
+  sendLink(email, control).catch((error: unknown) => unexpectedError(error, { log: control.log, event: "console.failed" }));
+  return resetPage(email);
+}
+
+/** Sends nothing to strangers, nor to a person who has several such links already: nobody is to fill their mailbox. */
+async function sendLink(email: string, { sql, clock, publicUrl }: ControlParts): Promise<void> {
   await sql.begin(async (tx) => {
+    const now = new Date(clock.now());
     if ((await lockAccount(email, tx)) !== "active") return;
+    if ((await countLinks({ email, purpose: "password", now }, tx)) >= passwordLinksMax) return;
     const { path, expiresAt } = await createSignInLink({ email, purpose: "password" }, { sql: tx, clock });
     const body = `Sign in and choose a password, once and before ${expiresAt}:
 
@@ -44,7 +55,6 @@ export async function requestReset({ request, address }: SignInCall, { control }
 
 If you did not ask for this, ignore it: your password stays.
 `;
-    await insertMail({ ticket: null, recipient: email, subject: "Choose a new password", body, at: new Date(clock.now()) }, tx);
+    await insertMail({ ticket: null, recipient: email, subject: "Choose a new password", body, at: now }, tx);
   });
-  return resetPage(email);
 }

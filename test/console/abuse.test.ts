@@ -1,0 +1,124 @@
+/** What a stranger, a member, or an admin of one workspace may not do to the others by the Console. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  passwordLinksMax,
+  recentSignInMs,
+  sessionsMax,
+  signInTriesMax,
+  signInTriesMs,
+  signInTriesOfNetworkMax,
+} from "../../src/accounts/limits.ts";
+import { pagesPerPersonMax } from "../../src/console/limits.ts";
+import { ConsoleWorld } from "../support/console.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { until } from "../support/until.ts";
+
+describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    await world.control.workspace("acme");
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const count = async (table: "sign_in_tries" | "mails" | "sessions") => {
+    const [row] = await database.sql<{ rows: number }[]>`SELECT count(*)::integer AS rows FROM ${database.sql(table)}`;
+    return row?.rows ?? 0;
+  };
+  const setRole = (email: string, role: string) =>
+    world.control.expect("PATCH", `/members/${email}`, { body: { workspace: "acme", role } });
+  const statusOf = async (token: string) => (await world.get("/console/account", { token })).status;
+
+  test("a network without tries left adds no row for a further address", async () => {
+    for (let index = 0; index < signInTriesOfNetworkMax; index++) await world.post("/console/reset", { email: `x${index}@q` });
+    const before = await count("sign_in_tries");
+    const [reset, signIn] = [
+      await world.post("/console/reset", { email: "further@q" }),
+      await world.post("/console/sign-in", { email: "further@q", password: "x" }),
+    ];
+    expect([reset.status, signIn.status]).toEqual([429, 429]);
+    expect(await count("sign_in_tries")).toBe(before);
+    world.control.clock.advance(signInTriesMs);
+    expect((await world.post("/console/sign-in", { email: "further@q", password: "x" })).status).toBe(401);
+  });
+
+  test("nobody fills a mailbox: a person gets a few mails for a new password, and later tries look the same", async () => {
+    const answers = new Set<string>();
+    for (let index = 0; index < signInTriesMax; index++) {
+      answers.add((await world.post("/console/reset", { email: "auditor@acme" })).text);
+    }
+    await world.post("/console/reset", { email: "member@acme" });
+    await until(async () => (await count("mails")) > passwordLinksMax);
+    expect([answers.size, await count("mails")]).toEqual([1, passwordLinksMax + 1]);
+  });
+
+  test("a person has a bounded number of sessions, and the one used longest ago ends first", async () => {
+    const first = await world.signIn("member@acme");
+    for (let index = 1; index < sessionsMax; index++) {
+      world.control.clock.advance(1);
+      await world.signIn("member@acme");
+    }
+    expect(await statusOf(first.token)).toBe(200);
+    const last = await world.signIn("member@acme");
+    expect([await statusOf(first.token), await statusOf(last.token)]).toEqual([303, 200]);
+  });
+
+  test("a person gets no more slots for pages by further sessions", async () => {
+    const browsers = await Promise.all(Array.from({ length: 4 }, () => world.signIn("auditor@acme")));
+    let reading = 0;
+    const read = () => {
+      reading++;
+      return new Promise<void>(() => {});
+    };
+    const slow = (token: string) =>
+      new Request("http://localhost/console/account", {
+        method: "POST",
+        headers: { host: "localhost", cookie: `weir=${token}`, "sec-fetch-site": "same-origin" },
+        body: new ReadableStream<Uint8Array>({ pull: read }, { highWaterMark: 0 }),
+      });
+    for (const { token } of [...browsers, ...browsers]) void world.send(slow(token)).catch(() => {});
+    await until(() => reading === pagesPerPersonMax);
+    const admin = await world.signIn("admin@acme");
+    expect([(await world.get("/console/account", admin)).status, reading]).toEqual([200, pagesPerPersonMax]);
+  });
+
+  test("whoever becomes an admin signs in again, as admins do", async () => {
+    const before = await world.signIn("member@acme");
+    await setRole("member@acme", "auditor");
+    expect(await statusOf(before.token)).toBe(200);
+    await setRole("member@acme", "admin");
+    expect(await statusOf(before.token)).toBe(303);
+    const after = await world.signIn("member@acme");
+    await setRole("member@acme", "super_admin");
+    expect(await statusOf(after.token)).toBe(200);
+    await setRole("member@acme", "member");
+  });
+
+  test("an open browser brings back no admin without a recent sign-in", async () => {
+    const body = { workspace: "acme", email: "former@acme", role: "admin" };
+    await world.control.expect("POST", "/members", { body });
+    await world.control.expect("POST", "/members/former@acme/deactivate", { body: { workspace: "acme" } });
+    const admin = await world.signIn("super_admin@acme");
+    const path = "/console/w/acme/members/former%40acme";
+    expect((await world.get(path, admin)).text).toContain('value="reactivate"');
+    world.control.clock.advance(recentSignInMs);
+    expect((await world.get(path, admin)).text).not.toContain('value="reactivate"');
+    expect((await world.post(path, { action: "reactivate" }, admin)).text).toContain("Cannot reactivate an admin");
+  });
+
+  test("names that every object has are no forms, and an id with a NUL is none", async () => {
+    const admin = await world.signIn("admin@acme");
+    const forms = ["constructor", "toString", "__proto__"].map((action) => world.post("/console/account", { action }, admin));
+    expect((await Promise.all(forms)).map(({ status }) => status)).toEqual([404, 404, 404]);
+    const paths = ["keys", "requests", "connections", "projects"].map((name) => `/console/w/acme/${name}/%00`);
+    const pages = await Promise.all(paths.map((path) => world.get(path, admin)));
+    expect(pages.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+  });
+
+  test("beyond this machine no other host can put words into the page that follows a form", async () => {
+    const answer = await world.post("/console/sign-out", {}, undefined, { host: "weir.example.com" });
+    expect(answer.headers.getSetCookie().find((cookie) => cookie.includes("signed%20out"))).toMatch(/^__Host-.*; Secure$/);
+  });
+});
