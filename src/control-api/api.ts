@@ -11,24 +11,31 @@ import { errorResponse } from "./error-response.ts";
 import type { ControlParts } from "./parts.ts";
 import { readPieces, readFields } from "./read-fields.ts";
 import { runEndpoint } from "./run-endpoint.ts";
+import { SessionSlots } from "./session-slots.ts";
 
 export const controlPrefix = "/api/console";
 
 export function controlApi(parts: ControlParts): Routes {
   const router = new Router({ prefix: controlPrefix, clock: parts.clock });
   const writeError = (error: unknown): Response => errorResponse(error, parts.log);
+  const slots = new SessionSlots(parts.clock);
   for (const [path, methods] of Map.groupBy(endpoints, ({ path }) => path)) {
-    router.add({ path, handle: (context) => answer(context, methods, parts), writeError });
+    router.add({ path, handle: (context) => answer(context, methods, { slots, parts }), writeError });
   }
-  for (const path of ["/", "/*"]) router.add({ path, handle: (context) => answer(context, [], parts), writeError });
+  for (const path of ["/", "/*"]) router.add({ path, handle: (context) => answer(context, [], { slots, parts }), writeError });
   return router.app;
 }
 
 /** Authentication comes first, so that a caller without a credential learns nothing about paths, methods or names. */
-async function answer({ request, params, server }: RouteContext, methods: Endpoint[], parts: ControlParts): Promise<Response> {
+async function answer(
+  { request, params, server }: RouteContext,
+  methods: Endpoint[],
+  { slots, parts }: { slots: SessionSlots; parts: ControlParts },
+): Promise<Response> {
   const address = peerAddress(request, server);
   const principal = await authenticate({ request, address }, parts.authenticators);
   const endpoint = endpointFor(request, methods);
+  using _slot = await slots.acquire(principal, endpoint);
   const input = await readFields(request, endpoint, parts.clock);
   const file = () => readPieces(request, endpoint, parts.clock);
   const result = await runEndpoint({ principal, endpoint, input, id: params?.["id"] ?? "", request, server, file }, parts);

@@ -7,6 +7,20 @@ export const wrongTokensMax = 3_000;
 export const wrongTokensPerSecond = 10;
 export const wrongTokenAddressesMax = 10_000;
 
+// Sessions
+/** Calls of the Console's sessions that a process runs at once, and how long others wait. */
+export const sessionCallsAtOnceMax = 32;
+export const sessionCallsPerPersonMax = 8;
+export const sessionCallsWaitingMax = 400;
+export const sessionCallsWaitingPerPersonMax = 64;
+export const sessionCallWaitMs = 5_000;
+/** The same for calls with a file or with records, which are held in memory. */
+export const sessionFilesAtOnceMax = 2;
+export const sessionFilesPerPersonMax = 1;
+export const sessionFilesWaitingMax = 8;
+export const sessionFilesWaitingPerPersonMax = 2;
+export const sessionFileWaitMs = 60_000;
+
 // Stored prompts
 export const promptDeletionMsMax = 50_000;
 

@@ -9,6 +9,8 @@ import {
   signInTriesOfNetworkMax,
 } from "../../src/accounts/limits.ts";
 import { pagesPerPersonMax } from "../../src/console/limits.ts";
+import { controlApi } from "../../src/control-api/api.ts";
+import { sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
 import { ConsoleWorld } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { until } from "../support/until.ts";
@@ -82,6 +84,30 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     await until(() => reading === pagesPerPersonMax);
     const admin = await world.signIn("admin@acme");
     expect([(await world.get("/console/account", admin)).status, reading]).toEqual([200, pagesPerPersonMax]);
+  });
+
+  test("a person's files that never arrive take one place in the control API, and others of theirs are refused", async () => {
+    const { token } = await world.signIn("auditor@acme");
+    const app = controlApi(world.control.parts);
+    const upload = (body: string | ReadableStream) =>
+      app.handle(
+        new Request("http://localhost/api/console/sboms?workspace=acme&project=x", {
+          method: "POST",
+          headers: {
+            host: "localhost",
+            cookie: `weir=${token}`,
+            "sec-fetch-site": "same-origin",
+            "content-type": "application/json",
+          },
+          body,
+        }),
+      );
+    let reading = 0;
+    const endless = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => reading++) }, { highWaterMark: 0 });
+    void upload(endless);
+    await until(() => reading === 1);
+    const others = Array.from({ length: 1 + sessionFilesWaitingPerPersonMax }, () => upload("{}"));
+    expect((await Promise.race(others)).status).toBe(429);
   });
 
   test("whoever becomes an admin signs in again, as admins do", async () => {
