@@ -62,6 +62,8 @@ export const signInTriesMs = 15 * 60_000;
 /** For one address from one network. */
 export const signInTriesMax = 10;
 export const signInTriesOfNetworkMax = 100;
+/** How long a browser is known in which a person signed in. */
+export const knownBrowserMsMax = 90 * 24 * 3_600_000;
 export const passwordsHashedAtOnceMax = 2;
 export const passwordsWaitingMax = 64;
 export const passwordsWaitingPerNetworkMax = 10;

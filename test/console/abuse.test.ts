@@ -31,10 +31,14 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
   };
   const setRole = (email: string, role: string) =>
     world.control.expect("PATCH", `/members/${email}`, { body: { workspace: "acme", role } });
+  const useUpTries = () =>
+    Promise.all(
+      Array.from({ length: signInTriesOfNetworkMax }, (_, index) => world.post("/console/reset", { email: `x${index}@q` })),
+    );
   const statusOf = async (token: string) => (await world.get("/console/account", { token })).status;
 
   test("a network without tries left adds no row for a further address", async () => {
-    for (let index = 0; index < signInTriesOfNetworkMax; index++) await world.post("/console/reset", { email: `x${index}@q` });
+    await useUpTries();
     const before = await count("sign_in_tries");
     const [reset, signIn] = [
       await world.post("/console/reset", { email: "further@q" }),
@@ -44,6 +48,24 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     expect(await count("sign_in_tries")).toBe(before);
     world.control.clock.advance(signInTriesMs);
     expect((await world.post("/console/sign-in", { email: "further@q", password: "x" })).status).toBe(401);
+  });
+
+  test("strangers who use up the tries of a network do not lock out a browser in which the person signed in", async () => {
+    const password = "violet harbour engine 47";
+    const browser = await world.signIn("super_admin@acme");
+    await world.post("/console/account", { action: "password", password }, browser);
+    const { url } = await world.control.expect("POST", "/session-links", { body: { email: "super_admin@acme" } });
+    const cookies = (await world.post(new URL(String(url)).pathname, {})).headers.getSetCookie();
+    const known = cookies.map((cookie) => cookie.split(";", 1)[0]).find((cookie) => cookie?.startsWith("weir-known="));
+    await useUpTries();
+    const signIn = (email: string, typed: string, cookie = known ?? "") =>
+      world.post("/console/sign-in", { email, password: typed }, undefined, { cookie });
+    expect((await signIn("super_admin@acme", password, "")).status).toBe(429);
+    expect((await signIn("admin@acme", password)).status).toBe(429);
+    expect((await signIn("super_admin@acme", password)).status).toBe(303);
+    for (let index = 0; index < signInTriesMax; index++) await signIn("super_admin@acme", "");
+    expect((await signIn("super_admin@acme", password)).status).toBe(429);
+    world.control.clock.advance(signInTriesMs);
   });
 
   test("nobody fills a mailbox: a person gets a few mails for a new password, and later tries look the same", async () => {

@@ -1,9 +1,10 @@
 /** The session's cookie. A page of another site cannot read it, and sends it only with links that a person follows. */
-import { sessionAgeMsMax } from "../limits.ts";
+import { knownBrowserMsMax, sessionAgeMsMax } from "../limits.ts";
 
 /** Browsers accept the prefix only with Secure, for the whole host: https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis */
 const securedPrefix = "__Host-";
 const sessionName = "weir";
+const knownName = "weir-known";
 
 export function sessionCookie(token: string, request: Request): string {
   return hostCookie({ name: sessionName, value: token, ageMsMax: sessionAgeMsMax }, request);
@@ -16,6 +17,16 @@ export function endedSessionCookie(request: Request): string {
 /** The value of the session's cookie; null: there is none. */
 export function sessionToken(request: Request): string | null {
   return hostCookieValue(sessionName, request);
+}
+
+/** What a browser keeps of a sign-in, as `sealKnownBrowser` gives it. */
+export function knownBrowserCookie(note: string, request: Request): string {
+  return hostCookie({ name: knownName, value: note, ageMsMax: knownBrowserMsMax }, request);
+}
+
+/** null: it kept nothing. */
+export function knownBrowserNote(request: Request): string | null {
+  return hostCookieValue(knownName, request);
 }
 
 /** A cookie that no other host can set, nor a page's script read. */

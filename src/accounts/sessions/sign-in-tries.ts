@@ -4,12 +4,15 @@ import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { signInTriesMax, signInTriesMs, signInTriesOfNetworkMax } from "../limits.ts";
 import { LimitReachedError } from "../quotas/limit-reached.ts";
+import type { KnownBrowser } from "./known-browser.ts";
 import { countOne, deleteTries, selectTries } from "./try-store.ts";
 
 interface Try {
   /** What was typed. */
   email: string;
   network: string;
+  /** The browser, if the person signed in there before: then its tries count alone. */
+  known: KnownBrowser | null;
 }
 
 interface Sources {
@@ -17,16 +20,17 @@ interface Sources {
   clock: Clock;
 }
 
-/** @throws LimitReachedError 429 after ten tries in fifteen minutes for an address from a network, or a hundred from a network */
-export async function countTry({ email, network }: Try, sources: Sources): Promise<void> {
+/** @throws LimitReachedError 429 after ten tries in fifteen minutes for an address from a network or known browser, or a hundred from a network */
+export async function countTry({ email, network, known }: Try, sources: Sources): Promise<void> {
+  if (known !== null) return count({ subject: subjectOf({ email, network, known }), max: signInTriesMax }, sources);
   await requireTriesLeft({ subject: digest(network), max: signInTriesOfNetworkMax }, sources);
-  await count({ subject: pairOf({ email, network }), max: signInTriesMax }, sources);
+  await count({ subject: subjectOf({ email, network, known }), max: signInTriesMax }, sources);
   await count({ subject: digest(network), max: signInTriesOfNetworkMax }, sources);
 }
 
 /** After a success the address has all its tries again. */
 export async function forgetTries(tried: Try, { sql }: Sources): Promise<void> {
-  await deleteTries(pairOf(tried), sql);
+  await deleteTries(subjectOf(tried), sql);
 }
 
 interface Bound {
@@ -55,8 +59,9 @@ function tooMany(since: Date, nowMs: number): LimitReachedError {
   return new LimitReachedError(message, { status: 429, retryAfterMs });
 }
 
-function pairOf({ email, network }: Try): Uint8Array {
-  return digest(`${email}\n${network}`);
+/** The address with its network or known browser. */
+function subjectOf({ email, network, known }: Try): Uint8Array {
+  return digest(`${email}\n${known === null ? network : `known ${known.id}`}`);
 }
 
 function digest(text: string): Uint8Array {

@@ -1,4 +1,5 @@
-import { sessionCookie } from "../../accounts/sessions/cookie.ts";
+import { knownBrowserCookie, sessionCookie } from "../../accounts/sessions/cookie.ts";
+import { sealKnownBrowser } from "../../accounts/sessions/known-browser.ts";
 import type { SignInWay } from "../../accounts/sessions/session.ts";
 import { deleteSession } from "../../accounts/sessions/session-store.ts";
 import { startSession } from "../../accounts/sessions/start-session.ts";
@@ -24,7 +25,7 @@ export async function openSession(
   return seeOther(next, [...(await sessionCookies(proved, call, parts)), ...cookies]);
 }
 
-/** Starts a session in place of the browser's present one. @returns its cookie */
+/** Starts a session in place of the browser's present one. @returns its cookie, and that by which the browser is known */
 export async function sessionCookies(
   { email, way, provedAt }: Proved,
   { request, viewer }: SignInCall,
@@ -33,5 +34,6 @@ export async function sessionCookies(
   const agent = request.headers.get("user-agent") ?? "";
   const { token } = await startSession({ email, way, agent, ...(provedAt !== undefined && { provedAt }) }, control);
   if (viewer !== null) await deleteSession({ id: viewer.session.id, email: null }, control.sql);
-  return [sessionCookie(token, request)];
+  const known = email === null ? [] : [knownBrowserCookie(sealKnownBrowser(email, control), request)];
+  return [sessionCookie(token, request), ...known];
 }

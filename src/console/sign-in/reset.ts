@@ -1,4 +1,6 @@
 /** A mail with a link to choose a password. The answer is the same for every address, so that it does not tell who is known. */
+import { knownBrowserNote } from "../../accounts/sessions/cookie.ts";
+import { openKnownBrowser } from "../../accounts/sessions/known-browser.ts";
 import { countTry, networkOf } from "../../accounts/sessions/sign-in-tries.ts";
 import { createSignInLink } from "../../accounts/sessions/sign-in-links.ts";
 import { lockAccount } from "../../accounts/members/member-store.ts";
@@ -36,7 +38,8 @@ export function resetPage(sentTo: string | null): Response {
 export async function requestReset({ request, address }: SignInCall, { control }: ConsoleParts): Promise<Response> {
   const typed = await readForm(request, control.clock);
   const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
-  await countTry({ email: `password ${email}`, network: networkOf(address) }, control);
+  const known = openKnownBrowser({ note: knownBrowserNote(request), email }, control);
+  await countTry({ email: `password ${email}`, network: networkOf(address), known }, control);
   // Whether and when the mail is written shows neither in the answer nor in its time.
   sendLink(email, control).catch((error: unknown) => unexpectedError(error, { log: control.log, event: "console.failed" }));
   return resetPage(email);

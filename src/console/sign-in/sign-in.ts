@@ -1,5 +1,6 @@
 import { DomainError, errorStatuses } from "../../accounts/errors.ts";
 import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
+import { knownBrowserNote } from "../../accounts/sessions/cookie.ts";
 import { checkPassword } from "../../accounts/sessions/sign-in.ts";
 import { networkOf } from "../../accounts/sessions/sign-in-tries.ts";
 import { markup, type Html } from "../../http/html.ts";
@@ -70,8 +71,13 @@ function buttonOf({ viewer }: SignInCall, next: string): { next: string; again: 
   return { next, again: viewer !== null };
 }
 
-function checkAddress(typed: FormFields, { address }: SignInCall, { control, passwords }: ConsoleParts): Promise<string> {
-  const credentials = { email: typed.text("email"), password: typed.raw("password"), network: networkOf(address) };
+function checkAddress(
+  typed: FormFields,
+  { request, address }: SignInCall,
+  { control, passwords }: ConsoleParts,
+): Promise<string> {
+  const browser = { network: networkOf(address), note: knownBrowserNote(request) };
+  const credentials = { email: typed.text("email"), password: typed.raw("password"), ...browser };
   return checkPassword(credentials, { ...control, passwords });
 }
 
