@@ -10,7 +10,7 @@ import {
 } from "../../src/accounts/limits.ts";
 import { pagesPerPersonMax } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
-import { sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
+import { invitedPerHourMax, invitedPerMs, sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
 import { ConsoleWorld } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { until } from "../support/until.ts";
@@ -154,6 +154,24 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     world.control.clock.advance(recentSignInMs);
     expect((await world.get(path, admin)).text).not.toContain('value="reactivate"');
     expect((await world.post(path, { action: "reactivate" }, admin)).text).toContain("Cannot reactivate an admin");
+  });
+
+  test("an admin sends a bounded number of invitations, which are mails to anybody", async () => {
+    const { clock } = world.control;
+    clock.advance(invitedPerMs);
+    const workspace = await world.control.workspace("inviting");
+    const invite = (email: string) => {
+      const body = { workspace: "inviting", email, role: "member", invite: true };
+      return world.control.call("POST", "/members", { body, as: "admin@inviting" });
+    };
+    expect((await invite("first@q")).status).toBe(201);
+    await database.sql`INSERT INTO accounts (email, created_at) SELECT 'n' || n || '@q', ${new Date(clock.now())} FROM generate_series(1, ${invitedPerHourMax}) n`;
+    await database.sql`
+      INSERT INTO members (workspace_id, email, role, created_at)
+      SELECT ${workspace}, 'n' || n || '@q', 'member', ${new Date(clock.now())} FROM generate_series(1, ${invitedPerHourMax}) n`;
+    expect((await invite("second@q")).status).toBe(429);
+    clock.advance(invitedPerMs);
+    expect((await invite("second@q")).status).toBe(201);
   });
 
   test("names that every object has are no forms, and an id with a NUL is none", async () => {

@@ -116,6 +116,16 @@ export async function selectMemberships(email: string, sql: Queries): Promise<{ 
     SELECT workspace_id AS workspace, role FROM members WHERE email = ${email} ORDER BY workspace_id`;
 }
 
+/** The members that a workspace has got since a time. */
+export async function countMembersSince(
+  { workspace, since }: { workspace: WorkspaceId; since: Date },
+  sql: Queries,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    SELECT count(*)::integer AS count FROM members WHERE workspace_id = ${workspace} AND created_at > ${since}`;
+  return row?.count ?? 0;
+}
+
 /** A person's roles, in workspaces where the membership is active. */
 export async function selectActiveRoles(email: string, sql: Queries): Promise<Role[]> {
   const rows = await sql<{ role: Role }[]>`SELECT DISTINCT role FROM members WHERE email = ${email} AND active`;
