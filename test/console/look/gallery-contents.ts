@@ -166,6 +166,7 @@ export const around: Surroundings = {
       ],
     },
   ],
+  place: "Acme research",
   switcher: {
     action: "/switch",
     current: { id: "w1", name: "Acme research" },

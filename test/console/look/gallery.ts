@@ -43,6 +43,7 @@ export function keysPage(): string {
         id: "spend",
         title: "Spend by day and key",
         days,
+        zone: "UTC",
         series: [
           { label: "Production", values: wave(1_200, 0) },
           { label: "Nightly evaluation", values: wave(420, 1) },
@@ -144,7 +145,7 @@ export function galleryPage(): string {
           ["Revoked", null],
         ])}
         ${table({ caption: "Keys with hostile names", captioned: true, columns, rows: harmed, empty: markup``, totals: ["Sum", null, null, null, money(5n), null, null] })}
-        ${barChart({ id: "many", title: "Requests by day and model", days: days.slice(0, 3), series: Array.from({ length: 9 }, (_, index) => ({ label: hostile[index] ?? `model ${index}`, values: [BigInt(index), 5n, 7n] })), words: String, empty: markup``, tableOpen: true })}
+        ${barChart({ id: "many", title: "Requests by day and model", days: days.slice(0, 3), zone: "UTC", series: Array.from({ length: 9 }, (_, index) => ({ label: hostile[index] ?? `model ${index}`, values: [BigInt(index), 5n, 7n] })), words: String, empty: markup``, tableOpen: true })}
         <h2>A form that was refused</h2>
         ${form({ id: "edit", action: "/keys/1", hidden: { version: hostile[1] ?? "" }, fields, state, submit: "Save", cancelPath: "/keys", files: true })}
         <h2>States</h2>

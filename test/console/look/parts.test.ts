@@ -161,8 +161,20 @@ describe("a chart", () => {
   });
 
   test("has its numbers as a table, with the same sum", () => {
-    const text = String(barChart({ id: "c", title: "Spend", days, series, words: roundedUsd, exact: money, empty: markup`` }));
+    const text = String(
+      barChart({
+        id: "c",
+        title: "Spend",
+        days,
+        zone: "Asia/Kathmandu",
+        series,
+        words: roundedUsd,
+        exact: money,
+        empty: markup``,
+      }),
+    );
     expect(text).toContain(`title="${formatUsd(all)} USD"`);
+    expect(text).toContain("Day (Asia/Kathmandu)");
     expect(text).toContain("<title>2 Nov 2026, key 8: $8.00</title>");
     // A nano-dollar beside eight dollars is a pixel high.
     expect(text).toMatch(/key 8: \$0\.000000009<\/title>\s*<rect [^>]*height="1\.00"/);
@@ -170,20 +182,20 @@ describe("a chart", () => {
 
   test("without values is its empty state", () => {
     const empty = markup`<p>Nothing was spent</p>`;
-    expect(barChart({ id: "c", title: "Spend", days, series: [{ label: "a", values: [0n, 0n] }], words: String, empty })).toBe(
-      empty,
-    );
-    expect(barChart({ id: "c", title: "Spend", days: [], series: [], words: String, empty })).toBe(empty);
+    expect(
+      barChart({ id: "c", title: "Spend", days, zone: "UTC", series: [{ label: "a", values: [0n, 0n] }], words: String, empty }),
+    ).toBe(empty);
+    expect(barChart({ id: "c", title: "Spend", days: [], zone: "UTC", series: [], words: String, empty })).toBe(empty);
   });
 
   test.each([
     [1n, 1n],
-    [3n, 5n],
+    [3n, 4n],
     [10n, 10n],
-    [21n, 25n],
-    [26n, 50n],
-    [51n, 100n],
-    [123_456n, 200_000n],
+    [21n, 24n],
+    [26n, 30n],
+    [51n, 60n],
+    [123_456n, 160_000n],
   ])("whose highest value is %d ends at %d", (highest, top) => {
     expect(roundedTop(highest)).toBe(top);
   });

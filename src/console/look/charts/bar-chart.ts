@@ -13,6 +13,8 @@ export interface BarChart {
   title: string;
   /** YYYY-MM-DD, in order. */
   days: readonly string[];
+  /** In which the days begin and end, such as "UTC". */
+  zone: string;
   series: readonly Series[];
   /** As text of the drawing. */
   words: (value: bigint) => string;
@@ -28,7 +30,7 @@ export interface BarChart {
 const height = 180;
 const labelsMax = 6;
 
-export function barChart({ id, title, days, series, words, exact = words, empty, tableOpen = false }: BarChart): Html {
+export function barChart({ id, title, days, zone, series, words, exact = words, empty, tableOpen = false }: BarChart): Html {
   const drawn = drawnSeries(series);
   const totals = days.map((_, index) => sumOf(drawn.map(({ values }) => values[index] ?? 0n)));
   const highest = totals.reduce((top, total) => (total > top ? total : top), 0n);
@@ -44,7 +46,7 @@ export function barChart({ id, title, days, series, words, exact = words, empty,
         ${days.map((date, index) => bar({ id, date, index, of: days.length, drawn, top, words }))}
       </svg>
     </div>
-    <details${tableOpen ? markup` open` : null}><summary>These numbers as a table</summary>${numbers({ title, days, drawn, totals, exact })}</details>
+    <details${tableOpen ? markup` open` : null}><summary>These numbers as a table</summary>${numbers({ title, days, zone, drawn, totals, exact })}</details>
   </figure>`;
 }
 
@@ -114,15 +116,16 @@ function legend(id: string, drawn: readonly Series[]): Html {
 interface Numbers {
   title: string;
   days: readonly string[];
+  zone: string;
   drawn: readonly Series[];
   totals: readonly bigint[];
   exact: (value: bigint) => Content;
 }
 
 /** The newest day first, as in all lists. */
-function numbers({ title, days, drawn, totals, exact }: Numbers): Html {
+function numbers({ title, days, zone, drawn, totals, exact }: Numbers): Html {
   const columns: Column<number>[] = [
-    { label: "Day (UTC)", kind: "time", cell: (index) => day(days[index] ?? "") },
+    { label: `Day (${zone})`, kind: "time", cell: (index) => day(days[index] ?? "") },
     ...(drawn.length < 2
       ? []
       : drawn.map(({ label, values }): Column<number> => ({

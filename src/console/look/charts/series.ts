@@ -25,10 +25,11 @@ export function sumOf(values: readonly bigint[]): bigint {
   return values.reduce((sum, value) => sum + value, 0n);
 }
 
-/** A round number at or above the highest: 1, 2, 2.5 or 5 with zeros. At least 1. */
+/** A round number at or above the highest, whose half is round too. At least 1. */
 export function roundedTop(highest: bigint): bigint {
   let step = 1n;
   while (step * 10n <= highest) step *= 10n;
-  const tops = step >= 10n ? [step, step * 2n, (step * 5n) / 2n, step * 5n] : [step, step * 2n, step * 5n];
+  const tenths = step >= 10n ? [10n, 12n, 16n, 20n, 24n, 30n, 40n, 50n, 60n, 80n] : [10n, 20n, 40n, 60n, 80n];
+  const tops = tenths.map((part) => (step * part) / 10n);
   return tops.find((top) => top >= highest) ?? step * 10n;
 }

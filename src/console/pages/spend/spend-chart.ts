@@ -1,5 +1,5 @@
 /** The spend of a month as bars by day. */
-import { markup, trusted, type Html } from "../../../http/html.ts";
+import { markup, type Html } from "../../../http/html.ts";
 import { barChart } from "../../look/charts/bar-chart.ts";
 import { money, roundedUsd } from "../../look/money.ts";
 import type { MonthSpend } from "./month-spend.ts";
@@ -17,17 +17,11 @@ export function spendChart({ id, title, spend: { days, groups, rest }, zone, emp
     id,
     title,
     days,
+    zone,
     series: groups.filter(({ cost }) => cost > 0n).map(({ label, days: values }) => ({ label, values })),
     words: roundedUsd,
     exact: money,
     empty,
   });
-  return markup`${inZone(chart, zone)}${rest === null ? null : markup`<p class="under">The bars lack ${money(rest.cost_usd)}, the sum of the ${rest.rows.toLocaleString("en-US")} smallest parts of days.</p>`}`;
-}
-
-/** The chart's own words are for days of UTC. */
-function inZone(chart: Html, zone: string): Html {
-  if (zone === "UTC") return chart;
-  const [first = "", ...others] = String(chart).split("Day (UTC)");
-  return markup`${trusted(first)}${others.map((part) => markup`Day (${zone})${trusted(part)}`)}`;
+  return markup`${chart}${rest === null ? null : markup`<p class="under">The bars lack ${money(rest.cost_usd)}, the sum of the ${rest.rows.toLocaleString("en-US")} smallest parts of days.</p>`}`;
 }
