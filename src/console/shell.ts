@@ -54,7 +54,8 @@ export function consoleResponse(
 
 function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surroundings {
   const current = workspace.id === "" ? null : workspace;
-  const shown = current ?? viewer.workspaces[0] ?? null;
+  // Beside their account, people keep the menu of a workspace. The operator's pages are of none.
+  const shown = current ?? (page.of === "person" ? (viewer.workspaces[0] ?? null) : null);
   const sections = [
     ...(shown === null ? [] : sectionsOf("workspace", { base: workspacePath(shown.name), role: shown.role, path, page })),
     ...(isOperator(viewer) ? sectionsOf("operator", { base: "/console/operator", role: "operator", path, page }) : []),
@@ -62,7 +63,8 @@ function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surrou
   return {
     homePath: "/",
     sections,
-    switcher: { action: "/console/switch", current, choices: viewer.workspaces },
+    place: current?.name ?? null,
+    switcher: { action: "/console/switch", current: shown, choices: viewer.workspaces },
     account: accountOf(viewer, current?.role ?? null),
   };
 }

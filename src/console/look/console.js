@@ -17,7 +17,9 @@
       const at = new Date(time.dateTime);
       if (Number.isNaN(at.getTime())) continue;
       const seconds = time.dataset.local === "seconds" ? { second: "2-digit" } : {};
-      const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+      // The year is said where it is another one.
+      const year = at.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
+      const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...year });
       const clock = at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...seconds });
       time.textContent = `${day.replace("Sept", "Sep")}, ${clock}`;
     }
@@ -133,10 +135,11 @@
     if (!sent && changedIn(document)) event.preventDefault();
   });
 
+  // In a low window, the current page may be below the end of the menu.
+  document.querySelector(".links [aria-current]")?.scrollIntoView({ block: "nearest" });
   showTimes(document);
   const zone = document.querySelector("[data-zone]");
-  if (zone)
-    zone.textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}; days of spend begin at 00:00 UTC.`;
+  if (zone) zone.textContent = `Times are in ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`;
   const announced = document.querySelector("[data-announced][role=status]");
   if (announced) say(announced.textContent);
 }

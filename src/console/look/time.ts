@@ -1,4 +1,4 @@
-/** Times of the log and of accounts. The script shows them in the browser's zone; the title keeps UTC. */
+/** Times of the log and of accounts. The script shows them in the browser's zone, and a year only if it is not the present one; the title keeps UTC and the year. */
 import { markup, type Html } from "../../http/html.ts";
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -1,5 +1,6 @@
 /** The bar above a page's content: the name of the service, which leads to the start, and links. */
 import { markup, type Html } from "../html.ts";
+import { iconMark } from "./icon.ts";
 
 export interface PageHeader {
   home: { path: string; words: string };
@@ -10,7 +11,7 @@ export interface PageHeader {
 export function pageHeader({ home, navigation }: PageHeader): Html {
   return markup`<header class="top">
     <nav aria-label="Site">
-      <a class="home" href="${home.path}"><strong>Weir</strong> ${home.words}</a>
+      <a class="home" href="${home.path}">${iconMark}<strong>Weir</strong> ${home.words}</a>
       ${navigation}
     </nav>
   </header>`;

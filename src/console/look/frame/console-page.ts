@@ -1,6 +1,7 @@
 /** A page of the Console as a document, with its menu, and the headers that it needs. */
 import { markup, type Html } from "../../../http/html.ts";
 import type { Asset } from "../../../http/pages/asset.ts";
+import { iconMark } from "../../../http/pages/icon.ts";
 import { pageDocument } from "../../../http/pages/page-document.ts";
 import { pageHeader } from "../../../http/pages/page-header.ts";
 import { pageHeaders } from "../../../http/pages/page-headers.ts";
@@ -13,6 +14,8 @@ import { accountMenu, navigation, switcher, type Account, type NavigationSection
 export interface Surroundings {
   homePath: string;
   sections: NavigationSection[];
+  /** The workspace that the page is of, for the document's title. */
+  place: string | null;
   switcher: Switcher;
   account: Account;
 }
@@ -36,9 +39,8 @@ export interface ConsolePage {
 }
 
 export function consolePage(page: ConsolePage, around: Surroundings): string {
-  const place = around.switcher.current?.name;
   return pageDocument({
-    title: [page.title, place, "Weir"].filter((words) => words !== undefined).join(" · "),
+    title: [page.title, around.place, "Weir"].filter((words) => words !== null).join(" · "),
     style: consoleStyle,
     scripts: [consoleScript, ...(page.scripts ?? [])],
     header: side(around),
@@ -78,7 +80,7 @@ export function consoleHeaders({ connects = false, scripts = [] }: { connects?: 
 /** One column on a desktop; on a phone a bar whose menu opens. */
 function side({ homePath, sections, switcher: workspaces, account }: Surroundings): Html {
   return markup`<header class="side">
-    <a class="home" href="${homePath}"><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M1 4h6q2 0 2 4t2 4h4M1 8h4q2 0 2 4" /></svg><strong>Weir</strong></a>
+    <a class="home" href="${homePath}">${iconMark}<strong>Weir</strong></a>
     <details class="menu">
       <summary>Menu</summary>
       ${switcher(workspaces)}${navigation(sections)}${accountMenu(account)}

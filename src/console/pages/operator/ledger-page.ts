@@ -13,7 +13,7 @@ import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 export const ledgerPage: Page = {
   of: "operator",
   path: "/ledger",
-  navigation: { section: "Operator", label: "Ledger", icon: "audit" },
+  navigation: { section: "Operator", label: "Ledger", icon: "ledger" },
   roles: [],
   scripts: [asset("script", [new URL("ledger.js", import.meta.url)])],
   deadlineMs: ledgerStatementMsMax,
@@ -32,7 +32,7 @@ function content(call: PageCall, result: Verification | null): PageContent {
   });
   return {
     title: "Ledger",
-    lead: "Adds up all stored money over one snapshot, while the service goes on: every charge, credit and balance, and each chain of entries. A million requests take some ten seconds.",
+    lead: "Adds up every charge, credit and balance, and checks each chain of entries, while the service goes on. A million requests take some ten seconds.",
     main: markup`<div data-verifies="/api/console/ledger/verify">${action}</div><div data-verified>${result === null ? null : shown(result)}</div>`,
   };
 }

@@ -11,7 +11,7 @@ import type { Page, PageCall, PageContent } from "../../page.ts";
 export const servicePage: Page = {
   of: "operator",
   path: "/service",
-  navigation: { section: "Operator", label: "Service", icon: "settings" },
+  navigation: { section: "Operator", label: "Service", icon: "service" },
   roles: [],
   render,
 };
@@ -23,7 +23,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Service",
     badge: isReady ? badge("good", "ready") : badge("bad", "not ready"),
-    lead: "The process that answers this page. Each process of a fleet has its own state, which its /metrics tells too.",
+    lead: "The process that answered this page. In a fleet each process has its own state; its /metrics shows it too.",
     main: markup`${facts([
       ["Version", version],
       ["Started", time(startedAt)],

@@ -17,7 +17,7 @@ import { severityCounts } from "../security/severity.ts";
 export const productsPage: Page = {
   of: "workspace",
   path: "/products",
-  navigation: { section: "Security", label: "Products", icon: "projects" },
+  navigation: { section: "Security", label: "Products", icon: "products" },
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
   actions: { create },

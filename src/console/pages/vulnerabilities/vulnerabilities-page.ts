@@ -14,7 +14,7 @@ import { severityBadge, severityFilter } from "../security/severity.ts";
 export const vulnerabilitiesPage: Page = {
   of: "workspace",
   path: "/vulnerabilities",
-  navigation: { section: "Security", label: "Vulnerabilities", icon: "findings" },
+  navigation: { section: "Security", label: "Vulnerabilities", icon: "vulnerabilities" },
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
 };
@@ -33,7 +33,7 @@ async function render(call: PageCall): Promise<PageContent> {
   });
   return {
     title: "Vulnerabilities",
-    lead: "What components of this workspace's projects have, as far as it is open: one row for each vulnerability, the most severe first. By its id any known vulnerability is found.",
+    lead: "What is open in this workspace's projects, the most severe first. Search for the id of any other known vulnerability.",
     main: markup`${form}${list(rows.slice(0, pageRows), call, Object.keys(filters).length > 0)}
       ${id === "" && rows.length > 0 ? rowsLinks(call, { found: rows.length, what: "Vulnerabilities", filters }) : null}`,
   };
@@ -63,7 +63,7 @@ function list(rows: readonly Shown[], call: PageCall, isFiltered: boolean): Html
   const name = ({ cve_id: id, description }: Shown): Html =>
     markup`<a href="${call.link(`/vulnerabilities/${encodeURIComponent(id)}`)}">${userText(id)}</a><span class="under"><bdi>${description.slice(0, 160)}</bdi></span>`;
   const component = ({ affected_component: one, affected_components_count: all }: Shown) =>
-    one === "" ? null : `${one}${all > 1 ? ` and ${all - 1} more` : ""}`;
+    one === "" ? null : `${one.replace(/(?<=.)@(?=[^@]*$)/, " ")}${all > 1 ? ` and ${all - 1} more` : ""}`;
   return table<Shown>({
     caption: "Vulnerabilities",
     columns: [
