@@ -12,6 +12,7 @@ import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { browserName } from "./browser-name.ts";
 import { secondFactorActions, secondFactorSection } from "./second-factor-section.ts";
 
 export const accountPage: Page = {
@@ -49,22 +50,29 @@ function passwordForm(call: PageCall): Html {
   });
 }
 
+/** How sessions begin, in words. */
+const wayWords: Record<string, string> = {
+  link: "sign-in link",
+  oidc: "identity provider",
+  operator: "operator token",
+};
+
 function sessions(rows: readonly SessionView[], call: PageCall): Html {
   const { session } = call.viewer;
   const end = ({ id, agent }: SessionView): Html =>
     id === session.id
-      ? badge("neutral", "This one")
+      ? badge("neutral", "this one")
       : actionButton({
           action: call.path,
           label: "End",
-          what: `the session of ${agent}`,
+          what: `the session of ${browserName(agent)}`,
           hidden: hiddenFields(call, "end", { session: id }),
         });
   return table<SessionView>({
     caption: "Your sessions",
     columns: [
-      { label: "Browser", kind: "text", cell: ({ agent }) => agent || "Unknown" },
-      { label: "Signed in by", kind: "text", cell: ({ way }) => way },
+      { label: "Browser", kind: "text", cell: ({ agent }) => markup`<span title="${agent}">${browserName(agent)}</span>` },
+      { label: "Signed in by", kind: "text", cell: ({ way }) => wayWords[way] ?? way },
       { label: "Last used", kind: "time", cell: ({ used_at }) => time(used_at) },
       { label: "Actions", kind: "actions", cell: end },
     ],
@@ -80,10 +88,10 @@ async function choosePassword({ viewer, parts, nowMs, path }: PageCall, typed: F
   const { control, passwords } = parts;
   const password = typed.raw("password");
   await setPassword({ email, carriedBy: "session", password, except: session.id }, { ...control, passwords });
-  return { goTo: path, said: "The password is set" };
+  return { goTo: path, said: "The password is set." };
 }
 
 async function endSession({ control, path }: PageCall, typed: FormFields): Promise<ActionResult> {
   await control("DELETE", `/sessions/${encodeURIComponent(typed.text("session"))}`);
-  return { goTo: path, said: "The session has ended" };
+  return { goTo: path, said: "The session has ended." };
 }

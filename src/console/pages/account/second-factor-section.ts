@@ -36,12 +36,12 @@ export async function secondFactorSection(call: PageCall): Promise<Html> {
 
 function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
   if (!enabled || since === null) {
-    const word = badge(demanded ? "warn" : "neutral", "Off");
+    const word = badge(demanded ? "warn" : "neutral", "off");
     return markup`<p>${word} Your password alone signs you in. With an app that shows one-time codes, a stolen password is of no use.</p>`;
   }
   const codes = left === 1 ? "1 recovery code is left." : `${left} recovery codes are left.`;
   const stays = demanded ? " Your role demands it; a new app takes the place of the old one." : "";
-  return markup`<p>${badge(left === 0 ? "warn" : "good", "On")} since ${time(since)}. ${codes}${stays}</p>`;
+  return markup`<p>${badge(left === 0 ? "warn" : "good", "on")} since ${time(since)}. ${codes}${stays}</p>`;
 }
 
 function confirmForm(call: PageCall): Html {
@@ -66,7 +66,7 @@ async function end(call: PageCall): Promise<ActionResult> {
   const person = recentPersonOf(call, "turn the second factor off");
   const { control } = call.parts;
   await disableSecondFactor({ person, oidc: control.oidc !== null }, control);
-  return { goTo: call.path, said: "The second factor is off" };
+  return { goTo: call.path, said: "The second factor is off." };
 }
 
 function page({ path }: PageCall, main: Html): PageContent {

@@ -28,6 +28,7 @@ function change(from: unknown, to: unknown): Html {
 /** `monthly_spend_limit_usd` → `Monthly spend limit (USD)` */
 function fieldWords(field: string): string {
   if (field === "usd") return "USD";
+  if (field === "sbom_id") return "SBOM id";
   const spaced = field.replace(/_usd$/, " (USD)").replace(/_rpm$/, " (requests a minute)").replaceAll("_", " ");
   return spaced.charAt(0).toUpperCase() + spaced.slice(1);
 }

@@ -18,7 +18,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const none = emptyState("Only admins connect vendors, and you are an admin in no workspace. Ask an admin of yours.", null);
   return {
     title: `Connect ${name}`,
-    lead: own.length === 0 ? null : "Choose the workspace that is connected.",
+    lead: own.length === 0 ? null : "Choose the workspace to connect.",
     main: own.length === 0 ? none : markup`<ul>${links}</ul>`,
   };
 }

@@ -73,10 +73,10 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
 function decision(finding: FindingDetails, call: PageCall): Html {
   const by =
     finding.decided_by === null || finding.decided_at === null
-      ? markup`<p>Nobody has decided about it yet.</p>`
+      ? markup`<p>There is no decision yet.</p>`
       : markup`<p>${userText(finding.decided_by)} decided ${time(finding.decided_at)}.</p>${finding.note === null ? null : descriptionText(finding.note)}`;
   if (call.workspace.role === "auditor")
-    return markup`${by}<p class="hint">Auditors are read-only: they decide about no finding.</p>`;
+    return markup`${by}<p class="hint">Auditors are read-only: they do not triage findings.</p>`;
   return markup`${by}${form({
     id: "decide",
     action: call.link(pathOf(call)),

@@ -37,14 +37,14 @@ async function render(call: PageCall): Promise<PageContent> {
   const csvPath = address(call.path, { ...query, as: "csv" });
   return {
     title: "Findings",
-    lead: "A finding is a vulnerability of one component of one project. To do is what is open or in progress and no false positive; the most severe come first.",
+    lead: "A finding is a vulnerability in a component of a project. The list begins with what is to do: open or in progress, the most severe first.",
     actions:
       found.data.length === 0
         ? null
         : markup`<a class="button quiet" href="${csvPath}">CSV of the first ${findingCsvRowsMax.toLocaleString("en-US")}</a>`,
     main: markup`${filterForm({ path: call.path, filters: filtersOf(call.query) })}
-      ${mayDecide ? null : markup`<p class="hint">Auditors are read-only: they decide about no finding.</p>`}
-      ${mayDecide && found.data.length > 0 ? markup`<p><button type="button" class="quiet small" data-chooses-all="finding" hidden>Choose all on this page</button> <a href="#triage-title">Decide about the chosen ones</a></p>` : null}
+      ${mayDecide ? null : markup`<p class="hint">Auditors are read-only: they do not triage findings.</p>`}
+      ${mayDecide && found.data.length > 0 ? markup`<p><button type="button" class="quiet small" data-chooses-all="finding" hidden>Select all on this page</button> <a href="#triage-title">Triage the selected findings</a></p>` : null}
       ${list(found, { call, mayDecide, isFiltered })}
       ${pageLinks(found, { call, query })}
       ${mayDecide && found.data.length > 0 ? bulkForm(call) : null}`,
@@ -72,7 +72,7 @@ function columns(call: PageCall, mayDecide: boolean): Column<FindingRow>[] {
     const link = markup`<a href="${call.link(`/findings/${id}`)}">${userText(cve)}</a>`;
     if (!mayDecide) return link;
     const checked = chosen.has(id) ? markup` checked` : null;
-    return markup`<input type="checkbox" name="finding" value="${id}" form="${bulkFormId}" aria-label="Choose ${cve} in ${component}"${checked} autocomplete="off" /> ${link}`;
+    return markup`<input type="checkbox" name="finding" value="${id}" form="${bulkFormId}" aria-label="Select ${cve} in ${component}"${checked} autocomplete="off" /> ${link}`;
   };
   return [
     { label: "Vulnerability", kind: "text", cell: name },

@@ -27,7 +27,7 @@ export const matchChoices = [
 const bulkFields: readonly Field[] = [
   { kind: "choice", name: "status", label: "Status", choices: [{ value: "", label: "Leave as it is" }, ...statusChoices] },
   { kind: "choice", name: "false_positive", label: "Match", choices: matchChoices },
-  { ...note, hint: "The reason, for whoever reads this next. Empty: notes stay as they are." },
+  { ...note, hint: "The reason, for whoever reads this next. If empty, notes stay as they are." },
 ];
 
 /** The boxes of the rows belong to this form by its id, so that it can stand beneath their table. */
@@ -42,22 +42,22 @@ export function bulkForm(call: PageCall): Html {
       value: values[field.name] ?? "",
       problem: isNamed && problem.field === field.name ? problem.message : null,
     });
-  return markup`<section aria-labelledby="triage-title"><h2 id="triage-title">Decide about the chosen findings</h2>
-    <p class="hint">A decision holds for the vulnerability in this package of the project: it survives new versions and new SBOMs. Either all chosen findings take it, or none does.</p>
+  return markup`<section aria-labelledby="triage-title"><h2 id="triage-title">Triage the selected findings</h2>
+    <p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. Either all selected findings take it, or none does.</p>
     <form class="form" id="${bulkFormId}" method="post" action="${call.path}?${call.query.toString()}" data-guards>
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
       ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
       ${bulkFields.map(element)}
-      <div class="form-end"><button type="submit">Decide</button></div>
+      <div class="form-end"><button type="submit">Apply to the selected findings</button></div>
     </form></section>`;
 }
 
 /** @throws DomainError invalid_field without a finding or a decision */
 export async function triageChosen(call: PageCall, form: FormFields): Promise<TriagedMany> {
   const findings = form.all("finding");
-  if (findings.length === 0) throw new DomainError("invalid_field", "Choose at least one finding");
+  if (findings.length === 0) throw new DomainError("invalid_field", "Select at least one finding");
   if (findings.length > findingsTriagedMax)
-    throw new DomainError("invalid_field", `Choose at most ${findingsTriagedMax} findings`);
+    throw new DomainError("invalid_field", `Select at most ${findingsTriagedMax} findings`);
   const status = form.text("status");
   const match = form.text("false_positive");
   const reason = form.text("note");

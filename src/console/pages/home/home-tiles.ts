@@ -29,9 +29,9 @@ function runsFor({ left, workspace, nowMs }: { left: NanoUsd; workspace: Workspa
   if (spent <= 0n) return "nothing spent this month";
   const elapsed = BigInt(Math.max(1, nowMs - monthBounds(workspace.month).startMs));
   const days = (left * elapsed) / spent / BigInt(dayMs);
-  if (days > 999n) return "for more than 999 days at this month’s pace";
-  if (days === 0n) return "for less than a day at this month’s pace";
-  return `for ${days} ${days === 1n ? "day" : "days"} at this month’s pace`;
+  if (days > 999n) return "lasts more than 999 days at this month’s pace";
+  if (days === 0n) return "lasts less than a day at this month’s pace";
+  return `lasts ${days} ${days === 1n ? "day" : "days"} at this month’s pace`;
 }
 
 export function spendTile(
@@ -40,10 +40,10 @@ export function spendTile(
 ): Tile {
   const { spend_limit_usd: limit, month_spent_usd: used, month } = workspace;
   const drawing = limit === null ? null : meter({ used: parseUsd(used), of: parseUsd(limit), words: "" });
-  const ofAll = isOwn ? markup`the workspace: ${money(used)}` : null;
-  const ofLimit = limit === null ? null : markup`limit of the workspace: ${money(limit)}`;
+  const ofAll = isOwn ? markup`the workspace spent ${money(used)}` : null;
+  const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}`;
   const note =
-    ofAll !== null && ofLimit !== null ? markup`${ofAll}; ${ofLimit}` : (ofAll ?? ofLimit ?? "no limit of the workspace");
+    ofAll !== null && ofLimit !== null ? markup`${ofAll} ${ofLimit}` : (ofAll ?? ofLimit ?? "the workspace has no limit");
   return {
     label: `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)}`,
     value: money(total.cost_usd),

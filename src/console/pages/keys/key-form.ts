@@ -9,20 +9,20 @@ export const limitFields: readonly Field[] = [
     kind: "text",
     name: "name",
     label: "Name",
-    hint: "What it is for. Empty gives “Untitled key”.",
+    hint: "What it is for. If empty: “Untitled key”.",
     charactersMax: nameCharactersMax,
   },
   {
     kind: "money",
     name: "monthly_spend_limit_usd",
     label: "Monthly spend limit in USD",
-    hint: "Of a calendar month in UTC. Empty: no limit of its own.",
+    hint: "For each calendar month in UTC. If empty, the key has no limit of its own.",
   },
   {
     kind: "whole",
     name: "rate_limit_rpm",
     label: "Requests a minute",
-    hint: `1 to ${requestsPerMinuteMax.toLocaleString("en-US")}. Empty: ${requestsPerMinuteDefault}.`,
+    hint: `From 1 to ${requestsPerMinuteMax.toLocaleString("en-US")}. If empty: ${requestsPerMinuteDefault}.`,
   },
 ];
 

@@ -36,8 +36,8 @@ async function render(call: PageCall): Promise<PageContent> {
       ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true })
       : null,
     main: markup`${keyFacts(key, call)}
-      ${mayChange ? section("change", "Change it", editForm(key, call)) : null}
-      ${key.kind === "tools" ? null : section("use", "Use it", codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl: call.publicUrl, key: "$WEIR_KEY" }) }))}
+      ${mayChange ? section("change", "Edit this key", editForm(key, call)) : null}
+      ${key.kind === "tools" ? null : section("use", "Use this key", codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl: call.publicUrl, key: "$WEIR_KEY" }) }))}
       ${mayChange ? dialog(revoking) : null}`,
   };
 }
@@ -47,7 +47,7 @@ function section(id: string, title: string, body: Html): Html {
 }
 
 function keyFacts(key: KeyView, call: PageCall): Html {
-  const requests = markup`<a href="${call.link(`/requests?key=${key.id}`)}">Its requests</a>`;
+  const requests = markup`<a href="${call.link(`/requests?key=${key.id}`)}">See its requests</a>`;
   return facts([
     ["Key", markup`<code>${key.masked}</code>`],
     ["Opens", key.kind === "tools" ? "the tools API and MCP" : "the inference API"],
@@ -57,7 +57,7 @@ function keyFacts(key: KeyView, call: PageCall): Html {
     ["Created", time(key.created_at)],
     ["Last used", time(key.last_used_at)],
     ...(key.revoked_at === null ? [] : [["Revoked", time(key.revoked_at)] as const]),
-    ...(key.kind === "tools" ? [] : [["Log", requests] as const]),
+    ...(key.kind === "tools" ? [] : [["Requests", requests] as const]),
   ]);
 }
 
@@ -74,7 +74,7 @@ function editForm(key: KeyView, call: PageCall): Html {
 }
 
 function revokeForm({ name, masked, last_used_at: used }: KeyView, call: PageCall): Html {
-  const warning = markup`The key ${userText(name)} (<code>${masked}</code>), last used ${time(used)}, stops working within 30 seconds. This cannot be undone.`;
+  const warning = markup`The key ${userText(name)} (<code>${masked}</code>) stops working within 30 seconds. It was ${used === null ? "never used" : markup`last used ${time(used)}`}. This cannot be undone.`;
   return confirmForm({
     id: "revoke",
     warning,
@@ -101,7 +101,7 @@ async function edit(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const { monthly_spend_limit_usd: limit, ...rest } = limitsIn(typed);
   const edited = typed.text("kind") === "tools" ? rest : { ...rest, monthly_spend_limit_usd: limit };
   await call.control("PATCH", pathOf(call), edited);
-  return { goTo: call.link(pathOf(call)), said: "The key is saved. Gateways take the change within 30 seconds." };
+  return { goTo: call.link(pathOf(call)), said: "The key is saved. The change is in force within 30 seconds." };
 }
 
 async function revoke(call: PageCall): Promise<ActionResult> {

@@ -2,7 +2,6 @@
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { badge } from "../../look/badge.ts";
 import { meter } from "../../look/charts/meter.ts";
 import { cursorLinks } from "../../look/cursor-links.ts";
 import { dialog, opener } from "../../look/dialog.ts";
@@ -39,7 +38,7 @@ async function render(call: PageCall): Promise<PageContent> {
   ]);
   return {
     title: "Keys",
-    lead: "A key opens the inference API or the tools API in its owner's name, and spends the workspace's credit.",
+    lead: "A key calls the inference API or the tools API in its owner's name, on the workspace's credit.",
     actions: create,
     main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}
       ${revoked ? revokedKeys(keys, call) : activeKeys(keys, call, create)}${further(keys, { call, after })}
@@ -69,7 +68,7 @@ function nameColumns(call: PageCall): Column<KeyView>[] {
   return [
     { label: "Name", kind: "text", cell: name },
     { label: "Key", kind: "text", cell: ({ masked }) => markup`<code>${masked}</code>` },
-    { label: "Opens", kind: "badge", cell: ({ kind }) => badge("neutral", kind === "tools" ? "tools" : "inference") },
+    { label: "Opens", kind: "text", cell: ({ kind }) => (kind === "tools" ? "tools" : "inference") },
     { label: "Owner", kind: "text", cell: ({ owner }) => owner },
   ];
 }
@@ -88,7 +87,7 @@ function activeKeys(rows: readonly KeyView[], call: PageCall, create: Html | nul
       { label: "Last used", kind: "time", cell: ({ last_used_at: at }) => time(at) },
     ],
     rows,
-    empty: emptyState("There is no active key here yet.", create),
+    empty: emptyState("There is no active key here yet. A key lets your programs call models, or the tools.", create),
   });
 }
 

@@ -39,7 +39,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: member.email,
     trail: [{ path: call.link("/members"), label: "Members" }],
     badge: memberState(member.state),
-    main: markup`${memberFacts(member, keys)}
+    main: markup`${memberFacts(member, { keys, call })}
       ${reason === null ? null : markup`<p class="hint">${reason}</p>`}
       ${reason === null && member.state !== "deleted" ? managed(member, keys, call) : null}
       ${accountSection(member, call)}`,
@@ -48,12 +48,12 @@ async function render(call: PageCall): Promise<PageContent> {
 
 function memberFacts(
   { role, month_spent_usd: spent, last_seen_at: seen, active_keys: count }: ListedMember,
-  keys: readonly KeyView[],
+  { keys, call }: { keys: readonly KeyView[]; call: PageCall },
 ): Html {
   const names =
     keys.length === 0
       ? String(count)
-      : markup`${keys.map(({ name }, index) => markup`${index === 0 ? "" : ", "}${userText(name)}`)}`;
+      : markup`${keys.map(({ id, name }, index) => markup`${index === 0 ? "" : ", "}<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>`)}`;
   const uses = [
     ["Active keys", names],
     ["Spent this month", spent === null ? null : money(spent)],

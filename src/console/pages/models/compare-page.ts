@@ -103,10 +103,10 @@ function comparison(shown: readonly ModelDetails[], call: PageCall): Html {
     cell: (model) => markup`<a href="${call.link(modelPath(model))}">${userText(model.id)}</a>`,
   };
   const leave: Row = {
-    label: "Leave out",
+    label: "Remove",
     cell: ({ id, name }) => {
       const others = shown.filter((one) => one.id !== id).map((one) => one.id);
-      return markup`<a href="${call.link(comparePath(others))}">Leave out<span class="unseen"> ${name}</span></a>`;
+      return markup`<a href="${call.link(comparePath(others))}">Remove<span class="unseen"> ${name}</span></a>`;
     },
   };
   const columns: Column<Row>[] = [

@@ -10,6 +10,7 @@ import { money } from "../../look/money.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { workspacePath } from "../../redirect.ts";
+import { monthName } from "../spend/month-name.ts";
 import { trail } from "./workspaces-page.ts";
 
 export const operatorWorkspacePage: Page = {
@@ -34,7 +35,7 @@ async function render(call: PageCall): Promise<PageContent> {
       ["Balance", money(view.balance_usd)],
       ["Reserved by current requests", money(view.reserved_usd, "unknown")],
       ["Available", money(view.available_usd, "unknown")],
-      [`Spent in ${view.month}`, money(view.month_spent_usd)],
+      [`Spent in ${monthName(view.month)}`, money(view.month_spent_usd)],
       ["Spend limit", money(view.spend_limit_usd)],
       [
         "Pages",

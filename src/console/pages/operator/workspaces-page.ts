@@ -28,7 +28,7 @@ export const newWorkspacePage: Page = {
   path: "/workspaces/new",
   navigation: null,
   async render(call) {
-    return { title: "Open a workspace", trail: trail(call), main: newWorkspaceForm(call, call.link("/workspaces/new")) };
+    return { title: "Create a workspace", trail: trail(call), main: newWorkspaceForm(call, call.link("/workspaces/new")) };
   },
 };
 
@@ -38,13 +38,13 @@ export function trail(call: PageCall) {
 
 async function render(call: PageCall): Promise<PageContent> {
   const { data } = await call.control<{ data: WorkspaceView[] }>("GET", "/workspaces");
-  const open = opener({ dialog: "new-workspace", path: call.link("/workspaces/new"), label: "Open a workspace" });
+  const open = opener({ dialog: "new-workspace", path: call.link("/workspaces/new"), label: "Create a workspace" });
   const body = newWorkspaceForm(call, call.link(""));
   return {
     title: "Workspaces",
     lead: "Each workspace has its own members, keys and credit.",
     actions: open,
-    main: markup`${list(data, call, open)}${dialog({ id: "new-workspace", title: "Open a workspace", body, asks: "changes", opensAtOnce: call.refused?.action === "open" })}`,
+    main: markup`${list(data, call, open)}${dialog({ id: "new-workspace", title: "Create a workspace", body, asks: "changes", opensAtOnce: call.refused?.action === "open" })}`,
   };
 }
 
@@ -63,7 +63,7 @@ function list(rows: readonly WorkspaceView[], call: PageCall, open: Html): Html 
       {
         label: "Go to",
         kind: "actions",
-        cell: ({ name: label }) => markup`<a href="${workspacePath(label)}/keys">Its pages</a>`,
+        cell: ({ name: label }) => markup`<a href="${workspacePath(label)}">Open<span class="unseen"> ${label}</span></a>`,
       },
     ],
     rows,
@@ -78,10 +78,10 @@ function newWorkspaceForm(call: PageCall, action: string): Html {
     hidden: hiddenFields(call, "open"),
     fields: [
       { kind: "text", name: "name", label: "Name", required: true, charactersMax: 200 },
-      { kind: "money", name: "credit_usd", label: "First credit in USD", hint: "Empty: none." },
+      { kind: "money", name: "credit_usd", label: "First credit in USD", hint: "If empty, it begins without credit." },
     ],
     state: formState(call, { action: "open" }),
-    submit: "Open",
+    submit: "Create",
     cancelPath: call.link(""),
   });
 }
@@ -92,5 +92,5 @@ async function openWorkspace(call: PageCall, typed: FormFields): Promise<ActionR
     name: typed.text("name"),
     ...(credit !== "" && { credit_usd: credit }),
   });
-  return { goTo: call.link(`/workspaces/${view.id}`), said: `The workspace “${view.name}” is open. Add its members next.` };
+  return { goTo: call.link(`/workspaces/${view.id}`), said: `The workspace “${view.name}” is created. Add its members next.` };
 }

@@ -14,7 +14,7 @@ export async function productNames(call: PageCall): Promise<ReadonlyMap<string, 
 export function productField(names: ReadonlyMap<string, string>): Field {
   const shared = { name: "product", label: "Product" };
   if (names.size >= listRowsMax)
-    return { ...shared, kind: "text", hint: "The id or exact name of a product. Empty: none.", charactersMax: 200 };
+    return { ...shared, kind: "text", hint: "The id or exact name of a product. If empty: none.", charactersMax: 200 };
   const choices = [{ value: "", label: "None" }, ...Array.from(names, ([id, name]) => ({ value: id, label: name }))];
   return { ...shared, kind: "choice", choices };
 }

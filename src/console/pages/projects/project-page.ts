@@ -73,7 +73,7 @@ function numbers({ id, metrics, vulnerabilities }: ProjectDetailsView, call: Pag
   return tiles([
     { label: "Components", value: metrics.components, note: `${metrics.vulnerable_components} vulnerable` },
     { label: "Vulnerabilities", value: vulnerabilities.total, note: "open or in progress" },
-    { label: "Open findings", value: metrics.findings_open, path: findings({ status: "open" }) },
+    { label: "Open findings", value: metrics.findings_open, note: `${metrics.findings_in_progress} in progress`, path: findings({ status: "open" }) },
     { label: "With a fix", value: metrics.fixable, path: findings({ fixable: "true" }) },
   ]);
 }
@@ -163,7 +163,7 @@ function moveForm({
     hidden: hiddenFields(call, "move"),
     fields: [productField(products)],
     state: formState(call, { action: "move", values: { product: project.product_id ?? "" } }),
-    submit: "Move",
+    submit: "Save",
   });
 }
 

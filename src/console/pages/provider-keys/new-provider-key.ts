@@ -7,6 +7,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import type { Field } from "../../look/forms/field.ts";
 import { form } from "../../look/forms/form.ts";
+import { emptyState } from "../../look/states.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { signInFirst } from "../../recent-sign-in.ts";
@@ -50,7 +51,8 @@ export async function newKeyForm(call: PageCall, action: string): Promise<Html> 
   const first = signInFirst(call, "add a provider key");
   if (first !== null) return first;
   const { data: providers } = await call.control<{ data: OwnKeyProvider[] }>("GET", "/providers");
-  if (providers.length === 0) return markup`<p>There is no provider whose terms the operator has checked.</p>`;
+  if (providers.length === 0)
+    return emptyState("No provider can take a key yet: the operator has to check a provider’s terms first.", null);
   // None is chosen beforehand: a key must not reach another provider by mistake.
   const choices = [{ value: "", label: "Choose one" }, ...providers.map(({ id, name }) => ({ value: id, label: name }))];
   return form({
@@ -59,7 +61,7 @@ export async function newKeyForm(call: PageCall, action: string): Promise<Html> 
     hidden: hiddenFields(call, "create"),
     fields: [
       { kind: "choice", name: "provider", label: "Provider", choices, required: true },
-      { kind: "text", name: "name", label: "Name", hint: "Empty gives the provider's name.", charactersMax: nameCharactersMax },
+      { kind: "text", name: "name", label: "Name", hint: "If empty: the provider's name.", charactersMax: nameCharactersMax },
       ...secretFields,
     ],
     state: formState(call, { action: "create" }),

@@ -31,11 +31,11 @@ const features: Record<EarlyAccess, Pick<Setting, "label" | "hint">> = {
   routing: { label: "Routing", hint: "Requests may choose among models and providers. Off: the fields are refused with 400." },
   own_keys: {
     label: "Own provider keys",
-    hint: "The workspace brings its own keys for providers, who then bill its calls. Off: stored keys stay, and are not used.",
+    hint: "The workspace can add its own keys for providers, which then bill its calls. Off: stored keys stay, and are not used.",
   },
   models_page: {
     label: "Models page",
-    hint: "The page Models lists the catalog's models with prices. Off: it says that it is off.",
+    hint: "The page Models lists the catalog's models with prices. Off: the page is not available.",
   },
 };
 
@@ -48,14 +48,14 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "spend_limit_usd",
         label: "Monthly spend limit in USD",
-        hint: "Of all keys and the Workbench together, in a calendar month in UTC. A request that could pass it is refused with 402. Empty: no limit besides the credit.",
+        hint: "For all keys and the Workbench together, for each calendar month in UTC. A request that could exceed it is refused with 402. If empty, only the credit limits spending.",
         kind: "money",
       },
     ],
   },
   {
     action: "calls",
-    title: "Calls of providers",
+    title: "Provider calls",
     ofTheOperator: false,
     settings: [
       {
@@ -67,7 +67,7 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "own_key_fallback",
         label: "Let other providers serve on credit",
-        hint: "Of models that an own provider key serves. On: other providers may serve them too, and are charged. Off: only the own key serves them.",
+        hint: "For models that one of your provider keys serves. On: when that provider fails, others may serve them, on the workspace’s credit. Off: only your key serves them.",
         kind: "check",
       },
     ],
@@ -80,13 +80,13 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "zero_data_retention",
         label: "Require zero data retention",
-        hint: "On: only providers that store nothing serve, and requests for the models listed here get 503. Off: every provider may serve.",
+        hint: "On: only providers that store nothing are called, and requests for the models listed above get 503. Off: every provider may be called.",
         kind: "check",
       },
       {
         name: "prompt_storage",
         label: "Store prompts and answers",
-        hint: "On: those of new requests are stored, sealed. Admins can read them, and each look is in the audit log. Off: nothing new is stored, and what is stored stays until it is deleted.",
+        hint: "On: those of new requests are stored encrypted. Admins can read them, and each view is in the audit log. Off: nothing new is stored; what is stored stays until it is deleted.",
         kind: "check",
       },
     ],
@@ -99,7 +99,7 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "cost_in_answers",
         label: "Show the cost in answers",
-        hint: "On: the usage in each answer has its charge. Off: only where a request asks for it.",
+        hint: "On: the usage in each answer has its cost. Off: only where a request asks for it.",
         kind: "check",
       },
     ],

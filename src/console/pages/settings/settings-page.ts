@@ -12,6 +12,7 @@ import { userText } from "../../look/user-text.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import { pageSection } from "../../page-section.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
+import { roleName } from "../../role-name.ts";
 import { saveGroup, shownName } from "./save-settings.ts";
 import { settingGroups, settingValues, type Setting, type SettingGroup } from "./setting-groups.ts";
 
@@ -40,7 +41,7 @@ async function render(call: PageCall): Promise<PageContent> {
   );
   return {
     title: "Settings",
-    lead: "What holds for the whole workspace. Every change is in the audit log.",
+    lead: "They apply to the whole workspace. Every change is in the audit log.",
     main: markup`${reasonFor(role)}${parts}`,
   };
 }
@@ -48,8 +49,8 @@ async function render(call: PageCall): Promise<PageContent> {
 function reasonFor(role: PageCall["workspace"]["role"]): Html | null {
   if (role === "operator") return null;
   const words = managers.includes(role)
-    ? "Platform and early access are switched by the operator."
-    : `Settings are changed by admins. Your role is ${role}.`;
+    ? "Only the operator changes Platform and Early access."
+    : `Only admins change settings. Your role is ${roleName(role).toLowerCase()}.`;
   return markup`<p class="hint">${words}</p>`;
 }
 

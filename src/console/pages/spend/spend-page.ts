@@ -91,7 +91,7 @@ function filters(call: PageCall, { month, zone, by }: SpendRequest): Filter[] {
   const dimensionChoices = dimensions.map((value) => ({ value: value === "key" ? "" : value, label: dimensionNames[value] }));
   return [
     { name: "month", label: "Month", kind: "choice", choices, value: month === current ? "" : month },
-    { name: "by", label: "By", kind: "choice", choices: dimensionChoices, value: by === "key" ? "" : by },
+    { name: "by", label: "Group by", kind: "choice", choices: dimensionChoices, value: by === "key" ? "" : by },
     { name: "tz", label: "Time zone (empty: UTC)", kind: "text", value: zone === "UTC" ? "" : zone, charactersMax: 64 },
   ];
 }
@@ -124,7 +124,7 @@ function monthTiles({ spend: { total }, workspace, request: { month, zone }, isM
 /** Limits count the calendar month in UTC, whichever month is shown. */
 function limitTile({ spend_limit_usd: limit, month_spent_usd: used, month }: WorkspaceView): Tile {
   const drawing = limit === null ? null : meter({ used: parseUsd(used), of: parseUsd(limit), words: "" });
-  const note = limit === null ? "no limit of the workspace" : markup`of the workspace’s limit of ${money(limit)}`;
+  const note = limit === null ? "the workspace has no limit" : markup`of the workspace’s limit of ${money(limit)}`;
   return { label: `The workspace in ${monthName(month)} (UTC)`, value: money(used), drawing, note };
 }
 

@@ -31,7 +31,7 @@ export function spendTable(call: PageCall, { spend, request, name }: Shown): Htm
     rows: [...spend.groups, ...restOf(spend)],
     empty: markup``,
     totals: [
-      "Sum",
+      "Total",
       ...[total.requests, total.errors, total.prompt_tokens, total.completion_tokens].map(count),
       money(total.cost_usd),
     ],

@@ -10,15 +10,15 @@ const programs = [
   { language: "JavaScript", file: "javascript.txt", notation: "object" },
 ].map(({ file, ...program }) => ({ ...program, text: readFileSync(new URL(`code/${file}`, import.meta.url), "utf8").trim() }));
 
-/** @param base the address of the inference API */
-export function conversationAsCode(base: string): Html {
+/** @param base the address of the inference API @param keysPath the page that creates keys */
+export function conversationAsCode(base: string, keysPath: string): Html {
   const samples = programs.map(({ language }) => ({ language, code: "" }));
   const templates = programs.map(
     ({ notation, text }) =>
       markup`<template data-template="${text.replace("{base}", () => base)}" data-notation="${notation}"></template>`,
   );
   return markup`<section aria-labelledby="bench-code"><h2 id="bench-code">The same as code</h2>
-    <p class="hint">It reads a key from <code>WEIR_KEY</code>. The page Keys creates one.</p>
+    <p class="hint">It reads the key from <code>WEIR_KEY</code>. You can create one under <a href="${keysPath}">Keys</a>.</p>
     ${codeSamples({ id: "bench-sample", legend: "Code", samples })}${templates}
   </section>`;
 }

@@ -36,14 +36,13 @@ async function render(call: PageCall): Promise<PageContent> {
         data-log="/api/console/log?workspace=${encodeURIComponent(id)}&limit=20" data-requests="${call.link("/requests/")}"${why === null ? null : markup` data-off`}>
         ${conversation()}${answerPanes(models, wanted)}
       </div>
-      ${conversationAsCode(`${call.publicUrl}/gpt/v1`)}`,
+      ${conversationAsCode(`${call.publicUrl}/gpt/v1`, call.link("/keys"))}`,
   };
 }
 
 /** Why no model can be called here; null: it can be tried. */
 function whyNot({ viewer }: PageCall, { enabled, callable }: { enabled: boolean; callable: number }): string | null {
-  if (viewer.email === null)
-    return "The operator is no member of the workspace and pays for nothing: sign in as a member to run a model.";
-  if (!enabled) return "The inference API is switched off for this workspace. An admin can switch it on under Settings.";
-  return callable > 0 ? null : "No model can be called at present. The page Models tells what each one lacks.";
+  if (viewer.email === null) return "The operator is no member of this workspace: sign in as a member to run a model.";
+  if (!enabled) return "The inference API is switched off for this workspace. The operator can switch it on.";
+  return callable > 0 ? null : "No model can be called at present. The page Models says what each one lacks.";
 }
