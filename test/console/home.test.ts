@@ -28,7 +28,7 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     ])
       expect(first).toContain(words);
     await world.control.key("new");
-    expect(await home("new", "member@new")).toContain("Use your key");
+    expect(await home("new", "member@new")).toContain("one that you have");
     const waiting = await home("new", "auditor@new");
     expect([waiting.includes("No request has ended here yet"), waiting.includes("Create a key")]).toEqual([true, false]);
   });
@@ -64,7 +64,7 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     );
     const admin = await home("used", "admin@used");
     for (const words of [
-      "for 955 days at this month",
+      "lasts 955 days at this month",
       "9.1 % failed (1)",
       "500 ms · 1.0 s",
       "of 10 answers in the last 24 hours",

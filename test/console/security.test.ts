@@ -74,7 +74,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(text).toContain("these versions are affected: <strong>before 4.17.21</strong>");
     expect(text).toContain("<strong><bdi>4.17.21</bdi></strong>");
     expect(text).toMatch(/<code>[^<]*express@4\.0\.0<\/code> → <code>[^<]*lodash@4\.17\.20<\/code>/);
-    expect(text).toContain("Nobody has decided about it yet");
+    expect(text).toContain("There is no decision yet");
   });
 
   test("a name with markup and a direction of its own is text on every page", async () => {
@@ -102,7 +102,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
   });
 
   test.each([
-    [{ status: "ignored" }, "Choose at least one finding"],
+    [{ status: "ignored" }, "Select at least one finding"],
     [{ finding: "fnd_none", status: "ignored" }, "There is no finding with the id"],
     [{ finding: "the one", note: "" }, "Choose a status or a match, or write a note"],
   ])("the decision %p is refused in words, and changes nothing", async (fields, cause) => {

@@ -74,7 +74,7 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
 
     test("a member reads the settings, and gets no form", async () => {
       const { text } = await world.get(at("settings"), member);
-      expect(text).toContain("Settings are changed by admins. Your role is member.");
+      expect(text).toContain("Only admins change settings. Your role is member.");
       expect(text).not.toContain('name="action"');
     });
   });

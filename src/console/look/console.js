@@ -62,8 +62,13 @@
     dialog.addEventListener("cancel", (event) => {
       if (event.target === dialog && !mayClose(dialog)) event.preventDefault();
     });
+    dialog.addEventListener("close", () => {
+      const { then } = dialog.dataset;
+      if (then) location.assign(then);
+    });
     if ("atOnce" in dialog.dataset) {
-      dialog.close();
+      // `close` would lead on at once.
+      dialog.removeAttribute("open");
       dialog.showModal();
     }
   }
@@ -86,6 +91,9 @@
       dialog.querySelector("[autofocus], form.form :is(input:not([type=hidden]), select, textarea)")?.focus();
     });
   }
+
+  // What was refused is corrected first.
+  document.querySelector("[aria-invalid=true]")?.focus();
 
   const copy = async (button) => {
     const source = document.getElementById(button.dataset.copies);

@@ -9,11 +9,13 @@ export interface Dialog {
   asks: "changes" | "always" | null;
   /** Shown as soon as the page is; without a script within the page. */
   opensAtOnce?: boolean;
+  /** The page that the script shows once it is closed. */
+  thenPath?: string;
 }
 
 /** A click beside it does nothing. */
-export function dialog({ id, title, body, asks, opensAtOnce = false }: Dialog): Html {
-  return markup`<dialog id="${id}" aria-labelledby="${id}-title"${asks === null ? null : markup` data-asks="${asks}"`}${opensAtOnce ? markup` open data-at-once` : null}>
+export function dialog({ id, title, body, asks, opensAtOnce = false, thenPath }: Dialog): Html {
+  return markup`<dialog id="${id}" aria-labelledby="${id}-title"${asks === null ? null : markup` data-asks="${asks}"`}${opensAtOnce ? markup` open data-at-once` : null}${thenPath === undefined ? null : markup` data-then="${thenPath}"`}>
     <div class="dialog-head">
       <h2 id="${id}-title">${title}</h2>
       ${asks === "always" ? null : markup`<button type="button" class="quiet small" data-closes aria-label="Close">✕</button>`}

@@ -35,7 +35,7 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
   }
 
   test("Home leads a new admin to a first request, and from there to its cost and its prompt, by keyboard alone", async () => {
-    await tabTo("try a model in the Workbench");
+    await tabTo("Try a model in the Workbench");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/workbench/);
     await page.goto(`${page.url()}?model=sandbox/echo`);

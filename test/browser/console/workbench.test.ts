@@ -44,7 +44,7 @@ describe.skipIf(chromiumPath === null)("the Workbench", () => {
     expect(await answer(1)).toBe("One sentence. And another one.");
     expect(await pane(1).getByRole("log").locator("p").allInnerTexts()).toEqual(["One sentence.", "And another one."]);
     expect(await pane(1).locator(".facts").innerText()).toMatch(
-      /Cost\s+\$0\.0\d+\s+Tokens\s+\d+ in, \d+ out\s+First text\s+\d+ ms/,
+      /Cost\s+\$0\.0\d+\s+Tokens\s+\d+ in, \d+ out\s+First token\s+\d+ ms/,
     );
     const link = await pane(1).getByRole("link", { name: "Show the request" }).getAttribute("href");
     await until(async () => (await fleet.operator().log(`workspace=${workspace}`)).length === 1);

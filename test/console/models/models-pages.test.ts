@@ -136,7 +136,7 @@ describe.each(oneDatabase)("the pages of models on $name", ({ open }) => {
     const near = await show(ids("stub/modle", "stub/closed", "acme/<none>"));
     expect(near).toContain("There is no model with the id <bdi>stub/modle</bdi>. The nearest is shown: <bdi>stub/model</bdi>");
     expect(near).toContain("acme/&#60;none&#62;");
-    expect(await show("/compare")).toContain("Choose two to four models");
+    expect(await show("/compare")).toContain("Select two to four models");
   });
 
   test("without a catalog the page says so", async () => {

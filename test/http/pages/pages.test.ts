@@ -52,7 +52,8 @@ test("a document has its title and header escaped, one main element, and its scr
     footer: null,
   });
   expect(text).toContain("<title>&#60;script&#62;</title>");
-  expect(text).toContain('href="/?a=1&#38;b=2"><strong>Weir</strong> &#60;b&#62;</a>');
+  expect(text).toContain('<a class="home" href="/?a=1&#38;b=2">');
+  expect(text).toContain("<strong>Weir</strong> &#60;b&#62;</a>");
   expect(text.match(/<main/g)).toHaveLength(1);
   expect(text.trim().replaceAll(/\s+/g, " ")).toEndWith("</script> </body> </html>");
 });

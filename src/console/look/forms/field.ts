@@ -38,14 +38,20 @@ export function fieldElement(
 ): Html {
   const id = `${prefix}-${field.name}`;
   const described = [...(field.hint === undefined ? [] : [`${id}-hint`]), ...(problem === null ? [] : [`${id}-problem`])];
+  const told = problem === null ? null : inWords(problem, field);
   const attributes = markup`${described.length === 0 ? null : markup` aria-describedby="${described.join(" ")}"`}${problem === null ? null : markup` aria-invalid="true"`}`;
   const hint = field.hint === undefined ? null : markup`<p class="hint" id="${id}-hint">${field.hint}</p>`;
-  const wrong = problem === null ? null : markup`<p class="problem" id="${id}-problem"><bdi>${problem}</bdi></p>`;
+  const wrong = problem === null ? null : markup`<p class="problem" id="${id}-problem"><bdi>${told}</bdi></p>`;
   const place: Place = { id, value, attributes };
   if (field.kind === "radios") return radios(field, { ...place, hint, wrong });
   if (field.kind === "check") return check(field, { ...place, hint, wrong });
   const optional = field.required === true ? null : markup` <span class="optional">(optional)</span>`;
   return markup`<div class="field"><label for="${id}">${field.label}${optional}</label>${hint}${input(field, place)}${wrong}</div>`;
+}
+
+/** The control API names the field as its callers know it. */
+function inWords(problem: string, { name, label }: Common): string {
+  return name.includes("_") ? problem.replaceAll(name, label.charAt(0).toLowerCase() + label.slice(1)) : problem;
 }
 
 interface Place {

@@ -1,10 +1,10 @@
-// Runs in the browser. Chooses all findings of the page, or none.
+// Runs in the browser. Selects all findings of the page, or none.
 "use strict";
 
 for (const button of document.querySelectorAll("[data-chooses-all]")) {
   const boxes = [...document.querySelectorAll(`input[type=checkbox][name="${button.dataset.choosesAll}"]`)];
   const all = () => boxes.every((box) => box.checked);
-  const show = () => (button.textContent = all() ? "Choose none on this page" : "Choose all on this page");
+  const show = () => (button.textContent = all() ? "Select none" : "Select all on this page");
   button.hidden = boxes.length === 0;
   button.addEventListener("click", () => {
     const checked = !all();

@@ -67,7 +67,7 @@ function nameColumns(call: PageCall): Column<KeyView>[] {
   const name = ({ id, name: label }: KeyView): Html => markup`<a href="${call.link(`/keys/${id}`)}">${userText(label)}</a>`;
   return [
     { label: "Name", kind: "text", cell: name },
-    { label: "Key", kind: "text", cell: ({ masked }) => markup`<code>${masked}</code>` },
+    { label: "Key", kind: "text", cell: ({ masked }) => markup`<code class="whole">${masked}</code>` },
     { label: "Opens", kind: "text", cell: ({ kind }) => (kind === "tools" ? "tools" : "inference") },
     { label: "Owner", kind: "text", cell: ({ owner }) => owner },
   ];

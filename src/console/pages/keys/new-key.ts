@@ -6,6 +6,7 @@ import { codeSamples } from "../../look/code.ts";
 import { copyField } from "../../look/copy.ts";
 import { closeButton, dialog } from "../../look/dialog.ts";
 import { form } from "../../look/forms/form.ts";
+import { userText } from "../../look/user-text.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { limitFields, limitsIn } from "./key-form.ts";
@@ -79,7 +80,8 @@ function shownOnce(created: NewKeyView, call: PageCall): PageContent {
     ${copyField({ id: "full-key", label: "Key", value: key })}${samples}${closeButton("I have stored it")}`;
   return {
     title: "Keys",
-    main: markup`${dialog({ id: "created-key", title: `The key “${name}”`, body, asks: "always", opensAtOnce: true })}
-      <p><a class="button" href="${call.link(`/keys/${created.id}`)}">To the key</a> <a class="button quiet" href="${call.link("/keys")}">To all keys</a></p>`,
+    main: markup`${dialog({ id: "created-key", title: `The key “${name}”`, body, asks: "always", opensAtOnce: true, thenPath: call.link("/keys") })}
+      <p>The key ${userText(name)} is created.</p>
+      <p class="actions"><a class="button" href="${call.link(`/keys/${created.id}`)}">See the key</a><a class="button quiet" href="${call.link("/keys")}">See all keys</a></p>`,
   };
 }

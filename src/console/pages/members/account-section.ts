@@ -153,7 +153,7 @@ async function createLink(call: PageCall): Promise<ActionResult> {
       title: email,
       trail: [{ path: call.link("/members"), label: "Members" }],
       main: markup`${dialog({ id: "created-link", title: "A sign-in link", body, asks: "always", opensAtOnce: true })}
-        <p><a class="button" href="${call.link(memberPath(email))}">To the member</a></p>`,
+        <p><a class="button" href="${call.link(memberPath(email))}">See the member</a></p>`,
     },
   };
 }

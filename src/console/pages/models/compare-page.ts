@@ -23,13 +23,13 @@ async function render(call: PageCall): Promise<PageContent> {
     lead: "Prices are the providers’ own, in USD per 1M tokens.",
     trail: [{ path: call.link("/models"), label: "Models" }],
     main: markup`${problems({ ...corrected, left: chosen.length - shown.length })}
-      ${shown.length === 0 ? emptyState("Choose two to four models in the list.", toList(call)) : comparison(shown, call)}
+      ${shown.length === 0 ? emptyState("Select two to four models in the list.", toList(call)) : comparison(shown, call)}
       ${shown.length < modelsComparedMax ? addForm(shown, call) : null}`,
   };
 }
 
 function toList(call: PageCall): Html {
-  return markup`<a class="button" href="${call.link("/models")}">To the models</a>`;
+  return markup`<a class="button" href="${call.link("/models")}">See the models</a>`;
 }
 
 /** An id that is mistyped gives the one that was probably meant. Ids of the query may occur twice. */

@@ -24,7 +24,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const product = await call.control<ProductView>("GET", `/products/${encodeURIComponent(call.params["id"] ?? "")}`);
   const { data } = await call.control<{ data: ProjectView[] }>("GET", "/projects", { product: product.id, ...rowsInput(call) });
   const findings = address(call.link("/findings"), { product: product.id });
-  const add = markup`<a class="button" href="${call.link("/projects")}">To the projects</a>`;
+  const add = markup`<a class="button" href="${call.link("/projects")}">See the projects</a>`;
   const empty = emptyState("No project is in it yet. A project is moved into a product on its own page.", add);
   return {
     title: product.name,

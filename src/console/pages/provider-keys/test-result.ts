@@ -25,6 +25,6 @@ export function testResult({ id, name, provider }: OwnKeyView, { tests, state }:
     trail: [{ path: call.link("/provider-keys"), label: "Provider keys" }],
     badge: keyState(state),
     lead: `${answered} of ${tests.length} calls were answered.`,
-    main: markup`${results}<p><a class="button quiet" href="${call.link(`/provider-keys/${encodeURIComponent(id)}`)}">To the key</a></p>`,
+    main: markup`${results}<p><a class="button quiet" href="${call.link(`/provider-keys/${encodeURIComponent(id)}`)}">See the key</a></p>`,
   };
 }

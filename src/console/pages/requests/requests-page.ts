@@ -83,7 +83,12 @@ function nothing(call: PageCall, { filters, log: { next, searched } }: Listed): 
     );
   if (isFiltered(filters))
     return emptyState("No request fits these filters.", markup`<a class="button quiet" href="${call.path}">Show all</a>`);
-  return emptyState("No request has ended here yet.", markup`<a class="button" href="${call.link("/keys")}">To the keys</a>`);
+  return emptyState(
+    "No request has ended here yet.",
+    call.offers("/workbench")
+      ? markup`<a class="button" href="${call.link("/workbench")}">Open the Workbench</a>`
+      : markup`<a class="button quiet" href="${call.link("/keys")}">See the keys</a>`,
+  );
 }
 
 async function csv(call: PageCall): Promise<CsvFile> {

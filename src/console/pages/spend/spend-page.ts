@@ -63,7 +63,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const isMember = call.workspace.role === "member";
   const none = emptyState(
     `Nothing was spent in ${monthName(month)}.`,
-    markup`<a class="button quiet" href="${call.link("/requests")}">To the requests</a>`,
+    markup`<a class="button quiet" href="${call.link("/requests")}">See the requests</a>`,
   );
   const file = address(call.path, { ...Object.fromEntries(call.query), as: "csv" });
   const name = dimensionNames[by];

@@ -80,6 +80,9 @@ function list(rows: readonly Shown[], call: PageCall, isFiltered: boolean): Html
           "No open vulnerability matches these filters.",
           markup`<a class="button quiet" href="${call.path}">Show all</a>`,
         )
-      : emptyState("No component has a known vulnerability that is open.", null),
+      : emptyState(
+          "No component has a known vulnerability that is open.",
+          markup`<a class="button quiet" href="${call.link("/projects")}">See the projects</a>`,
+        ),
   });
 }

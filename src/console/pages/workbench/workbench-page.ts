@@ -29,7 +29,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const wanted = [call.query.get("model"), call.query.get("second")];
   return {
     title: "Workbench",
-    lead: "Try models on the workspace's credit, without a key. What you write is not kept, unless the workspace stores prompts.",
+    lead: "Try models on the workspace's credit, without a key. What you write is kept only if the workspace stores prompts.",
     main: markup`${why === null ? null : markup`<p class="notice warn" role="status">${why}</p>`}
       <noscript><p class="notice warn">The Workbench needs JavaScript, as it shows answers while they arrive.</p></noscript>
       <div class="bench" data-workbench data-endpoint="/api/console/workbench?workspace=${encodeURIComponent(id)}"

@@ -79,14 +79,14 @@
   const time = (ms) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
 
   const show = (pane, { id, cost, tokens, firstMs, totalMs }) => {
-    const link = element("a", "Show the request");
+    const link = element("a", "See the request");
     link.href = bench.dataset.requests + id;
     const facts = {
       Cost: cost && `$${cost.replace(/(\.\d\d\d*?)0+$/, "$1")}`,
       Tokens: tokens && `${tokens[0]} in, ${tokens[1]} out`,
-      "First text": firstMs === null ? null : time(firstMs),
+      "First token": firstMs === null ? null : time(firstMs),
       "Total time": time(totalMs),
-      Log: link,
+      Request: link,
     };
     const rows = Object.entries(facts).filter(([, value]) => value);
     find("facts", pane).replaceChildren(
