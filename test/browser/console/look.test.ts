@@ -51,13 +51,15 @@ describe.skipIf(chromiumPath === null)("the Console's parts", () => {
     },
   );
 
-  test("hostile text is shown as text", async () => {
+  test("hostile text is shown as text, and a refused field has the focus", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/gallery");
     const text = String(await page.locator("main").textContent());
     for (const words of hostile) expect(text).toContain(words);
     expect([await page.locator("main img, main script").count(), visitor.faults]).toEqual([0, []]);
     expect(await page.title()).toBe(`${hostile[0]} · ${hostile[2]} · Weir`);
+    // What was refused is where the next key is typed.
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-invalid')")).toBe("true");
   });
 
   test("a click beside a dialog does nothing, and Escape asks once something was typed", async () => {
@@ -102,7 +104,7 @@ describe.skipIf(chromiumPath === null)("the Console's parts", () => {
     await page.getByRole("radio", { name: "Python" }).check();
     expect(await page.locator(".samples pre:visible").allTextContents()).toEqual([expect.stringContaining("from openai")]);
     await page.getByRole("button", { name: "I have stored it" }).click();
-    expect(await isOpen(page, "created")).toBe(false);
+    await page.waitForURL(/\/keys$/);
   });
 
   test("times are shown in the browser's zone, this year's without the year, and their title in UTC with it", async () => {

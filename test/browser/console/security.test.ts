@@ -63,17 +63,17 @@ describe.skipIf(chromiumPath === null)("the pages of security", () => {
 
   test("all findings of a page are chosen by one button, and take one decision", async () => {
     await page.goto(`${base}/findings`);
-    await page.getByRole("button", { name: "Choose all on this page" }).focus();
+    await page.getByRole("button", { name: "Select all on this page" }).focus();
     await page.keyboard.press("Space");
     expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(2);
-    expect(await page.getByRole("button", { name: "Choose none on this page" }).isVisible()).toBe(true);
+    expect(await page.getByRole("button", { name: "Select none" }).isVisible()).toBe(true);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.locator("#triage-status").focus();
     await page.keyboard.type("Ign");
     await page.locator("#triage-note").focus();
     await page.keyboard.type("Never reached");
-    await page.getByRole("button", { name: "Decide" }).focus();
+    await page.getByRole("button", { name: "Apply to the selected findings" }).focus();
     await page.keyboard.press("Enter");
     await page.getByText("2 findings are updated").first().waitFor();
     await page.goto(`${base}/findings?status=ignored`);

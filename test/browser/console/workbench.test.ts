@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath === null)("the Workbench", () => {
     expect(await pane(1).locator(".facts").innerText()).toMatch(
       /Cost\s+\$0\.0\d+\s+Tokens\s+\d+ in, \d+ out\s+First token\s+\d+ ms/,
     );
-    const link = await pane(1).getByRole("link", { name: "Show the request" }).getAttribute("href");
+    const link = await pane(1).getByRole("link", { name: "See the request" }).getAttribute("href");
     await until(async () => (await fleet.operator().log(`workspace=${workspace}`)).length === 1);
     const [row] = await fleet.operator().log(`workspace=${workspace}`);
     expect([link, row?.key_id]).toEqual([`/console/w/${workspace}/requests/${row?.generation_id}`, null]);

@@ -106,6 +106,7 @@ export function keyDialog(): Html {
     title: "Store this key now",
     asks: "always",
     opensAtOnce: true,
+    thenPath: "/keys",
     body: markup`<p>It is shown only this once. Weir keeps a digest of it, from which nobody can read it.</p>
       ${copyField({ id: "new-key", label: "Key", value: "sk-weir-4f9a20c15d7e88b3aa10ff02c4de9d2e" })}
       ${codeSamples({ id: "use-key", legend: "Use it", samples })}${closeButton("I have stored it")}`,
@@ -158,6 +159,7 @@ export function galleryPage(): string {
     },
     {
       ...around,
+      place: hostile[2] ?? "",
       switcher: { ...around.switcher, choices: [], current: { id: "w1", name: hostile[2] ?? "" } },
       account: { ...around.account, name: hostile[2] ?? "" },
     },

@@ -50,13 +50,15 @@ async function render(call: PageCall): Promise<PageContent> {
   ];
   const none = emptyState(`Nothing was spent in ${monthName(month)} yet.`, null);
   const title = `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)} by day and model`;
+  const attentionNow = markup`${nearLimits(near, call)}${attentionSections(attention, call)}`;
   return {
     title: "Home",
     lead: workspace.enabled
       ? null
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
-    main: markup`${isNew ? await firstSteps(call) : null}${tiles(all)}${nearLimits(near, call)}${attentionSections(attention, call)}
-      ${isNew ? null : markup`${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${newest(log.data, call)}`}`,
+    main: isNew
+      ? markup`${tiles(all)}${await firstSteps(call)}${attentionNow}`
+      : markup`${tiles(all)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${attentionNow}${newest(log.data, call)}`,
   };
 }
 

@@ -18,7 +18,7 @@ export function conversationAsCode(base: string, keysPath: string): Html {
       markup`<template data-template="${text.replace("{base}", () => base)}" data-notation="${notation}"></template>`,
   );
   return markup`<section aria-labelledby="bench-code"><h2 id="bench-code">The same as code</h2>
-    <p class="hint">It reads the key from <code>WEIR_KEY</code>. You can create one under <a href="${keysPath}">Keys</a>.</p>
+    <p class="hint">It reads the key from <code>WEIR_KEY</code>. <a href="${keysPath}">Create a key</a> if you have none.</p>
     ${codeSamples({ id: "bench-sample", legend: "Code", samples })}${templates}
   </section>`;
 }
