@@ -51,7 +51,8 @@ export interface PageContent {
 }
 
 /** Goes to another page and says there what was done; or shows something once, such as a new key. */
-export type ActionResult = { goTo: string; said: string } | { show: PageContent };
+/** `warns`: what was done did not go well in every part. */
+export type ActionResult = { goTo: string; said: string; warns?: boolean } | { show: PageContent };
 
 export interface CsvFile {
   name: string;

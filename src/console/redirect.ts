@@ -1,5 +1,6 @@
 /** Answers that lead to another page. */
 import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/cookie.ts";
+import type { Notice } from "./look/states.ts";
 
 const saidName = "weir-said";
 const saidMs = 30_000;
@@ -11,15 +12,21 @@ export function seeOther(path: string, cookies: readonly string[] = []): Respons
   return new Response(null, { status: 303, headers });
 }
 
+/** Before words that warn. */
+const warningMark = "!";
+
 /** What was done, for the next page to say. Like the session, no other host can set it and so put words into the page. */
-export function saidCookie(text: string, request: Request): string {
-  return hostCookie({ name: saidName, value: encodeURIComponent(text), ageMsMax: saidMs }, request);
+export function saidCookie({ said, warns = false }: { said: string; warns?: boolean }, request: Request): string {
+  const value = encodeURIComponent(`${warns ? warningMark : ""}${said}`);
+  return hostCookie({ name: saidName, value, ageMsMax: saidMs }, request);
 }
 
-export function saidIn(request: Request): string | null {
+export function saidIn(request: Request): Notice | null {
   const value = hostCookieValue(saidName, request);
   try {
-    return value === null ? null : decodeURIComponent(value).slice(0, 500);
+    const text = value === null ? "" : decodeURIComponent(value).slice(0, 500);
+    if (text === "") return null;
+    return text.startsWith(warningMark) ? { tone: "warn", words: text.slice(1) } : { tone: "good", words: text };
   } catch {
     return null;
   }

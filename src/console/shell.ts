@@ -26,9 +26,9 @@ export function shellResponse({ content, page, call, request, status = 200 }: Sh
   return consoleResponse(text, { status, scripts, cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
-function noticeOf({ refused }: PageCall, said: string | null): Notice | null {
+function noticeOf({ refused }: PageCall, said: Notice | null): Notice | null {
   if (refused !== null && !refused.isShown) return { tone: "bad", words: sentence(refused.message) };
-  return said === null ? null : { tone: "good", words: said };
+  return said;
 }
 
 interface Answer {

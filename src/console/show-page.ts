@@ -44,7 +44,7 @@ async function act({ page, served, call, request }: Shown, { control }: ConsoleP
   if (!action) throw new DomainError("not_found", "This page has no such form: load it again");
   try {
     const result = await action(call, form);
-    if ("goTo" in result) return seeOther(result.goTo, [saidCookie(result.said, request)]);
+    if ("goTo" in result) return seeOther(result.goTo, [saidCookie(result, request)]);
     return shellResponse({ content: result.show, page, call, request });
   } catch (error) {
     return await showRefusal(error, { page, served, call, request, name, form });

@@ -30,5 +30,5 @@ export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promi
 async function signOut({ request, viewer }: SignInCall, { control }: ConsoleParts): Promise<Response> {
   if (request.method !== "POST") throw new DomainError("not_found", "There is no such page in the Console");
   if (viewer !== null) await deleteSession({ id: viewer.session.id, email: null }, control.sql);
-  return seeOther("/console/sign-in", [endedSessionCookie(request), saidCookie("You are signed out", request)]);
+  return seeOther("/console/sign-in", [endedSessionCookie(request), saidCookie({ said: "You are signed out." }, request)]);
 }

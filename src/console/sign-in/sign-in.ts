@@ -28,10 +28,9 @@ export async function signInPage(call: SignInCall, { control }: ConsoleParts): P
   const { request, query, viewer } = call;
   const next = nextPath(query.get("next"));
   if (viewer !== null && query.get("again") === null) return seeOther(next);
-  const said = saidIn(request);
-  const notice = said === null ? null : ({ tone: "good", words: said } as const);
+  const notice = saidIn(request);
   const main = markup`${oidcButton(control.oidc, buttonOf(call, next))}${forms({ email: viewer?.email ?? "", next, refused: null })}`;
-  return plainResponse({ title: "Sign in", notice, main }, { cookies: said === null ? [] : [saidOnceCookie(request)] });
+  return plainResponse({ title: "Sign in", notice, main }, { cookies: notice === null ? [] : [saidOnceCookie(request)] });
 }
 
 /** One message for every wrong sign-in. */

@@ -71,5 +71,5 @@ export function actionButton({
   hidden?: Readonly<Record<string, string>>;
 }): Html {
   const unseen = what === undefined ? null : markup`<span class="unseen"> ${what}</span>`;
-  return markup`<form class="inline" method="post" action="${action}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}<button type="submit" class="quiet small">${label}${unseen}</button></form>`;
+  return markup`<form class="inline" method="post" action="${action}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}<button type="submit" class="quiet">${label}${unseen}</button></form>`;
 }

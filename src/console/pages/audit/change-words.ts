@@ -9,20 +9,29 @@ type Changes = AuditView["changes"];
 export function changeLines(changes: Changes): Html | null {
   const all = Object.entries(changes);
   if (all.length === 0) return null;
-  return markup`${all.map(([field, { from, to }], index) => markup`${index === 0 ? null : markup`<br />`}${fieldWords(field)}: ${change(from, to)}`)}`;
+  return markup`${all.map(([field, { from, to }], index) => markup`${index === 0 ? null : markup`<br />`}${fieldWords(field)}: ${change(field, { from, to })}`)}`;
 }
 
 /** As one line, for a file. */
 export function changeText(changes: Changes): string {
   return Object.entries(changes)
-    .map(([field, { from, to }]) => `${fieldWords(field)}: ${from === null ? "" : `${valueWords(from)} → `}${valueWords(to)}`)
+    .map(
+      ([field, { from, to }]) =>
+        `${fieldWords(field)}: ${from === null ? "" : `${wordsOf(field, from)} → `}${wordsOf(field, to)}`,
+    )
     .join("; ");
 }
 
 /** Of something new there is no value before. */
-function change(from: unknown, to: unknown): Html {
-  if (from === null) return userText(valueWords(to));
-  return markup`${userText(valueWords(from))} → ${userText(valueWords(to))}`;
+function change(field: string, { from, to }: { from: unknown; to: unknown }): Html {
+  if (from === null) return userText(wordsOf(field, to));
+  return markup`${userText(wordsOf(field, from))} → ${userText(wordsOf(field, to))}`;
+}
+
+/** Roles and states are words of ours: `super_admin` → `super admin`. */
+function wordsOf(field: string, value: unknown): string {
+  const words = valueWords(value);
+  return field === "role" || field === "status" ? words.replaceAll("_", " ") : words;
 }
 
 /** `monthly_spend_limit_usd` → `Monthly spend limit (USD)` */

@@ -15,7 +15,9 @@ const places: readonly { form: RegExp; page: string }[] = [
 
 /** An id stays in one piece, as long as its column has the room. */
 function whole(target: string): Html {
-  return /^[a-z]+[-_][a-z0-9]{26}$/.test(target) ? markup`<small><bdi class="long">${target}</bdi></small>` : userText(target);
+  return /^[a-z]+[-_][a-z0-9]{26}$/.test(target)
+    ? markup`<small><bdi class="long whole">${target}</bdi></small>`
+    : userText(target);
 }
 
 /** A target that has a page here is a link; what was deleted since leads to a page that says so. */

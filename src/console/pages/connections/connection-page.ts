@@ -113,7 +113,7 @@ async function replace(call: PageCall, typed: FormFields): Promise<ActionResult>
 
 async function test(call: PageCall): Promise<ActionResult> {
   const made = await call.control<ConnectionTest>("POST", `${pathOf(call)}/test`);
-  return { goTo: call.link(pathOf(call)), said: testedWords(made) };
+  return { goTo: call.link(pathOf(call)), said: testedWords(made), warns: made.outcome !== "works" };
 }
 
 function deleteForm({ connector }: ConnectionView, call: PageCall): Html {

@@ -94,5 +94,5 @@ async function connect(call: PageCall, typed: FormFields): Promise<ActionResult>
   const path = `/connections/${made.id}`;
   if (!made.testable) return { goTo: call.link(path), said: `${row.name} is connected.` };
   const tested = await call.control<ConnectionTest>("POST", `${path}/test`);
-  return { goTo: call.link(path), said: `${row.name} is connected. ${testedWords(tested)}` };
+  return { goTo: call.link(path), said: `${row.name} is connected. ${testedWords(tested)}`, warns: tested.outcome !== "works" };
 }

@@ -30,7 +30,7 @@ export function attentionOf({ method, testable, last_test: test }: Judged): numb
 }
 
 export function testedWords({ outcome, message }: Pick<ConnectionTest, "outcome" | "message">): string {
-  return outcome === "works" ? "The test succeeded: the vendor accepted the credentials." : `The test failed: ${message}.`;
+  return outcome === "works" ? "The test succeeded: the vendor accepted the credentials." : `The test failed. ${message}.`;
 }
 
 export function methodName(method: string): string {
