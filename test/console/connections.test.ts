@@ -50,6 +50,9 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
     vendor = { status: 401, body: "" };
     const wrong = await saved();
     expect((await world.get(at(right), admin)).text).toContain("The vendor accepted the credentials");
+    const told = (await connect()).headers.get("set-cookie") ?? "";
+    const cookie = `weir=${admin.token}; ${told.split(";")[0]}`;
+    expect((await world.get(at(wrong), admin, { cookie })).text).toMatch(/class="notice warn"[^>]*>.*The test failed/);
     const { text } = await world.get(at("/connections"), admin);
     expect(text.indexOf(wrong)).toBeLessThan(text.indexOf(right));
     expect(text).toContain("The vendor refused the credentials");

@@ -6,7 +6,7 @@ const browsers: readonly (readonly [form: RegExp, name: string])[] = [
   [/\bOPR\/(\d+)/, "Opera"],
   [/\bFirefox\/(\d+)/, "Firefox"],
   [/\b(?:Headless)?Chrome\/(\d+)/, "Chrome"],
-  [/\bVersion\/(\d+)[.\d]* .*Safari\//, "Safari"],
+  [/\bVersion\/(\d+)/, "Safari"],
 ];
 
 const systems: readonly (readonly [form: RegExp, name: string])[] = [

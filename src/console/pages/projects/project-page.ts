@@ -73,7 +73,12 @@ function numbers({ id, metrics, vulnerabilities }: ProjectDetailsView, call: Pag
   return tiles([
     { label: "Components", value: metrics.components, note: `${metrics.vulnerable_components} vulnerable` },
     { label: "Vulnerabilities", value: vulnerabilities.total, note: "open or in progress" },
-    { label: "Open findings", value: metrics.findings_open, note: `${metrics.findings_in_progress} in progress`, path: findings({ status: "open" }) },
+    {
+      label: "Open findings",
+      value: metrics.findings_open,
+      note: `${metrics.findings_in_progress} in progress`,
+      path: findings({ status: "open" }),
+    },
     { label: "With a fix", value: metrics.fixable, path: findings({ fixable: "true" }) },
   ]);
 }
