@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { inferenceRoutes, notFound } from "../gateway/api/routes.ts";
 import { healthRoutes, publicReadiness, watchHealth, type Health } from "../process/health.ts";
+import { version } from "../process/service-state.ts";
 import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import type { ConsoleParts } from "../console/parts.ts";
@@ -40,7 +41,7 @@ export function makeApp({ gateway, control, tools, connectors, health, console }
       frontDoorRoutes({
         ...shared,
         slug: tools.slug,
-        version: document.info.version,
+        version,
         readiness: async () => publicReadiness(await current()),
         models: gateway.models,
         connectors: () => connectors.catalogCache.published?.connectors.length ?? null,
