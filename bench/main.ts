@@ -7,6 +7,7 @@ import { loadUsage } from "./load/load-arguments.ts";
 import { microCommand, runMicro } from "./micro/run.ts";
 import { runCatalog } from "./parts/catalog.ts";
 import { runBodies } from "./parts/bodies.ts";
+import { runConsole } from "./parts/console.ts";
 import { runEmbeddings } from "./parts/embeddings.ts";
 import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
@@ -34,11 +35,12 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   catalog            the connector catalog's export and its 304, one in flight, without other servers
   lists              lists over a million findings, without other servers than PostgreSQL
   log                first pages of the log among 20 million generations, without other servers than PostgreSQL
+  console            every page of the Console as each role, and requests while twenty people click
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
   --seconds S        the measured time of each load: hot-path 0.8 in each of three sweeps a round,
-                     features, fleet and embeddings 3, bodies and catalog 5, soak 60
+                     features, fleet and embeddings 3, bodies and catalog 5, console 8, soak 60
   --seed N           the calls of lists (default: a new seed, which is printed)
 
 npm run bench -- micro [NAME]        the cost of single functions; see bench/micro
@@ -90,6 +92,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async log(options, facts) {
     facts.log = await runLog(options);
+  },
+  async console(options, facts) {
+    facts.console = await runConsole({ ...options, seconds: options.seconds ?? 8 });
   },
   async micro(options, facts) {
     facts.micro = await runMicro(options);

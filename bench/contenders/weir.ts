@@ -1,6 +1,6 @@
 /** Weir as a fleet on this machine: gateways, admission workers, metering and prober as processes, with all features. */
-import { rmSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import type { Services } from "../../scripts/services.ts";
@@ -8,7 +8,7 @@ import { freePort } from "../../scripts/services/free-port.ts";
 import { shareCore } from "../../scripts/services/share-core.ts";
 import { keysFile } from "../data/prepare.ts";
 import type { Population } from "../data/plan.ts";
-import { dataFolder } from "../paths.ts";
+import { dataFolder, root } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
 import { pause } from "../until.ts";
@@ -31,6 +31,8 @@ export interface WeirPlan extends FleetPlan {
   storePrompts?: boolean;
   /** Whether the hot workspace has embeddings; default: no. */
   embeddings?: boolean;
+  /** Whether gateways serve the Console, with the whole catalog; default: no. */
+  console?: boolean;
 }
 
 /** Longer, since each of 10,000 keys is loaded into the counters at its first use. */
@@ -68,16 +70,24 @@ function subjectOf(population: Population["name"]): Subject {
   };
 }
 
-interface RunningFleet extends Omit<Running, "target"> {
+export interface RunningFleet extends Omit<Running, "target"> {
   targetOf(population: Population["name"]): Running["target"];
+  url: string;
+  operatorToken: string;
 }
 
-async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
+export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   const folder = join(dataFolder, "run");
   rmSync(folder, { recursive: true, force: true });
   const port = await freePort();
   const operatorToken = randomBytes(24).toString("hex");
-  const environment = { ...(await environmentOf(plan, folder)), OPERATOR_TOKEN: operatorToken };
+  const console = plan.console === true;
+  if (console) await cp(join(root, "catalog-data"), join(folder, "catalog"), { recursive: true });
+  const environment = {
+    ...(await environmentOf(plan, folder)),
+    OPERATOR_TOKEN: operatorToken,
+    CONSOLE: console ? "on" : "off",
+  };
   await using stack = new AsyncDisposableStack();
   const start = (name: string, words: string[], more: Record<string, string> = {}): Child =>
     stack.use(new Child({ name, arguments: words, environment: { ...environment, ...more } }));
@@ -103,6 +113,8 @@ async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   const [gateway, ...others] = gateways;
   const kept = stack.move();
   return {
+    url,
+    operatorToken,
     targetOf: (population) => ["--url", url, "--keys", keysFile(population)],
     usage: () =>
       Object.fromEntries(
@@ -188,6 +200,12 @@ async function writeCatalog(folder: string, { port }: Provider): Promise<string>
   };
   await mkdir(join(folder, "models"), { recursive: true });
   await writeFile(join(folder, "models/bench.json"), JSON.stringify([...models, embeddings]));
-  await writeFile(join(folder, "providers.json"), JSON.stringify([provider]));
+  await writeFile(join(folder, "providers.json"), JSON.stringify([...(await providersIn(folder)), provider]));
   return folder;
+}
+
+/** None, unless the folder has a catalog. */
+async function providersIn(folder: string): Promise<unknown[]> {
+  const path = join(folder, "providers.json");
+  return existsSync(path) ? (JSON.parse(await readFile(path, "utf8")) as unknown[]) : [];
 }

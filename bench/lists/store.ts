@@ -19,12 +19,20 @@ function weighted(weights: readonly (readonly [string | number, number])[], of: 
 }
 
 export async function insertKnown(sql: Queries): Promise<void> {
-  for (const { workspace, name } of plan.inventories) {
-    await sql`INSERT INTO workspaces (id, name) VALUES (${workspace}, ${name})`;
+  for (const { workspace, name } of plan.inventories) await sql`INSERT INTO workspaces (id, name) VALUES (${workspace}, ${name})`;
+  await insertProducts(plan.inventories, sql);
+  await insertPackages(sql);
+}
+
+export async function insertProducts(inventories: readonly plan.Inventory[], sql: Queries): Promise<void> {
+  for (const { workspace, name } of inventories) {
     await sql`
       INSERT INTO products (id, workspace_id, name, created_at)
       SELECT 'prd_' || ${name} || n, ${workspace}, 'Product ' || n, now() FROM generate_series(1, ${plan.products}::integer) AS n`;
   }
+}
+
+export async function insertPackages(sql: Queries): Promise<void> {
   await sql`
     INSERT INTO packages (ecosystem, key, name)
     SELECT ${weighted(plan.ecosystemWeights, chance("n", 1, sql), sql)}, name, name FROM (

@@ -1,5 +1,6 @@
 /** All SQL of the log part: fills `generations` by set-based statements. */
 import type postgres from "postgres";
+import { idDigits, rowChance } from "../data/draw.ts";
 import * as plan from "./plan.ts";
 
 type Queries = postgres.ISql;
@@ -8,14 +9,6 @@ type Queries = postgres.ISql;
 export function monthStarts(): number[] {
   return Array.from({ length: plan.months + 1 }, (_, n) => Date.UTC(2026, n - 2, 1));
 }
-
-/** A number from 0 to below 1 of the row `n`, which the salt determines. */
-const chance = (salt: number) => `(hashint8extended(n, ${salt}) & 1048575) / 1048576.0::float8`;
-
-const digits = Array.from(
-  { length: 9 },
-  (_, n) => `substr('234567abcdefghijklmnopqrstuvwxyz', ((at_ms >> ${5 * (8 - n)}) & 31)::integer + 1, 1)`,
-).join(" || ");
 
 export async function insertCustomers(sql: Queries): Promise<void> {
   await sql`INSERT INTO accounts (email) SELECT 'member-' || n || '@bench.test' FROM generate_series(0, ${plan.membersOfLarge - 1}::integer) AS n`;
@@ -42,14 +35,14 @@ export async function loadedGenerations(sql: Queries): Promise<number> {
 export async function insertGenerations({ from, to }: { from: number; to: number }, sql: Queries): Promise<void> {
   const starts = monthStarts();
   const [first = 0, end = 0] = [starts[0], starts.at(-1)];
-  const model = `least(floor(ln(1 - ${chance(1)}) / ln(1 - ${plan.modelShare}::float8)), ${plan.models - 1})::integer`;
-  const key = `CASE WHEN n % 2 = 0 THEN floor(${plan.keys.large} * ${chance(2)} ^ 3)
-    ELSE ${plan.keys.large} + floor(${plan.keys.others} * ${chance(3)}) END::integer`;
+  const model = `least(floor(ln(1 - ${rowChance(1)}) / ln(1 - ${plan.modelShare}::float8)), ${plan.models - 1})::integer`;
+  const key = `CASE WHEN n % 2 = 0 THEN floor(${plan.keys.large} * ${rowChance(2)} ^ 3)
+    ELSE ${plan.keys.large} + floor(${plan.keys.others} * ${rowChance(3)}) END::integer`;
   await sql.unsafe(`
     INSERT INTO generations (generation_id, reserved_nano, cost_nano, excess_nano, admitted_at, prompt_tokens, cached_tokens,
       completion_tokens, first_token_ms, duration_ms, status, late, streamed, usage_estimated, cost_pico, outcome, request_id,
       workspace_id, key_id, model, provider)
-    SELECT 'gen-' || ${digits} || translate(substr(md5(n::text), 1, 17), '0189', 'wxyz'), 1000000, 0, 0,
+    SELECT 'gen-' || ${idDigits} || translate(substr(md5(n::text), 1, 17), '0189', 'wxyz'), 1000000, 0, 0,
       to_timestamp(at_ms / 1000.0::float8), 20 + n % 500, 0, 1 + n % 200, 200 + n % 300, 500 + n % 3000, 200, false, n % 3 = 0, false, 0,
       'settled', 'req-' || n, CASE WHEN key < ${plan.keys.large} THEN '${plan.large}' ELSE 'ws-log-' || 1 + key % ${plan.workspaces - 1} END,
       'key-log-' || key, 'bench/model-' || model, 'bench'

@@ -30,11 +30,13 @@ export interface Testbed extends AsyncDisposable {
 export interface TestbedPlan {
   gateways: number;
   workers: number;
+  /** Prepares the run's database on the server with this URL. @returns its URL; default: two million settled generations */
+  database?(url: string, say: TestbedPlan["say"]): Promise<string>;
   say(line: string): void;
 }
 
 /** @throws Error with the program to install */
-export async function openTestbed({ gateways, workers, say }: TestbedPlan): Promise<Testbed> {
+export async function openTestbed({ gateways, workers, database = freshCopy, say }: TestbedPlan): Promise<Testbed> {
   const servers = await findServers();
   if ("missing" in servers) throw new Error(`Cannot start the servers: ${servers.missing}`);
   await using stack = new AsyncDisposableStack();
@@ -43,7 +45,7 @@ export async function openTestbed({ gateways, workers, say }: TestbedPlan): Prom
   for (const name of ["nats", "redis"]) rmSync(join(folder, name), { recursive: true, force: true });
   say("starting NATS, Redis and PostgreSQL");
   const services = stack.use(await startServices({ servers, folder, durable: true }));
-  const databaseUrl = await freshCopy(services.urls.DATABASE_URL, say);
+  const databaseUrl = await database(services.urls.DATABASE_URL, say);
   const provider = stack.use(await startProvider());
   const fleet = { provider, services, databaseUrl };
   const kept = stack.move();

@@ -8,6 +8,7 @@ import { environmentOf, type Program } from "../../scripts/services/program.ts";
 import type { MicroResult } from "../micro/run.ts";
 import type { Bodies } from "../parts/bodies.ts";
 import type { Catalog } from "../parts/catalog.ts";
+import type { ConsoleTimes } from "../parts/console.ts";
 import type { Embeddings } from "../parts/embeddings.ts";
 import type { Features } from "../parts/features.ts";
 import type { Fleet } from "../parts/fleet.ts";
@@ -38,11 +39,12 @@ export interface Facts {
   catalog?: Catalog;
   lists?: Lists;
   log?: Log;
+  console?: ConsoleTimes;
   micro?: MicroResult[];
 }
 
 /** The parts of a whole run. */
-export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak", "catalog", "micro"] as const;
+export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak", "catalog", "console", "micro"] as const;
 
 export function factsHere(command: string): Facts {
   const { model = "unknown" } = cpus()[0] ?? {};

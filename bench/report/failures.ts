@@ -5,7 +5,18 @@ import type { Facts } from "./facts.ts";
 const sentLateMsMax = 500;
 
 /** A run with a single failed request of Weir is invalid. Failures of other contenders are printed with their figures. */
-export function failuresOf({ hotPath, bodies, embeddings, features, fleet, streams, soak, catalog, lists }: Facts): string[] {
+export function failuresOf({
+  hotPath,
+  bodies,
+  embeddings,
+  features,
+  fleet,
+  streams,
+  soak,
+  catalog,
+  lists,
+  console,
+}: Facts): string[] {
   const measured: [string, Measurement[]][] = [
     ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
     ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
@@ -28,7 +39,24 @@ export function failuresOf({ hotPath, bodies, embeddings, features, fleet, strea
     .filter((one) => one.failed > 0)
     .map(({ name, failed }) => `catalog, ${name}: ${failed} failed`);
   const differing = (lists?.differing ?? []).map((call) => `lists: the answer differs from the naive query's for ${call}`);
-  return [...failed, ...streamed, ...soaked, ...behind, ...read, ...differing];
+  return [...failed, ...streamed, ...soaked, ...behind, ...read, ...differing, ...consoleFailures(console)];
+}
+
+function consoleFailures(console: Facts["console"]): string[] {
+  if (console === undefined) return [];
+  const { pages, missing, traffic } = console;
+  const unseen = pages
+    .filter(({ failed }) => failed > 0)
+    .map(({ visitor, page, statuses }) => `console, ${visitor} at ${page}: ${JSON.stringify(statuses)}`);
+  const refused = traffic.flatMap(({ alone, beside, clicks }, n) => [
+    ...[alone, beside]
+      .filter(({ failedInAll }) => failedInAll > 0)
+      .map((result) => failureLine("console", { round: n + 1, result })),
+    ...(Object.keys(clicks.statuses).some((status) => status !== "200")
+      ? [`console, clicks of round ${n + 1}: ${JSON.stringify(clicks.statuses)}`]
+      : []),
+  ]);
+  return [...missing.map((path) => `console: bench/console/samples.ts has no parameter for ${path}`), ...unseen, ...refused];
 }
 
 function isWeir({ contender }: { contender: string }): boolean {

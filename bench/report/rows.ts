@@ -1,6 +1,7 @@
 /** The table of bars, goals, and the values that a run reached. */
 import { ceilingConnections } from "../parts/hot-path.ts";
 import type { Cost, Measurement } from "../measure/measure.ts";
+import type { ConsoleTimes } from "../parts/console.ts";
 import type { Facts } from "./facts.ts";
 
 export interface Row {
@@ -13,7 +14,7 @@ export interface Row {
   values: number[];
 }
 
-export function rowsOf({ hotPath, streams, soak, catalog, lists, log }: Facts): Row[] {
+export function rowsOf({ hotPath, streams, soak, catalog, lists, log, console }: Facts): Row[] {
   const all = hotPath?.measurements ?? [];
   const sweeps = sweepsOf(all);
   const ratio = (over: string, under: string) => sweeps.map((sweep) => ceiling(sweep, over) / ceiling(sweep, under));
@@ -45,9 +46,22 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists, log }: Facts): 
       log ? [Math.max(...Object.values(log.databaseMs).map((summary) => summary?.p99 ?? Number.NaN))] : [],
       "ms",
     ),
+    row("Console: p99 of the slowest page", "lower", [50, 25], console ? [slowestPageMs(console)] : [], "ms"),
+    row(
+      "200 requests a second while twenty sessions click in the Console: p99",
+      "lower",
+      [25, 10],
+      console?.traffic.map(({ beside }) => beside.latencyMs?.p99 ?? Number.NaN) ?? [],
+      "ms",
+    ),
     row("catalog at one in flight: p99 of the full NDJSON export", "lower", [20, 5], catalogP99("export"), "ms"),
     row("catalog at one in flight: p99 of a 304 on repeat", "lower", [5, 1], catalogP99("304"), "ms"),
   ];
+}
+
+/** Files are no pages. */
+function slowestPageMs({ pages }: ConsoleTimes): number {
+  return Math.max(...pages.flatMap(({ isFile, latencyMs }) => (isFile ? [] : [latencyMs?.p99 ?? Number.NaN])));
 }
 
 /** Groups measurements by sweep. Ratios use only figures of one sweep, since the machine was equally fast within its seconds. */

@@ -20,11 +20,12 @@ export interface BarsPlot {
   /** The label of the axis, with its unit. */
   axis: string;
   panels: Panel[];
+  /** For the names of bars; default: 130. */
+  nameWidth?: number;
   /** The order of parts. Parts that are not listed come first. */
   order?: readonly string[];
 }
 
-const nameWidth = 130;
 const valueWidth = 70;
 const rowHeight = 26;
 const barHeight = 16;
@@ -32,7 +33,7 @@ const headHeight = 46;
 const axisHeight = 40;
 const panelNameHeight = 24;
 
-export function barsSvg({ title, axis, panels, order = [] }: BarsPlot): string {
+export function barsSvg({ title, axis, panels, nameWidth = 130, order = [] }: BarsPlot): string {
   const found = new Set(panels.flatMap(({ bars }) => bars.flatMap(({ parts }) => parts.map(({ name }) => name))));
   const names = [...found].toSorted((one, other) => order.indexOf(one) - order.indexOf(other));
   const legend = names.length > 1 ? names : [];

@@ -4,6 +4,7 @@ import { bodiesSections } from "./bodies.ts";
 import { embeddingsSections } from "./embeddings.ts";
 import { capacitySections } from "./capacity.ts";
 import { catalogSections } from "./catalog.ts";
+import { consoleSections } from "./console.ts";
 import { featuresSections } from "./features.ts";
 import { hotPathSections } from "./hot-path.ts";
 import { microSections } from "./micro.ts";
@@ -13,7 +14,7 @@ import { soakSections } from "./soak.ts";
 import { streamsSections } from "./streams.ts";
 
 export function sectionsOf(facts: Facts): Section[] {
-  const { hotPath, bodies, embeddings, features, streams, soak, catalog, micro } = facts;
+  const { hotPath, bodies, embeddings, features, streams, soak, catalog, console, micro } = facts;
   return [
     ...runSections(facts),
     ...(hotPath ? hotPathSections(hotPath) : []),
@@ -23,6 +24,7 @@ export function sectionsOf(facts: Facts): Section[] {
     ...(streams ? streamsSections(streams) : []),
     ...(soak ? soakSections(soak) : []),
     ...(catalog ? catalogSections(catalog) : []),
+    ...(console ? consoleSections(console) : []),
     ...(micro ? microSections(micro) : []),
     ...capacitySections(facts),
   ];
