@@ -1,7 +1,6 @@
 /** The SQL that loads the security side of the console part, besides what the lists part loads in the same way. */
 import type postgres from "postgres";
 import * as lists from "../lists/plan.ts";
-import { projectId, sbomId } from "../lists/store.ts";
 import * as plan from "./plan.ts";
 
 type Queries = postgres.ISql;
@@ -11,12 +10,54 @@ export async function insertNames(sql: Queries): Promise<void> {
   await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) SELECT name, id, false FROM vulnerabilities`;
 }
 
-/** The newest document of a project has all of its findings, and the scan of it is done. */
-export async function completeProject(number: number, sql: Queries): Promise<void> {
-  await sql`INSERT INTO finding_sboms (sbom_id, finding_id) SELECT ${sbomId(number)}, id FROM findings WHERE project_id = ${projectId(number)}`;
+/**
+ * Until the end of the transaction, triggers and foreign keys stay silent, which would take most of the time: what they do for lists
+ * follows at once by `addUpLists`. Findings are looked up one by one, as in a scan.
+ */
+export async function silenceTriggers(sql: Queries): Promise<void> {
+  await sql`SELECT set_config('session_replication_role', 'replica', true), set_config('enable_hashjoin', 'off', true)`;
+}
+
+/** Everything that is kept for lists, as the triggers of findings keep it. All findings of an issue have its rank. */
+export async function addUpLists(sql: Queries): Promise<void> {
+  await sql`SELECT set_config('enable_hashjoin', 'on', true)`;
+  await sql`ANALYZE findings`;
   await sql`
-    UPDATE projects SET sbom_id = ${sbomId(number)}, scan_status = 'completed', last_scanned_at = now()
-    WHERE id = ${projectId(number)}`;
+    INSERT INTO finding_sboms (sbom_id, finding_id, status, false_positive, rank)
+    SELECT replace(project_id, 'prj_', 'sbom_') || '_1', id, status, false_positive, rank FROM findings`;
+  await sql`
+    UPDATE projects SET sbom_id = replace(id, 'prj_', 'sbom_') || '_1', scan_status = 'completed', last_scanned_at = now()`;
+  await sql`
+    INSERT INTO finding_buckets (scope_id, depth, rank, slice, status, false_positive, amount)
+    SELECT scope_id, depth, rank, slice, status, false_positive, sum(amount)
+    FROM (
+      SELECT workspace_id, product_id, project_id, rank, status, false_positive, left(id, 13) AS finest, count(*) AS amount
+      FROM findings GROUP BY workspace_id, product_id, project_id, rank, status, false_positive, finest
+    ) AS counted
+    CROSS JOIN LATERAL (VALUES (workspace_id), (product_id), (project_id)) AS scopes (scope_id)
+    CROSS JOIN LATERAL (
+      VALUES (0::smallint, ''), (1, left(finest, 7)), (2, left(finest, 9)), (3, left(finest, 10)), (4, finest)
+    ) AS slices (depth, slice)
+    WHERE scope_id IS NOT NULL
+    GROUP BY scope_id, depth, rank, slice, status, false_positive`;
+  await sql`
+    INSERT INTO scope_vulnerabilities
+      (scope_id, vulnerability_id, workspace_id, product_id, name, rank, ecosystems, findings, projects, top_finding)
+    SELECT project_id, vulnerability_id, min(workspace_id), min(product_id), vulnerabilities.name, max(findings.rank),
+      bit_or(ecosystem_bit(ecosystem)), count(*), 1, min(findings.id)
+    FROM findings JOIN packages ON packages.id = package_id JOIN vulnerabilities ON vulnerabilities.id = vulnerability_id
+    WHERE live GROUP BY project_id, vulnerability_id, vulnerabilities.name`;
+  await sql`
+    INSERT INTO scope_vulnerabilities (scope_id, vulnerability_id, name, rank, ecosystems, findings, projects, top_finding)
+    SELECT wider.id, vulnerability_id, name, max(rank), bit_or(ecosystems), sum(findings), sum(projects), min(top_finding)
+    FROM scope_vulnerabilities CROSS JOIN LATERAL (VALUES (workspace_id), (product_id)) AS wider (id)
+    WHERE wider.id IS NOT NULL GROUP BY wider.id, vulnerability_id, name`;
+  await sql`
+    INSERT INTO vulnerability_buckets (scope_id, depth, rank, slice, ecosystems, amount)
+    SELECT scope_id, depth, rank, slice, ecosystems, count(*)
+    FROM scope_vulnerabilities
+    CROSS JOIN LATERAL (VALUES (0::smallint, ''), (1, left(name, 6)), (2, left(name, 8)), (3, left(name, 10))) AS slices (depth, slice)
+    GROUP BY scope_id, depth, rank, slice, ecosystems`;
 }
 
 export async function insertComponents(sql: Queries): Promise<void> {
