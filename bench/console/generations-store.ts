@@ -16,7 +16,7 @@ export async function insertPeople(sql: Queries): Promise<void> {
   await sql`INSERT INTO accounts (email) SELECT 'member-' || n || '@bench.test' FROM generate_series(0, ${members - 1}::integer) AS n`;
   await sql`
     INSERT INTO workspaces (id, name, early_access, spend_limit_nano)
-    SELECT 'ws-console-' || n, 'console-' || n, '{routing,own_keys}', 500000 * ${nanoPerUsd.toString()}::bigint
+    SELECT 'ws-console-' || n, 'console-' || n, '{routing,own_keys,models_page}', 500000 * ${nanoPerUsd.toString()}::bigint
     FROM generate_series(0, ${workspaces - 1}::integer) AS n`;
   await sql`
     INSERT INTO members (workspace_id, email, role)
