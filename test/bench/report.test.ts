@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import type { PageTimes } from "../../bench/console/visit.ts";
 import { Histogram } from "../../bench/load/histogram.ts";
 import { Tally, type Result } from "../../bench/load/tally.ts";
 import type { Measurement } from "../../bench/measure/measure.ts";
@@ -40,6 +41,12 @@ function slice(contender: string, load: string, sweep: number, perSecond = 1_000
 const turn = { round: 1, idleBytes: 1e8, loadedBytes: 2e8, recoveredBytes: 1.5e8 };
 const lateness = new Histogram();
 lateness.add(1);
+
+function seen(page: string, status: number): PageTimes {
+  const failed = status === 200 ? 0 : 300;
+  const times = { firstMs: 3, latencyMs: lateness.summary(), bytes: 9_000 };
+  return { visitor: "admin", page, isFile: false, ...times, failed, statuses: { [status]: 300 } };
+}
 
 function wholeFacts(): Facts {
   const loads = ["1 connections", "8 connections", "32 connections", "128 connections"];
@@ -103,6 +110,19 @@ function wholeFacts(): Facts {
         { name: "304", bytes: 0, latencyMs: lateness.summary(), failed: 0 },
       ],
     },
+    console: {
+      pages: [seen("/keys", 200), { ...seen("/requests, CSV", 200), isFile: true }],
+      missing: [],
+      requestsPerSecond: 200,
+      direct: resultOf(200),
+      traffic: [
+        {
+          alone: resultOf(200),
+          beside: resultOf(200),
+          clicks: { perSecond: 90, latencyMs: lateness.summary(), statuses: { 200: 900 } },
+        },
+      ],
+    },
     micro: [{ question: "body-check", what: "1 KiB", unit: "request", median: 3, least: 2 }],
   };
 }
@@ -131,7 +151,17 @@ describe("a result", () => {
 
   test("plots are XML, name their axes, and have dark colors", () => {
     const plots = sections.flatMap((section) => section.plots);
-    expect(plots.map(({ name }) => name)).toEqual(["rate", "latency", "cost", "bodies", "features", "lateness", "memory", "lag"]);
+    expect(plots.map(({ name }) => name)).toEqual([
+      "rate",
+      "latency",
+      "cost",
+      "bodies",
+      "features",
+      "lateness",
+      "memory",
+      "lag",
+      "console",
+    ]);
     for (const { svg } of plots) {
       const opened = [...svg.matchAll(/<([a-z]+)[^>]*?(\/?)>/g)].filter(([, , closed]) => closed === "").map(([, name]) => name);
       const ended = [...svg.matchAll(/<\/([a-z]+)>/g)].map(([, name]) => name);
@@ -228,6 +258,16 @@ describe("a run is invalid", () => {
     const facts = wholeFacts();
     facts.catalog = { cases: [{ name: "304", bytes: 9, latencyMs: null, failed: 3 }] };
     expect(failuresOf(facts)).toEqual(["catalog, 304: 3 failed"]);
+  });
+
+  test("when a page of the Console did not answer, or has no address", () => {
+    const facts = wholeFacts();
+    facts.console?.pages.push(seen("/spend", 500));
+    facts.console?.missing.push("/new/:id");
+    expect(failuresOf(facts)).toEqual([
+      "console: bench/console/samples.ts has no parameter for /new/:id",
+      'console, admin at /spend: {"500":300}',
+    ]);
   });
 
   test("when a soak did not reach its rate", () => {

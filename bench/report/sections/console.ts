@@ -22,7 +22,7 @@ export function consoleSections(console: ConsoleTimes): Section[] {
     name,
     parts: [{ name: "p99", value: Math.max(...all.map(({ latencyMs }) => latencyMs?.p99 ?? 0)) }],
   }));
-  const axis = "ms from request to last byte, p99, of the slowest role";
+  const axis = "milliseconds from request to last byte, p99, of the slowest role";
   const svg = barsSvg({ title: "Pages of the Console", axis, panels: [{ name: "", bars }], nameWidth: 230 });
   const plot = { name: "console", svg, alt: "The 99th percentile of the time of each page of the Console, of the slowest role" };
   const text = [table(head, lines), trafficTable(console)].join("\n\n");
