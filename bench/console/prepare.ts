@@ -57,7 +57,7 @@ async function prepare({ url, name, say }: { url: string; name: string; say: Say
   await bringToSchema(loadingUrl, nowMs);
   {
     // Nothing needs to be on disk before the end.
-    await using sql = connect(loadingUrl, { connection: { synchronous_commit: "off" } });
+    await using sql = connect(loadingUrl, { connection: { synchronous_commit: "off", work_mem: "256MB" } });
     await loadGenerations(nowMs, sql, say);
     await loadSecurity(sql, say);
     say("tidying up");
