@@ -50,7 +50,7 @@ export type ViewerName = keyof typeof viewers;
 
 export const inventories: readonly Inventory[] = Array.from({ length: workspaces }, (_, n) => ({
   workspace: workspaceId(n),
-  name: `console${n}_`,
+  name: `console${"abcde"[n]}`,
   issues: { first: 1, count: 300_000 },
 }));
 

@@ -24,9 +24,9 @@ export async function addUpLists(sql: Queries): Promise<void> {
   await sql`ANALYZE findings`;
   await sql`
     INSERT INTO finding_sboms (sbom_id, finding_id, status, false_positive, rank)
-    SELECT replace(project_id, 'prj_', 'sbom_') || '_1', id, status, false_positive, rank FROM findings`;
+    SELECT 'sbom_listsb' || substr(project_id, 11), id, status, false_positive, rank FROM findings`;
   await sql`
-    UPDATE projects SET sbom_id = replace(id, 'prj_', 'sbom_') || '_1', scan_status = 'completed', last_scanned_at = now()`;
+    UPDATE projects SET sbom_id = 'sbom_listsb' || substr(id, 11), scan_status = 'completed', last_scanned_at = now()`;
   await sql`
     INSERT INTO finding_buckets (scope_id, depth, rank, slice, status, false_positive, amount)
     SELECT scope_id, depth, rank, slice, status, false_positive, sum(amount)

@@ -26,6 +26,12 @@ export const statementFindings = 5_000;
 /** The number of findings that a scan writes at once. Their ids have the same millisecond. */
 export const scanFindings = 500;
 
+/** An id of the tools API: 26 characters of a-z and 2-7 after the kind. */
+export function listId(kind: "prd" | "prj" | "sbom", name: string, number: number): string {
+  const digits = String(number).padStart(26 - name.length, "0");
+  return `${kind}_${name}${digits.replace(/[0189]/g, (digit) => "wxyz"["0189".indexOf(digit)] ?? "")}`;
+}
+
 /** The frequencies of ranks: a quarter of all issues has no score, and few scores cover most of the rest. */
 export const rankWeights: readonly [rank: number, weight: number][] = [
   [0, 250],

@@ -25,10 +25,11 @@ export async function insertKnown(sql: Queries): Promise<void> {
 }
 
 export async function insertProducts(inventories: readonly plan.Inventory[], sql: Queries): Promise<void> {
-  for (const { workspace, name } of inventories) {
+  for (const inventory of inventories) {
+    const ids = Array.from({ length: plan.products }, (_, n) => productId(inventory, n + 1));
     await sql`
       INSERT INTO products (id, workspace_id, name, created_at)
-      SELECT 'prd_' || ${name} || n, ${workspace}, 'Product ' || n, now() FROM generate_series(1, ${plan.products}::integer) AS n`;
+      SELECT id, ${inventory.workspace}, 'Product ' || n, now() FROM unnest(${ids}::text[]) WITH ORDINALITY AS product (id, n)`;
   }
 }
 
@@ -68,21 +69,23 @@ export async function insertVulnerabilities(sql: Queries): Promise<void> {
 
 /** @returns the numbers of the projects that are loaded */
 export async function loadedProjects(sql: Queries): Promise<Set<number>> {
-  const rows = await sql<{ number: number }[]>`SELECT substr(id, 10)::integer AS number FROM projects WHERE id LIKE 'prj_lists%'`;
+  const rows = await sql<
+    { number: number }[]
+  >`SELECT substr(name, 9)::integer AS number FROM projects WHERE id LIKE 'prj_lists%'`;
   return new Set(rows.map(({ number }) => number));
 }
 
 export function projectId(number: number): string {
-  return `prj_lists${number}`;
+  return plan.listId("prj", "lists", number);
 }
 
 export function productId({ name }: plan.Inventory, number: number): string {
-  return `prd_${name}${number}`;
+  return plan.listId("prd", name, number);
 }
 
 /** The newest document of a project. */
 export function sbomId(number: number): string {
-  return `sbom_lists${number}_1`;
+  return plan.listId("sbom", "listsb", number);
 }
 
 /** Inserts a project with two documents. A third of the projects belongs to no product. */
@@ -94,9 +97,9 @@ export async function insertProject({ number, inventory }: plan.ProjectOfInvento
       'upload', now())`;
   await sql`
     INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, components, created_by, created_at)
-    SELECT 'sbom_lists' || ${number}::integer || '_' || n, ${inventory.workspace}, ${id}, decode(md5(n::text), 'hex'), '', 'CycloneDX', '1.6',
+    SELECT id, ${inventory.workspace}, ${id}, decode(md5(n::text), 'hex'), '', 'CycloneDX', '1.6',
       'json', 1000, 'bench', now()
-    FROM generate_series(0, 1) AS n`;
+    FROM unnest(${[plan.listId("sbom", "listsa", number), sbomId(number)]}::text[]) WITH ORDINALITY AS document (id, n)`;
 }
 
 export interface Portion {
