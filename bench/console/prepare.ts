@@ -7,6 +7,7 @@ import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { migrate, readMigrations } from "../../src/backing/migrate.ts";
 import { GenerationsMonths } from "../../src/gateway/metering/months-store.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
+import { rollUpUsage } from "../../src/gateway/usage/roll-up.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { mintKey, newGenerationId, newKeyId } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
@@ -147,9 +148,11 @@ async function loadFindings(sql: postgres.Sql, say: Say): Promise<void> {
   });
 }
 
-/** @throws Error when the loaded money does not add up */
+/** Rolls usage up as metering would have done. @throws Error when the loaded money does not add up */
 async function finish(url: string, say: Say): Promise<void> {
   await using database = openPostgres({ url: new Secret(url), applicationName: "bench", clock: systemClock });
+  say("rolling usage up");
+  await rollUpUsage({ sql: database.sql, clock: systemClock });
   const onChecked = ({ invariant, rows }: { invariant: string; rows: number }) => say(`verified ${invariant} over ${rows} rows`);
   const { broken } = await verifyLedger({ sql: database.sql, onChecked });
   if (broken !== null) throw new Error(`The prepared data violates ${broken.invariant}: ${broken.detail}`);
