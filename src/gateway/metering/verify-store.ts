@@ -183,7 +183,7 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT workspace_id, key_id, model, generations, failed, prompt_tokens, cached_tokens, completion_tokens, cost_nano
         FROM generation_days`)}) AS generation
     FULL JOIN (${side(sql`
-      SELECT ${summed} FROM usage_sums JOIN usage_series ON id = series_id WHERE span = 1
+      SELECT ${summed} FROM usage_sums JOIN usage_series ON id = series_id WHERE kind = 0 AND span = 1
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
@@ -202,6 +202,21 @@ function usageSpansAgree(sql: Queries): Promise<Finding> {
       SELECT series_id, ${summed(1)}, ${summed(4)}, ${summed(24)}, ${summed(96)}
       FROM usage_sums CROSS JOIN (SELECT max(summed_before) AS before FROM usage_state) AS state WHERE before IS NOT NULL GROUP BY series_id
     ) AS series`);
+}
+
+/** The sums by key alone and by model alone are those by everything, in each quarter of an hour of a workspace. */
+function usageKindsAgree(sql: Queries): Promise<Finding> {
+  const summed = (kind: number) => sql`
+    coalesce(sum(requests) FILTER (WHERE kind = ${kind}), 0) AS ${sql(`requests_${kind}`)},
+    coalesce(sum(charge_nano) FILTER (WHERE kind = ${kind}), 0) AS ${sql(`charge_${kind}`)}`;
+  return only(sql<Finding[]>`
+    SELECT count(*) AS rows,
+      min(format('workspace number %s, quarter %s: %s requests of %s, %s of %s by keys, %s of %s by models', workspace, start, requests_0, charge_0,
+        requests_1, charge_1, requests_2, charge_2))
+        FILTER (WHERE (requests_0, charge_0) <> (requests_1, charge_1) OR (requests_0, charge_0) <> (requests_2, charge_2)) AS broken
+    FROM (
+      SELECT workspace, start, ${summed(0)}, ${summed(1)}, ${summed(2)} FROM usage_sums WHERE span = 1 GROUP BY workspace, start
+    ) AS quarter`);
 }
 
 /** A charge plus its excess is the exact cost in pico-USD, rounded half up once. */
@@ -266,4 +281,5 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   leaving_is_charged: disconnectIsCharged,
   usage_adds_up: usageAddsUp,
   usage_spans_agree: usageSpansAgree,
+  usage_kinds_agree: usageKindsAgree,
 };

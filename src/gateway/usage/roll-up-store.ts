@@ -78,8 +78,11 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
         SELECT * FROM generation_usage WHERE generation_id >= ${closed} AND generation_id < ${upTo}
         UNION ALL SELECT * FROM late WHERE generation_id < ${closed}
       ) AS part GROUP BY ${series}, quarter
+    ), by_kind AS MATERIALIZED (
+      SELECT ${ofKind(tx)}, quarter, ${sums(tx)} FROM used CROSS JOIN (VALUES (0::smallint), (1), (2)) AS of_kind (kind)
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     ), named AS (
-      SELECT DISTINCT ${series} FROM used
+      SELECT DISTINCT ${series} FROM by_kind
     ), known AS MATERIALIZED (
       SELECT id, ${series} FROM named JOIN usage_series USING (${series})
     ), made AS (
@@ -89,13 +92,20 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
       UPDATE usage_state SET closed_before = ${upTo}
     )
     INSERT INTO usage_sums AS kept
-    SELECT coalesce(number, 0), span, quarter - quarter % span, all_series.id, ${sums(tx)}
-    FROM used JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
+    SELECT coalesce(number, 0), span, quarter - quarter % span, all_series.id, ${sums(tx)}, kind
+    FROM by_kind JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
     LEFT JOIN workspaces ON workspaces.id = workspace_id
     JOIN (VALUES (1::smallint), (4), (24), (96)) AS spans (span)
       ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
-    GROUP BY 1, 2, 3, 4
+    GROUP BY 1, 2, 3, 4, kind
     ${addedTo(tx)}`;
+}
+
+/** The kind, and the names that it has of a series; the migration that added kinds explains them. */
+function ofKind(sql: Queries) {
+  const unlessOf = (kind: number, name: string) => sql`CASE kind WHEN ${kind} THEN '*' ELSE ${sql(name)} END AS ${sql(name)}`;
+  return sql`kind, workspace_id, ${unlessOf(2, "key_id")}, ${unlessOf(1, "model")}, ${unlessOf(1, "provider")}, ${unlessOf(1, "endpoint")},
+    own_key AND kind = 0 AS own_key`;
 }
 
 function sums(sql: Queries) {
@@ -106,7 +116,7 @@ function sums(sql: Queries) {
 
 function addedTo(sql: Queries) {
   return sql`
-    ON CONFLICT (workspace, span, start, series_id) DO UPDATE SET
+    ON CONFLICT (workspace, kind, span, start, series_id) DO UPDATE SET
       requests = kept.requests + excluded.requests, errors = kept.errors + excluded.errors,
       prompt_tokens = kept.prompt_tokens + excluded.prompt_tokens, cached_tokens = kept.cached_tokens + excluded.cached_tokens,
       cache_write_tokens = kept.cache_write_tokens + excluded.cache_write_tokens,
@@ -127,7 +137,7 @@ export function sumNextSpans(before: number, sql: Database): Promise<boolean> {
       SELECT min(start) AS start FROM usage_state
       CROSS JOIN (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN LATERAL (
         SELECT start FROM usage_sums
-        WHERE workspace = number AND span = 1 AND start >= coalesce(summed_before, 0) AND start < ${before} ORDER BY start LIMIT 1
+        WHERE workspace = number AND kind = 0 AND span = 1 AND start >= coalesce(summed_before, 0) AND start < ${before} ORDER BY start LIMIT 1
       ) AS first`;
     const from = next?.start === null || next === undefined ? before : next.start - (next.start % sixHours);
     const upTo = Math.min(from + sixHours, before);
@@ -143,11 +153,12 @@ async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Tran
   await tx`
     INSERT INTO usage_sums AS kept
     SELECT number, span, longer.start, series_id, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
-      charge_nano, list_nano
-    FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (4::smallint), (24), (96)) AS lengths (length)
+      charge_nano, list_nano, of_kind.kind
+    FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (0::smallint), (1), (2)) AS of_kind (kind)
+    CROSS JOIN (VALUES (4::smallint), (24), (96)) AS lengths (length)
     CROSS JOIN LATERAL (
       SELECT length AS span, start - start % length AS start, series_id, ${sums(tx)} FROM usage_sums
-      WHERE workspace = number AND span = 1 AND start >= ${from} AND start < ${upTo}
+      WHERE workspace = number AND usage_sums.kind = of_kind.kind AND span = 1 AND start >= ${from} AND start < ${upTo}
       GROUP BY 2, 3
     ) AS longer
     ${addedTo(tx)}`;

@@ -60,11 +60,21 @@ export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageRowS
   }) as Promise<UsageRowSums[]>;
 }
 
+/** The kinds of sums, of which the last two have far fewer rows. */
+const kinds = { byAll: 0, byKey: 1, byModel: 2 };
+
+function kindOf({ keys, model, by }: UsageQuery): number {
+  const areKeys = keys !== null || by.has("key") || by.has("member");
+  const areModels = model !== null || by.has("model") || by.has("provider") || by.has("endpoint");
+  return areKeys && areModels ? kinds.byAll : areKeys ? kinds.byKey : kinds.byModel;
+}
+
 /** Above the ids of all generations. A range with two bounds is what makes the planner use the index. */
 const afterAllIds = "gen-~";
 
 function selectSums(query: UsageQuery, { closed, summedBefore }: State, tx: Transaction) {
   const { workspace, keys, model, starts, end, rowsMax } = query;
+  const kind = kindOf(query);
   const blocks = starts.flatMap((from, index) =>
     blocksOf({ from, to: starts[index + 1] ?? end, summedBefore }).map((block) => ({ ...block, period: index + 1 })),
   );
@@ -78,17 +88,18 @@ function selectSums(query: UsageQuery, { closed, summedBefore }: State, tx: Tran
   const period = tx`width_bucket(quarter, ${starts}::integer[]) AS period`;
   return tx<UsageRowSums[]>`
     WITH series AS MATERIALIZED (
-      SELECT id, key_id, model, provider, endpoint FROM usage_series WHERE ${own}
-    ), part AS (
-      SELECT ${part} FROM unnest(
+      SELECT id, key_id, model, provider, endpoint FROM usage_series
+      WHERE ${own} AND (key_id = '*') = ${kind === kinds.byModel} AND (model = '*') = ${kind === kinds.byKey}
+    ), summed AS (
+      SELECT period, series_id, ${sums(tx)} FROM unnest(
         ${blocks.map(({ period }) => period)}::integer[], ${blocks.map(({ span }) => span)}::smallint[],
         ${blocks.map(({ from }) => from)}::integer[], ${blocks.map(({ to }) => to)}::integer[]
-      ) AS block (period, block_span, block_from, block_to) CROSS JOIN LATERAL (
-        SELECT series_id, ${sums(tx)} FROM usage_sums
-        WHERE workspace = (SELECT number FROM workspaces WHERE id = ${workspace}) AND span = block_span
-          AND start >= block_from AND start < block_to ${isNarrow ? tx`AND series_id = ANY(ARRAY(SELECT id FROM series))` : tx``}
-        GROUP BY series_id
-      ) AS in_block JOIN series ON series.id = series_id
+      ) AS block (period, block_span, block_from, block_to) JOIN usage_sums ON span = block_span AND start >= block_from AND start < block_to
+      WHERE workspace = (SELECT number FROM workspaces WHERE id = ${workspace}) AND kind = ${kind}
+        ${isNarrow ? tx`AND series_id = ANY(ARRAY(SELECT id FROM series))` : tx``}
+      GROUP BY period, series_id
+    ), part AS (
+      SELECT ${part} FROM summed JOIN series ON series.id = series_id
       UNION ALL
       SELECT ${part} FROM (
         SELECT *, ${period} FROM generation_usage

@@ -54,7 +54,7 @@ test.each(oneDatabase)("a month stays while its usage is not rolled up, on $name
 });
 
 test.each(oneDatabase)(
-  "ledger verify names usage that lacks a nano-USD, and a span that differs from its quarters, on $name",
+  "ledger verify names usage that lacks a nano-USD, and a span or a kind that differs from the other sums, on $name",
   async ({ open }) => {
     await using database = await open();
     const { sql } = database;
@@ -73,6 +73,12 @@ test.each(oneDatabase)(
     expect(await broken()).toEqual({
       invariant: "usage_spans_agree",
       detail: "series 1: 1 requests of 200000 by quarters, 1 of 200000 by hours, 1 of 200000 by six hours, 1 of 199999 by days",
+    });
+    await sql`UPDATE usage_sums SET charge_nano = charge_nano + CASE WHEN span = 96 THEN 1 ELSE 0 END - CASE WHEN kind = 1 THEN 1 ELSE 0 END`;
+    const quarter = august / 900_000;
+    expect(await broken()).toEqual({
+      invariant: "usage_kinds_agree",
+      detail: `workspace number 1, quarter ${quarter}: 1 requests of 200000, 1 of 199999 by keys, 1 of 200000 by models`,
     });
   },
 );
