@@ -141,6 +141,7 @@ function monthStart(month: Month): GenerationId {
 /**
  * The newest of each of the workspace's models, which the index is searched for one after the other, then the newest of these. A first
  * look at a few rows of each model finds a row that the whole page is not older than, so that few rows are read that it does not have.
+ * `is_checked_late` has the planner search the index of models also for a rare one.
  * @param oldest the beginning of a month, so that no index is searched in its middle; null: all months
  */
 async function selectLogOfModels<Row extends object>(
@@ -153,7 +154,8 @@ async function selectLogOfModels<Row extends object>(
     SELECT hashtext(model) FROM generations
     WHERE hashtext(workspace_id) = hashtext(${workspace}) ${notBefore(oldest, sql)} ${after}
     ORDER BY hashtext(model) LIMIT 1`;
-  const ofUsedModel = sql`${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash ${within(page, sql)} ${notBefore(oldest, sql)}`;
+  const ofUsedModel = sql`${ofWorkspace(workspace, sql)} AND hashtext(model) = used.model_hash
+    AND is_checked_late(generation_id) ${within(page, sql)} ${notBefore(oldest, sql)}`;
   return sql<Row[]>`
     WITH RECURSIVE used (model_hash) AS (
       (${nextModel(sql``)})
