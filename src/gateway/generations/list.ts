@@ -6,10 +6,10 @@ import { selectCallerIds } from "../../accounts/keys/store.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import { findCallers } from "./callers.ts";
 import type { GenerationView, LogView } from "./schema.ts";
-import { isFiltered, searchLog, type OutcomeFilter, type OutcomeRow } from "./search.ts";
+import { isSought, searchLog, type OutcomeFilter, type SoughtRow } from "./search.ts";
 import {
   allColumns,
-  outcomeColumns,
+  soughtColumns,
   selectGenerations,
   selectLog,
   selectLogOfKeys,
@@ -46,13 +46,16 @@ export async function listGenerations(
     if (keys) return keys.length === 0 ? Promise.resolve([]) : selectLogOfKeys({ keys, ...part }, reading);
     return workspace === null ? selectWholeLog(part, reading) : selectLog({ workspace, ...part }, clock.now(), reading);
   };
-  if (!isFiltered(filter)) {
+  const { status, code } = filter;
+  const sought = { status, code, model: keys === null ? null : page.model };
+  if (!isSought(sought)) {
     const rows = await read<GenerationRow>(page, allColumns);
     const last = rows.length === page.limit ? rows.at(-1) : undefined;
     return { data: await views(rows, sql), next: last?.generation ?? null, searched: null };
   }
-  const found = await searchLog({ page, outcome: filter, parts: keys?.length ?? 1 }, (part) =>
-    read<OutcomeRow>(part, outcomeColumns),
+  const model = keys === null ? page.model : null;
+  const found = await searchLog({ page: { ...page, model }, sought, parts: keys?.length ?? 1 }, (part) =>
+    read<SoughtRow>(part, soughtColumns),
   );
   const rows = await selectGenerations(found.generations, sql);
   return { data: await views(rows, sql), next: found.next, searched: found.searched };

@@ -1,4 +1,4 @@
-/** Finds requests by their outcome, which no index has: reads the log from its newest row on, and a bounded part of it at a time. */
+/** Finds requests by what no index has: reads the log from its newest row on, and a bounded part of it at a time. */
 import type { GenerationId } from "../../kernel/ids.ts";
 import { logSearchReadRowsMax, logSearchReadsMax, logSearchRowsMax } from "../limits.ts";
 import type { GenerationRow, LogPage } from "./store.ts";
@@ -10,7 +10,12 @@ export interface OutcomeFilter {
   code: string | null;
 }
 
-export type OutcomeRow = Pick<GenerationRow, "generation" | "status" | "code">;
+export interface Sought extends OutcomeFilter {
+  /** Where the log is read by keys, whose index has no models; null: any. */
+  model: string | null;
+}
+
+export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "status" | "code">;
 
 export interface Found {
   generations: GenerationId[];
@@ -20,12 +25,13 @@ export interface Found {
   searched: number;
 }
 
-export function isFiltered({ status, code }: OutcomeFilter): boolean {
-  return status !== null || code !== null;
+export function isSought({ status, code, model }: Sought): boolean {
+  return status !== null || code !== null || model !== null;
 }
 
-function isMatch(row: OutcomeRow, { status, code }: OutcomeFilter): boolean {
+function isMatch(row: SoughtRow, { status, code, model }: Sought): boolean {
   if (code !== null && row.code !== code) return false;
+  if (model !== null && row.model !== model) return false;
   return status === null || (status === "error") === row.status >= 400;
 }
 
@@ -35,8 +41,8 @@ function isMatch(row: OutcomeRow, { status, code }: OutcomeFilter): boolean {
  * @param parts how many indexes `read` reads for a page, each from its newest row on
  */
 export async function searchLog(
-  { page, outcome, parts }: { page: LogPage; outcome: OutcomeFilter; parts: number },
-  read: (page: LogPage) => Promise<OutcomeRow[]>,
+  { page, sought, parts }: { page: LogPage; sought: Sought; parts: number },
+  read: (page: LogPage) => Promise<SoughtRow[]>,
 ): Promise<Found> {
   const found: Found = { generations: [], next: page.before, searched: 0 };
   const limitMax = Math.max(100, Math.floor(logSearchReadRowsMax / parts));
@@ -44,7 +50,7 @@ export async function searchLog(
   let limit = Math.min(Math.max(page.limit, 100), limitMax);
   for (let reads = 0; reads < logSearchReadsMax && found.searched < logSearchRowsMax; reads++) {
     const rows = await read({ ...page, before: found.next, limit });
-    if (take(rows, { page, outcome, found })) return found;
+    if (take(rows, { page, sought, found })) return found;
     if (rows.length < limit) return { ...found, next: null };
     limit = Math.min(limit * 4, limitMax);
   }
@@ -52,11 +58,11 @@ export async function searchLog(
 }
 
 /** @returns whether the page is full */
-function take(rows: OutcomeRow[], { page, outcome, found }: { page: LogPage; outcome: OutcomeFilter; found: Found }): boolean {
+function take(rows: SoughtRow[], { page, sought, found }: { page: LogPage; sought: Sought; found: Found }): boolean {
   for (const row of rows) {
     found.next = row.generation;
     found.searched++;
-    if (isMatch(row, outcome)) found.generations.push(row.generation);
+    if (isMatch(row, sought)) found.generations.push(row.generation);
     if (found.generations.length === page.limit) return true;
   }
   return false;

@@ -69,9 +69,9 @@ export function allColumns(sql: Queries) {
     usage_estimated AS "usageEstimated", first_token_ms AS "firstTokenMs", duration_ms AS "durationMs", attempts AS routing`;
 }
 
-/** What tells failures apart. */
-export function outcomeColumns(sql: Queries) {
-  return sql`generation_id AS generation, status, code`;
+/** What a search looks at. */
+export function soughtColumns(sql: Queries) {
+  return sql`generation_id AS generation, model, status, code`;
 }
 
 type LogRange = Pick<LogPage, "before" | "fromMs" | "toMs">;
@@ -186,16 +186,16 @@ export async function selectWholeLog<Row extends object>(page: LogPage, { sql, c
  * and with a limit above this number it would read and sort all rows of the key.
  */
 export async function selectLogOfKeys<Row extends object>(
-  page: LogPage & { keys: KeyId[] },
+  page: Omit<LogPage, "model"> & { keys: KeyId[] },
   { sql, columns }: Reading,
 ): Promise<Row[]> {
-  const { keys, model, limit } = page;
+  const { keys, limit } = page;
   return sql<Row[]>`
     SELECT newest.* FROM unnest(${keys}::text[]) AS asked (key_id)
     CROSS JOIN LATERAL (
       SELECT ${columns(sql)} FROM generations
       WHERE hashtext(generations.key_id) = hashtext(asked.key_id) AND generations.key_id = asked.key_id COLLATE "C"
-        ${model === null ? sql`` : sql`AND model = ${model}`} ${within(page, sql)}
+        ${within(page, sql)}
       ORDER BY generation_id DESC LIMIT (SELECT ${limit}::bigint)
     ) AS newest
     ORDER BY generation DESC LIMIT ${limit}`;

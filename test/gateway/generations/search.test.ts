@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { searchLog, type OutcomeRow } from "../../../src/gateway/generations/search.ts";
+import { searchLog, type SoughtRow } from "../../../src/gateway/generations/search.ts";
 import { logSearchRowsMax } from "../../../src/gateway/limits.ts";
 
 const idOf = (number: number): string => `gen-${String(number).padStart(26, "0")}`;
@@ -7,27 +7,32 @@ const idOf = (number: number): string => `gen-${String(number).padStart(26, "0")
 /** A log with so many requests, of which every thousandth failed. */
 function logOf(count: number) {
   const reads: number[] = [];
-  const read = async ({ before, limit }: { before: string | null; limit: number }): Promise<OutcomeRow[]> => {
+  const read = async ({ before, limit }: { before: string | null; limit: number }): Promise<SoughtRow[]> => {
     reads.push(limit);
     const newest = before === null ? count : Number(before.slice(4));
     const numbers = Array.from({ length: Math.min(limit, newest) }, (_, index) => newest - 1 - index);
-    return numbers.map((number) => ({ generation: idOf(number), status: number % 1_000 === 0 ? 500 : 200, code: null }));
+    return numbers.map((number) => ({
+      generation: idOf(number),
+      model: number % 1_000 === 1 ? "acme/rare" : "acme/usual",
+      status: number % 1_000 === 0 ? 500 : 200,
+      code: null,
+    }));
   };
   return { read, reads };
 }
 
 const page = { before: null, model: null, fromMs: null, toMs: null, limit: 50 };
-const failures = { status: "error", code: null } as const;
+const failures = { status: "error", code: null, model: null } as const;
 
 test("a search for rare failures reads a bounded part of the log, and goes on where it ended", async () => {
   const { read, reads } = logOf(25_000);
-  const found = await searchLog({ page, outcome: failures, parts: 1 }, read);
+  const found = await searchLog({ page, sought: failures, parts: 1 }, read);
   expect(found.searched).toBeGreaterThanOrEqual(logSearchRowsMax);
   expect(found.searched).toBeLessThan(logSearchRowsMax + 1_000);
   expect(Math.max(...reads)).toBe(1_000);
   const ids = [...found.generations];
   for (let { next } = found; next !== null;) {
-    const more = await searchLog({ page: { ...page, before: next }, outcome: failures, parts: 1 }, read);
+    const more = await searchLog({ page: { ...page, before: next }, sought: failures, parts: 1 }, read);
     ids.push(...more.generations);
     next = more.next;
   }
@@ -36,12 +41,19 @@ test("a search for rare failures reads a bounded part of the log, and goes on wh
 
 test("a search over many keys reads few rows of each at a time", async () => {
   const { read, reads } = logOf(5_000);
-  const found = await searchLog({ page, outcome: failures, parts: 200 }, read);
+  const found = await searchLog({ page, sought: failures, parts: 200 }, read);
   expect([Math.max(...reads), reads.length, found.searched]).toEqual([100, 16, 1_600]);
 });
 
 test("a page that most requests match takes one read", async () => {
   const { read, reads } = logOf(5_000);
-  const found = await searchLog({ page, outcome: { status: "ok", code: null }, parts: 1 }, read);
+  const found = await searchLog({ page, sought: { status: "ok", code: null, model: null }, parts: 1 }, read);
   expect([found.generations.length, found.next, reads]).toEqual([50, idOf(4_950), [100]]);
+});
+
+test("a search for a rare model among the requests of a key reads a bounded part of them", async () => {
+  const { read } = logOf(25_000);
+  const found = await searchLog({ page, sought: { status: null, code: null, model: "acme/rare" }, parts: 1 }, read);
+  expect(found.searched).toBeLessThan(logSearchRowsMax + 1_000);
+  expect(found.generations.slice(0, 2)).toEqual([idOf(24_001), idOf(23_001)]);
 });

@@ -66,7 +66,7 @@ interface Listed {
 
 function pages(call: PageCall, { filters, log: { data, next, searched }, before }: Listed & { before: string }): Html | null {
   const found = `${data.length} ${data.length === 1 ? "request" : "requests"}`;
-  // The outcome is in no index, so that only a part of the log is read for it.
+  // No index has the outcome, nor the model of a key's requests, so that only a part of the log is read for them.
   const shown = searched === null ? found : `${found}, of ${searched.toLocaleString("en-US")} that were searched`;
   return cursorLinks({
     shown,
