@@ -96,6 +96,9 @@ const filters: Record<string, Filters> = {
   },
 };
 
+/** Auditors and the operator read as admins do. */
+const filtersBy: readonly Visitor[] = ["admin", "member"];
+
 function dayBefore(days: number): string {
   return new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 }
@@ -108,7 +111,8 @@ export function samplesOf(visitor: Visitor, ids: SampleIds): { samples: Sample[]
   for (const page of pages.filter((one) => isSeenBy(visitor, one))) {
     const paths = pathsOf(page, ids, email);
     if (paths.length === 0) missing.push(page.path);
-    else samples.push({ name: nameOf(page), addresses: paths, isFile: false }, ...filteredOf(page, paths[0] ?? "", ids));
+    else samples.push({ name: nameOf(page), addresses: paths, isFile: false });
+    if (filtersBy.includes(visitor)) samples.push(...filteredOf(page, paths[0] ?? "", ids));
   }
   return { samples, missing };
 }

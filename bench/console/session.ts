@@ -1,7 +1,18 @@
 /** Signs in to the Console as a browser does. */
+import { workspaceName } from "./plan.ts";
 import type { RunningFleet } from "../contenders/weir.ts";
 
 type Place = Pick<RunningFleet, "url" | "operatorToken">;
+
+/** Makes somebody a member of the largest workspace. */
+export async function invite(member: { email: string; role: string }, { url, operatorToken }: Place): Promise<void> {
+  const made = await fetch(`${url}/api/console/members`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${operatorToken}`, "content-type": "application/json" },
+    body: JSON.stringify({ ...member, workspace: workspaceName(0) }),
+  });
+  if (!made.ok) throw new Error(`The invitation of ${member.email} answered ${made.status}: ${await made.text()}`);
+}
 
 /** By a one-time link, which the operator makes. @returns the cookie's header */
 export async function personSession(email: string, { url, operatorToken }: Place): Promise<string> {

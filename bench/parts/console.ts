@@ -3,11 +3,11 @@
  * twenty people click.
  */
 import { clickDuring, type Clicker, type Clicks } from "../console/clickers.ts";
-import { viewers, type ViewerName } from "../console/plan.ts";
+import { memberEmail, viewers } from "../console/plan.ts";
 import { consoleKeysFile, freshConsoleCopy } from "../console/prepare.ts";
 import { samplesOf, type Sample, type Visitor } from "../console/samples.ts";
 import { readSampleIds } from "../console/samples-store.ts";
-import { operatorSession, personSession } from "../console/session.ts";
+import { invite, operatorSession, personSession } from "../console/session.ts";
 import { measurePage, type PageTimes, type Visiting } from "../console/visit.ts";
 import { direct, instantModel } from "../contenders/provider.ts";
 import { modelId, startFleet, type RunningFleet } from "../contenders/weir.ts";
@@ -41,9 +41,9 @@ export interface ConsolePlan extends TestbedPlan {
 
 /** As in the open loop of the hot path. */
 const requestsPerSecond = 200;
-export const clickingSessions = 20;
-/** Whose sessions click. */
-const clickingAs: readonly ViewerName[] = ["member", "member", "admin", "auditor"];
+export const clickingPeople = 20;
+/** Every second one is a member, the others have these roles. */
+const clickingAs = ["admin", "auditor"] as const;
 const warmUpSeconds = 3;
 
 interface Seat extends Visiting {
@@ -60,7 +60,7 @@ export async function runConsole(plan: ConsolePlan): Promise<ConsoleTimes> {
   const load = ["--rate", String(requestsPerSecond), "--warm-up", String(warmUpSeconds), "--seconds", String(plan.seconds)];
   const { result: provider } = await runLoadProcess([...directly.target, "--model", instantModel, ...load]);
   const words = ["--url", fleet.url, "--keys", consoleKeysFile, "--model", modelId(instantModel), ...load];
-  const clickers = await seatClickers(seats, fleet);
+  const clickers = await seatClickers(testbed, fleet);
   const traffic: TrafficRound[] = [];
   for (let round = 1; round <= plan.rounds; round++) {
     const measured = await takeRound({ words, clickers, url: fleet.url, seed: round * 100 });
@@ -101,14 +101,19 @@ async function measurePages({ samples, ...visiting }: Seat, say: ConsolePlan["sa
   return measured;
 }
 
-/** Each clicks on pages, and saves no files. */
-async function seatClickers(seats: readonly Seat[], fleet: RunningFleet): Promise<Clicker[]> {
+/** Twenty people: members with keys, and people who may see everything. They click on pages, and save no files. */
+async function seatClickers(testbed: Testbed, fleet: RunningFleet): Promise<Clicker[]> {
+  await using sql = connect(testbed.fleet.databaseUrl);
+  const all = await readSampleIds(null, sql);
   const clickers: Clicker[] = [];
-  for (let n = 0; n < clickingSessions; n++) {
-    const visitor = clickingAs[n % clickingAs.length] ?? "member";
-    const samples = seats.find((seat) => seat.visitor === visitor)?.samples ?? [];
+  for (let n = 0; n < clickingPeople; n++) {
+    const visitor = n % 2 === 0 ? "member" : (clickingAs[Math.floor(n / 2) % clickingAs.length] ?? "admin");
+    const email = visitor === "member" ? memberEmail(n) : `${visitor}-${n}@bench.test`;
+    if (visitor !== "member") await invite({ email, role: visitor }, fleet);
+    const ids = visitor === "member" ? await readSampleIds(email, sql) : all;
+    const { samples } = samplesOf(visitor, ids);
     const addresses = samples.filter(({ isFile }) => !isFile).flatMap((sample) => sample.addresses.slice(0, 5));
-    clickers.push({ cookie: await sessionOf(visitor, fleet), addresses });
+    clickers.push({ cookie: await personSession(email, fleet), addresses });
   }
   return clickers;
 }

@@ -10,9 +10,12 @@ export const fileFormMs = 60_000;
 export const formFieldsMax = 500;
 /** A form that waits for a provider's answers; a server closes a connection that is silent for longer. */
 export const providerFormMs = 200_000;
-/** Pages that are made at once, so that they leave time to requests of models. */
-export const pagesAtOnceMax = 8;
-export const pagesPerPersonMax = 2;
+/** Pages that are made at once. With more, a process and its database leave too little time to requests of models. */
+export const pagesAtOnceMax = 2;
+export const pagesPerPersonMax = 1;
+/** Forms without a file that are handled at once: they may wait for providers, and so do not hold up pages. */
+export const formsAtOnceMax = 8;
+export const formsPerPersonMax = 2;
 export const pagesWaitingMax = 200;
 export const pagesWaitingPerPersonMax = 16;
 export const pageWaitMs = 5_000;

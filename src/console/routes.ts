@@ -11,6 +11,8 @@ import { findPage, type FoundPage } from "./find-page.ts";
 import {
   fileFormMs,
   fileFormsAtOnceMax,
+  formsAtOnceMax,
+  formsPerPersonMax,
   pagesAtOnceMax,
   pagesPerPersonMax,
   pagesWaitingMax,
@@ -36,9 +38,10 @@ const limits = {
   waitMs: pageWaitMs,
 };
 
-/** Slots for making pages, and for reading forms with a file, which take longer. */
+/** Slots for making pages, and for forms and those with a file, which take longer. */
 interface Slots {
   pages: FairSemaphore;
+  forms: FairSemaphore;
   files: FairSemaphore;
 }
 
@@ -46,8 +49,10 @@ export function consoleRoutes(parts: ConsoleParts): Routes {
   const { clock } = parts.control;
   const router = new Router({ clock });
   const fileLimits = { ...limits, runningMax: fileFormsAtOnceMax, runningPerHolderMax: 1, waitMs: fileFormMs };
+  const formLimits = { ...limits, runningMax: formsAtOnceMax, runningPerHolderMax: formsPerPersonMax };
   const slots = {
     pages: new FairSemaphore({ clock, limits, busy: "The Console makes too many pages at this moment" }),
+    forms: new FairSemaphore({ clock, limits: formLimits, busy: "The Console handles too many forms at this moment" }),
     files: new FairSemaphore({ clock, limits: fileLimits, busy: "The Console reads too many files at this moment" }),
   };
   const handle = (context: RouteContext) => answer(context, slots, parts);
@@ -68,12 +73,16 @@ async function answer({ request, server }: RouteContext, slots: Slots, parts: Co
   if (path === "/") return seeOther(startOf(viewer));
   if (path === "/switch") return switched(query, viewer);
   const found = findPage(path, pages);
-  const isFile = request.method === "POST" && found?.page.formBytesMax !== undefined;
-  using _slot = slotOf(await (isFile ? slots.files : slots.pages).acquire(holderOf(viewer)));
+  using _slot = slotOf(await slotsFor(request, found, slots).acquire(holderOf(viewer)));
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
   const workspace = await workspaceOf(found, viewer, parts);
   const call = pageCall({ viewer, workspace, query, path: whole, params: found.params, base: found.base, request }, parts);
   return await showPage({ page: found.page, call, request }, parts);
+}
+
+function slotsFor({ method }: Request, found: FoundPage | null, { pages: ofPages, forms, files }: Slots): FairSemaphore {
+  if (method !== "POST") return ofPages;
+  return found?.page.formBytesMax === undefined ? forms : files;
 }
 
 /** A person has no more slots by more sessions. */

@@ -1,5 +1,5 @@
 /** The section about the Console. */
-import { clickingSessions, type ConsoleTimes } from "../../parts/console.ts";
+import { clickingPeople, type ConsoleTimes } from "../../parts/console.ts";
 import type { PageTimes } from "../../console/visit.ts";
 import type { Result } from "../../load/tally.ts";
 import { barsSvg } from "../plots/bars.ts";
@@ -42,7 +42,7 @@ function trafficTable({ requestsPerSecond, direct, traffic }: ConsoleTimes): str
   const rounds = traffic.flatMap(({ alone, beside, clicks }, n) => [
     line(`round ${n + 1}, nobody clicks`, alone),
     line(
-      `round ${n + 1}, ${clickingSessions} sessions click without pause`,
+      `round ${n + 1}, ${clickingPeople} people click without pause`,
       beside,
       `${clicks.perSecond} a second: ${percentiles(clicks.latencyMs, "p50", "p99")}`,
     ),
