@@ -154,7 +154,7 @@ export const usageRowsDefault = 1_000;
 export const usageRowsMax = 10_000;
 export const usageStatementMsMax = 8_000;
 /** Of a question to the database, in PostgreSQL's words: enough for the groups of a month. */
-export const usageWorkMemory = "16MB";
+export const usageWorkMemoryBytes = 16 * 1024 * 1024;
 /** Questions of key holders that a gateway asks the database at once, and of one key. */
 export const keyUsageReadsMax = 4;
 export const keyUsageReadsPerKeyMax = 1;

@@ -75,6 +75,41 @@ function described(endpoint: Endpoint, names: Names, keyPrefix: string): Operati
   return { ...base, ...asChat(chatCompletionExchange(keyPrefix), refused) };
 }
 
+/** The tags of the control API, by the first words of their paths; those of other words are in `control-security`. */
+const controlTags = {
+  "control-accounts": [
+    "workspaces",
+    "members",
+    "accounts",
+    "keys",
+    "session",
+    "sessions",
+    "session-links",
+    "second-factor",
+    "audit",
+    "secrets",
+    "service",
+  ],
+  "control-inference": [
+    "credit",
+    "log",
+    "usage",
+    "prompts",
+    "models",
+    "ledger",
+    "migrate",
+    "provider-keys",
+    "providers",
+    "workbench",
+  ],
+} as const;
+
+function controlTagOf(path: string): string {
+  const word = path.split("/")[1] ?? "";
+  const found = Object.entries(controlTags).find(([, words]) => (words as readonly string[]).includes(word));
+  return found?.[0] ?? "control-security";
+}
+
 function operation(endpoint: Endpoint, names: Names): Operation {
   const { method, path, summary, view, status, progress, file, completes } = endpoint;
   const reads = method === "GET" || method === "DELETE";
@@ -84,7 +119,7 @@ function operation(endpoint: Endpoint, names: Names): Operation {
   return {
     operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
     summary,
-    tags: ["control"],
+    tags: [controlTagOf(path)],
     security: [{ operatorToken: [] }],
     parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],
     ...(!reads && { requestBody: file === null ? requestBody(endpoint, names) : fileBody(file) }),

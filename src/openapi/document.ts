@@ -95,7 +95,15 @@ export function openApiDocument({ slug }: { slug: string }): OpenApiDocument {
       { name: "tools", description: "For people and agents, with a tools key; over MCP as well" },
       { name: "connectors", description: "The connector catalog for batch jobs and pages, without a key" },
       { name: "service", description: "For monitoring the process, and pages for people" },
-      { name: "control", description: "For operators, with the operator token" },
+      { name: "control-accounts", description: "For operators and members: workspaces, members, keys and sign-ins" },
+      {
+        name: "control-inference",
+        description: "For operators and members: credit, the log, usage, models and own provider keys",
+      },
+      {
+        name: "control-security",
+        description: "For operators and members: SBOMs, projects, findings, advisories and connections",
+      },
     ],
     paths: {
       ...inferencePaths(prefix),

@@ -3,7 +3,7 @@ import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import { allowStatements } from "../../backing/statement-time.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { usageStatementMsMax, usageWorkMemory } from "../limits.ts";
+import { usageStatementMsMax, usageWorkMemoryBytes } from "../limits.ts";
 import { blocksOf } from "./periods.ts";
 import type { UsageDimension } from "./schema.ts";
 
@@ -56,7 +56,7 @@ export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageRowS
     await allowStatements(usageStatementMsMax, tx);
     // Compiling such a query takes longer than running it, and its few groups are found by hashes in half the time of sorting for them.
     await tx`
-      SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${usageWorkMemory}, true)`;
+      SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
     const [state] = await tx<State[]>`
       SELECT coalesce((SELECT closed_before FROM usage_state), '') AS closed,
         coalesce((SELECT summed_before FROM usage_state), 0) AS "summedBefore",
@@ -83,15 +83,18 @@ function kindOf({ keys, model, by }: UsageQuery): number {
 /** Above the ids of all generations. A range with two bounds is what makes the planner use the index. */
 const afterAllIds = "gen-~";
 
+/** The blocks of all periods, each with the number of its period, from 1. */
+function blocksOfPeriods({ starts, end }: Pick<UsageQuery, "starts" | "end">, { summedBefore, sumsEnd }: Omit<State, "closed">) {
+  return starts.flatMap((from, index) => {
+    const to = Math.min(starts[index + 1] ?? end, sumsEnd);
+    return blocksOf({ from, to, summedBefore }).map((block) => ({ ...block, period: index + 1 }));
+  });
+}
+
 function selectSums(query: UsageQuery, { closed, summedBefore, sumsEnd }: State, tx: Transaction) {
   const { workspace, keys, model, starts, end, rowsMax } = query;
   const kind = kindOf(query);
-  const blocks = starts.flatMap((from, index) =>
-    blocksOf({ from, to: Math.min(starts[index + 1] ?? end, sumsEnd), summedBefore }).map((block) => ({
-      ...block,
-      period: index + 1,
-    })),
-  );
+  const blocks = blocksOfPeriods({ starts, end }, { summedBefore, sumsEnd });
   const [first = end] = starts;
   const isNarrow = keys !== null || model !== null;
   const own = tx`workspace_id = ${workspace} ${keys === null ? tx`` : tx`AND key_id = ANY(${keys}::text[])`}

@@ -39,7 +39,9 @@ const titles: Record<string, string> = {
   tools: "Tools and MCP",
   connectors: "Connectors",
   service: "Service",
-  control: "Control",
+  "control-accounts": "Control: accounts",
+  "control-inference": "Control: inference",
+  "control-security": "Control: security",
 };
 
 export function partsOf(document: OpenApiDocument): Part[] {

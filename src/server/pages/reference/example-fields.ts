@@ -24,6 +24,7 @@ export const exampleFields: Record<string, unknown> = {
   message: "What happened, in words",
   expected_behavior: "What should happen",
   actual_behavior: "What happens instead",
+  findings: ["FINDING_ID"],
   sbom: { bomFormat: "CycloneDX", specVersion: "1.6", components: [] },
 };
 
