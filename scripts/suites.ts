@@ -19,7 +19,7 @@ export interface Suite {
 }
 
 /** How many suites run at the same time. */
-export const lanesMax = 4;
+export const lanesMax = 5;
 
 const ordinary = { startsFleets: false, isTimed: false, retries: 0, usesServers: true };
 const timed = { ...ordinary, isTimed: true, retries: 1 };
@@ -32,11 +32,12 @@ export const suites: Suite[] = [
   { ...fleets, name: "chaos", folders: ["chaos"], budgetSeconds: 80 },
   { ...ordinary, name: "embedded", folders: null, budgetSeconds: 200 },
   { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 120 },
+  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 110, usesServers: false },
   { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 130 },
   { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 110 },
-  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 110, usesServers: false },
   { ...ordinary, name: "connectors", folders: ["connectors"], budgetSeconds: 60 },
   { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
+  { ...timed, name: "bench", folders: ["bench"], budgetSeconds: 30 },
   { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
 ];
 

@@ -96,13 +96,10 @@ export class Visit implements AsyncDisposable {
     return Number(await this.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"));
   }
 
-  /**
-   * The audit's findings, one line each; https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md
-   * @param only the contrast of colours, for a page that is audited in the other theme as well
-   */
-  async audit(only: "every rule" | "colours" = "every rule"): Promise<string[]> {
+  /** The audit's findings, one line each; https://github.com/dequelabs/axe-core/blob/develop/doc/rule-descriptions.md */
+  async audit(): Promise<string[]> {
     if ((await this.page.evaluate("typeof axe")) === "undefined") await this.page.evaluate(axe.source);
-    const runOnly = JSON.stringify(only === "colours" ? ["color-contrast"] : auditTags);
+    const runOnly = JSON.stringify(auditTags);
     const found: Finding[] = await this.page.evaluate(
       `axe.run(document, { runOnly: ${runOnly}, resultTypes: ["violations"] }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, targets: nodes.map(({ html }) => html) })))`,
     );
