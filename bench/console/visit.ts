@@ -25,12 +25,14 @@ export interface Visiting {
 
 export const warmUpViews = 20;
 export const views = 300;
+/** Files take longer, and no bar counts for them. */
+const fileViews = 60;
 
 export async function measurePage(sample: Sample, { url, visitor, cookie }: Visiting): Promise<PageTimes> {
   const times = new Histogram();
   const statuses: Record<string, number> = {};
   let [firstMs, bytes, failed] = [0, 0, 0];
-  for (let n = -warmUpViews; n < views; n++) {
+  for (let n = -warmUpViews; n < (sample.isFile ? fileViews : views); n++) {
     const address = sample.addresses[(n + warmUpViews) % sample.addresses.length] ?? "";
     const seen = await look(url + address, cookie);
     statuses[seen.status] = (statuses[seen.status] ?? 0) + 1;

@@ -19,11 +19,13 @@ const ids: SampleIds = {
 
 describe("the bench of the Console", () => {
   test("every page has an address at which it is measured", () => {
-    const { samples, missing } = samplesOf("operator", ids);
-    expect(missing).toEqual([]);
-    const found = samples.flatMap(({ addresses }) =>
-      addresses.map((address) => findPage((address.split("?")[0] ?? "").slice("/console".length) || "/", pages)?.page),
-    );
+    const all = [samplesOf("admin", ids), samplesOf("operator", ids)];
+    expect(all.flatMap(({ missing }) => missing)).toEqual([]);
+    const found = all
+      .flatMap(({ samples }) => samples)
+      .flatMap(({ addresses }) =>
+        addresses.map((address) => findPage((address.split("?")[0] ?? "").slice("/console".length) || "/", pages)?.page),
+      );
     expect(pages.filter((page) => !found.includes(page)).map(({ path }) => path)).toEqual([]);
     expect(found).not.toContain(undefined);
   });

@@ -14,18 +14,22 @@ interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> 
   fields: UsageFields;
   /** Rows at most; the others are summed in one. */
   rowsMax?: number;
+  /** How many of the dearest names are listed by period; null: all. */
+  seriesMax?: number | null;
 }
 
 /** @throws DomainError invalid_field: a time, a time zone or a dimension that cannot be taken */
 export async function readUsage(
-  { fields, rowsMax = usageRowsDefault, ...filter }: UsageRequest,
+  { fields, rowsMax = usageRowsDefault, seriesMax = null, ...filter }: UsageRequest,
   { sql, clock }: { sql: Database; clock: Pick<Clock, "now"> },
 ): Promise<UsageView> {
   const span = readSpan(fields, clock.now());
   const periods = periodsOf(span, span.period);
   const starts = periods.map(({ startMs }) => quarterAt(startMs, span));
-  const query = { ...filter, starts, end: quarterAt(span.toMs, span), by: span.dimensions, rowsMax };
-  const rows = await selectUsage(query, sql);
+  const query = { ...filter, starts, end: quarterAt(span.toMs, span), by: span.dimensions, rowsMax, seriesMax };
+  const found = await selectUsage(query, sql);
+  const rows = found.filter(({ isPeriod }) => !isPeriod);
+  const sums = found.filter(({ isPeriod }) => isPeriod);
   const rest = rows.find(({ isRest }) => isRest);
   return {
     from: isoTime(span.fromMs),
@@ -33,6 +37,7 @@ export async function readUsage(
     tz: span.zone,
     data: rows.filter(({ isRest }) => !isRest).map((row) => viewRow(row, { span, periods })),
     rest: rest ? { rows: Number(rest.rows), ...viewSums(rest) } : null,
+    ...(seriesMax !== null && { periods: sums.map((row) => ({ ...viewPeriod(row, { span, periods }), ...viewSums(row) })) }),
     total: viewSums(totalOf(rows)),
   };
 }
@@ -46,10 +51,14 @@ function quarterAt(ms: number, { zone }: UsageSpan): number {
   throw new DomainError("invalid_field", message, { field: "tz" });
 }
 
-function viewRow(row: UsageRowSums, { span, periods }: { span: UsageSpan; periods: Period[] }): UsageView["data"][number] {
-  const period = periods[row.period - 1];
+interface Shown {
+  span: UsageSpan;
+  periods: Period[];
+}
+
+function viewRow(row: UsageRowSums, shown: Shown): UsageView["data"][number] {
   return {
-    ...(span.period !== null && period && { period: period.name, starts_at: isoTime(period.startMs) }),
+    ...viewPeriod(row, shown),
     ...(row.key !== null && { key_id: row.key === "" ? null : row.key, key_name: row.keyName ?? "" }),
     ...(row.member !== null && { member: row.member }),
     ...(row.model !== null && { model: row.model }),
@@ -57,6 +66,11 @@ function viewRow(row: UsageRowSums, { span, periods }: { span: UsageSpan; period
     ...(row.endpoint !== null && { endpoint: row.endpoint }),
     ...viewSums(row),
   };
+}
+
+function viewPeriod(row: UsageRowSums, { span, periods }: Shown): Pick<UsageView["data"][number], "period" | "starts_at"> {
+  const period = periods[row.period - 1];
+  return span.period === null || !period ? {} : { period: period.name, starts_at: isoTime(period.startMs) };
 }
 
 type Sums = Pick<UsageRowSums, (typeof sumNames)[number]>;

@@ -20,10 +20,14 @@ export const UsageSums = Type.Object({
 });
 export type UsageSums = Static<typeof UsageSums>;
 
+const period = {
+  period: Type.Optional(text("The hour, day or month in the asked time zone, such as 2026-11-20")),
+  starts_at: Type.Optional(text("When the period begins, ISO 8601 in UTC; of the first one, when the asked time begins")),
+};
+
 const UsageRow = Type.Composite([
   Type.Object({
-    period: Type.Optional(text("The hour, day or month in the asked time zone, such as 2026-11-20")),
-    starts_at: Type.Optional(text("When the period begins, ISO 8601 in UTC; of the first one, when the asked time begins")),
+    ...period,
     key_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "The key; null: the Workbench" })),
     key_name: Type.Optional(text("The key's present name; `Workbench` for the Workbench")),
     member: Type.Optional(text("The email of the key's owner, or of the member who used the Workbench")),
@@ -44,6 +48,11 @@ export const UsageView = Type.Object({
   rest: Type.Union([Rest, Type.Null()], {
     description: "The sum of rows beyond the maximum, the cheapest; null: there are none",
   }),
+  periods: Type.Optional(
+    Type.Array(Type.Composite([Type.Object(period), UsageSums]), {
+      description: "With `series`: the sums of each period, whatever the names",
+    }),
+  ),
   total: Type.Composite([UsageSums], { description: "The sum of all rows" }),
 });
 export type UsageView = Static<typeof UsageView>;

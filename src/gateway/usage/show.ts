@@ -20,6 +20,8 @@ interface AskedUsage {
   model: string | null;
   fields: UsageFields;
   rowsMax: number;
+  /** How many of the dearest names are listed by period; null: all. */
+  seriesMax: number | null;
 }
 
 /**

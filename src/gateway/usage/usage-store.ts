@@ -18,11 +18,13 @@ export interface UsageQuery {
   end: number;
   by: ReadonlySet<UsageDimension>;
   rowsMax: number;
+  /** How many of the dearest names are listed by period, and the others as one sum each; null: all by period. */
+  seriesMax: number | null;
 }
 
 /** Names are null for dimensions that are not asked for. The key is empty for requests of the Workbench. */
 export interface UsageRowSums {
-  /** From 1, the place of its beginning in the query. */
+  /** From 1, the place of its beginning in the query; 0: of all periods. */
   period: number;
   key: KeyId | null;
   keyName: string | null;
@@ -33,6 +35,8 @@ export interface UsageRowSums {
   /** How many rows it sums: above one for the rest alone. */
   rows: bigint;
   isRest: boolean;
+  /** The sum of all names of a period, where only some are listed by period. */
+  isPeriod: boolean;
   requests: bigint;
   errors: bigint;
   promptTokens: bigint;
@@ -134,18 +138,36 @@ function selectSums(query: UsageQuery, { closed, summedBefore, sumsEnd }: State,
       SELECT period, ${names(query, tx)}, ${sums(tx)} FROM part LEFT JOIN api_keys AS of_request ON of_request.id = key_id
       LEFT JOIN members AS of_workbench ON of_workbench.caller_id = key_id
       GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(requests) <> 0
-    ), placed AS (
+    ), ${listed(query, tx)}, placed AS (
       SELECT *, row_number() OVER (ORDER BY charge_nano DESC, list_nano DESC, requests DESC, period, key, model, provider, endpoint, member)
-        > ${rowsMax} AS is_rest FROM named
+        > ${rowsMax} AS is_rest FROM listed
     ), shown AS (
-      SELECT *, 1::bigint AS rows FROM placed WHERE NOT is_rest
+      SELECT *, 1::bigint AS rows, false AS is_period FROM placed WHERE NOT is_rest
       UNION ALL
-      SELECT 0, NULL, NULL, NULL, NULL, NULL, NULL, ${sums(tx)}, true, count(*) FROM placed WHERE is_rest HAVING count(*) > 0
+      SELECT 0, NULL, NULL, NULL, NULL, NULL, NULL, ${sums(tx)}, true, count(*), false FROM placed WHERE is_rest HAVING count(*) > 0
+      UNION ALL
+      SELECT period, NULL, NULL, NULL, NULL, NULL, NULL, ${sums(tx)}, false, 1, true FROM named WHERE ${query.seriesMax !== null} GROUP BY period
     )
     SELECT period, key, key_name AS "keyName", member, model, provider, endpoint, requests, errors,
       prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens", cache_write_tokens AS "cacheWriteTokens",
-      completion_tokens AS "completionTokens", charge_nano AS charge, list_nano AS "listCost", is_rest AS "isRest", rows
+      completion_tokens AS "completionTokens", charge_nano AS charge, list_nano AS "listCost", is_rest AS "isRest", is_period AS "isPeriod", rows
     FROM shown ORDER BY period, charge_nano DESC, requests DESC, key, model, provider, endpoint, member`;
+}
+
+/** By period: all names, or the dearest ones, with one row without a period for each of the others. */
+function listed({ by, seriesMax }: UsageQuery, sql: Queries) {
+  if (seriesMax === null) return sql`listed AS (SELECT * FROM named)`;
+  const columns = sql`key, key_name, member, model, provider, endpoint`;
+  const isSame = [...by, ...(by.has("key") ? ["key_name"] : [])].map((name) => sql`AND named.${sql(name)} = kept.${sql(name)}`);
+  return sql`ranked AS (
+      SELECT ${columns}, ${sums(sql)}, row_number() OVER (ORDER BY sum(charge_nano) DESC, sum(list_nano) DESC, sum(requests) DESC, ${columns})
+        > ${seriesMax} AS is_other FROM named GROUP BY ${columns}
+    ), listed AS (
+      SELECT named.* FROM named JOIN ranked AS kept ON NOT is_other ${isSame}
+      UNION ALL
+      SELECT 0, ${columns}, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, charge_nano, list_nano
+      FROM ranked WHERE is_other
+    )`;
 }
 
 /** Whole numbers at each step: PostgreSQL's sum of large ones is a slower decimal. */

@@ -168,6 +168,33 @@ describe.each(databases)("usage on $name", ({ open, runsAll }) => {
     expect(charged(usage.total)).toBe(await ledger(customer));
   });
 
+  test("with series, the dearest names are listed by day and the others once, and the periods have all", async () => {
+    const customer = await money.customer();
+    const day = (date: number) => Date.UTC(2026, 10, date);
+    const cheap = { ...customer.ended().usage, promptTokens: 1 };
+    await customer.metering.settle([
+      ...[4, 5, 6].map((date) => customer.ended({ admittedAt: day(date), model: "acme/dear" })),
+      ...[4, 6].map((date) => customer.ended({ admittedAt: day(date), model: "acme/cheap", usage: cheap })),
+    ]);
+    await rollUp();
+    const fields = { from: "2026-11-01", by: "day,model" };
+    const query = { workspace: customer.workspace, keys: null, model: null, fields, seriesMax: 1 };
+    const { data, periods = [], total } = await readUsage(query, { sql: money.sql, clock });
+    expect(data.map((row) => [row.period, row.model, row.requests])).toEqual([
+      [undefined, "acme/cheap", 2],
+      ["2026-11-04", "acme/dear", 1],
+      ["2026-11-05", "acme/dear", 1],
+      ["2026-11-06", "acme/dear", 1],
+    ]);
+    expect(periods.map((row) => [row.period, row.requests])).toEqual([
+      ["2026-11-04", 2],
+      ["2026-11-05", 1],
+      ["2026-11-06", 2],
+    ]);
+    const sum = (rows: { cost_usd: string }[]): bigint => rows.reduce((all, row) => all + charged(row), 0n);
+    expect([sum(data), sum(periods), charged(total)]).toEqual(Array(3).fill(await ledger(customer)));
+  });
+
   test("calls with own keys count with what they would have cost, and no charge", async () => {
     const customer = await money.customer();
     const prices = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };

@@ -25,7 +25,7 @@ export interface SpendGroup {
   completionTokens: number;
   cost: NanoUsd;
   listCost: NanoUsd;
-  /** The cost of each day. */
+  /** The cost of each day; zeros where the group is drawn with the others. */
   days: NanoUsd[];
 }
 
@@ -34,26 +34,55 @@ export interface MonthSpend {
   days: string[];
   /** The dearest first. */
   groups: SpendGroup[];
+  /** What the chart draws of the groups without days of their own; null: all have them. */
+  others: { count: number; days: NanoUsd[] } | null;
   /** For a file, by day. */
   rows: UsageView["data"];
-  /** The smallest sums, which neither a group nor a day has; null: there are none. */
+  /** The smallest sums, which no group has; null: there are none. */
   rest: UsageView["rest"];
   total: UsageSums;
 }
 
 /** More are summed as the rest. */
 const rowsMax = 5_000;
+/** The dearest groups, which a chart draws by themselves. */
+const drawnMax = 6;
 
-/** @throws DomainError invalid_field for a zone whose days begin beside quarters of an hour */
+/**
+ * @param isFile gives every group's sum of every day, of which a page has too many
+ * @throws DomainError invalid_field for a zone whose days begin beside quarters of an hour
+ */
 export async function readMonthSpend(
   call: Pick<PageCall, "control" | "nowMs">,
   { month, zone, by }: SpendRequest,
+  { isFile = false } = {},
 ): Promise<MonthSpend> {
   const next = nextMonth(month);
-  const fields = { from: `${month}-01`, to: `${next}-01`, by: `day,${by}`, tz: zone, limit: String(rowsMax) };
-  const { data: rows, rest, total } = await call.control<UsageView>("GET", "/usage", fields);
+  const shared = { from: `${month}-01`, to: `${next}-01`, by: `day,${by}`, tz: zone, limit: String(rowsMax) };
+  const fields = isFile ? shared : { ...shared, series: String(drawnMax) };
+  const { data: rows, rest, periods = [], total } = await call.control<UsageView>("GET", "/usage", fields);
   const days = daysOf(month, dayAt(call.nowMs, zone));
-  return { days, groups: groupsOf(rows, { by, days }), rows, rest, total };
+  const groups = groupsOf(rows, { by, days });
+  const drawn = new Set(rows.flatMap((row) => (row.period === undefined ? [] : [namesOf(row, by).id])));
+  return { days, groups, others: othersOf({ groups, drawn, rest, periods, days }), rows, rest, total };
+}
+
+interface Drawing {
+  groups: SpendGroup[];
+  /** The ids of the groups that have days. */
+  drawn: ReadonlySet<string>;
+  rest: UsageView["rest"];
+  periods: NonNullable<UsageView["periods"]>;
+  days: string[];
+}
+
+/** What is left of each day's sum. */
+function othersOf({ groups, drawn, rest, periods, days }: Drawing): MonthSpend["others"] {
+  const count = groups.filter(({ id }) => !drawn.has(id)).length + (rest?.rows ?? 0);
+  if (count === 0) return null;
+  const sums = new Map(periods.map(({ period, cost_usd: cost }) => [period, parseUsd(cost)]));
+  const left = days.map((date, day) => groups.reduce((sum, group) => sum - (group.days[day] ?? 0n), sums.get(date) ?? 0n));
+  return { count, days: left };
 }
 
 /** The days of a month, up to today; of a coming one, the first. */
@@ -76,12 +105,12 @@ export function lastMonths(newest: Month, count: number): Month[] {
 
 function groupsOf(rows: UsageView["data"], { by, days }: { by: Dimension; days: string[] }): SpendGroup[] {
   const groups = new Map<string, SpendGroup>();
-  const places = new Map(days.map((date, index) => [date, index]));
+  const places = new Map<string | undefined, number>(days.map((date, index) => [date, index]));
   for (const row of rows) {
     const { id, label } = namesOf(row, by);
     const group = groups.get(id) ?? emptyGroup({ id, label, days: days.length });
     groups.set(id, group);
-    add(group, row, places.get(row.period ?? ""));
+    add(group, row, places.get(row.period));
   }
   return told([...groups.values()]).toSorted((one, other) => compare(other, one));
 }
@@ -91,7 +120,7 @@ function emptyGroup({ id, label, days }: { id: string; label: string; days: numb
   return { id, label, requests: 0, errors: 0, promptTokens: 0, completionTokens: 0, cost: 0n, listCost: 0n, days: none };
 }
 
-/** @param day its place among the days; undefined: the clock of the service is behind, and only the sum has it */
+/** @param day its place among the days; undefined: of the whole month, or the clock of the service is behind */
 function add(group: SpendGroup, row: UsageView["data"][number], day: number | undefined): void {
   const cost = parseUsd(row.cost_usd);
   group.requests += row.requests;

@@ -1,5 +1,5 @@
 /** The spend of a month as bars by day. */
-import { markup, type Html } from "../../../http/html.ts";
+import type { Html } from "../../../http/html.ts";
 import { barChart } from "../../look/charts/bar-chart.ts";
 import { money, roundedUsd } from "../../look/money.ts";
 import type { MonthSpend } from "./month-spend.ts";
@@ -12,16 +12,18 @@ interface SpendChart {
   empty: Html;
 }
 
-export function spendChart({ id, title, spend: { days, groups, rest }, zone, empty }: SpendChart): Html {
-  const chart = barChart({
+export function spendChart({ id, title, spend: { days, groups, others }, zone, empty }: SpendChart): Html {
+  const drawn = groups.filter(({ days: values }) => values.some((value) => value > 0n));
+  const series = drawn.map(({ label, days: values }) => ({ label, values }));
+  const left = others === null ? [] : [{ label: `${others.count} others`, values: others.days }];
+  return barChart({
     id,
     title,
     days,
     zone,
-    series: groups.filter(({ cost }) => cost > 0n).map(({ label, days: values }) => ({ label, values })),
+    series: [...series, ...left.filter(({ values }) => values.some((value) => value > 0n))],
     words: roundedUsd,
     exact: money,
     empty,
   });
-  return markup`${chart}${rest === null ? null : markup`<p class="under">The bars lack ${money(rest.cost_usd)}, the sum of the ${rest.rows.toLocaleString("en-US")} smallest parts of days.</p>`}`;
 }

@@ -130,7 +130,7 @@ function limitTile({ spend_limit_usd: limit, month_spent_usd: used, month }: Wor
 
 async function csv(call: PageCall): Promise<CsvFile> {
   const request = asked(call, dayZone(call).zone);
-  const { rows, rest } = await readMonthSpend(call, request);
+  const { rows, rest } = await readMonthSpend(call, request, { isFile: true });
   const sums = ({ requests, errors, ...row }: MonthSpend["total"]) => [
     requests,
     errors,

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { line } from "../../../accounts/workspaces/fields.ts";
-import { usageRowsDefault, usageRowsMax } from "../../../gateway/limits.ts";
+import { usageRowsDefault, usageRowsMax, usageSeriesMax } from "../../../gateway/limits.ts";
 import { UsageView } from "../../../gateway/usage/schema.ts";
 import { showUsage } from "../../../gateway/usage/show.ts";
 import { UsageFields } from "../../../gateway/usage/span.ts";
@@ -20,13 +20,19 @@ export const usageEndpoints: Endpoint[] = [
         member: Type.Optional(line("the email of a member: only their requests")),
         model: Type.Optional(line("the id of a model")),
         limit: rowLimit(usageRowsMax),
+        series: rowLimit(usageSeriesMax),
       }),
     ]),
     view: UsageView,
-    async handle({ input: { workspace: named, key = null, member = null, model = null, limit, ...fields }, actors, parts }) {
+    async handle({
+      input: { workspace: named, key = null, member = null, model = null, limit, series, ...fields },
+      actors,
+      parts,
+    }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const rowsMax = parseRowLimit(limit, { normal: usageRowsDefault, max: usageRowsMax });
-      return showUsage({ actor, workspace: workspace.id, key, member, model, fields, rowsMax }, parts);
+      const seriesMax = series === undefined ? null : parseRowLimit(series, { normal: usageSeriesMax, max: usageSeriesMax });
+      return showUsage({ actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax }, parts);
     },
   }),
 ];
