@@ -27,18 +27,18 @@ const fleets = { ...timed, startsFleets: true };
 
 /** In this order; those that start fleets run one after the other, so they come first, and then the longest. */
 export const suites: Suite[] = [
-  { ...fleets, name: "recovery", folders: ["recovery"], budgetSeconds: 160 },
-  { ...fleets, name: "distributed", folders: ["distributed"], budgetSeconds: 160 },
+  { ...fleets, name: "recovery", folders: ["recovery"], budgetSeconds: 100 },
+  { ...fleets, name: "distributed", folders: ["distributed"], budgetSeconds: 130 },
   { ...fleets, name: "chaos", folders: ["chaos"], budgetSeconds: 80 },
-  { ...ordinary, name: "embedded", folders: null, budgetSeconds: 280 },
-  { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 220 },
-  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 180, usesServers: false },
-  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 200 },
+  { ...ordinary, name: "embedded", folders: null, budgetSeconds: 200 },
+  { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 160 },
+  { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 130, usesServers: false },
+  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 130 },
   { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 110 },
   { ...ordinary, name: "connectors", folders: ["connectors"], budgetSeconds: 60 },
   { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
   { ...timed, name: "bench", folders: ["bench"], budgetSeconds: 30 },
-  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 50, usesServers: false },
+  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
 ];
 
 /** The suite that a free lane takes; null: none may start beside those that run. */
