@@ -123,8 +123,8 @@ function nameOf({ of, path }: Page): string {
 
 function isSeenBy(visitor: Visitor, { of, roles }: Page): boolean {
   if (of === "person") return true;
-  // The operator sees the pages of a workspace as its admins do.
-  if (visitor === "operator") return of === "operator";
+  // The operator sees the pages of a workspace as its admins do, and those that no role may see.
+  if (visitor === "operator") return of === "operator" || roles.length === 0;
   return of === "workspace" && roles.includes(viewers[visitor].role);
 }
 
