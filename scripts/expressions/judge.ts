@@ -1,6 +1,5 @@
 /** Judges by recheck (https://makenowjust-labs.github.io/recheck/) whether expressions take more than linear time for some text. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { checkSync } from "recheck/lib/browser.js";
 import { type Expression, keyOf } from "./expression.ts";
 
@@ -52,17 +51,20 @@ function judged({ source, flags }: Expression): Judgement {
   }
 }
 
-/** Earlier judgements of the same version of recheck. */
-export function readJudgements(path: string, version: string): Judgements {
-  try {
-    const kept = JSON.parse(readFileSync(path, "utf8")) as { version: string; judgements: [string, Judgement][] };
-    return new Map(kept.version === version ? kept.judgements : []);
-  } catch {
-    return new Map();
-  }
+/**
+ * Reads which expressions were found safe before, with their keys; none if recheck or its limits have changed since.
+ * @param path a file of lines: first the version, then a key as JSON in each
+ */
+export function readSafe(path: string, version: string): Set<string> {
+  const [first, ...keys] = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
+  return new Set(first === heading(version) ? keys.map((key) => JSON.parse(key) as string) : []);
 }
 
-export function keepJudgements(path: string, version: string, judgements: Judgements): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, JSON.stringify({ version, judgements: [...judgements] }));
+export function keepSafe(path: string, version: string, keys: Iterable<string>): void {
+  const lines = [...keys].map((key) => JSON.stringify(key)).toSorted();
+  writeFileSync(path, `${[heading(version), ...lines].join("\n")}\n`);
+}
+
+function heading(version: string): string {
+  return JSON.stringify({ judgedBy: `recheck ${version}`, ...bounds });
 }
