@@ -9,6 +9,11 @@ export interface Tally {
   skipped: number;
 }
 
+export interface SuiteResult extends Tally {
+  /** The names of the tests that failed. */
+  failures: string[];
+}
+
 export interface SuiteRun {
   name: string;
   files: string[];
@@ -35,7 +40,7 @@ const printedMax = 20_000;
 const running = new Set<ChildProcess>();
 
 /** Shows failures, and ends with a line that counts the tests. */
-export async function runSuite(run: SuiteRun): Promise<Tally> {
+export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
   const { name, files, budgetSeconds, showsProgress } = run;
   console.log(`\n${name}: ${files.length} files, budget ${budgetSeconds} s`);
   const startedMs = performance.now();
@@ -51,7 +56,7 @@ export async function runSuite(run: SuiteRun): Promise<Tally> {
   if (timedOut) console.log(`${name} did not end within ${limitMs / 1_000} s, ${budgetsMax} times its budget: it was ended`);
   else if (seconds > budgetSeconds) console.log(`${name} took longer than its budget`);
   console.log(`${name}: ${tallyText(tally)} in ${seconds.toFixed(1)} s`);
-  return tally;
+  return { ...tally, failures: tally.failed === 0 ? [] : failedTests(reported) };
 }
 
 /** Kills every suite, with the processes that its tests started. */
@@ -69,6 +74,12 @@ export function readTally(reported: string): Tally {
   const summary = reported.slice(Math.max(0, reported.search(/^ *\d+ pass$(?![\s\S]*^ *\d+ pass$)/m)));
   const count = (word: string) => Number(new RegExp(`^ *(\\d+) ${word}$`, "m").exec(summary)?.[1] ?? 0);
   return { passed: count("pass"), failed: count("fail"), skipped: count("skip") + count("todo") };
+}
+
+/** Reads the names of the tests that Bun's test runner reports as failed, each once, without the time that it took. */
+export function failedTests(reported: string): string[] {
+  const names = [...reported.matchAll(/^\(fail\) (.*)$/gm)].map(([, line = ""]) => line.replace(/ \[[\d.]+ ?m?s\]$/, ""));
+  return [...new Set(names)];
 }
 
 function start({ files, retries, cwd, environment, isPatient }: SuiteRun): ChildProcess {

@@ -28,6 +28,8 @@ async function stop(): Promise<never> {
 }
 
 const paths = process.argv.slice(2);
+/** `suite: test` of each test that failed, printed near the end so that nobody has to search the output for it. */
+const failures: string[] = [];
 const tally = paths.length > 0 ? await runFiles(paths) : await runAll();
 console.log(tallyText(tally));
 process.exit(tally.failed === 0 ? 0 : 1);
@@ -49,6 +51,7 @@ async function runAll(): Promise<Tally> {
   add(total, await checked);
   await servers?.[Symbol.asyncDispose]();
   console.log("");
+  for (const failure of failures) console.log(`FAILED ${failure}`);
   for (const { tests, toRun } of missing) {
     console.log(`Not run: ${tests}. To run them, ${toRun}`);
     if (process.env["CI"]) failMissing(total);
@@ -61,10 +64,10 @@ async function runOne(suite: Suite, total: Tally): Promise<void> {
   if (stopping || files.length === 0) return;
   await using own = suite.usesServers ? await servers?.forSuite(suite.name) : undefined;
   const environment = { ...own?.urls };
-  add(
-    total,
-    await runSuite({ ...suite, files, cwd: root, environment, isPatient: !suite.isTimed, showsProgress: sharesServers }),
-  );
+  const run = { ...suite, files, cwd: root, environment, isPatient: !suite.isTimed, showsProgress: sharesServers };
+  const result = await runSuite(run);
+  add(total, result);
+  failures.push(...result.failures.map((test) => `${suite.name}: ${test}`));
 }
 
 function add(total: Tally, { passed, failed, skipped }: Tally): void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { readTally, tallyText } from "../../scripts/run-suite.ts";
+import { failedTests, readTally, tallyText } from "../../scripts/run-suite.ts";
 import { filesOf, lanesMax, runInLanes, suites, type Suite } from "../../scripts/suites.ts";
 
 const testFolder = dirname(import.meta.dir);
@@ -75,6 +75,12 @@ describe("the counts come from Bun's summary", () => {
   test("the counts of a process that died are zero", () => {
     expect(readTally("...")).toEqual({ passed: 0, failed: 0, skipped: 0 });
   });
+});
+
+test("the names of failed tests come from Bun's report, each once though it was tried twice", () => {
+  const output =
+    "...\n(fail) a > b [0.30ms]\nerror: (fail) no line of its own\n(fail) c [1.2s]\n(fail) a > b [0.28ms]\n 3 fail\n";
+  expect(failedTests(output)).toEqual(["a > b", "c"]);
 });
 
 describe("the summary", () => {
