@@ -8,7 +8,6 @@ import type { Dice } from "../bodies/dice.ts";
 import { heavyValues } from "./heavy-values.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { type BlockingResult, ownExpressions } from "./block-thread.ts";
-import { blockedMsMax } from "./thread-time.ts";
 
 interface Sent {
   name: string;
@@ -22,8 +21,19 @@ interface Sent {
 const attempts = 5;
 const meterFile = new URL("./event-loop-meter.ts", import.meta.url).pathname;
 
-/** @param oneIn sends one in so many requests, chosen at random */
-export async function blockService(dice: Dice, oneIn: number): Promise<BlockingResult> {
+/**
+ * @param oneIn sends one in so many requests, chosen at random
+ * @param msMax how long a request may block the event loop
+ */
+export async function blockService({
+  dice,
+  oneIn,
+  msMax,
+}: {
+  dice: Dice;
+  oneIn: number;
+  msMax: number;
+}): Promise<BlockingResult> {
   const port = await freePort();
   const environment = { METER_PORT: String(port), BUN_OPTIONS: `--preload=${meterFile}` };
   await using fleet = await Fleet.start({ services: null, environment });
@@ -36,14 +46,14 @@ export async function blockService(dice: Dice, oneIn: number): Promise<BlockingR
     if (!dice.oneIn(oneIn)) continue;
     let best = Infinity;
     let status = 0;
-    for (let attempt = 0; attempt < attempts && best > blockedMsMax; attempt++) {
+    for (let attempt = 0; attempt < attempts && best > msMax; attempt++) {
       await measuredMs();
       status = await statusOf(fleet.url(), sent, keys);
       best = Math.min(best, await measuredMs());
     }
     result.runs++;
     result.longestMs = Math.max(result.longestMs, best);
-    if (best > blockedMsMax) result.problems.push(`${sent.name}: the event loop was blocked for ${best.toFixed(0)} ms`);
+    if (best > msMax) result.problems.push(`${sent.name}: the event loop was blocked for ${best.toFixed(0)} ms`);
     if (status === 0 || status >= 500) result.problems.push(`${sent.name}: answered ${status}`);
   }
   return result;

@@ -10,7 +10,7 @@ export async function blockingPart({ seed, say }: PartOptions): Promise<string[]
   say(
     `${texts.runs} texts of seed ${seed}: the longest blocked the thread for ${texts.longestMs.toFixed(0)} ms of ${blockedMsMax}`,
   );
-  const requests = await blockService(new Dice(seed), 1);
+  const requests = await blockService({ dice: new Dice(seed), oneIn: 1, msMax: blockedMsMax });
   say(`${requests.runs} requests: the longest blocked the event loop for ${requests.longestMs.toFixed(0)} ms of ${blockedMsMax}`);
   return [...texts.problems, ...requests.problems];
 }

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/security/sbom-documents.ts";
+import { threadMs } from "../../support/thread-time.ts";
 
 const mebibyte = 1024 * 1024;
 const head = '{"bomFormat":"CycloneDX","specVersion":"1.6","components":';
@@ -66,11 +67,12 @@ describe("is refused quickly", () => {
   test.each(excesses)("%s", (_, make, code, sentence) => {
     const made = make();
     const document = made instanceof Uint8Array ? made : bytesOf(made);
-    const start = performance.now();
-    const refusal = refusalOf(document);
-    expect(performance.now() - start).toBeLessThan(refusalMsMax);
-    expect(refusal.message).toContain(sentence);
-    expect(String(refusal.code)).toBe(code);
+    const refuse = () => {
+      const refusal = refusalOf(document);
+      expect(refusal.message).toContain(sentence);
+      expect(String(refusal.code)).toBe(code);
+    };
+    expect(threadMs(refuse, refusalMsMax)).toBeLessThan(refusalMsMax);
   });
 });
 
@@ -97,9 +99,8 @@ describe("a DTD is refused before it is read", () => {
   ];
 
   test.each(dtds)("%s", (_, document) => {
-    const start = performance.now();
-    expect(refusalOf(document).message).toContain("has a DTD");
-    expect(performance.now() - start).toBeLessThan(refusalMsMax);
+    const refuse = () => expect(refusalOf(document).message).toContain("has a DTD");
+    expect(threadMs(refuse, refusalMsMax)).toBeLessThan(refusalMsMax);
   });
 
   test("and an entity that XML itself does not know is not well-formed", () => {

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { compareVersions, readVersion, type KnownVersion, type VersionScheme } from "../../../src/security/versions/version.ts";
+import { threadMs } from "../../support/thread-time.ts";
 
 const schemes: VersionScheme[] = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet", "SemVer"];
 
@@ -71,13 +72,14 @@ test.each(schemes)("the order of %s is total, antisymmetric and transitive, and 
 
 test.each(schemes)("a version of %s that is 1,000 characters long is read and compared at once, however it is made", (scheme) => {
   const shapes = ["1", "1.", "1-", "a1", "1a", "-a", "0", "0.", "a", ".0-", "1!", "+1", " ", "1.0-rc", "_"];
-  const started = performance.now();
-  for (const shape of shapes) {
-    const long = ["", "1.0", "1-", "1+", "1.0-a"].flatMap((head) =>
-      ["", "!", "x"].map((tail) => (head + shape.repeat(1_000)).slice(0, 1_000) + tail),
-    );
-    const versions = known(scheme, long);
-    for (const left of versions) for (const right of versions) compareVersions(left, right);
-  }
-  expect(performance.now() - started).toBeLessThan(1_500);
+  const compareAll = () => {
+    for (const shape of shapes) {
+      const long = ["", "1.0", "1-", "1+", "1.0-a"].flatMap((head) =>
+        ["", "!", "x"].map((tail) => (head + shape.repeat(1_000)).slice(0, 1_000) + tail),
+      );
+      const versions = known(scheme, long);
+      for (const left of versions) for (const right of versions) compareVersions(left, right);
+    }
+  };
+  expect(threadMs(compareAll, 1_500)).toBeLessThan(1_500);
 });

@@ -3,6 +3,7 @@ import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { readAffected, type OsvAffected, type OsvEvent } from "../../../src/security/versions/osv-affected.ts";
 import { evaluate, evaluateAll, type Verdict } from "../../../src/security/versions/osv-range.ts";
 import { readVersion } from "../../../src/security/versions/version.ts";
+import { threadMs } from "../../support/thread-time.ts";
 
 /** The rules are those of https://ossf.github.io/osv-schema/#evaluation. */
 interface Question {
@@ -182,10 +183,11 @@ describe("unknown", () => {
   });
 
   test("a version of 10,000 characters is unknown at once", () => {
-    const started = performance.now();
-    const verdict = verdictOf({ entry: semver({ introduced: "0" }), text: `1.2.3-${"a".repeat(10_000)}` });
-    expect(verdict).toEqual({ state: "unknown", reason: `"1.2.3-${"a".repeat(34)}…" is longer than 1024 characters` });
-    expect(performance.now() - started).toBeLessThan(50);
+    const judging = () => {
+      const verdict = verdictOf({ entry: semver({ introduced: "0" }), text: `1.2.3-${"a".repeat(10_000)}` });
+      expect(verdict).toEqual({ state: "unknown", reason: `"1.2.3-${"a".repeat(34)}…" is longer than 1024 characters` });
+    };
+    expect(threadMs(judging, 50)).toBeLessThan(50);
   });
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonDepthMax, jsonValuesMax } from "../../../../src/http/limits.ts";
 import { ToolArguments, toolArguments } from "../../../../src/gateway/providers/wire/tool-arguments.ts";
+import { threadMs } from "../../../support/thread-time.ts";
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const wide = (values: number) => `{"a":[${Array.from({ length: values }, () => "1").join(",")}]}`;
@@ -47,7 +48,6 @@ test("every object within the depth limit is returned unchanged", () => {
 });
 
 test("a text of 4 million brackets is refused before it is parsed, which would take almost a second", () => {
-  const started = performance.now();
-  expect(toolArguments(`{"a":${"[".repeat(4_000_000)}`)).toBeNull();
-  expect(performance.now() - started).toBeLessThan(100);
+  const text = `{"a":${"[".repeat(4_000_000)}`;
+  expect(threadMs(() => expect(toolArguments(text)).toBeNull(), 200)).toBeLessThan(200);
 });
