@@ -109,9 +109,9 @@ function ofKind(sql: Queries) {
 }
 
 function sums(sql: Queries) {
-  return sql`sum(requests) AS requests, sum(errors) AS errors, sum(prompt_tokens) AS prompt_tokens, sum(cached_tokens) AS cached_tokens,
-    sum(cache_write_tokens) AS cache_write_tokens, sum(completion_tokens) AS completion_tokens, sum(charge_nano) AS charge_nano,
-    sum(list_nano) AS list_nano`;
+  return sql`whole_sum(requests) AS requests, whole_sum(errors) AS errors, whole_sum(prompt_tokens) AS prompt_tokens,
+    whole_sum(cached_tokens) AS cached_tokens, whole_sum(cache_write_tokens) AS cache_write_tokens,
+    whole_sum(completion_tokens) AS completion_tokens, whole_sum(charge_nano) AS charge_nano, whole_sum(list_nano) AS list_nano`;
 }
 
 function addedTo(sql: Queries) {

@@ -137,7 +137,7 @@ function selectSums(query: UsageQuery, { closed, summedBefore, sumsEnd }: State,
     ), named AS (
       SELECT period, ${names(query, tx)}, ${sums(tx)} FROM part LEFT JOIN api_keys AS of_request ON of_request.id = key_id
       LEFT JOIN members AS of_workbench ON of_workbench.caller_id = key_id
-      GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING sum(requests) <> 0
+      GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING whole_sum(requests) <> 0
     ), ${listed(query, tx)}, placed AS (
       SELECT *, row_number() OVER (ORDER BY charge_nano DESC, list_nano DESC, requests DESC, period, key, model, provider, endpoint, member)
         > ${rowsMax} AS is_rest FROM listed
@@ -160,7 +160,7 @@ function listed({ by, seriesMax }: UsageQuery, sql: Queries) {
   const columns = sql`key, key_name, member, model, provider, endpoint`;
   const isSame = [...by, ...(by.has("key") ? ["key_name"] : [])].map((name) => sql`AND named.${sql(name)} = kept.${sql(name)}`);
   return sql`ranked AS (
-      SELECT ${columns}, ${sums(sql)}, row_number() OVER (ORDER BY sum(charge_nano) DESC, sum(list_nano) DESC, sum(requests) DESC, ${columns})
+      SELECT ${columns}, ${sums(sql)}, row_number() OVER (ORDER BY whole_sum(charge_nano) DESC, whole_sum(list_nano) DESC, whole_sum(requests) DESC, ${columns})
         > ${seriesMax} AS is_other FROM named GROUP BY ${columns}
     ), listed AS (
       SELECT named.* FROM named JOIN ranked AS kept ON NOT is_other ${isSame}
@@ -170,11 +170,10 @@ function listed({ by, seriesMax }: UsageQuery, sql: Queries) {
     )`;
 }
 
-/** Whole numbers at each step: PostgreSQL's sum of large ones is a slower decimal. */
 function sums(sql: Queries) {
-  return sql`sum(requests)::bigint AS requests, sum(errors)::bigint AS errors, sum(prompt_tokens)::bigint AS prompt_tokens,
-    sum(cached_tokens)::bigint AS cached_tokens, sum(cache_write_tokens)::bigint AS cache_write_tokens,
-    sum(completion_tokens)::bigint AS completion_tokens, sum(charge_nano)::bigint AS charge_nano, sum(list_nano)::bigint AS list_nano`;
+  return sql`whole_sum(requests) AS requests, whole_sum(errors) AS errors, whole_sum(prompt_tokens) AS prompt_tokens,
+    whole_sum(cached_tokens) AS cached_tokens, whole_sum(cache_write_tokens) AS cache_write_tokens,
+    whole_sum(completion_tokens) AS completion_tokens, whole_sum(charge_nano) AS charge_nano, whole_sum(list_nano) AS list_nano`;
 }
 
 /** Six columns, which are grouped by. In the Workbench a member is the caller: such rows have an empty key. */
