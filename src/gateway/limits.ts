@@ -118,7 +118,7 @@ export const moveFinishAttemptsMax = 10;
 /** How far the time in an id may be from the admission, which another clock tells, for filters by time to find the row. */
 export const logSkewMs = 600_000;
 /** A search by outcome, which no index has, reads so many rows at most, in so many reads of so many rows. */
-export const logSearchRowsMax = 5_000;
+export const logSearchRowsMax = 3_000;
 export const logSearchReadsMax = 16;
 export const logSearchReadRowsMax = 1_000;
 
