@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "../../src/http/limits.ts";
 import { parseJsonObject } from "../../src/http/json-body.ts";
 import { scanJson } from "../../src/http/json-scan.ts";
-import { threadMs } from "../support/thread-time.ts";
+import { threadMs } from "../support/processes/thread-time.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const refusal = (text: string) => {

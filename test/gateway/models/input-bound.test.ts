@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { inputTokensBound } from "../../../src/gateway/models/input-bound.ts";
-import { threadMs } from "../../support/thread-time.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
 
 const user = (content: unknown) => ({ role: "user", content });
 

@@ -1,4 +1,4 @@
-import { threadMs } from "../../support/thread-time.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
 
 /** Nothing may block the thread that serves all clients for longer. */
 export const blockedMsMax = 50;

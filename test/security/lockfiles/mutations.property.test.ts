@@ -4,7 +4,7 @@ import { lockFormats } from "../../../src/security/lockfiles/formats.ts";
 import { readLockFiles } from "../../../src/security/lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../../../src/security/lockfiles/repository-bom.ts";
 import { samples } from "./samples.ts";
-import { threadMs } from "../../support/thread-time.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
 
 /** A range is removed, repeated, or replaced by a text with a meaning in one of the formats. */
 const mutation = fc.record({

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
 import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/security/sbom-documents.ts";
-import { threadMs } from "../../support/thread-time.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
 
 const mebibyte = 1024 * 1024;
 const head = '{"bomFormat":"CycloneDX","specVersion":"1.6","components":';

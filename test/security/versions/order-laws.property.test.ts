@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { compareVersions, readVersion, type KnownVersion, type VersionScheme } from "../../../src/security/versions/version.ts";
-import { threadMs } from "../../support/thread-time.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
 
 const schemes: VersionScheme[] = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet", "SemVer"];
 

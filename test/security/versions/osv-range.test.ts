@@ -3,7 +3,7 @@ import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { readAffected, type OsvAffected, type OsvEvent } from "../../../src/security/versions/osv-affected.ts";
 import { evaluate, evaluateAll, type Verdict } from "../../../src/security/versions/osv-range.ts";
 import { readVersion } from "../../../src/security/versions/version.ts";
-import { threadMs } from "../../support/thread-time.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
 
 /** The rules are those of https://ossf.github.io/osv-schema/#evaluation. */
 interface Question {

@@ -12,25 +12,30 @@ const fingerprint = `
     UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
   ) AS parts (part)`;
 
-/** Without triggers, since some tables refuse to be emptied. Only tables with rows are truncated: to truncate all is slow. */
+/**
+ * Without triggers, since some tables refuse to be emptied. To truncate even one table costs ten times what deleting from all of them
+ * does, so only analyzed tables are truncated: the planner would go on with their statistics.
+ */
 const emptying = `
   DO $$
   DECLARE
-    name text;
-    has_rows boolean;
-    filled text[] := '{}';
+    of_table record;
+    analyzed text[] := '{}';
   BEGIN
     SET LOCAL session_replication_role = replica;
-    FOR name IN SELECT relname FROM pg_class
+    FOR of_table IN SELECT quote_ident(relname) AS name, EXISTS (
+        SELECT FROM pg_class AS part WHERE part.reltuples > 0
+          AND (part.oid = pg_class.oid OR part.oid IN (SELECT inhrelid FROM pg_inherits WHERE inhparent = pg_class.oid))
+      ) AS is_analyzed
+      FROM pg_class
       WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migrations'
     LOOP
-      EXECUTE format('SELECT EXISTS (SELECT FROM %I)', name) INTO has_rows;
-      IF has_rows THEN filled := filled || quote_ident(name); END IF;
+      IF of_table.is_analyzed THEN analyzed := analyzed || of_table.name; ELSE EXECUTE 'DELETE FROM ' || of_table.name; END IF;
     END LOOP;
-    IF filled <> '{}' THEN EXECUTE 'TRUNCATE ' || array_to_string(filled, ', ') || ' CASCADE'; END IF;
-    FOR name IN SELECT quote_ident(sequencename) FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL
+    IF analyzed <> '{}' THEN EXECUTE 'TRUNCATE ' || array_to_string(analyzed, ', ') || ' CASCADE'; END IF;
+    FOR of_table IN SELECT quote_ident(sequencename) AS name FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL
     LOOP
-      EXECUTE 'ALTER SEQUENCE ' || name || ' RESTART';
+      EXECUTE 'ALTER SEQUENCE ' || of_table.name || ' RESTART';
     END LOOP;
   END $$`;
 
