@@ -5,9 +5,9 @@ import type { MailConfig } from "../src/config.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { repeatUntilStopped } from "../src/kernel/repeat.ts";
-import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/security/limits.ts";
-import { sendDue } from "../src/security/mails/send-due.ts";
-import { mailServer, reasonOf } from "../src/security/mails/smtp.ts";
+import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/accounts/limits.ts";
+import { sendDue } from "../src/accounts/mails/send-due.ts";
+import { mailServer, reasonOf } from "../src/accounts/mails/smtp.ts";
 
 export interface MailerParts {
   sql: Database;

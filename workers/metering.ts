@@ -1,4 +1,5 @@
 /** The worker that settles: the only one that writes generations, charges of the ledger and month totals. One is enough; more are safe. */
+import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";
@@ -40,6 +41,7 @@ export async function startMetering({
   stack.use(startReconciliation(parts));
   stack.use(startMove({ ...parts, isAlone }));
   stack.use(startRollUp(parts));
+  stack.use(startWatchingSpend(parts));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

@@ -57,6 +57,9 @@ export const listOrNone: Value = {
   read: (given) => (given === "none" ? [] : given.split(",").map((item) => item.trim())),
 };
 
+/** Whole numbers, separated by commas. */
+export const numbers: Value = { placeholder: "LIST", read: (given) => given.split(",").map((item) => wholeNumber(item.trim())) };
+
 /** A flag without a value, for a field of a body. */
 export const yes: Value = { placeholder: "", read: () => true };
 

@@ -1,6 +1,7 @@
 /** All verbs. To add a noun, add a file like its neighbours and a line here. */
 import { accountVerbs } from "./verbs/accounts/account.ts";
 import { advisoriesVerbs } from "./verbs/security/advisories.ts";
+import { alertVerbs } from "./verbs/accounts/alert.ts";
 import { auditVerbs } from "./verbs/accounts/audit.ts";
 import { catalogVerbs } from "./verbs/connectors/catalog.ts";
 import { connectionVerbs } from "./verbs/connectors/connection.ts";
@@ -38,6 +39,7 @@ export const verbs: readonly Verb[] = [
   ...logVerbs,
   ...usageVerbs,
   ...promptVerbs,
+  ...alertVerbs,
   ...auditVerbs,
   ...ledgerVerbs,
   ...migrateVerbs,

@@ -99,3 +99,59 @@ export const oidcExchangesMax = 16;
 export const oidcExchangesPerNetworkMax = 4;
 export const oidcExchangesWaitingMax = 64;
 export const oidcExchangesWaitingPerNetworkMax = 8;
+
+// Mails
+export const mailPollMs = 5_000;
+/** Pause after the first temporary refusal of a mail; doubled with each attempt. */
+export const mailRetryMs = 60_000;
+export const mailRetryMsMax = 21_600_000;
+export const mailAttemptsMax = 10;
+/** Pause after the first failed connection to the mail server; doubled with each failure. */
+export const mailServerRetryMs = 1_000;
+export const mailServerRetryMsMax = 60_000;
+/** Timeout of connecting to a mail server, of its greeting and of each reply. */
+export const mailServerMs = 30_000;
+
+// Alerts
+/** How often spend and balances are compared with the rules. */
+export const alertWatchMs = 30_000;
+/** A workspace is compared again after this time even if its ledger has not grown: a limit or a key may have changed. */
+export const alertWatchAgeMs = 600_000;
+/** A period that ended less than this time ago is still watched, since charges arrive late. */
+export const alertLateMs = 3_600_000;
+/** New alerts of one rule in one round; the next round has the others. */
+export const alertsOfRuleMax = 200;
+/** Workspaces that one round compares before it looks for changes again. */
+export const alertWorkspacesMax = 200;
+export const alertRulesMax = 20;
+export const alertPercentsMax = 5;
+/** A balance arms its rule again at this percentage of the amount. */
+export const alertRearmPercent = 125;
+export const alertMailRecipientsMax = 50;
+/** Alerts that a mail lists; it says how many more there are. */
+export const alertMailLinesMax = 50;
+export const alertRowsDefault = 50;
+export const alertRowsMax = 200;
+/** How long alerts and their deliveries are kept. */
+export const alertKeptMs = 90 * 24 * 3_600_000;
+export const alertsForgottenAtOnceMax = 1_000;
+
+// Alerts: webhooks
+export const alertWebhooksMax = 5;
+export const alertWebhookUrlCharactersMax = 2_000;
+/** How long the former secret signs beside the new one. */
+export const alertSecretOverlapMs = 24 * 3_600_000;
+export const alertTestsPerHourMax = 30;
+/** Deliveries that wait for one webhook; further ones are given up at once. */
+export const alertDeliveriesWaitingMax = 100;
+/** How often waiting deliveries are looked for without being notified of one. */
+export const alertDeliveryPollMs = 5_000;
+export const alertDeliveriesAtOnce = 16;
+/** One call of a webhook, with its answer. */
+export const alertCallMs = 10_000;
+export const alertAnswerBytesMax = 64 * 1024;
+/** Pause after the first failed delivery; doubled with each attempt. */
+export const alertRetryMs = 30_000;
+export const alertRetryMsMax = 7_200_000;
+/** How long a delivery is tried. */
+export const alertDeliveryMsMax = 24 * 3_600_000;

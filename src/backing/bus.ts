@@ -24,6 +24,8 @@ export type Notification =
   | "checks-changed"
   /** A mail is waiting to be sent. */
   | "mail-waits"
+  /** An alert is waiting to be delivered to a webhook. */
+  | "alert-waits"
   /** A project is waiting to be scanned. */
   | "scan-waits";
 

@@ -12,6 +12,10 @@ import { findingsPage } from "./pages/findings/findings-page.ts";
 import { keyPage, revokeKeyPage } from "./pages/keys/key-page.ts";
 import { keysPage } from "./pages/keys/keys-page.ts";
 import { newKeyPage } from "./pages/keys/new-key.ts";
+import { alertsPage } from "./pages/alerts/alerts-page.ts";
+import { newAlertRulePage } from "./pages/alerts/new-rule.ts";
+import { newAlertWebhookPage } from "./pages/alerts/new-webhook.ts";
+import { alertWebhookPage, deleteAlertWebhookPage } from "./pages/alerts/webhook-page.ts";
 import { auditPage } from "./pages/audit/audit-page.ts";
 import { deleteAccountPage } from "./pages/members/account-section.ts";
 import { deactivatePage } from "./pages/members/deactivate.ts";
@@ -87,6 +91,11 @@ export const pages: readonly Page[] = [
   newProviderKeyPage,
   providerKeyPage,
   deleteProviderKeyPage,
+  alertsPage,
+  newAlertRulePage,
+  newAlertWebhookPage,
+  alertWebhookPage,
+  deleteAlertWebhookPage,
   auditPage,
 
   workspacesPage,

@@ -2,6 +2,7 @@
 import type { Endpoint } from "./endpoint.ts";
 import { accountEndpoints } from "./endpoints/accounts/accounts.ts";
 import { advisoryEndpoints } from "./endpoints/security/advisories.ts";
+import { alertEndpoints } from "./endpoints/accounts/alerts.ts";
 import { auditEndpoints } from "./endpoints/accounts/audit.ts";
 import { connectionEndpoints } from "./endpoints/connectors/connections.ts";
 import { creditEndpoints } from "./endpoints/gateway/credit.ts";
@@ -38,6 +39,7 @@ export const endpoints: readonly Endpoint[] = [
   ...logEndpoints,
   ...usageEndpoints,
   ...promptEndpoints,
+  ...alertEndpoints,
   ...auditEndpoints,
   ...modelEndpoints,
   ...ledgerEndpoints,

@@ -4,7 +4,7 @@ import { countMembersSince } from "../accounts/members/member-store.ts";
 import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
 import { createSignInLink } from "../accounts/sessions/sign-in-links.ts";
 import type { MemberForm, MemberView } from "../accounts/workspaces/schema.ts";
-import { insertMail } from "../security/mails/store.ts";
+import { insertMail } from "../accounts/mails/store.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { Queries } from "../backing/backing.ts";
 import type { Clock } from "../kernel/clock.ts";

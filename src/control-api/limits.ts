@@ -56,6 +56,10 @@ export const controlRowsMax = 10_000;
 /** A whole test: at most a token request and a call. */
 export const connectionTestMs = 20_000;
 
+// Alerts
+/** A test of a webhook: one call, with the rest of the request. */
+export const alertTestMs = 20_000;
+
 // Own provider keys
 /** One test call of a provider, with the rest of the request. */
 export const ownKeyTryMs = 70_000;

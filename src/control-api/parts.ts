@@ -46,6 +46,8 @@ export interface ControlParts {
   connectors: Pick<CatalogCache, "published">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
+  /** Calls webhooks of alerts, for tests of them: public hosts only. */
+  callWebhook: SafeFetch;
   /** Calls repository platforms. */
   callHosts: SafeFetch;
   /** Addresses of the platforms' APIs. */

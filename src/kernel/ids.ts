@@ -54,6 +54,16 @@ export function newOwnKeyId(nowMs: number): string {
   return `own-${timeSortedText(nowMs)}`;
 }
 
+/** Ids of alerts, of their rules and of the webhooks that get them. */
+export function newAlertsId(kind: "alert" | "rule" | "hook", nowMs: number): string {
+  return `${kind}-${timeSortedText(nowMs)}`;
+}
+
+/** The beginning of all alert ids of this millisecond. */
+export function firstAlertId(nowMs: number): string {
+  return `alert-${timeText(nowMs)}`;
+}
+
 /** Ids of the tools API: a prefix such as `tkt_` and 26 characters. */
 export function newToolsId(kind: "tkt" | "att" | "prd" | "prj" | "sbom" | "fnd", nowMs: number): string {
   return `${kind}_${timeSortedText(nowMs)}`;

@@ -67,16 +67,6 @@ export const ticketRepeatMs = 600_000;
 /** A file without a ticket is removed after this time. */
 export const attachmentUnusedMs = 3_600_000;
 export const attachmentsUnusedMax = 10;
-export const mailPollMs = 5_000;
-/** Pause after the first temporary refusal of a mail; doubled with each attempt. */
-export const mailRetryMs = 60_000;
-export const mailRetryMsMax = 21_600_000;
-export const mailAttemptsMax = 10;
-/** Pause after the first failed connection to the mail server; doubled with each failure. */
-export const mailServerRetryMs = 1_000;
-export const mailServerRetryMsMax = 60_000;
-/** Timeout of connecting to a mail server, of its greeting and of each reply. */
-export const mailServerMs = 30_000;
 
 // Versions of packages, connectors
 export const versionCharactersMax = 1_024;

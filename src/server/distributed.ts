@@ -1,5 +1,7 @@
 /** A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. */
 import { join } from "node:path";
+import { startDeliveries } from "../accounts/alerts/webhooks/send-deliveries.ts";
+import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
 import { openBacking } from "../backing/open-backing.ts";
 import { openOwnDatabase } from "../backing/open-own-database.ts";
 import { migrate, MigrationError } from "../backing/migrate.ts";
@@ -31,6 +33,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
   const connectors = new CatalogCache({ sql: backing.sql, folder: config.catalogDir, clock, log });
   const front = openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
+  stack.use(startDeliveries({ ...backing, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
   const stop = new AbortController();
   const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
   const publishing = preparing.then(

@@ -6,6 +6,8 @@ import { startMailer } from "../../workers/mailer.ts";
 import { startMetering } from "../../workers/metering.ts";
 import { startProber } from "../../workers/prober.ts";
 import { startScanner } from "../../workers/scanner.ts";
+import { startDeliveries } from "../accounts/alerts/webhooks/send-deliveries.ts";
+import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
 import { EmbeddedBus } from "../backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
@@ -54,6 +56,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(startProber({ sql, bus, models, ...calls, lock: noLock, clock, log }));
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));
+  stack.use(startDeliveries({ sql, bus, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
   stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
   const front = openFront({
     config,

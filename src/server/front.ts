@@ -164,6 +164,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     hostUrls: config.hostUrls,
     connectors,
     probeFetch: createProbeFetch({ clock }),
+    callWebhook: createSafeFetch({ clock }),
     models,
     measure: gateway.health.measure.bind(gateway.health),
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),

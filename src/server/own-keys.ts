@@ -1,7 +1,6 @@
-/** The gateway's use of own provider keys, with the mails of the security wing, which the gateway does not know. */
+/** The gateway's use of own provider keys, and what the workspace is told of them. */
 import type { OwnKey } from "../accounts/keys/record.ts";
-import { selectMembers } from "../accounts/members/member-store.ts";
-import { managers } from "../accounts/workspaces/authorize.ts";
+import { raiseAlert } from "../accounts/alerts/raise-alert.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import type { Backing, Transaction } from "../backing/backing.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
@@ -12,9 +11,8 @@ import { embeddingCalls } from "../gateway/providers/embed.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { KeyReports } from "../gateway/own-keys/key-reports.ts";
 import { refusalMail } from "../gateway/own-keys/refusal-mail.ts";
-import type { Clock } from "../kernel/clock.ts";
+import { isoTime, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { insertMail } from "../security/mails/store.ts";
 
 /** Calls of providers with the service's keys, or with the workspace's own for a route that has one. */
 export function callsWithOwnKeys({
@@ -46,18 +44,26 @@ export function openKeyReports({
     clock,
     log,
     async tellRefused(key, tx) {
-      await mailManagers(key, tx, clock);
-      // The mailer looks again by itself if this arrives before the commit.
-      bus.broadcast("mail-waits");
+      await tellRefused(key, tx, clock);
+      // Both look again by themselves if this arrives before the commit.
+      for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
     },
   });
 }
 
-async function mailManagers(key: OwnKey, tx: Transaction, clock: Clock): Promise<void> {
-  const { name } = await findWorkspace(key.workspace, { sql: tx, clock });
-  const mail = refusalMail(key, name);
-  for (const { email, role, active, account } of await selectMembers({ workspace: key.workspace, email: null }, tx)) {
-    if (!active || account !== "active" || !managers.includes(role)) continue;
-    await insertMail({ ticket: null, recipient: email, ...mail, at: new Date(clock.now()) }, tx);
-  }
+async function tellRefused({ workspace, id, provider }: OwnKey, tx: Transaction, clock: Clock): Promise<void> {
+  const { name } = await findWorkspace(workspace, { sql: tx, clock });
+  await raiseAlert(
+    {
+      workspace,
+      kind: "provider_key_refused",
+      subject: id,
+      // It is told at most once a day.
+      occurrence: isoTime(clock.now()),
+      text: `The provider ${provider} refused the workspace's own key ${id}, or its account`,
+      data: { provider, provider_key: { id } },
+      mail: refusalMail({ provider, id }, name),
+    },
+    { sql: tx, clock },
+  );
 }

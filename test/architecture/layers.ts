@@ -24,7 +24,8 @@ export const layers: Layer[] = [
   folder("accounts/audit"),
   { name: "accounts/sessions/store", holds: ["src/accounts/sessions/session-store.ts", "src/accounts/sessions/session.ts"] },
   { name: "accounts/workspaces", holds: ["src/accounts/workspaces/", "src/accounts/members/"] },
-  ...wing("accounts", ["quotas", "secrets", "keys", "sessions", "second-factor", "oidc"]),
+  ...wing("accounts", ["quotas", "secrets", "keys", "sessions", "second-factor", "oidc", "mails", "alerts/webhooks"]),
+  filesOf("accounts/alerts"),
 
   filesOf("connectors"),
   folder("connectors/catalog/files"),
@@ -54,7 +55,7 @@ export const layers: Layer[] = [
   { name: "security/sboms/refusal", holds: ["src/security/sboms/refusal.ts"] },
   ...wing("security/sboms", ["json", "shape"]),
   { name: "security/sboms", holds: ["src/security/sboms/*", "src/security/sboms/spdx/", "src/security/sboms/cyclonedx/"] },
-  ...wing("security", ["sboms/reader", "lockfiles", "api/operations", "mails", "tickets"]),
+  ...wing("security", ["sboms/reader", "lockfiles", "api/operations", "tickets"]),
   filesOf("security/findings"),
   ...wing("security/findings", ["scan", "triage", "lists", "remediation"]),
   folder("security/vulnerabilities"),
@@ -104,7 +105,7 @@ export const packageHomes: Record<string, string[]> = {
   nats: ["src/backing/nats/"],
   redis: ["src/backing/redis/connection/package-client.ts"],
   "@modelcontextprotocol/server": ["src/security/api/"],
-  nodemailer: ["src/security/mails/smtp.ts"],
+  nodemailer: ["src/accounts/mails/smtp.ts"],
   "@nats-io/jetstream": ["src/backing/nats/"],
   "@nats-io/nats-core": ["src/backing/nats/"],
 };

@@ -85,6 +85,22 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     await storePrompt(request, world.control);
     return request.generation;
   };
+  const newWebhook = async (): Promise<string> => {
+    await database.sql`DELETE FROM alert_webhooks`;
+    const form = { workspace: "acme", url: "https://hooks.example/acme" };
+    return String((await world.control.expect("POST", "/alert-webhooks", { body: form }))["id"]);
+  };
+  const newRule = async (): Promise<Record<string, string>> => {
+    await database.sql`DELETE FROM alert_rules`;
+    const form = { workspace: "acme", kind: "key_month" };
+    return { rule: String((await world.control.expect("POST", "/alert-rules", { body: form }))["id"]) };
+  };
+  /** A test that did not arrive. */
+  const newAlert = async (): Promise<Record<string, string>> => {
+    const [webhook = { id: await newWebhook() }] = await world.control.list("/alert-webhooks?workspace=acme");
+    const path = `/alert-webhooks/${String(webhook["id"])}/test`;
+    return { alert: String((await world.control.expect("POST", path, { body: {} }))["id"]) };
+  };
   const workspaceId = async () => String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
 
   /** What stands for `:id` in a page's address. @param email of the sender; null: the operator */
@@ -95,6 +111,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/members/:id": newMember,
     "/provider-keys/:id": newProviderKey,
     "/operator/workspaces/:id": workspaceId,
+    "/alerts/webhooks/:id": newWebhook,
   };
 
   /** What a form sends, so that it changes something. */
@@ -114,6 +131,11 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/provider-keys create": withoutKeys,
     "/provider-keys/new create": withoutKeys,
     "/provider-keys/:id replace": () => ({ key: "sk-acme-9876543210" }),
+    "/alerts delete-rule": newRule,
+    "/alerts replay": newAlert,
+    "/alerts/new create": () => ({ kind: "balance", balance_usd: String(++people), mail: "true" }),
+    "/alerts/webhooks/new create": () => ({ url: `https://hooks.example/${++people}` }),
+    "/alerts/webhooks/:id replay": newAlert,
     "/operator open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),

@@ -51,6 +51,8 @@ export class Control {
   readonly connectors: { published: ControlParts["connectors"]["published"] } = { published: null };
   /** Calls vendors; a test that needs one sets it. */
   probeFetch: ControlParts["probeFetch"] = () => Promise.reject(new Error("No vendor is called in this test"));
+  /** Calls webhooks of alerts; a test that needs one sets it. */
+  callWebhook: ControlParts["callWebhook"] = () => Promise.reject(new Error("No webhook is called in this test"));
   /** The hosts that repositories are imported from. */
   readonly platforms = new Platforms();
   /** Serves the Workbench; a test that runs it sets it. */
@@ -83,6 +85,7 @@ export class Control {
       oidc: null,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),
+      callWebhook: (request) => this.callWebhook(request),
       ...this.platforms,
       sboms: testSbomReader(),
       models: noModels,

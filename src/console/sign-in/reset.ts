@@ -10,7 +10,7 @@ import { emailCharactersMax, passwordLinksMax } from "../../accounts/limits.ts";
 import { unexpectedError } from "../../accounts/unexpected-error.ts";
 import type { ControlParts } from "../../control-api/parts.ts";
 import { markup } from "../../http/html.ts";
-import { insertMail } from "../../security/mails/store.ts";
+import { insertMail } from "../../accounts/mails/store.ts";
 import { readForm } from "../form.ts";
 import { emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";

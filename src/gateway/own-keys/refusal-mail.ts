@@ -1,7 +1,10 @@
 import type { OwnKey } from "../../accounts/keys/record.ts";
 
 /** The mail to a workspace's admins when a provider refuses their own key. */
-export function refusalMail({ provider, id }: OwnKey, workspaceName: string): { subject: string; body: string } {
+export function refusalMail(
+  { provider, id }: Pick<OwnKey, "provider" | "id">,
+  workspaceName: string,
+): { subject: string; body: string } {
   return {
     subject: `Your own key for ${provider} was refused`,
     body: `The provider ${provider} refused the own key ${id} of the workspace "${workspaceName}", or its account.

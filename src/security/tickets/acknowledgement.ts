@@ -1,5 +1,5 @@
 /** The mail that confirms a ticket. Of the ticket, only the generated reference is in a header. */
-import type { NewMail } from "../mails/store.ts";
+import type { NewMail } from "../../accounts/mails/store.ts";
 import type { TicketType } from "./schema.ts";
 
 const names: Partial<Record<TicketType, string>> = { feedback: "feedback", bug: "bug report" };

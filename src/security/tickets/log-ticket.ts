@@ -3,7 +3,7 @@ import type { Transaction } from "../../backing/backing.ts";
 import { digestOf } from "../../kernel/digest.ts";
 import { newToolsId } from "../../kernel/ids.ts";
 import { ticketRepeatMs } from "../limits.ts";
-import { insertMail } from "../mails/store.ts";
+import { insertMail } from "../../accounts/mails/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { OperationCall, Outcome } from "../api/operations/operation.ts";
 import { acknowledgementOf } from "./acknowledgement.ts";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { mailAttemptsMax, mailRetryMsMax } from "../../../src/security/limits.ts";
-import { insertMail } from "../../../src/security/mails/store.ts";
+import { mailAttemptsMax, mailRetryMsMax } from "../../../src/accounts/limits.ts";
+import { insertMail } from "../../../src/accounts/mails/store.ts";
 import { startMailer } from "../../../workers/mailer.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";

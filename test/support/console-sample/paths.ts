@@ -24,6 +24,8 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /members/:id/delete": () => `${memberPath}/delete`,
   "workspace /provider-keys/:id": ({ ownKey }) => `/provider-keys/${ownKey}`,
   "workspace /provider-keys/:id/delete": ({ ownKey }) => `/provider-keys/${ownKey}/delete`,
+  "workspace /alerts/webhooks/:id": ({ webhook }) => `/alerts/webhooks/${webhook}`,
+  "workspace /alerts/webhooks/:id/delete": ({ webhook }) => `/alerts/webhooks/${webhook}/delete`,
   "operator /workspaces/:id": ({ workspace }) => `/workspaces/${workspace}`,
 };
 

@@ -17,6 +17,8 @@ export interface ConsoleSample extends History {
   /** Ids in the log: of an answer whose prompt is stored, and of an error. */
   generations: { stored: string; failed: string };
   connection: string;
+  /** Of alerts. */
+  webhook: string;
   /** The address of the member with this role. */
   addressOf(role: "member" | "auditor" | "admin" | "super_admin"): string;
 }
@@ -60,7 +62,18 @@ async function fill(fleet: Fleet, history: History): Promise<ConsoleSample> {
     credentials,
   });
   const security = await addSecurity({ name: workspace, member: addressOf("member") }, { operator, url: fleet.url() });
-  return { ...history, name: workspace, security, connection, generations: await callModels(fleet), addressOf };
+  const webhook = await addAlerts(workspace, operator);
+  return { ...history, name: workspace, security, connection, webhook, generations: await callModels(fleet), addressOf };
+}
+
+/** Rules, and a webhook with a test that did not arrive. @returns the webhook */
+async function addAlerts(workspace: string, operator: ReturnType<Fleet["operator"]>): Promise<string> {
+  await operator.call("POST", "/alert-rules", { workspace, kind: "workspace_month" });
+  await operator.call("POST", "/alert-rules", { workspace, kind: "balance", balance_usd: "9000000" });
+  const url = "https://hooks.example/weir";
+  const { id } = await operator.call<{ id: string }>("POST", "/alert-webhooks", { workspace, url });
+  await operator.call("POST", `/alert-webhooks/${id}/test`, {});
+  return id;
 }
 
 /** Real requests, whose prompts are stored. */

@@ -126,6 +126,24 @@ test("connections match the document", async () => {
   await ask("delete /api/console/connections/{id}", 404, { id });
 });
 
+test("alerts match the document", async () => {
+  const { workspace } = customer;
+  const { id: rule } = await ask("post /api/console/alert-rules", 201, { body: { workspace, kind: "key_month" } });
+  await ask("post /api/console/alert-rules", 409, { body: { workspace, kind: "key_month" } });
+  await ask("get /api/console/alert-rules", 200, { query: `?workspace=${workspace}` });
+  await ask("delete /api/console/alert-rules/{id}", 200, { id: String(rule) });
+  const { id: made } = await ask("post /api/console/alert-webhooks", 201, {
+    body: { workspace, url: "https://none.example/hook" },
+  });
+  const id = String(made);
+  await ask("get /api/console/alert-webhooks", 200, { query: `?workspace=${workspace}` });
+  await ask("post /api/console/alert-webhooks/{id}/rotate", 200, { id, body: {} });
+  const { id: told } = await ask("post /api/console/alert-webhooks/{id}/test", 200, { id, body: {} });
+  await ask("get /api/console/alerts", 200, { query: `?workspace=${workspace}` });
+  await ask("post /api/console/alerts/{id}/replay", 200, { id: String(told), body: {} });
+  await ask("delete /api/console/alert-webhooks/{id}", 200, { id, query: `?workspace=${workspace}` });
+});
+
 test("own provider keys match the document", async () => {
   const { workspace } = customer;
   await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["own_keys"] });

@@ -1,0 +1,37 @@
+/** What a workspace can be told of. A new kind is a row here and, if it watches spend, a source in watch-store.ts. */
+
+interface Kind {
+  /**
+   * limit: it tells when a percentage of a limit is spent, once in each period. balance: when the balance falls below an amount. event:
+   * when it happens; admins get its mail also without a rule.
+   */
+  tells: "limit" | "balance" | "event";
+  /** For lists: what it is about. */
+  title: string;
+}
+
+export const alertKinds = {
+  key_month: { tells: "limit", title: "Monthly limit of a key" },
+  workspace_month: { tells: "limit", title: "Monthly limit of the workspace" },
+  balance: { tells: "balance", title: "Balance below an amount" },
+  provider_key_refused: { tells: "event", title: "Provider key refused" },
+  top_up_failed: { tells: "event", title: "Top-up failed" },
+} as const satisfies Record<string, Kind>;
+
+export type AlertKind = keyof typeof alertKinds;
+export type LimitKind = { [Name in AlertKind]: (typeof alertKinds)[Name]["tells"] extends "limit" ? Name : never }[AlertKind];
+export type EventKind = { [Name in AlertKind]: (typeof alertKinds)[Name]["tells"] extends "event" ? Name : never }[AlertKind];
+
+// Object.keys has the type string[]; these are the keys of the table above.
+export const alertKindNames = Object.keys(alertKinds) as AlertKind[];
+
+/** A test of a webhook is an alert of this kind; no rule has it. */
+export const testKind = "test";
+
+export function kindTitle(kind: string): string {
+  return kind === testKind ? "Test" : (Object.entries(alertKinds).find(([name]) => name === kind)?.[1].title ?? kind);
+}
+
+export function isLimitKind(kind: AlertKind): kind is LimitKind {
+  return alertKinds[kind].tells === "limit";
+}

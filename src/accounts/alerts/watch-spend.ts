@@ -1,0 +1,114 @@
+/** Compares what is settled with the rules of alerts, away from requests. Several processes may do so: each threshold is told once. */
+import type { Database, Transaction } from "../../backing/backing.ts";
+import type { Bus } from "../../backing/bus.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
+import { balanceAlert, limitAlert } from "./words.ts";
+import {
+  alertKeptMs,
+  alertLateMs,
+  alertRearmPercent,
+  alertsForgottenAtOnceMax,
+  alertsOfRuleMax,
+  alertWatchAgeMs,
+  alertWatchMs,
+  alertWorkspacesMax,
+} from "../limits.ts";
+import { deleteAlertsBefore } from "./alert-store.ts";
+import { isLimitKind, type LimitKind } from "./kinds.ts";
+import { recordAlerts, type NewAlert } from "./record-alerts.ts";
+import { lockRules, updateArmed, type AlertRule } from "./rule-store.ts";
+import { selectChanged, selectReached, sources, updateWatch, type ChangedWorkspace } from "./watch-store.ts";
+
+export interface WatchParts {
+  sql: Database;
+  bus: Pick<Bus, "broadcast">;
+  clock: Clock;
+}
+
+/** Every half minute until disposed. */
+export function startWatchingSpend(parts: WatchParts & { log: Logger }): AsyncDisposable {
+  const { clock, log } = parts;
+  return repeatUntilStopped({
+    clock,
+    round: (signal) => watchSpend(parts, signal),
+    everyMs: alertWatchMs,
+    pauseFirst: true,
+    onError: (error) =>
+      log.warn({ event: "alert.watch.failed", reason: String(error) }, "Spend could not be compared with alerts"),
+  });
+}
+
+/** One round over all workspaces whose ledger has grown, or that were not compared for a while. @returns how many alerts are new */
+export async function watchSpend(parts: WatchParts, signal?: AbortSignal): Promise<number> {
+  const { sql, bus, clock } = parts;
+  const now = clock.now();
+  let told = 0;
+  let changed: ChangedWorkspace[];
+  do {
+    changed = await selectChanged({ before: new Date(now - alertWatchAgeMs), limit: alertWorkspacesMax }, sql);
+    for (const workspace of changed) {
+      if (signal?.aborted) return told;
+      told += await sql.begin((tx) => watchWorkspace(workspace, { tx, nowMs: now }));
+    }
+  } while (changed.length === alertWorkspacesMax);
+  if (told > 0) for (const topic of ["mail-waits", "alert-waits"] as const) bus.broadcast(topic);
+  await deleteAlertsBefore({ ms: now - alertKeptMs, limit: alertsForgottenAtOnceMax }, sql);
+  return told;
+}
+
+async function watchWorkspace(workspace: ChangedWorkspace, { tx, nowMs }: { tx: Transaction; nowMs: number }): Promise<number> {
+  const alerts: NewAlert[] = [];
+  let isWhole = true;
+  for (const rule of await lockRules(workspace.id, tx)) {
+    const { kind, amount } = rule;
+    const found = isLimitKind(kind)
+      ? await reachedLimits({ rule, kind, nowMs }, tx)
+      : await lowBalance({ rule, amount, balance: workspace.balance }, tx);
+    isWhole &&= found.length < alertsOfRuleMax;
+    alerts.push(...found);
+  }
+  const at = new Date(nowMs);
+  const recorded = await recordAlerts({ workspace, alerts, at }, tx);
+  // Otherwise the next round finds the others.
+  if (isWhole) await updateWatch({ workspace: workspace.id, sequence: workspace.sequence, at }, tx);
+  return recorded;
+}
+
+/** Of this period, and of the one that ended a short while ago. */
+async function reachedLimits(
+  { rule, kind, nowMs }: { rule: AlertRule; kind: LimitKind; nowMs: number },
+  tx: Transaction,
+): Promise<NewAlert[]> {
+  const { period } = sources[kind];
+  const since = Math.max(nowMs - alertLateMs, rule.createdAt.getTime());
+  const alerts: NewAlert[] = [];
+  for (const of of new Set([period(Math.min(since, nowMs)), period(nowMs)])) {
+    for (const spending of await selectReached({ rule, kind, period: of, limit: alertsOfRuleMax }, tx)) {
+      const { subject, percent, owner } = spending;
+      alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...toldBy(rule), subject, percent, owner, period: of });
+    }
+  }
+  return alerts;
+}
+
+/** Told once; then only after the balance was well above the amount, so that it does not tell with every request around it. */
+async function lowBalance(
+  { rule, amount, balance }: { rule: AlertRule; amount: bigint | null; balance: bigint },
+  tx: Transaction,
+): Promise<NewAlert[]> {
+  if (amount === null) return [];
+  if (!rule.armed) {
+    if (balance * 100n >= amount * BigInt(alertRearmPercent)) await updateArmed({ id: rule.id, armed: true }, tx);
+    return [];
+  }
+  if (balance >= amount) return [];
+  await updateArmed({ id: rule.id, armed: false }, tx);
+  const words = balanceAlert({ balance, amount });
+  return [{ ...words, ...toldBy(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
+}
+
+function toldBy({ id, kind, mail, webhooks }: AlertRule): Pick<NewAlert, "rule" | "kind" | "mail" | "webhooks"> {
+  return { rule: id, kind, mail, webhooks };
+}

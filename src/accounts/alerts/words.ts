@@ -1,0 +1,51 @@
+/** What alerts say: a sentence for people, and data for programs. */
+import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
+import type { AlertRule } from "./rule-store.ts";
+import type { Spending } from "./watch-store.ts";
+import type { LimitKind } from "./kinds.ts";
+
+type Value = string | number | null | { [field: string]: Value };
+export type AlertData = Record<string, Value>;
+
+export interface AlertWords {
+  /** The subject of its mail: no header has text of a user. */
+  title: string;
+  text: string;
+  data: AlertData;
+}
+
+/** Whose limit it is, and of which period. */
+const limitWords: Record<LimitKind, { whose: (name: string) => string; limit: string; of: "key" | null }> = {
+  key_month: { whose: (name) => `the key ${name}`, limit: "monthly limit", of: "key" },
+  workspace_month: { whose: () => "the workspace", limit: "monthly limit", of: null },
+};
+
+export function limitAlert(kind: LimitKind, { period, ...spending }: Spending & { period: string }): AlertWords {
+  const { subject, name, owner, spent, limit, percent } = spending;
+  const { whose, limit: what, of } = limitWords[kind];
+  const named = name === null || name === "" ? subject : `"${name}" (${subject})`;
+  return {
+    title: `${percent} % of the ${what} of ${of === null ? "the workspace" : `a ${of}`} is spent`,
+    text: `${percent} % of the ${what} of ${whose(named)} is spent: ${usd(spent)} of ${usd(limit)} USD in ${period}`,
+    data: {
+      percent,
+      period,
+      spent_usd: formatUsd(spent),
+      limit_usd: formatUsd(limit),
+      ...(of !== null && { [of]: { id: subject, name, owner } }),
+    },
+  };
+}
+
+export function balanceAlert({ balance, amount }: { balance: NanoUsd; amount: NonNullable<AlertRule["amount"]> }): AlertWords {
+  return {
+    title: "The credit is low",
+    text: `The balance is ${usd(balance)} USD, below ${usd(amount)} USD. At zero, requests are refused`,
+    data: { balance_usd: formatUsd(balance), below_usd: formatUsd(amount) },
+  };
+}
+
+/** Two decimals, and more only where they are not zero. */
+function usd(amount: NanoUsd): string {
+  return formatUsd(amount).replace(/0{1,7}$/, "");
+}

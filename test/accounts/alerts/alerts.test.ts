@@ -1,0 +1,212 @@
+/** Rules of alerts, and what is told from settled charges: once, and to whom it concerns. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { raiseAlert } from "../../../src/accounts/alerts/raise-alert.ts";
+import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";
+import { alertLateMs, alertWatchAgeMs } from "../../../src/accounts/limits.ts";
+import { Control } from "../../support/control.ts";
+import { book, settlement } from "../../support/gateway/settlements.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { FakeBus } from "../../support/servers/fake-bus.ts";
+
+const nanoPerCent = 10_000_000n;
+
+describe.each(oneDatabase)("alerts on $name", ({ open }) => {
+  let database: TestDatabase;
+  let control: Control;
+  const bus = new FakeBus();
+  beforeAll(async () => {
+    database = await open();
+    control = new Control(database.sql);
+    await database.sql`SELECT make_generations_month('2026-12')`;
+  }, 60_000);
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  /** Each a moment later, so that ids sort by the look that made them. */
+  const look = () => {
+    control.clock.advance(1);
+    return watchSpend({ sql: database.sql, bus, clock: control.clock });
+  };
+  const rule = (workspace: string, form: object, as?: string) =>
+    control.expect("POST", "/alert-rules", { body: { workspace, ...form }, ...(as !== undefined && { as }) });
+  const texts = async (workspace: string) =>
+    (await control.list(`/alerts?workspace=${workspace}`)).map(({ text }) => String(text));
+  const mails = async (workspace: string) =>
+    (await database.sql`SELECT recipient, subject, body FROM mails WHERE recipient LIKE ${`%@${workspace}`} ORDER BY id`).map(
+      ({ recipient, subject, body }) => ({ recipient: String(recipient), subject: String(subject), body: String(body) }),
+    );
+  /** Charges so many cents to a key. */
+  async function spend(cents: number, { workspace, key }: { workspace: string; key: string }): Promise<void> {
+    const nano = BigInt(cents) * nanoPerCent;
+    const usage = {
+      promptTokens: Number(nano / 1_000n),
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      completionTokens: 0,
+      reasoningTokens: 0,
+    };
+    const facts = { workspace, key, usage, reserved: String(nano), admittedAt: control.clock.now() };
+    await book(database.sql, settlement(facts));
+  }
+  /** A workspace with 100 USD, and a key of its member with a limit of 10 USD. */
+  async function customer(name: string): Promise<{ workspace: string; key: string }> {
+    const workspace = await control.workspace(name, "100");
+    return { workspace, key: (await control.key(name, { name: "build", monthly_spend_limit_usd: "10" })).id };
+  }
+
+  test("thresholds above a limit, kinds without what they need and rules that tell nobody are refused by field", async () => {
+    await control.workspace("bad", "100");
+    const refused = (form: object) => control.refusal("POST", "/alert-rules", { body: { workspace: "bad", ...form } });
+    expect(await refused({ kind: "key_month", percents: [80, 101] })).toBe("400 invalid_field percents");
+    expect(await refused({ kind: "key_month", percents: [0] })).toBe("400 invalid_field percents");
+    expect(await refused({ kind: "key_month", percents: [] })).toBe("400 invalid_field percents");
+    expect(await refused({ kind: "key_month", percents: [1.5] })).toBe("400 invalid_field percents");
+    expect(await refused({ kind: "key_month", balance_usd: "5" })).toBe("400 invalid_field balance_usd");
+    expect(await refused({ kind: "balance" })).toBe("400 invalid_field balance_usd");
+    expect(await refused({ kind: "balance", balance_usd: "-5" })).toBe("400 invalid_field balance_usd");
+    expect(await refused({ kind: "balance", balance_usd: "5", percents: [50] })).toBe("400 invalid_field percents");
+    expect(await refused({ kind: "nothing" })).toBe("400 invalid_field kind");
+    expect(await refused({ kind: "key_month", mail: false, webhooks: false })).toBe("400 invalid_field webhooks");
+    expect(await refused({ kind: "top_up_failed", mail: false })).toBe("400 invalid_field mail");
+    await rule("bad", { kind: "balance", balance_usd: "5" });
+    expect(await refused({ kind: "balance", balance_usd: "5.0" })).toBe("409 conflict kind");
+  });
+
+  test("only admins set rules, with their role in the audit log; auditors see them, members and strangers do not", async () => {
+    await control.workspace("rights");
+    await control.workspace("elsewhere");
+    const { id } = await rule("rights", { kind: "workspace_month" }, "admin@rights");
+    const path = `/alert-rules/${String(id)}`;
+    for (const as of ["member@rights", "auditor@rights"]) {
+      const body = { workspace: "rights", kind: "key_month" };
+      expect(await control.refusal("POST", "/alert-rules", { as, body })).toBe("403 forbidden null");
+      expect(await control.refusal("DELETE", path, { as })).toBe("403 forbidden null");
+    }
+    expect(await control.list("/alert-rules?workspace=rights", { as: "auditor@rights" })).toHaveLength(1);
+    for (const list of ["alert-rules", "alert-webhooks", "alerts"]) {
+      expect(await control.refusal("GET", `/${list}?workspace=rights`, { as: "member@rights" })).toBe("403 forbidden null");
+    }
+    expect(await control.refusal("DELETE", path, { as: "admin@elsewhere" })).toBe("404 not_found id");
+    await control.expect("DELETE", path, { as: "super_admin@rights" });
+    const audited = await control.list("/audit?workspace=rights&limit=2");
+    expect(audited.map(({ event, role, target }) => [event, role, target])).toEqual([
+      ["alert.rule.deleted", "super_admin", id],
+      ["alert.rule.created", "admin", id],
+    ]);
+    expect(audited[1]?.["changes"]).toMatchObject({ percents: { from: null, to: ["50", "80", "100"] } });
+  });
+
+  test("each threshold of a key is told once a month, to the admins and the key's owner, even by several processes at once", async () => {
+    const on = await customer("acme");
+    await rule("acme", { kind: "key_month" });
+    await rule("acme", { kind: "workspace_month" });
+    await spend(499, on);
+    expect(await look()).toBe(0);
+    await spend(1, on);
+    expect((await Promise.all([look(), look(), look()])).toSorted()).toEqual([0, 0, 1]);
+    expect(await look()).toBe(0);
+    expect(await texts("acme")).toEqual([
+      `50 % of the monthly limit of the key "build" (${on.key}) is spent: 5.00 of 10.00 USD in 2026-11`,
+    ]);
+    const told = await mails("acme");
+    expect(told.map(({ recipient }) => recipient).toSorted()).toEqual(["admin@acme", "member@acme", "super_admin@acme"]);
+    expect(told[0]).toMatchObject({
+      subject: "50 % of the monthly limit of a key is spent",
+      body: expect.stringContaining('"build"'),
+    });
+  });
+
+  test("of several thresholds that are passed at once the highest is told, and none again in the month", async () => {
+    const on = await customer("jump");
+    await rule("jump", { kind: "key_month" });
+    await spend(850, on);
+    expect(await look()).toBe(1);
+    await spend(10, on);
+    expect(await look()).toBe(0);
+    await spend(140, on);
+    expect(await look()).toBe(1);
+    expect((await texts("jump")).map((text) => text.slice(0, 5))).toEqual(["100 %", "80 % "]);
+  });
+
+  test("a workspace's limit is told, also of charges that settle after the month's end, and anew in the next month", async () => {
+    const on = await customer("month");
+    await control.expect("PATCH", "/workspaces/month", { body: { spend_limit_usd: "1" } });
+    await rule("month", { kind: "workspace_month", percents: [90] });
+    const until = Date.UTC(2026, 11, 1);
+    control.clock.advance(until - control.clock.now() - 1_000);
+    await spend(95, on);
+    control.clock.advance(1_000 + alertLateMs - 2);
+    expect(await look()).toBe(1);
+    await spend(95, on);
+    expect(await look()).toBe(1);
+    expect((await texts("month")).map((text) => text.slice(-7))).toEqual(["2026-12", "2026-11"]);
+  });
+
+  test("a limit that is lowered is told although nothing is charged", async () => {
+    const on = await customer("lowered");
+    await rule("lowered", { kind: "key_month", percents: [100] });
+    await spend(200, on);
+    expect(await look()).toBe(0);
+    await control.expect("PATCH", `/keys/${on.key}`, { body: { monthly_spend_limit_usd: "2" } });
+    control.clock.advance(alertWatchAgeMs + 1);
+    expect(await look()).toBe(1);
+  });
+
+  test("a low balance is told once, and again only after it was a quarter above the amount", async () => {
+    const on = await customer("poor");
+    await rule("poor", { kind: "balance", balance_usd: "80" });
+    await spend(2_000, on);
+    expect(await look()).toBe(0);
+    await spend(1, on);
+    expect(await look()).toBe(1);
+    const add = (usd: string) => control.expect("POST", "/credit", { body: { workspace: "poor", usd, ref: usd } });
+    // 99.99 USD: above the amount, but not well above.
+    await add("20");
+    expect(await look()).toBe(0);
+    await spend(2_000, on);
+    expect(await look()).toBe(0);
+    await add("20.01");
+    expect(await look()).toBe(0);
+    expect(await control.list("/alert-rules?workspace=poor")).toMatchObject([{ armed: true }]);
+    await spend(2_001, on);
+    expect(await look()).toBe(1);
+    expect(await texts("poor")).toEqual([
+      "The balance is 79.99 USD, below 80.00 USD. At zero, requests are refused",
+      "The balance is 79.99 USD, below 80.00 USD. At zero, requests are refused",
+    ]);
+  });
+
+  test("an event is told by one mail to each admin, with a rule and without, and the same event once", async () => {
+    const workspace = await control.workspace("event");
+    const raise = (occurrence: string) =>
+      database.sql.begin((tx) =>
+        raiseAlert(
+          {
+            workspace,
+            kind: "top_up_failed",
+            subject: "top-1",
+            occurrence,
+            text: "The top-up of 20.00 USD failed",
+            data: {},
+            mail: { subject: "A top-up failed", body: "It did." },
+          },
+          { sql: tx, clock: control.clock },
+        ),
+      );
+    await raise("1");
+    await raise("1");
+    await rule("event", { kind: "top_up_failed" });
+    await raise("2");
+    expect((await mails("event")).map(({ recipient }) => recipient)).toEqual([
+      ...["admin@event", "super_admin@event"],
+      ...["admin@event", "super_admin@event"],
+    ]);
+    expect(await texts("event")).toHaveLength(2);
+  });
+
+  test("alerts are listed page by page", async () => {
+    const first = await control.expect("GET", "/alerts?workspace=poor&limit=1");
+    const second = await control.expect("GET", `/alerts?workspace=poor&limit=1&before=${String(first["next"])}`);
+    expect([first["data"], second["data"]].flat()).toEqual(await control.list("/alerts?workspace=poor"));
+    expect(second["next"]).toBeNull();
+  });
+});
