@@ -80,8 +80,14 @@ const toldVerbs: readonly Verb[] = [
     method: "POST",
     path: "/alert-webhooks/:id/test",
     flags: [theWebhook, workspace],
+    show: ({ deliveries }) => (Array.isArray(deliveries) ? deliveries : []).map(deliveryLine).join("\n"),
   },
 ];
+
+function deliveryLine({ state, status, failure }: Record<string, unknown>): string {
+  const answer = typeof status === "number" ? `it answered ${status}` : `the failure is ${String(failure)}`;
+  return state === "delivered" ? `delivered: ${answer}` : `not delivered: ${answer}`;
+}
 
 const webhookVerbs: readonly Verb[] = [
   {

@@ -16,10 +16,12 @@ interface AlertTable {
   rows: readonly AlertView[];
   /** Whether there is a webhook to send them to again. */
   canReplay: boolean;
+  /** On the page of one webhook. */
+  ofWebhook?: boolean;
   empty: string;
 }
 
-export function alertTable({ rows, canReplay, empty }: AlertTable, call: PageCall): Html {
+export function alertTable({ rows, canReplay, ofWebhook = false, empty }: AlertTable, call: PageCall): Html {
   const delivery = (alert: AlertView): Html | null => {
     const worst = worstDelivery(alert);
     return worst && deliveryState(worst);
@@ -29,8 +31,8 @@ export function alertTable({ rows, canReplay, empty }: AlertTable, call: PageCal
   const columns: Column<AlertView>[] = [
     { label: "Alert", kind: "text", cell: ({ text }) => userText(text) },
     { label: "About", kind: "text", cell: ({ kind }) => kindTitle(kind) },
-    { label: "Mails", kind: "number", cell: ({ mails }) => String(mails) },
-    { label: "Webhooks", kind: "badge", cell: delivery },
+    ...(ofWebhook ? [] : [{ label: "Mails", kind: "number", cell: ({ mails }: AlertView) => String(mails) } as const]),
+    { label: ofWebhook ? "Delivery" : "Webhooks", kind: "badge", cell: delivery },
     { label: "Time", kind: "time", cell: ({ created_at: at }) => time(at) },
   ];
   if (manages(call) && canReplay) columns.push({ label: "Actions", kind: "actions", cell: again });

@@ -5,6 +5,7 @@ import { managers } from "../../../accounts/workspaces/authorize.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge } from "../../look/badge.ts";
 import { money } from "../../look/money.ts";
+import { time } from "../../look/time.ts";
 import type { PageCall } from "../../page.ts";
 
 export function manages({ workspace: { role } }: PageCall): boolean {
@@ -36,11 +37,12 @@ const failures: Record<string, string> = {
 };
 
 /** The state of a delivery, and how the webhook answered last. */
-export function deliveryState({ state, status, failure, attempts }: AlertDeliveryView): Html {
+export function deliveryState({ state, status, failure, attempts, next_at: next }: AlertDeliveryView): Html {
   const answer = status === null ? (failure === null ? null : (failures[failure] ?? failure)) : `answered ${status}`;
   const tries = attempts > 1 ? `${attempts} tries` : null;
   const under = [answer, tries].filter((words) => words !== null).join(", ");
-  return markup`${stateBadge(state)}${under === "" ? null : markup` <span class="under">${under}</span>`}`;
+  const again = next === null || attempts === 0 ? null : markup`, again ${time(next)}`;
+  return markup`${stateBadge(state)}${under === "" ? null : markup` <span class="under">${under}${again}</span>`}`;
 }
 
 function stateBadge(state: AlertDeliveryView["state"]): Html {

@@ -79,7 +79,11 @@ function webhookTable(rows: readonly AlertWebhookView[], add: Html | null, call:
     caption: "Webhooks",
     columns: [
       { label: "Address", kind: "text", cell: address },
-      { label: "Former secret signs until", kind: "time", cell: ({ former_secret_until: at }) => time(at) },
+      {
+        label: "Former secret signs until",
+        kind: "time",
+        cell: ({ former_secret_until: at }) => (at === null ? null : time(at)),
+      },
       { label: "Since", kind: "time", cell: ({ created_at: at }) => time(at) },
     ],
     rows,

@@ -68,7 +68,7 @@ async function render(call: PageCall): Promise<PageContent> {
     lead: userText(webhook.url),
     trail: trailOf(call),
     main: markup`${webhookFacts(webhook)}${stepsOf(webhook, call)}
-      ${pageSection("told", "What it got", markup`${alertTable({ rows, canReplay: true, empty: "It got nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
+      ${pageSection("told", "What it got", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It got nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
   };
 }
 
@@ -80,7 +80,7 @@ function webhookFacts({ id, created_at: since, former_secret_until: until }: Ale
   return facts([
     ["Id", markup`<code>${id}</code>`],
     ["Since", time(since)],
-    ["Former secret signs until", time(until)],
+    ["Former secret signs until", until === null ? null : time(until)],
   ]);
 }
 
