@@ -14,19 +14,26 @@ export interface AlertWords {
   data: AlertData;
 }
 
-/** Whose limit it is, and of which period. */
-const limitWords: Record<LimitKind, { whose: (name: string) => string; limit: string; of: "key" | null }> = {
-  key_month: { whose: (name) => `the key ${name}`, limit: "monthly limit", of: "key" },
-  workspace_month: { whose: () => "the workspace", limit: "monthly limit", of: null },
+interface LimitWords {
+  /** Such as "monthly limit". */
+  limit: string;
+  /** What has the limit, and its name in `data`; null: the workspace. */
+  of: "key" | null;
+}
+
+const limitWords: Record<LimitKind, LimitWords> = {
+  key_month: { limit: "monthly limit", of: "key" },
+  workspace_month: { limit: "monthly limit", of: null },
 };
 
 export function limitAlert(kind: LimitKind, { period, ...spending }: Spending & { period: string }): AlertWords {
   const { subject, name, owner, spent, limit, percent } = spending;
-  const { whose, limit: what, of } = limitWords[kind];
+  const { limit: what, of } = limitWords[kind];
   const named = name === null || name === "" ? subject : `"${name}" (${subject})`;
+  const whose = of === null ? "the workspace" : `the ${of} ${named}`;
   return {
     title: `${percent} % of the ${what} of ${of === null ? "the workspace" : `a ${of}`} is spent`,
-    text: `${percent} % of the ${what} of ${whose(named)} is spent: ${usd(spent)} of ${usd(limit)} USD in ${period}`,
+    text: `${percent} % of the ${what} of ${whose} is spent: ${usd(spent)} of ${usd(limit)} USD in ${period}`,
     data: {
       percent,
       period,
