@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { raiseAlert } from "../../../src/accounts/alerts/raise-alert.ts";
 import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";
-import { alertLateMs, alertWatchAgeMs } from "../../../src/accounts/limits.ts";
+import { alertKeptMs, alertLateMs, alertWatchAgeMs } from "../../../src/accounts/limits.ts";
 import { Control } from "../../support/control.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
@@ -206,5 +206,14 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     const second = await control.expect("GET", `/alerts?workspace=poor&limit=1&before=${String(first["next"])}`);
     expect([first["data"], second["data"]].flat()).toEqual(await control.list("/alerts?workspace=poor"));
     expect(second["next"]).toBeNull();
+  });
+
+  test("alerts are kept for 90 days", async () => {
+    control.clock.advance(alertKeptMs - 60_000);
+    await look();
+    expect(await texts("poor")).toHaveLength(2);
+    control.clock.advance(60_000);
+    await look();
+    expect(await texts("poor")).toEqual([]);
   });
 });
