@@ -15,5 +15,5 @@ describe.each(databases.slice(-1))("a first scan on $name", ({ open }) => {
     await world.scan();
     expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
     expect(await world.findingLines(project)).toEqual(["CVE-1 4.17.20 open"]);
-  }, 15_000);
+  }, 60_000);
 });

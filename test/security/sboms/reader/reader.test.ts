@@ -25,7 +25,7 @@ const workspace = "ws_of_the_test";
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 test("a large document gives what the same code gives here, and the rest of its body", async () => {
   const reader = testSbomReader();
-  const bytes = bytesOf({ project: "p", sbom: largeBom(25_000), filename: "é" });
+  const bytes = bytesOf({ project: "p", sbom: largeBom(8_000), filename: "é" });
   expect(bytes.length).toBeGreaterThan(sbomReadHereBytesMax);
   const [there, here] = [
     await reader.read({ pieces: [bytes], path: ["sbom"], workspace }),
@@ -33,14 +33,14 @@ test("a large document gives what the same code gives here, and the rest of its 
   ];
   expect(there.sbom).toEqual(here.sbom);
   expect(new TextDecoder().decode(there.rest)).toBe(new TextDecoder().decode(here.rest));
-  expect(here.sbom?.rows?.components).toBe(25_000);
-  const alone = bytesOf(largeBom(3_000));
+  expect(here.sbom?.rows?.components).toBe(8_000);
+  const alone = bytesOf(largeBom(400));
   expect(await reader.read({ pieces: [alone], path: null, workspace })).toEqual(parseSbomField({ bytes: alone, path: null }));
 }, 60_000);
 
 test("a large document that is refused is refused with the same sentence", async () => {
   const reader = testSbomReader();
-  const bytes = bytesOf({ sbom: { ...largeBom(3_000), specVersion: "9.9" } });
+  const bytes = bytesOf({ sbom: { ...largeBom(400), specVersion: "9.9" } });
   const { sbom } = await reader.read({ pieces: [bytes], path: ["sbom"], workspace });
   expect(sbom?.refused).toContain('The document is CycloneDX, version "9.9"');
   const none = new Uint8Array(sbomReadHereBytesMax + 1).fill(0x20);
@@ -48,35 +48,36 @@ test("a large document that is refused is refused with the same sentence", async
 }, 60_000);
 
 test("the event loop goes on while a large document is read", async () => {
-  const reading = testSbomReader().read({ pieces: [bytesOf(largeBom(40_000))], path: null, workspace });
+  const bytes = bytesOf(largeBom(20_000));
   let longestMs = 0;
-  let last = performance.now();
+  let before = process.threadCpuUsage();
   const ticking = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - last);
-    last = performance.now();
+    const { user, system } = process.threadCpuUsage(before);
+    longestMs = Math.max(longestMs, (user + system) / 1_000);
+    before = process.threadCpuUsage();
   }, 1);
-  const { sbom } = await reading;
+  const { sbom } = await testSbomReader().read({ pieces: [bytes], path: null, workspace });
   clearInterval(ticking);
-  expect(sbom?.rows?.components).toBe(40_000);
-  expect(longestMs).toBeLessThan(500);
+  expect(sbom?.rows?.components).toBe(20_000);
+  expect(longestMs).toBeLessThan(200);
 }, 60_000);
 
 test("a document that takes too long is aborted and refused, and the next ones are read", async () => {
   const clock = new ManualClock();
   const reader = testSbomReader(clock);
-  const bytes = bytesOf(largeBom(3_000));
+  const bytes = bytesOf(largeBom(400));
   const late = failureOf(reader.read({ pieces: [bytes], path: null, workspace }));
   await until(() => clock.pending === 1);
   clock.advance(sbomReadMs);
   expect(String(await late)).toContain(`The document takes longer than ${sbomReadMs / 1_000} s to read; upload a smaller one`);
-  expect((await reader.read({ pieces: [bytes], path: null, workspace })).sbom?.rows?.components).toBe(3_000);
+  expect((await reader.read({ pieces: [bytes], path: null, workspace })).sbom?.rows?.components).toBe(400);
   expect(clock.pending).toBe(0);
 }, 60_000);
 
 test("more than may wait of one workspace are turned away at once, and those that wait are read", async () => {
   const clock = new ManualClock();
   const reader = testSbomReader(clock);
-  const bytes = bytesOf(largeBom(3_000));
+  const bytes = bytesOf(largeBom(400));
   const places = sbomReadersPerWorkspaceMax + sbomReadersWaitingPerWorkspaceMax;
   const take = async () => (await reader.read({ pieces: [bytes], path: null, workspace })).sbom?.refused;
   const taken = Array.from({ length: places }, take);
