@@ -9,7 +9,7 @@ import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts"
 import { DomainError } from "../../accounts/errors.ts";
 import { parseAmount } from "../../accounts/workspaces/fields.ts";
 import type { CreditForm } from "./schema.ts";
-import { appendCredit, lockHead, selectCredit, type LedgerHead } from "./store.ts";
+import { appendEntry, lockHead, selectEntry, type LedgerHead } from "./store.ts";
 
 /**
  * Adds credit as the next entry of the workspace's chain. The same reference with the same amount adds once.
@@ -32,7 +32,7 @@ export async function addCredit(
       const message = `Cannot add ${formatUsd(amount)} USD: a balance holds at most ${balanceUsdMax} USD`;
       throw new DomainError("conflict", message, { field: "usd" });
     }
-    await appendCredit({ workspace, amount, reference, ...next }, tx);
+    await appendEntry({ workspace, kind: "credit", amount, reference, ...next }, tx);
     const changes = changedFields({ before: {}, after: { usd: formatUsd(amount) } });
     return { result: next, event: { event: "credit.added", workspace, target: reference, changes } };
   });
@@ -43,7 +43,7 @@ async function wasAdded(
   { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
   tx: Transaction,
 ): Promise<boolean> {
-  const before = await selectCredit({ workspace, reference }, tx);
+  const before = await selectEntry({ workspace, kind: "credit", reference }, tx);
   if (before === undefined || before === amount) return before === amount;
   const message = `Cannot add ${formatUsd(amount)} USD: "${reference}" has added ${formatUsd(before)} USD already`;
   throw new DomainError("conflict", message, { field: "ref" });

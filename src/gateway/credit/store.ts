@@ -16,28 +16,32 @@ export async function lockHead(workspace: WorkspaceId, tx: Transaction): Promise
   return row;
 }
 
-/** The amount added under this reference; undefined: none yet. */
-export async function selectCredit(
-  { workspace, reference }: { workspace: WorkspaceId; reference: string },
+/** What an entry without charges does. Credit, and what returns to the balance, is above zero; what is taken back is below. */
+export type EntryKind = "credit" | "refund" | "refund_reversed" | "dispute" | "dispute_reinstated";
+
+/** The amount that is booked as this kind under this reference; undefined: none yet. */
+export async function selectEntry(
+  { workspace, kind, reference }: { workspace: WorkspaceId; kind: EntryKind; reference: string },
   tx: Transaction,
 ): Promise<NanoUsd | undefined> {
   const [row] = await tx<{ amount: NanoUsd }[]>`
     SELECT amount_nano AS amount FROM ledger_entries
-    WHERE workspace_id = ${workspace} AND reference = ${reference} AND kind = 'credit'`;
+    WHERE workspace_id = ${workspace} AND reference = ${reference} AND kind = ${kind}`;
   return row?.amount;
 }
 
-export interface CreditEntry extends LedgerHead {
+export interface NewEntry extends LedgerHead {
   workspace: WorkspaceId;
+  kind: EntryKind;
   amount: NanoUsd;
   reference: string;
 }
 
-/** Appends credit to the chain and advances its head. The caller holds the head's lock. */
-export async function appendCredit(entry: CreditEntry, tx: Transaction): Promise<void> {
+/** Appends an entry to the chain and advances its head. The caller holds the head's lock. */
+export async function appendEntry(entry: NewEntry, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO ledger_entries (workspace_id, sequence, kind, amount_nano, balance_after_nano, reference)
-    VALUES (${entry.workspace}, ${entry.sequence}, 'credit', ${entry.amount}, ${entry.balance}, ${entry.reference})`;
+    VALUES (${entry.workspace}, ${entry.sequence}, ${entry.kind}, ${entry.amount}, ${entry.balance}, ${entry.reference})`;
   await tx`
     UPDATE credit_accounts SET balance_nano = ${entry.balance}, sequence = ${entry.sequence}
     WHERE workspace_id = ${entry.workspace}`;

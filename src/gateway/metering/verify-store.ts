@@ -35,13 +35,13 @@ function chainIsGapless(sql: Queries): Promise<Finding> {
     ) AS entry`);
 }
 
-/** Each entry's balance is the previous balance plus its amount. Credit is positive, charges are zero or negative. */
+/** Each entry's balance is the previous balance plus its amount. What comes in is positive, charges and what is taken back are not. */
 function balanceRuns(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
       min(format('workspace %s, entry %s: %s of %s after a balance of %s gives %s', workspace_id, sequence, kind, amount_nano, before,
-        balance_after_nano)) FILTER (WHERE balance_after_nano <> before + amount_nano OR (kind = 'credit') <> (amount_nano > 0))
-        AS broken
+        balance_after_nano)) FILTER (WHERE balance_after_nano <> before + amount_nano OR
+        (kind IN ('credit', 'refund_reversed', 'dispute_reinstated')) <> (amount_nano > 0)) AS broken
     FROM (
       SELECT workspace_id, sequence, kind, amount_nano, balance_after_nano,
         lag(balance_after_nano, 1, 0::bigint) OVER (PARTITION BY workspace_id ORDER BY sequence) AS before
@@ -67,8 +67,9 @@ function accountIsHead(sql: Queries): Promise<Finding> {
 }
 
 /**
- * A balance is below zero by at most the amount charged outside of reservations up to that entry: late charges in full, others by their
- * cost above the reservation. Workspaces that were never below zero are left out.
+ * A balance is below zero by at most the amount charged outside of reservations up to that entry, late charges in full and others by
+ * their cost above the reservation, and the amount that refunds and disputes have taken back up to it. Workspaces that were never below
+ * zero are left out.
  */
 function overdraftIsExplained(sql: Queries): Promise<Finding> {
   return only(sql<Finding[]>`
@@ -79,11 +80,12 @@ function overdraftIsExplained(sql: Queries): Promise<Finding> {
       FROM generations JOIN overdrawn USING (workspace_id) WHERE late OR cost_nano > reserved_nano GROUP BY workspace_id, entry
     )
     SELECT (SELECT count(*) FROM ledger_entries) AS rows,
-      min(format('workspace %s, entry %s: a balance of %s where late charges and charges above their reservation explain %s',
+      min(format('workspace %s, entry %s: a balance of %s where late charges, charges above their reservation, refunds and disputes explain %s',
         workspace_id, sequence, balance_after_nano, -explained)) FILTER (WHERE balance_after_nano + explained < 0) AS broken
     FROM (
       SELECT workspace_id, entry.sequence, balance_after_nano, coalesce(outside_nano, 0)
-        + sum(coalesce(outside.amount, 0)) OVER (PARTITION BY workspace_id ORDER BY entry.sequence) AS explained
+        + sum(coalesce(outside.amount, 0) - CASE WHEN kind IN ('credit', 'charge') THEN 0 ELSE amount_nano END)
+          OVER (PARTITION BY workspace_id ORDER BY entry.sequence) AS explained
       FROM ledger_entries AS entry JOIN overdrawn USING (workspace_id) LEFT JOIN outside USING (workspace_id, sequence)
       LEFT JOIN retained_entries AS retained USING (workspace_id)
     ) AS entry`);

@@ -59,7 +59,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       const { broken } = await verify();
       expect(broken).toEqual({
         invariant: "overdraft_explained",
-        detail: `workspace ${overdrawn}, entry 2: a balance of -50000 where late charges and charges above their reservation explain 0`,
+        detail: `workspace ${overdrawn}, entry 2: a balance of -50000 where late charges, charges above their reservation, refunds and disputes explain 0`,
       });
       await control.expect("POST", "/credit", { body: { workspace: name, usd: "1", ref: "too late" } });
       expect((await verify()).broken).toEqual(broken);
