@@ -3,6 +3,7 @@ import { Secret } from "./kernel/secret.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
 import { readOidc, type OidcConfig } from "./process/read-oidc.ts";
+import { readStripe, type StripeConfig } from "./process/read-stripe.ts";
 import { addressProblem } from "./kernel/server-address.ts";
 import {
   operatorTokenCharactersMin,
@@ -55,6 +56,8 @@ export interface Config {
   sandbox: boolean;
   /** null: mails wait. */
   mail: MailConfig | null;
+  /** Takes cards for credit; null: credit is added by the operator alone. */
+  stripe: StripeConfig | null;
   /** Addresses of the APIs that repositories are imported from, each without a trailing slash. */
   hostUrls: { github: string; gitlab: string };
   clocks: Clocks;
@@ -70,6 +73,11 @@ export interface Config {
 /** @throws ConfigError with the variable and the values that it accepts */
 export function readConfig(environment: Environment = process.env): Config {
   const config = readWorkerConfig(environment);
+  if (config.stripe?.webhookSecrets.length === 0) {
+    throw new ConfigError(
+      "STRIPE_WEBHOOK_SECRET is required when STRIPE_SECRET_KEY is set: the secret of the webhook's endpoint",
+    );
+  }
   if (config.backends.mode === "embedded" || config.secretsKeys !== null) return config;
   throw new ConfigError(
     "SECRETS_KEY is required when DATABASE_URL, NATS_URL and REDIS_URL are set: one or more base64 keys of 32 bytes",
@@ -106,6 +114,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     operatorToken: readOperatorToken(environment),
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),
+    stripe: readStripe(environment, publicUrl),
     hostUrls: {
       github: hostUrl(environment, "GITHUB_API_URL", "https://api.github.com"),
       gitlab: withGitlabPath(hostUrl(environment, "GITLAB_API_URL", "https://gitlab.com/api/v4")),

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
 
-const limitFiles = [...new Bun.Glob("*/limits.ts").scanSync(new URL("../src", import.meta.url).pathname)];
+const limitFiles = [...new Bun.Glob("**/limits.ts").scanSync(new URL("../src", import.meta.url).pathname)];
 const constants: Record<string, number | bigint> = Object.assign(
   {},
   ...(await Promise.all(limitFiles.map((file) => import(`../src/${file}`)))),

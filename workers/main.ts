@@ -21,6 +21,7 @@ import { startMailer } from "./mailer.ts";
 import { startMetering } from "./metering.ts";
 import { startProber } from "./prober.ts";
 import { startScanner } from "./scanner.ts";
+import { startTopUps } from "./top-ups.ts";
 
 interface Parts {
   config: Config;
@@ -38,6 +39,9 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   },
   async metering({ config, backing, clock, log }, stack) {
     const counters = stack.use(await openCounters({ config, clock, log }));
+    const lock = (name: string) => tryAdvisoryLock(name, backing.sql);
+    const { stripe, publicUrl } = config;
+    stack.use(startTopUps({ backing, counters, stripe, publicUrl, lock, clock, log }));
     return startMetering({ backing, counters, clock, log });
   },
   async prober({ config, backing, clock, log }, stack) {

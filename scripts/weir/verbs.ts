@@ -23,6 +23,7 @@ import { sbomVerbs } from "./verbs/security/sbom.ts";
 import { sessionVerbs } from "./verbs/accounts/session.ts";
 import { serviceVerbs } from "./verbs/accounts/service.ts";
 import { ticketVerbs } from "./verbs/security/ticket.ts";
+import { topUpVerbs } from "./verbs/gateway/top-up.ts";
 import { usageVerbs } from "./verbs/gateway/usage.ts";
 import type { Verb } from "./verb.ts";
 import { vulnerabilityVerbs } from "./verbs/security/vulnerability.ts";
@@ -35,6 +36,7 @@ export const verbs: readonly Verb[] = [
   ...sessionVerbs,
   ...keyVerbs,
   ...creditVerbs,
+  ...topUpVerbs,
   ...modelVerbs,
   ...logVerbs,
   ...usageVerbs,

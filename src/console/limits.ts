@@ -10,6 +10,8 @@ export const fileFormMs = 60_000;
 export const formFieldsMax = 500;
 /** A form that waits for a provider's answers; a server closes a connection that is silent for longer. */
 export const providerFormMs = 200_000;
+/** A page that may ask Stripe. */
+export const topUpFormMs = 70_000;
 /** Pages that are made at once. With more, a process and its database leave too little time to requests of models. */
 export const pagesAtOnceMax = 2;
 export const pagesPerPersonMax = 1;

@@ -24,6 +24,7 @@ import { serviceEndpoints } from "./endpoints/accounts/service.ts";
 import { sessionEndpoints } from "./endpoints/accounts/sessions.ts";
 import { ticketEndpoints } from "./endpoints/security/tickets.ts";
 import { vulnerabilityEndpoints } from "./endpoints/security/vulnerabilities.ts";
+import { topUpEndpoints } from "./endpoints/gateway/top-ups.ts";
 import { usageEndpoints } from "./endpoints/gateway/usage.ts";
 import { workspaceEndpoints } from "./endpoints/accounts/workspaces.ts";
 import { workbenchEndpoints } from "./endpoints/gateway/workbench.ts";
@@ -35,6 +36,7 @@ export const endpoints: readonly Endpoint[] = [
   ...sessionEndpoints,
   ...keyEndpoints,
   ...creditEndpoints,
+  ...topUpEndpoints,
   ...workbenchEndpoints,
   ...logEndpoints,
   ...usageEndpoints,

@@ -64,6 +64,10 @@ export const alertTestMs = 20_000;
 /** One test call of a provider, with the rest of the request. */
 export const ownKeyTryMs = 70_000;
 
+// Card top-up
+/** Up to three calls of Stripe. */
+export const topUpCallMs = 60_000;
+
 // The store of advisories
 /** One record of the largest size, with room for the rest of the body. */
 export const advisoryBatchBodyBytesMax = 12 * 1024 * 1024;

@@ -11,6 +11,7 @@ import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
 import type { WorkbenchRun } from "../gateway/api/workbench.ts";
 import type { CallProvider } from "../gateway/providers/http.ts";
+import type { TopUpParts } from "../gateway/top-ups/parts.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
@@ -65,6 +66,8 @@ export interface ControlParts {
   position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null>;
   /** Makes the counters read the ledger again, after it grew by credit. */
   refresh(workspace: WorkspaceId): Promise<void>;
+  /** Takes cards for credit; null: the operator has set no key of Stripe. */
+  topUps: TopUpParts | null;
   /** The state of this process. */
   serviceState(): Promise<ServiceView>;
   /** Notifies every process, after the commit. */

@@ -54,6 +54,14 @@ export function newOwnKeyId(nowMs: number): string {
   return `own-${timeSortedText(nowMs)}`;
 }
 
+export function newTopUpId(nowMs: number): string {
+  return `top-${timeSortedText(nowMs)}`;
+}
+
+export function newRefundId(nowMs: number): string {
+  return `rfd-${timeSortedText(nowMs)}`;
+}
+
 /** Ids of alerts, of their rules and of the webhooks that get them. */
 export function newAlertsId(kind: "alert" | "rule" | "hook", nowMs: number): string {
   return `${kind}-${timeSortedText(nowMs)}`;

@@ -115,7 +115,12 @@ export type Alarm =
   | "upstream.auth"
   | "own_key.unreadable"
   | "mail.given_up"
-  | "scan.failed";
+  | "scan.failed"
+  | "top_up.disputed"
+  | "top_up.not_credited"
+  | "top_up.refund_failed"
+  | "top_up.refused"
+  | "top_up.unknown";
 
 export const alarmsTotal = new Counter({
   name: "weir_alarms_total",

@@ -30,6 +30,7 @@ const idWords: Record<string, string> = {
   "alert-rules": "Id of a rule of alerts",
   "alert-webhooks": "Id of a webhook of alerts",
   alerts: "Id of an alert",
+  "top-ups": "Id of a card top-up",
   projects: "Id or exact name of a project",
   products: "Id or exact name of a product",
   findings: "Id of a finding",
@@ -95,6 +96,8 @@ const controlTags = {
   ],
   "control-inference": [
     "credit",
+    "top-ups",
+    "top-up-settings",
     "log",
     "usage",
     "prompts",

@@ -9,6 +9,7 @@ import type { ConsoleParts } from "../console/parts.ts";
 import { consoleRoutes } from "../console/routes.ts";
 import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/http/routes.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import { stripeWebhookRoutes, type WebhookParts } from "../gateway/top-ups/webhook/routes.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { ToolsParts } from "../security/api/calls/parts.ts";
 import { toolsRoutes } from "../security/api/routes.ts";
@@ -23,12 +24,14 @@ export interface AppParts {
   health: Health;
   /** null: the Console is off. */
   console: ConsoleParts | null;
+  /** Takes Stripe's events; null: cards are not taken. */
+  topUps: WebhookParts | null;
 }
 
 const descriptionHeaders = { "content-type": "application/json", "x-content-type-options": "nosniff" };
 
 /** `fetch` of the result is a web-standard handler: it runs on any runtime with `Request` and `Response`. */
-export function makeApp({ gateway, control, tools, connectors, health, console }: AppParts) {
+export function makeApp({ gateway, control, tools, connectors, health, console, topUps }: AppParts) {
   const document = openApiDocument(tools);
   const description = JSON.stringify(document);
   const current = watchHealth(health);
@@ -53,5 +56,6 @@ export function makeApp({ gateway, control, tools, connectors, health, console }
     .use(toolsRoutes(tools))
     .use(connectorRoutes({ ...connectors, consoleOn: shared.consoleOn }))
     .use(controlApi(control));
+  if (topUps !== null) app.use(stripeWebhookRoutes(topUps));
   return console === null ? app : app.use(consoleRoutes(console));
 }

@@ -8,6 +8,7 @@ import { startProber } from "../../workers/prober.ts";
 import { startScanner } from "../../workers/scanner.ts";
 import { startDeliveries } from "../accounts/alerts/webhooks/send-deliveries.ts";
 import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
+import { startTopUps } from "../../workers/top-ups.ts";
 import { EmbeddedBus } from "../backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
@@ -53,6 +54,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const settled = { clock, clocks: launchCheckClocks(clocks), providerKey };
   const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
   const noLock = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
+  stack.use(startTopUps({ backing, counters, stripe: config.stripe, publicUrl: config.publicUrl, lock: noLock, clock, log }));
   stack.use(startProber({ sql, bus, models, ...calls, lock: noLock, clock, log }));
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));

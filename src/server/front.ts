@@ -28,6 +28,7 @@ import type { Logger } from "../kernel/log.ts";
 import { observe } from "../kernel/metrics.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { callsWithOwnKeys, openKeyReports } from "./own-keys.ts";
+import { openTopUps } from "./top-ups.ts";
 import { readyDeadlineMs, shutdownFlushMs } from "./limits.ts";
 import { RouteCoolDown } from "../gateway/models/health/route-cool-down.ts";
 import { RouteHealth } from "../gateway/models/health/route-health.ts";
@@ -141,13 +142,15 @@ function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorAuthe
   const callHosts = createSafeFetch({ clock, configured: configuredHosts(config) });
   const { sql } = parts.backing;
   const authenticators = config.console ? [operator, new SessionAuthenticator({ sql, clock })] : [operator];
-  const control = { ...controlParts(parts, gateway), authenticators, sboms, callHosts };
+  const topUps = openTopUps({ ...parts, admission: gateway.admission });
+  const control = { ...controlParts(parts, gateway), authenticators, sboms, callHosts, topUps };
   const console = { control, operator, passwords: new Passwords(clock), sendsMail: config.mail !== null };
   return {
     control,
     console: config.console ? console : null,
     tools: { ...toolsParts(parts), sboms, callHosts, disk },
     connectors: { catalogCache, clock, log },
+    topUps,
   };
 }
 

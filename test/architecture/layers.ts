@@ -35,6 +35,7 @@ export const layers: Layer[] = [
   filesOf("gateway"),
   ...wing("gateway", [
     "credit",
+    "top-ups",
     "models",
     "providers",
     "own-keys",
@@ -105,6 +106,7 @@ export const packageHomes: Record<string, string[]> = {
   nats: ["src/backing/nats/"],
   redis: ["src/backing/redis/connection/package-client.ts"],
   "@modelcontextprotocol/server": ["src/security/api/"],
+  stripe: ["src/gateway/top-ups/stripe/"],
   nodemailer: ["src/accounts/mails/smtp.ts"],
   "@nats-io/jetstream": ["src/backing/nats/"],
   "@nats-io/nats-core": ["src/backing/nats/"],

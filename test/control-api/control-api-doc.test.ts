@@ -9,6 +9,7 @@ import { AlertWebhookView } from "../../src/accounts/alerts/webhooks/schema.ts";
 import { AuditView } from "../../src/accounts/audit/list.ts";
 import { ConnectionTest, ConnectionView } from "../../src/connectors/connections/schema.ts";
 import { CreditView } from "../../src/gateway/credit/schema.ts";
+import { TopUpSettingsView, TopUpView } from "../../src/gateway/top-ups/schema.ts";
 import { GenerationView } from "../../src/gateway/generations/schema.ts";
 import { OwnKeyTest, OwnKeyView } from "../../src/gateway/own-keys/schema.ts";
 import { KeyView } from "../../src/accounts/keys/schema.ts";
@@ -25,6 +26,8 @@ const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url),
 const things: [string, TObject][] = [
   ["A workspace", WorkspaceView],
   ["Credit", CreditView],
+  ["A top-up", TopUpView],
+  ["Top-up settings", TopUpSettingsView],
   ["A member", MemberView],
   ["A listed member", ListedMember],
   ["An account", AccountView],

@@ -22,6 +22,7 @@ function partsToFindAnEndpoint(): AppParts {
     connectors: shared,
     health: {},
     console: null,
+    topUps: null,
   } as unknown as AppParts;
 }
 

@@ -100,6 +100,7 @@ export class Control {
         dependencies: { database: "ok" },
         alarms: [],
       }),
+      topUps: null,
       notify: this.notified.notify,
     };
     this.#app = controlApi(this.parts);

@@ -8,6 +8,7 @@ import OpenAI from "openai";
 import { supportWords } from "../../src/gateway/api/request/supports.ts";
 import { startGithub } from "../security/repositories/github-stub.ts";
 import { atEnd } from "../support/processes/at-end.ts";
+import { StripeStub } from "../support/stripe/stripe-stub.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { repository } from "../support/processes/process.ts";
 import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
@@ -28,6 +29,8 @@ export const firstByteMs = 2_000;
 
 export interface Stage {
   fleet: Fleet;
+  /** Where cards are charged. */
+  stripe: StripeStub;
   /** The stubs by the name of the format. */
   stub(format: string): ProviderStub;
   /** The official package with only address and key changed. */
@@ -63,6 +66,7 @@ async function openStage(mode: Mode): Promise<Stage> {
   }
   const folder = stack.use(await temporaryFolder());
   await Promise.all(connectorFiles.map((name) => symlink(join(repository, "catalog-data", name), join(folder.path, name))));
+  const stripe = stack.use(new StripeStub());
   const fleet = stack.use(
     await Fleet.start({
       services: mode === "embedded" ? null : (services?.urls ?? null),
@@ -71,6 +75,7 @@ async function openStage(mode: Mode): Promise<Stage> {
       catalogDir: await writeStubs(folder.path, stubs),
       environment: {
         [stubKeyEnv]: "sk-of-the-stub",
+        ...stripe.environment,
         FIRST_BYTE_TIMEOUT_MS: String(firstByteMs),
         GITHUB_API_URL: stack.use(startGithub({ "Gemfile.lock": gemfileLock })).url,
       },
@@ -79,6 +84,7 @@ async function openStage(mode: Mode): Promise<Stage> {
   await Promise.all(upstreams.map(({ name }) => fleet.runnable(modelOf(name))));
   return {
     fleet,
+    stripe,
     stub: (format) => present(stubs.get(format)),
     client: (apiKey, options) => new OpenAI({ apiKey, baseURL: `${fleet.url()}/gpt/v1`, maxRetries: 0, ...options }),
   };

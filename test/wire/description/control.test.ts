@@ -163,6 +163,22 @@ test("own provider keys match the document", async () => {
   await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: [] });
 });
 
+test("top-ups by card match the document", async () => {
+  const { workspace } = customer;
+  const { id: made } = await ask("post /api/console/top-ups", 201, { body: { workspace, usd: "20" } });
+  const id = String(made);
+  await ask("post /api/console/top-ups", 400, { body: { workspace, usd: "4.99" } });
+  on.stripe.account.pay(on.stripe.account.pageOf(id));
+  expect(await ask("get /api/console/top-ups/{id}", 200, { id })).toMatchObject({ state: "credited" });
+  await ask("get /api/console/top-ups/{id}", 404, { id: "top-none" });
+  await ask("get /api/console/top-ups", 200, { query: `?workspace=${workspace}` });
+  await ask("patch /api/console/top-up-settings", 200, { body: { workspace, threshold_usd: "5" } });
+  await ask("patch /api/console/top-up-settings", 400, { body: { workspace, threshold_usd: "4" } });
+  await ask("get /api/console/top-up-settings", 200, { query: `?workspace=${workspace}` });
+  await ask("post /api/console/top-ups/{id}/refund", 200, { id, body: { usd: "1" } });
+  await ask("post /api/console/top-ups/{id}/refund", 400, { id, body: { usd: "20" } });
+});
+
 test("imports of advisories match the document", async () => {
   const events = [{ introduced: "0" }, { fixed: "3.0.9" }];
   const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges: [{ type: "ECOSYSTEM", events }] }];

@@ -1,0 +1,21 @@
+import { selectMembers } from "../members/member-store.ts";
+import { managers } from "../workspaces/authorize.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import type { Bus } from "../../backing/bus.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { insertMail } from "./store.ts";
+
+/** Puts a mail to each active admin and super admin of a workspace into the transaction, and wakes the mailer. */
+export async function mailManagers(
+  { workspace, subject, body }: { workspace: WorkspaceId; subject: string; body: string },
+  tx: Transaction,
+  { bus, clock }: { bus: Pick<Bus, "broadcast">; clock: Clock },
+): Promise<void> {
+  for (const { email, role, active, account } of await selectMembers({ workspace, email: null }, tx)) {
+    if (!active || account !== "active" || !managers.includes(role)) continue;
+    await insertMail({ ticket: null, recipient: email, subject, body, at: new Date(clock.now()) }, tx);
+  }
+  // The mailer looks again by itself if this arrives before the commit.
+  bus.broadcast("mail-waits");
+}

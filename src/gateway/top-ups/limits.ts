@@ -1,0 +1,39 @@
+/** Limits of card top-up. Each value has a row in docs/limits.md. */
+
+// Card top-up
+export const topUpCentsMin = 500;
+export const topUpCentsMax = 250_000;
+export const topUpThresholdUsdMax = 10_000;
+export const topUpMonthlyCapUsdMax = 100_000;
+export const topUpsListedMax = 1_000;
+/** One call of Stripe, which the package repeats so often with the same idempotency key. */
+export const stripeCallMs = 10_000;
+export const stripeRetriesMax = 1;
+/** Stripe takes times from 30 minutes to 24 hours; a minute more is for the way of the call. */
+export const checkoutOpenMs = 31 * 60_000;
+/** For a payment that its bank wants a person to authenticate, by a link in a mail. */
+export const authenticationOpenMs = 23 * 3_600_000;
+/** Stripe keeps idempotency keys for at least 24 hours. An older call is looked up, and never repeated. */
+export const idempotencyKeyMs = 23 * 3_600_000;
+/** How often credit is compared with the thresholds, and how many payments are made at once. */
+export const topUpCheckMs = 10_000;
+export const topUpBatchMax = 100;
+export const topUpsAtOnceMax = 8;
+/** How often unfinished payments are looked up at Stripe, and from which age on. */
+export const topUpSweepMs = 600_000;
+export const topUpSweepAgeMs = 300_000;
+export const topUpSweepMax = 1_000;
+/** Declines in a row that switch automatic top-up off. */
+export const topUpDeclinesMax = 3;
+/** After the first decline, and after the second. */
+export const topUpRetryMs = 3_600_000;
+export const topUpSecondRetryMs = 24 * 3_600_000;
+
+// Stripe's webhook
+export const webhookBytesMax = 256 * 1024;
+export const webhookBodyMs = 10_000;
+export const webhooksAtOnceMax = 64;
+/** How far the time in a signature may be from this clock. */
+export const webhookSkewMsMax = 300_000;
+/** Stripe repeats an event for up to three days. */
+export const webhookEventsKeptMs = 30 * 86_400_000;

@@ -1,0 +1,23 @@
+/** What the verbs of card top-up use. A process has them only where the operator has set a key of Stripe. */
+import type { Database, Transaction } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Logger } from "../../kernel/log.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import type { MailText } from "./mails.ts";
+import type { StripeApi } from "./stripe/stripe-api.ts";
+
+export interface TopUpParts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  stripe: StripeApi;
+  /** Where people reach the service; without a slash at its end. */
+  publicUrl: string;
+  /** What the counters hold for open requests; null: they cannot answer. */
+  reserved(workspace: WorkspaceId): Promise<NanoUsd | null>;
+  /** Makes the counters read the ledger again, after it changed. */
+  refresh(workspace: WorkspaceId): Promise<void>;
+  /** Puts a mail to the workspace's admins and super admins into the transaction. */
+  mailManagers(mail: MailText & { workspace: WorkspaceId }, tx: Transaction): Promise<void>;
+}

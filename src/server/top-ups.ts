@@ -1,0 +1,37 @@
+/** The gateway's part of card top-up: pages of Stripe for people, and the webhook. Workers charge saved cards. */
+import type { Backing } from "../backing/backing.ts";
+import type { Config } from "../config.ts";
+import type { Gateway } from "../gateway/api/gateway.ts";
+import { stripeClient } from "../gateway/top-ups/stripe/stripe-client.ts";
+import type { WebhookParts } from "../gateway/top-ups/webhook/routes.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import { mailManagers } from "../accounts/mails/mail-managers.ts";
+
+/** @returns null: the operator has set no key of Stripe */
+export function openTopUps({
+  config: { stripe, publicUrl },
+  backing: { sql, bus },
+  admission,
+  clock,
+  log,
+}: {
+  config: Config;
+  backing: Backing;
+  admission: Pick<Gateway["admission"], "position" | "refresh">;
+  clock: Clock;
+  log: Logger;
+}): WebhookParts | null {
+  if (stripe === null) return null;
+  return {
+    sql,
+    clock,
+    log,
+    publicUrl,
+    stripe: stripeClient(stripe),
+    secrets: stripe.webhookSecrets,
+    reserved: async (workspace) => (await admission.position(workspace, null))?.reserved ?? null,
+    refresh: (workspace) => admission.refresh(workspace),
+    mailManagers: (mail, tx) => mailManagers(mail, tx, { bus, clock }),
+  };
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { readConfig, readWorkerConfig } from "../../src/config.ts";
+
+const set = { STRIPE_SECRET_KEY: "sk_test_1", STRIPE_WEBHOOK_SECRET: "whsec_1" };
+const problemOf = (environment: Record<string, string>): string => {
+  try {
+    readConfig(environment);
+    return "";
+  } catch (error) {
+    return String(error);
+  }
+};
+
+test("cards are taken with a key and a webhook's secret, or two of them, and not without", () => {
+  expect(readConfig({}).stripe).toBeNull();
+  expect(readConfig(set).stripe).toMatchObject({ isLive: false, apiUrl: null });
+  const secrets = readConfig({ ...set, STRIPE_WEBHOOK_SECRET: "whsec_1, whsec_2" }).stripe?.webhookSecrets;
+  expect(secrets?.map((one) => one.reveal())).toEqual(["whsec_1", "whsec_2"]);
+  const live = { ...set, STRIPE_SECRET_KEY: "rk_live_1", PUBLIC_URL: "https://weir.example.com" };
+  expect(readConfig(live).stripe?.isLive).toBe(true);
+  // A worker of a fleet takes no events.
+  expect(readWorkerConfig({ STRIPE_SECRET_KEY: "sk_test_1" }).stripe?.webhookSecrets).toEqual([]);
+});
+
+test("a variable of Stripe that cannot be used is named, without its value where it is a secret", () => {
+  for (const [variable, environment] of [
+    ["STRIPE_SECRET_KEY", { STRIPE_WEBHOOK_SECRET: "whsec_1" }],
+    ["STRIPE_SECRET_KEY", { ...set, STRIPE_SECRET_KEY: "hush_live_1" }],
+    ["STRIPE_WEBHOOK_SECRET", { STRIPE_SECRET_KEY: "sk_test_1" }],
+    ["STRIPE_WEBHOOK_SECRET", { ...set, STRIPE_WEBHOOK_SECRET: "hush_1" }],
+    ["STRIPE_WEBHOOK_SECRET", { ...set, STRIPE_WEBHOOK_SECRET: "whsec_1,whsec_2,whsec_hush" }],
+    ["PUBLIC_URL", { ...set, STRIPE_SECRET_KEY: "sk_live_1", PUBLIC_URL: "http://weir.example.com" }],
+    ["STRIPE_API_URL", { ...set, STRIPE_API_URL: "http://stripe.example.com" }],
+    ["STRIPE_API_URL", { ...set, STRIPE_API_URL: "https://127.0.0.1" }],
+    ["STRIPE_API_URL", { ...set, STRIPE_API_URL: "http://127.0.0.1:1/v1" }],
+  ] as const) {
+    expect(problemOf(environment)).toContain(`ConfigError: ${variable}`);
+    expect(problemOf(environment)).not.toContain("hush");
+  }
+});

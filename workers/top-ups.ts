@@ -1,0 +1,92 @@
+/**
+ * The worker that charges saved cards where credit is below its threshold, and that looks up payments without a known outcome. One
+ * process of a fleet does each at a time; more would make no further payment.
+ */
+import type { Backing } from "../src/backing/backing.ts";
+import type { Counters } from "../src/backing/counters.ts";
+import { stripeClient } from "../src/gateway/top-ups/stripe/stripe-client.ts";
+import { topUpCheckMs, topUpSweepAgeMs, topUpSweepMs } from "../src/gateway/top-ups/limits.ts";
+import type { TopUpParts } from "../src/gateway/top-ups/parts.ts";
+import { sweepTopUps, topUpWhereDue } from "../src/gateway/top-ups/payments/sweep.ts";
+import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
+import { monthOf, type Clock } from "../src/kernel/clock.ts";
+import type { Logger } from "../src/kernel/log.ts";
+import { repeatUntilStopped } from "../src/kernel/repeat.ts";
+import type { StripeConfig } from "../src/process/read-stripe.ts";
+import { mailManagers } from "../src/accounts/mails/mail-managers.ts";
+
+export interface TopUpWorkerParts {
+  backing: Backing;
+  counters: Counters;
+  /** null: cards are not taken. */
+  stripe: StripeConfig | null;
+  publicUrl: string;
+  /** Takes the lock of this name, which one process of a fleet holds at a time; null: another one holds it. */
+  lock: (name: string) => Promise<AsyncDisposable | null>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Runs until disposed. */
+export function startTopUps({ stripe, ...parts }: TopUpWorkerParts): AsyncDisposable {
+  const stack = new AsyncDisposableStack();
+  if (stripe === null) return stack;
+  const { lock, clock, log } = parts;
+  const used = topUpParts({ stripe, ...parts });
+  const onError = (error: unknown): void =>
+    log.warn({ event: "top_ups.failed", reason: String(error) }, "Top-ups could not be looked at");
+  stack.use(
+    repeatUntilStopped({
+      clock,
+      async round(signal) {
+        await using held = await lock("weir top-ups");
+        if (held !== null) await topUpWhereDue(used, signal);
+      },
+      everyMs: topUpCheckMs,
+      onError,
+    }),
+  );
+  // What a process left that died is looked up at once: a call is repeated with its key, whether or not another process still waits.
+  let ageMs = 0;
+  stack.use(
+    repeatUntilStopped({
+      clock,
+      async round(signal) {
+        await using held = await lock("weir top-up sweeps");
+        if (held === null) return;
+        await sweepTopUps(ageMs, used, signal);
+        ageMs = topUpSweepAgeMs;
+      },
+      everyMs: topUpSweepMs,
+      // The database may start later.
+      retryMs: () => topUpCheckMs,
+      onError,
+    }),
+  );
+  return stack;
+}
+
+function topUpParts({
+  backing: { sql, bus },
+  counters,
+  stripe,
+  publicUrl,
+  clock,
+  log,
+}: Omit<TopUpWorkerParts, "stripe" | "lock"> & { stripe: StripeConfig }): TopUpParts {
+  const maintenance = maintenanceStore(sql);
+  return {
+    sql,
+    clock,
+    log,
+    publicUrl,
+    stripe: stripeClient(stripe),
+    // A workspace that the counters do not have has no open requests.
+    reserved: async (workspace) => (await counters.read(workspace, null)).account?.reserved ?? 0n,
+    async refresh(workspace) {
+      const accounts = await maintenance.readAccounts([workspace], monthOf(await counters.now()));
+      await counters.resolveMany({ resolve: [], accounts, keyMonths: [] });
+    },
+    mailManagers: (mail, tx) => mailManagers(mail, tx, { bus, clock }),
+  };
+}
