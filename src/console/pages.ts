@@ -46,6 +46,8 @@ import { newProviderKeyPage } from "./pages/provider-keys/new-provider-key.ts";
 import { providerKeyPage } from "./pages/provider-keys/provider-key-page.ts";
 import { providerKeysPage } from "./pages/provider-keys/provider-keys-page.ts";
 import { settingsPage } from "./pages/settings/settings-page.ts";
+import { topUpPage } from "./pages/top-ups/top-up-page.ts";
+import { topUpsPage } from "./pages/top-ups/top-ups-page.ts";
 
 export const pages: readonly Page[] = [
   homePage,
@@ -87,6 +89,8 @@ export const pages: readonly Page[] = [
   deactivatePage,
   deleteAccountPage,
   settingsPage,
+  topUpsPage,
+  topUpPage,
   providerKeysPage,
   newProviderKeyPage,
   providerKeyPage,

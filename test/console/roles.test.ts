@@ -13,6 +13,7 @@ import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
 import { storePrompt } from "../support/gateway/stored-prompt.ts";
 import { SecuritySamples } from "../support/security/role-samples.ts";
+import { TopUpWorld } from "../support/stripe/top-up-world.ts";
 import { addProviders } from "../support/own-key-providers.ts";
 import { appCode } from "../support/sign-in/authenticator-app.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -55,15 +56,18 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ConsoleWorld;
   let security: SecuritySamples;
+  let topUps: TopUpWorld;
   let people = 0;
   beforeAll(async () => {
     database = await open();
     world = new ConsoleWorld(database.sql);
     addProviders(world.control.parts);
+    topUps = new TopUpWorld(database.sql, world.control);
     security = await SecuritySamples.of(world, await world.control.workspace("acme", "10"));
   });
   afterAll(async () => {
     await security[Symbol.asyncDispose]();
+    topUps[Symbol.dispose]();
     await database[Symbol.asyncDispose]();
   });
 
@@ -110,9 +114,17 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/requests/:id": newRequest,
     "/members/:id": newMember,
     "/provider-keys/:id": newProviderKey,
+    "/top-ups/:id": paidTopUp,
     "/operator/workspaces/:id": workspaceId,
     "/alerts/webhooks/:id": newWebhook,
   };
+
+  /** The last payment is of an account that has room for a refund. */
+  async function paidTopUp(): Promise<string> {
+    const { id } = await topUps.pay("acme");
+    await topUps.deliver(topUps.stub.event("payment_intent.succeeded"));
+    return id;
+  }
 
   /** What a form sends, so that it changes something. */
   const forms: Record<string, (sender: Browser) => Record<string, string> | Promise<Record<string, string>>> = {
@@ -136,6 +148,12 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/alerts/new create": () => ({ kind: "balance", balance_usd: String(++people), mail: "true" }),
     "/alerts/webhooks/new create": () => ({ url: `https://hooks.example/${++people}` }),
     "/alerts/webhooks/:id replay": newAlert,
+    "/top-ups create": () => ({ usd: String(5 + (people++ % 100)) }),
+    "/top-ups automatic": async () => {
+      await paidTopUp();
+      return { enabled: "true", threshold_usd: "5", amount_usd: "20", monthly_cap_usd: "100" };
+    },
+    "/top-ups/:id refund": () => ({ usd: "1" }),
     "/operator open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/new open": () => ({ name: `workspace ${++people}` }),
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),

@@ -10,6 +10,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { Control } from "../control.ts";
 import { book, settlement } from "../gateway/settlements.ts";
 import { copyEmbeddedDatabase } from "../servers/prepared-databases.ts";
+import { payByCard } from "./top-ups.ts";
 
 export const sampleName = "example";
 export const addressOf = (role: string): string => `${role}@${sampleName}`;
@@ -20,6 +21,8 @@ export interface History {
   keys: { production: string; nearItsLimit: string; revoked: string };
   /** Of a provider's own key. */
   ownKey: string;
+  /** Of a payment by card. */
+  topUp: string;
 }
 
 /** No provider is there to test a key, so it is stored as if it had passed. No request of the sample is for its models. */
@@ -69,13 +72,15 @@ export async function writeHistory(dataDir: string): Promise<History> {
   const settlements = requests({ workspace, keys: [production, production, nearItsLimit, revoked], nowMs });
   for (const ofDay of Map.groupBy(settlements, ({ admittedAt }) => Math.floor(admittedAt / dayMs)).values())
     await book(database.sql, ...ofDay);
+  goTo(nowMs - 2 * dayMs);
+  const topUp = await payByCard({ workspace: sampleName, as: addressOf("admin") }, control, database.sql);
   goTo(nowMs - dayMs);
   await control.expect("POST", `/keys/${revoked}/revoke`, { body: {} });
   await control.expect("POST", `/members/${addressOf("former")}/deactivate`, { body: { workspace } });
   await limitNearly({ key: nearItsLimit, settlements, nowMs }, control);
   const ownKey = newOwnKeyId(nowMs - dayMs);
   await database.sql.begin((tx) => insertOwnKey({ ...unusedKey, id: ownKey, workspace, at: nowMs - dayMs }, tx));
-  return { workspace, keys: { production, nearItsLimit, revoked }, ownKey };
+  return { workspace, keys: { production, nearItsLimit, revoked }, ownKey, topUp };
 }
 
 /** One in twelve fails. The newest is a minute old. */

@@ -26,6 +26,7 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /provider-keys/:id/delete": ({ ownKey }) => `/provider-keys/${ownKey}/delete`,
   "workspace /alerts/webhooks/:id": ({ webhook }) => `/alerts/webhooks/${webhook}`,
   "workspace /alerts/webhooks/:id/delete": ({ webhook }) => `/alerts/webhooks/${webhook}/delete`,
+  "workspace /top-ups/:id": ({ topUp }) => `/top-ups/${topUp}`,
   "operator /workspaces/:id": ({ workspace }) => `/workspaces/${workspace}`,
 };
 

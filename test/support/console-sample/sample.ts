@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { earlyAccessFeatures } from "../../../src/accounts/workspaces/set.ts";
 import { addressOf, sampleName, writeHistory, type History } from "./history.ts";
+import { sampleStripe } from "./top-ups.ts";
 import { addSecurity, type SampleSecurity } from "./security.ts";
 import { chat } from "../gateway/requests.ts";
 import type { LogRow } from "../operator.ts";
@@ -40,7 +41,7 @@ export class SampleService implements AsyncDisposable {
     const dataDir = await mkdtemp(join(tmpdir(), "weir-sample-"));
     stack.defer(() => rm(dataDir, { recursive: true, force: true }));
     const history = await writeHistory(dataDir);
-    const fleet = stack.use(await Fleet.start({ services: null, dataDir, environment }));
+    const fleet = stack.use(await Fleet.start({ services: null, dataDir, environment: { ...sampleStripe, ...environment } }));
     return new SampleService(fleet, await fill(fleet, history), stack.move());
   }
 

@@ -9,6 +9,7 @@ const places: readonly { form: RegExp; page: string }[] = [
   { form: /^prj_[a-z0-9]{26}$/, page: "/projects/" },
   { form: /^prd_[a-z0-9]{26}$/, page: "/products/" },
   { form: /^fnd_[a-z0-9]{26}$/, page: "/findings/" },
+  { form: /^top-[a-z2-7]{26}$/, page: "/top-ups/" },
   { form: /^own-[a-z2-7]{26}$/, page: "/provider-keys/" },
   { form: /^[^\s@]+@[^\s@]+$/, page: "/members/" },
 ];

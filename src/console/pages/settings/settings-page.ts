@@ -13,6 +13,7 @@ import { formState, hiddenFields } from "../../page-forms.ts";
 import { pageSection } from "../../page-section.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { roleName } from "../../role-name.ts";
+import { topUpSection } from "../top-ups/card.ts";
 import { saveGroup, shownName } from "./save-settings.ts";
 import { settingGroups, settingValues, type Setting, type SettingGroup } from "./setting-groups.ts";
 
@@ -42,7 +43,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Settings",
     lead: "They apply to the whole workspace. Every change is in the audit log.",
-    main: markup`${reasonFor(role)}${parts}`,
+    main: markup`${reasonFor(role)}${parts.slice(0, 1)}${await topUpSection(call)}${parts.slice(1)}`,
   };
 }
 
