@@ -2,12 +2,15 @@
 import type { Role } from "../accounts/audit/actor.ts";
 import type { EarlyAccessFeature } from "../accounts/workspaces/set.ts";
 import type { Method } from "../control-api/endpoint.ts";
+import type { CsvFile } from "../http/csv-response.ts";
 import type { Html } from "../http/html.ts";
 import type { Asset } from "../http/pages/asset.ts";
 import type { FormFields } from "./form.ts";
 import type { IconName } from "./look/frame/icon.ts";
 import type { ConsoleParts } from "./parts.ts";
 import type { Viewer, ViewerRole } from "./viewer.ts";
+
+export type { CsvFile };
 
 export interface Page {
   /** Of a workspace: below /console/w/<workspace>. Of the operator: below /console/operator. Of a person: below /console. */
@@ -53,12 +56,6 @@ export interface PageContent {
 /** Goes to another page and says there what was done; or shows something once, such as a new key. */
 /** `warns`: what was done did not go well in every part. */
 export type ActionResult = { goTo: string; said: string; warns?: boolean } | { show: PageContent };
-
-export interface CsvFile {
-  name: string;
-  columns: readonly string[];
-  rows: readonly (readonly (string | number | null)[])[];
-}
 
 export interface HereWorkspace {
   id: string;

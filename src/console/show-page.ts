@@ -2,8 +2,8 @@
 import { DomainError, errorStatuses } from "../accounts/errors.ts";
 import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
 import { requireFormToken } from "../accounts/sessions/same-origin.ts";
+import { csvResponse } from "../http/csv-response.ts";
 import { withDeadline } from "../kernel/clock.ts";
-import { csvResponse } from "./csv.ts";
 import { servedPage, type ServedPage } from "./early-access.ts";
 import { readForm, type FormFields } from "./form.ts";
 import { pageDeadlineMs } from "./limits.ts";

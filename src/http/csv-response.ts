@@ -1,5 +1,11 @@
 /** A table as a file: https://www.rfc-editor.org/rfc/rfc4180 */
-import type { CsvFile } from "./page.ts";
+
+export interface CsvFile {
+  /** Of the file, without its ending. */
+  name: string;
+  columns: readonly string[];
+  rows: readonly (readonly (string | number | null)[])[];
+}
 
 export function csvResponse({ name, columns, rows }: CsvFile): Response {
   const text = [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n");

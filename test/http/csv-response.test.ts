@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { csvResponse } from "../../src/console/csv.ts";
+import { csvResponse } from "../../src/http/csv-response.ts";
 
 test("a text that a spreadsheet would run stays text, also after spaces and in wide characters, and numbers stay numbers", async () => {
   const rows = ["=1+1", " =1+1", "\n=1+1", "＝1+1", "＠SUM(1)", "-2.50", "a;=1"].map((text) => [text]);
