@@ -67,6 +67,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     coolDown: new RouteCoolDown(clock),
     ownKeys: { accepted() {}, refused() {} },
     usage: () => Promise.reject(new Error("The bench asks for no usage")),
+    generation: () => Promise.reject(new Error("The bench asks for no generation")),
     call: providerCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     embed: embeddingCalls({ clock, clocks: config.clocks, providerKey: config.providerKey }),
     inFlight: new InFlightRequests(),

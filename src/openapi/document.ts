@@ -12,6 +12,7 @@ import { CompletionBody } from "../gateway/api/response/answer.ts";
 import { TextCompletionBody } from "../gateway/api/response/text-completion.ts";
 import { ChunkBody } from "../gateway/api/stream/chunk-body.ts";
 import { TextChunkBody } from "../gateway/api/stream/text-chunk.ts";
+import { GenerationBody } from "../gateway/api/describe-generation.ts";
 import { KeyBody } from "../gateway/api/describe-key.ts";
 import { UsageView } from "../gateway/usage/schema.ts";
 import { ModelListBody } from "../gateway/api/model-list.ts";
@@ -46,6 +47,7 @@ const namedSchemas: [string, TSchema][] = [
   ["ModelList", ModelListBody],
   ["Key", KeyBody],
   ["Usage", UsageView],
+  ["Generation", GenerationBody],
   ["ToolsFailure", Failure],
   ["Ticket", TicketRow],
   ["TicketConfirmation", Confirmation],

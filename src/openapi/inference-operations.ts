@@ -25,6 +25,13 @@ const modelId: Parameter = {
   description: "Id of a model. The slash may be escaped: `sandbox/echo` and `sandbox%2Fecho` are the same",
   schema: { type: "string" },
 };
+const generationId: Parameter = {
+  name: "id",
+  in: "query",
+  required: true,
+  description: "The id of an ended request of the calling key, as in its answer's `X-Generation-Id`",
+  schema: { type: "string" },
+};
 const usageParameters = Object.entries(UsageFields.properties).map(([name, schema]): Parameter => ({
   name,
   in: "query",
@@ -71,6 +78,20 @@ export function inferencePaths(keyPrefix: string): Paths {
         description: "An addition of this service: other services of the format have no such path.",
         parameters: usageParameters,
         responses: answers("Usage", ["invalid_request", "billing_unavailable"]),
+      },
+    },
+    [`${inferencePrefix}/generation`]: {
+      get: {
+        ...shared,
+        "x-addition": true,
+        operationId: "describeGeneration",
+        summary: "Show what one request of the calling key came to",
+        description: "An addition of this service. A request is shown within 5 seconds of its end.",
+        parameters: [generationId],
+        responses: {
+          ...answers("Generation", ["invalid_request", "billing_unavailable"]),
+          "404": { description: "There is none, it has not ended, or it is of another key", content: jsonContent(detailSchema) },
+        },
       },
     },
     [`${inferencePrefix}/embeddings`]: { post: { ...shared, ...embeddings(keyPrefix) } },
@@ -157,6 +178,12 @@ function embeddings(keyPrefix: string): Omit<Operation, "tags" | "security"> {
     },
   };
 }
+
+const detailSchema = {
+  type: "object",
+  required: ["detail"],
+  properties: { detail: { type: "string", description: "For people" } },
+};
 
 function reference(name: string): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` };

@@ -1,4 +1,5 @@
 /** The front: the parts of a process that answers HTTP, the same in both modes. */
+import { keyGeneration } from "../gateway/generations/key-generation.ts";
 import { keyUsage } from "../gateway/usage/key-usage.ts";
 import { join } from "node:path";
 import { AdmissionClient } from "../gateway/admission/client/client.ts";
@@ -92,6 +93,7 @@ export function openFront(parts: FrontParts): Front {
     ...callsWithOwnKeys(parts),
     ownKeys: openKeyReports({ backing, clock, log }),
     usage: keyUsage({ sql: backing.sql, clock }),
+    generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
     drainLimit,

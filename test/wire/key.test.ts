@@ -1,4 +1,4 @@
-/** GET /key returns the facts of the calling key and its remaining credit, in both modes. */
+/** GET /key returns the facts of the calling key and its remaining credit, and GET /generation those of its requests, in both modes. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { chat } from "../support/gateway/requests.ts";
 import { until } from "../support/until.ts";
@@ -56,6 +56,42 @@ for (const mode of modes) {
       await until(async () => (await describeKey(first))["available_credit_usd"] === 0.998);
       expect(await describeKey(first)).toMatchObject({ month_spent_usd: 0.002 });
       expect(await describeKey(second)).toMatchObject({ available_credit_usd: 0.998, month_spent_usd: 0 });
+    });
+
+    test("GET /generation shows an ended request to the key that made it, and to no other key of the workspace", async () => {
+      const { keys } = await on.fleet.operator().customer({ credit: "1", keys: 2 });
+      const [mine = "", other = ""] = keys.map(({ key }) => key);
+      const client = on.client(mine);
+      const messages = [{ role: "user" as const, content: "sandbox: usage=1000,500" }];
+      const { response } = await client.chat.completions.create({ model: "sandbox/echo", messages }).withResponse();
+      const id = response.headers.get("x-generation-id") ?? "";
+      const find = (key: string) =>
+        fetch(`${on.fleet.url()}/gpt/v1/generation?id=${id}`, { headers: { authorization: `Bearer ${key}` } });
+      await until(async () => (await find(mine)).ok);
+      expect(await client.get<unknown>("/generation", { query: { id } })).toEqual({
+        data: {
+          id,
+          model: "sandbox/echo",
+          provider_name: "sandbox",
+          endpoint: "chat",
+          streamed: false,
+          created_at: expect.stringMatching(/Z$/),
+          status: 200,
+          code: null,
+          cancelled: false,
+          tokens_prompt: 1000,
+          tokens_completion: 500,
+          native_tokens_cached: 0,
+          native_tokens_reasoning: 0,
+          usage_estimated: false,
+          total_cost: 0.002,
+          is_byok: false,
+          latency: expect.any(Number),
+          generation_time: expect.any(Number),
+        },
+      });
+      const refused = await find(other);
+      expect([refused.status, await refused.json()]).toEqual([404, { detail: "Not Found" }]);
     });
   });
 }

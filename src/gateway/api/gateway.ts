@@ -11,6 +11,7 @@ import type { Models } from "../models/models.ts";
 import type { KeyReports } from "../own-keys/key-reports.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
+import type { ReadKeyGeneration } from "../generations/key-generation.ts";
 import type { ReadKeyUsage } from "../usage/key-usage.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
@@ -32,6 +33,8 @@ export interface Gateway {
   ownKeys: Pick<KeyReports, "accepted" | "refused">;
   /** Sums what a key used. */
   usage: ReadKeyUsage;
+  /** Reads a generation of a key. */
+  generation: ReadKeyGeneration;
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;

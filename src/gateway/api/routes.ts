@@ -5,6 +5,7 @@ import { countRequest } from "../../kernel/metrics.ts";
 import { errorAnswer } from "./error-answer.ts";
 import { chatCompletion, completion } from "./pipeline.ts";
 import { createEmbeddings } from "./embeddings.ts";
+import { describeGeneration } from "./describe-generation.ts";
 import { describeKey } from "./describe-key.ts";
 import { describeUsage } from "./describe-usage.ts";
 import { listModels, showModel } from "./model-routes.ts";
@@ -34,6 +35,7 @@ export function inferenceRoutes(gateway: Gateway): Routes {
   route("GET", "/models/*", showModel);
   route("GET", "/key", describeKey);
   route("GET", "/usage", describeUsage);
+  route("GET", "/generation", describeGeneration);
   return router.app;
 }
 

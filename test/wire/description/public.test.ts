@@ -55,6 +55,9 @@ test("models and keys match the document", async () => {
   await ask("get /gpt/v1/key", 200, { key });
   await ask("get /gpt/v1/usage", 200, { key, query: "?by=day,key,member,model,provider,endpoint&tz=Asia/Kathmandu" });
   await ask("get /gpt/v1/usage", 400, { key, query: "?key=another" });
+  await ask("get /gpt/v1/generation", 400, { key, query: "?key=another" });
+  await ask("get /gpt/v1/generation", 404, { key, query: "?id=gen-none" });
+  await ask("get /gpt/v1/generation", 401, { key: "none", query: "?id=gen-none" });
   await ask("post /gpt/v1/embeddings", 403, { key });
 });
 
