@@ -10,6 +10,7 @@ import { startMove } from "../src/gateway/metering/move.ts";
 import { startSweeps } from "../src/gateway/metering/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { startRollUp } from "../src/gateway/usage/roll-up.ts";
+import { startClosing } from "../src/gateway/statements/close.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 
 export interface MeteringWorkerParts {
@@ -42,6 +43,7 @@ export async function startMetering({
   stack.use(startMove({ ...parts, isAlone }));
   stack.use(startRollUp(parts));
   stack.use(startWatchingSpend(parts));
+  stack.use(startClosing(parts));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

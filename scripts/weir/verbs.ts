@@ -22,6 +22,7 @@ import { repositoryVerbs } from "./verbs/security/repository.ts";
 import { sbomVerbs } from "./verbs/security/sbom.ts";
 import { sessionVerbs } from "./verbs/accounts/session.ts";
 import { serviceVerbs } from "./verbs/accounts/service.ts";
+import { statementVerbs } from "./verbs/gateway/statement.ts";
 import { ticketVerbs } from "./verbs/security/ticket.ts";
 import { topUpVerbs } from "./verbs/gateway/top-up.ts";
 import { usageVerbs } from "./verbs/gateway/usage.ts";
@@ -40,6 +41,7 @@ export const verbs: readonly Verb[] = [
   ...modelVerbs,
   ...logVerbs,
   ...usageVerbs,
+  ...statementVerbs,
   ...promptVerbs,
   ...alertVerbs,
   ...auditVerbs,

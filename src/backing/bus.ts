@@ -27,7 +27,9 @@ export type Notification =
   /** An alert is waiting to be delivered to a webhook. */
   | "alert-waits"
   /** A project is waiting to be scanned. */
-  | "scan-waits";
+  | "scan-waits"
+  /** Someone asks for statements to be closed now. */
+  | "statements-due";
 
 /** The topic of a broadcast to every process. Correctness never depends on its delivery. */
 export type Topic =

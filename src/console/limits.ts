@@ -28,3 +28,5 @@ export const findingCsvRowsMax = 2_000;
 /** Models on a page of the list, and side by side. */
 export const modelsShownMax = 50;
 export const modelsComparedMax = 4;
+/** Lines of a statement on its page; its file has all. */
+export const statementLinesShownMax = 500;

@@ -32,6 +32,8 @@ import { newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-pa
 import { requestPage } from "./pages/requests/request-page.ts";
 import { requestsPage } from "./pages/requests/requests-page.ts";
 import { spendPage } from "./pages/spend/spend-page.ts";
+import { statementPage } from "./pages/statements/statement-page.ts";
+import { statementsPage } from "./pages/statements/statements-page.ts";
 import { productPage } from "./pages/products/product-page.ts";
 import { newProductPage, productsPage } from "./pages/products/products-page.ts";
 import { newProjectPage } from "./pages/projects/new-project.ts";
@@ -63,6 +65,8 @@ export const pages: readonly Page[] = [
   requestsPage,
   requestPage,
   spendPage,
+  statementsPage,
+  statementPage,
 
   projectsPage,
   newProjectPage,

@@ -22,6 +22,7 @@ import { sbomEndpoints } from "./endpoints/security/sboms.ts";
 import { secretEndpoints } from "./endpoints/accounts/secrets.ts";
 import { serviceEndpoints } from "./endpoints/accounts/service.ts";
 import { sessionEndpoints } from "./endpoints/accounts/sessions.ts";
+import { statementEndpoints } from "./endpoints/gateway/statements.ts";
 import { ticketEndpoints } from "./endpoints/security/tickets.ts";
 import { vulnerabilityEndpoints } from "./endpoints/security/vulnerabilities.ts";
 import { topUpEndpoints } from "./endpoints/gateway/top-ups.ts";
@@ -40,6 +41,7 @@ export const endpoints: readonly Endpoint[] = [
   ...workbenchEndpoints,
   ...logEndpoints,
   ...usageEndpoints,
+  ...statementEndpoints,
   ...promptEndpoints,
   ...alertEndpoints,
   ...auditEndpoints,

@@ -164,6 +164,27 @@ export const keyUsageWaitingMax = 256;
 export const keyUsageWaitingPerKeyMax = 4;
 export const keyUsageWaitMs = 5_000;
 
+// Statements
+/** How often metering looks for months to close. */
+export const statementCheckMs = 60_000;
+/** After the end of a month, its statement closes at the earliest: a hold lives for twenty minutes. */
+export const statementWaitMs = 1_500_000;
+/** Waiting settlements of a month are closed over: what one delivery of metering takes is no lag. */
+export const statementBacklogMax = 64;
+/** Lines of a statement; the cheapest beyond are summed in one. */
+export const statementLinesMax = 10_000;
+/** Credits of a statement, and refunds; those beyond are summed in one. */
+export const statementMovementsMax = 1_000;
+export const statementCloseMsMax = 600_000;
+/** A statement that is open is summed when it is asked for. */
+export const statementReadMsMax = 8_000;
+export const statementRowsDefault = 24;
+export const statementRowsMax = 120;
+export const statementsDueMax = 200;
+/** How long `statement close` waits for metering. */
+export const statementCloseWaitMs = 8_000;
+export const statementClosePollMs = 200;
+
 // Metering and shutdown
 export const sweepMs = 10_000;
 export const sweepBatchMax = 200;

@@ -108,6 +108,7 @@ export type Alarm =
   | "generation.unknown"
   | "generation.expired"
   | "ledger.went_back"
+  | "statement.contradicted"
   | "settlement.dead"
   | "spool.failed"
   | "catalog.unreadable"

@@ -45,6 +45,7 @@ export const layers: Layer[] = [
     "prompts",
     "admission",
     "metering",
+    "statements",
   ]),
   ...wing("gateway/api", ["response", "request", "stream", "call"]),
   filesOf("gateway/api"),

@@ -112,6 +112,8 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/keys/:id": async (email) => (await world.control.key("acme", { owner: email === "member@acme" ? email : "admin@acme" })).id,
     "/models/*id": async () => "stub/alpha",
     "/requests/:id": newRequest,
+    // The open one: that of the ledger's first entry, by the database's clock.
+    "/statements/:number": async () => new Date().toISOString().slice(0, 7),
     "/members/:id": newMember,
     "/provider-keys/:id": newProviderKey,
     "/top-ups/:id": paidTopUp,
@@ -190,7 +192,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     for (const role of roles) {
       const settings = {
         enabled: true,
-        early_access: action === "switch-on" ? [] : ["own_keys", "models_page"],
+        early_access: action === "switch-on" ? [] : ["own_keys", "models_page", "usage_statements"],
         prompt_storage: false,
         cost_in_answers: false,
         fallbacks: true,

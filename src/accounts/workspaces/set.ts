@@ -10,7 +10,14 @@ import type { WorkspaceSettings } from "./schema.ts";
 import { lockSettings, updateSettings, type Settings } from "./store.ts";
 
 /** The features that `early_access` may list. */
-export const earlyAccessFeatures = ["embeddings", "completions", "routing", "own_keys", "models_page"] as const;
+export const earlyAccessFeatures = [
+  "embeddings",
+  "completions",
+  "routing",
+  "own_keys",
+  "models_page",
+  "usage_statements",
+] as const;
 export type EarlyAccessFeature = (typeof earlyAccessFeatures)[number];
 const served: readonly string[] = earlyAccessFeatures;
 

@@ -3,12 +3,8 @@
  * first row that breaks the invariant (in the order of its text, so that the same state always names the same row).
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
-
-export interface Finding {
-  rows: bigint;
-  /** What breaks the invariant and where; null: it holds. */
-  broken: string | null;
-}
+import type { Finding } from "./finding.ts";
+import { statementsMatch } from "./verify-statements-store.ts";
 
 /**
  * To its end, no month is deleted. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
@@ -284,4 +280,5 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   usage_adds_up: usageAddsUp,
   usage_spans_agree: usageSpansAgree,
   usage_kinds_agree: usageKindsAgree,
+  statement_matches_ledger: statementsMatch,
 };

@@ -5,7 +5,7 @@ import type { Finding } from "../evidence.ts";
 /** Contains every invariant of `weir ledger verify` once. */
 export const storedInvariants = {
   "I-2": ["overdraft_explained"],
-  "I-4": ["gapless_chain", "running_balance", "account_is_chain_head"],
+  "I-4": ["gapless_chain", "running_balance", "account_is_chain_head", "statement_matches_ledger"],
   "I-8": ["entries_add_up", "charges_sum_to_entries", "cost_rounded_half_up"],
   "I-16": ["charge_within_reservation", "charge_leaves_no_debt"],
   "I-17": ["leaving_is_charged"],

@@ -92,6 +92,19 @@ test("the log, stored prompts and the audit log match the document", async () =>
   await ask("get /api/console/audit", 200, { query });
 });
 
+test("statements of usage match the document", async () => {
+  const { workspace } = customer;
+  const query = `?workspace=${workspace}`;
+  await ask("get /api/console/statements", 404, { query });
+  await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["usage_statements"] });
+  const { data } = await ask("get /api/console/statements", 200, { query });
+  const id = String(jsonOf(Array.isArray(data) ? data[0] : null)["number"]);
+  await ask("get /api/console/statements/{id}", 200, { id, query });
+  await ask("get /api/console/statements/{id}", 404, { id: "2026-13", query });
+  await ask("post /api/console/statements/close", 200, { body: { workspace } });
+  await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: [] });
+});
+
 test("models, the ledger, its migration and secrets match the document, including progress streams", async () => {
   await ask("get /api/console/models", 200);
   await ask("get /api/console/models", 200, { query: `?workspace=${customer.workspace}` });

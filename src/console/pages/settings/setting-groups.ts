@@ -37,6 +37,10 @@ const features: Record<EarlyAccess, Pick<Setting, "label" | "hint">> = {
     label: "Models page",
     hint: "The page Models lists the catalog's models with prices. Off: the page is not available.",
   },
+  usage_statements: {
+    label: "Usage statements",
+    hint: "The page Statements has a statement of each month, which closes and never changes. Off: the page is not available.",
+  },
 };
 
 export const settingGroups: readonly SettingGroup[] = [

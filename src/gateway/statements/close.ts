@@ -1,0 +1,137 @@
+/**
+ * Closes the statements of months that are over: in every process that meters, once a minute. The first to take a workspace's lock closes
+ * its month, and the others find it closed.
+ */
+import type { Bus } from "../../backing/bus.ts";
+import type { Counters } from "../../backing/counters.ts";
+import type { Database, Transaction } from "../../backing/backing.ts";
+import { allowStatements } from "../../backing/statement-time.ts";
+import { raiseAlarm } from "../../kernel/alarm.ts";
+import { monthBounds, monthOf, previousMonth, type Clock, type Month } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
+import { statementBacklogMax, statementCheckMs, statementCloseMsMax, statementsDueMax, statementWaitMs } from "../limits.ts";
+import { requireMoved } from "../metering/move.ts";
+import { keepMonths } from "../metering/verify-store.ts";
+import { composeStatement, ContradictionError } from "./compose.ts";
+import { hashedDocument } from "./document.ts";
+import { selectSliceEnd } from "./slice-store.ts";
+import { becomeCloser, insertStatement, selectDue, selectLast, selectName, type DueWorkspace } from "./statements-store.ts";
+
+export interface ClosingParts {
+  sql: Database;
+  bus: Pick<Bus, "backlog" | "listen">;
+  counters: Pick<Counters, "holds">;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Until disposed. A notification of `statements-due` starts a round at once. */
+export function startClosing(parts: ClosingParts): AsyncDisposable {
+  const { bus, clock, log } = parts;
+  let settled: Month | null = null;
+  return repeatUntilStopped({
+    clock,
+    async round(signal) {
+      // Nothing becomes due until the next month has ended, so that idle rounds ask nothing.
+      const month = lastDueMonth(clock.now());
+      if (month !== settled && (await closeStatements(parts, { signal })) === 0) settled = month;
+    },
+    everyMs: statementCheckMs,
+    wakeOn: (wake) => bus.listen("statements-due", wake),
+    onError: (error) => log.warn({ event: "statements.failed", reason: String(error) }, "Statements could not be closed"),
+  });
+}
+
+/** The last month whose statements may be closed. */
+export function lastDueMonth(nowMs: number): Month {
+  return previousMonth(monthOf(nowMs - statementWaitMs));
+}
+
+/** One round. @returns how many workspaces have to wait */
+export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
+  const { sql, bus, clock } = parts;
+  const month = lastDueMonth(clock.now());
+  const due = { month, monthEnd: new Date(monthBounds(month).endMs), workspace: null, limit: statementsDueMax };
+  let waiting = 0;
+  let lags: boolean | null = null;
+  for (let after = ""; ;) {
+    const workspaces = await selectDue({ ...due, after }, sql);
+    const last = workspaces.at(-1);
+    if (last === undefined) return waiting;
+    after = last.workspace;
+    lags ??= (await bus.backlog("settlements")).messages > statementBacklogMax;
+    for (const one of workspaces) {
+      if (signal?.aborted) return waiting + 1;
+      if (lags || !(await closeWorkspace(one, month, parts))) waiting++;
+    }
+  }
+}
+
+/** Closes its months up to this one. Never rejects, so that a failure of one workspace does not affect others. @returns whether it could */
+async function closeWorkspace(
+  { workspace, last, firstEntryAt }: DueWorkspace,
+  month: Month,
+  parts: ClosingParts,
+): Promise<boolean> {
+  try {
+    const holds = await parts.counters.holds(workspace);
+    let next = last === null ? monthOf(firstEntryAt.getTime()) : monthAfter(last);
+    for (; next <= month; next = monthAfter(next)) {
+      const closing = next;
+      if (holds.some((hold) => hold.month <= closing) || !(await closeMonth({ workspace, month: closing }, parts))) return false;
+    }
+    return true;
+  } catch (error) {
+    report(error, workspace, parts.log);
+    return false;
+  }
+}
+
+export function monthAfter(month: Month): Month {
+  return monthOf(monthBounds(month).endMs);
+}
+
+/** @returns whether it is closed; false: another process is closing it */
+async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month: Month }, parts: ClosingParts): Promise<boolean> {
+  const { sql, clock, log } = parts;
+  await requireMoved(sql);
+  try {
+    const closed = (await sql.begin("isolation level repeatable read", async (tx) => {
+      await keepMonths(tx);
+      await allowStatements(statementCloseMsMax, tx);
+      return closeIn({ workspace, month, nowMs: clock.now() }, tx);
+    })) as boolean;
+    if (closed) log.info({ event: "statement.closed", workspace, month }, "A statement was closed");
+    return closed;
+  } catch (error) {
+    // The lock was taken when another process had just closed it.
+    if (error instanceof Error && "code" in error && (error.code === "23505" || error.code === "40001")) return false;
+    throw error;
+  }
+}
+
+async function closeIn(
+  { workspace, month, nowMs }: { workspace: WorkspaceId; month: Month; nowMs: number },
+  tx: Transaction,
+): Promise<boolean> {
+  if (!(await becomeCloser(workspace, tx))) return false;
+  const last = await selectLast(workspace, tx);
+  if (last !== undefined && last.number >= month) return true;
+  const from = (last?.to ?? 0n) + 1n;
+  const to = await selectSliceEnd({ workspace, month, from }, tx);
+  const workspaceName = await selectName(workspace, tx);
+  const { document, sums } = await composeStatement({ slice: { workspace, month, from, to }, workspaceName, nowMs }, tx);
+  const { text, sha256 } = hashedDocument(document);
+  await insertStatement({ ...sums, workspace, from, to, document: text, sha256, closedAt: nowMs }, tx);
+  return true;
+}
+
+function report(error: unknown, workspace: WorkspaceId, log: Logger): void {
+  if (error instanceof ContradictionError) {
+    raiseAlarm(log, "statement.contradicted", { workspace, reason: error.message }, "A statement does not add up and stays open");
+  } else {
+    log.warn({ event: "statements.failed", workspace, reason: String(error) }, "A statement could not be closed");
+  }
+}

@@ -1,0 +1,144 @@
+/** A statement of usage: what a month did to a workspace's credit, and what was charged for what. */
+import { Type, type Static } from "@sinclair/typebox";
+
+const text = (description: string) => Type.String({ description });
+const usd = (description: string) => text(`${description}, in USD with nine decimals`);
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const number = text("The month in UTC, such as 2026-10");
+
+const Movement = Type.Object({
+  at: text("When it was entered, ISO 8601 in UTC"),
+  kind: textOrNull("Of the ledger's entry, such as `credit`; null: the sum of those beyond the first 1,000"),
+  ref: textOrNull("The reference of the payment; null: none"),
+  usd: usd("The amount, above zero"),
+});
+export type Movement = Static<typeof Movement>;
+
+const Line = Type.Object({
+  key_id: textOrNull("The key; null: a member used the Workbench, or the line is a rest"),
+  key_name: textOrNull("Its name when the statement closed; `Workbench` for the Workbench; null: a rest"),
+  member: textOrNull("The email of the key's owner, or of the member who used the Workbench; null: unknown, or a rest"),
+  model: textOrNull(
+    "The model that answered; null: a rest, which sums the cheapest lines beyond 10,000, and requests whose rows retention had deleted",
+  ),
+  provider: textOrNull("The provider that answered; null: a rest"),
+  endpoint: textOrNull("chat, completions or embeddings; null: a rest"),
+  tier_above_tokens: Type.Union([Type.Integer(), Type.Null()], {
+    description: "The bound of the price tier that was charged; null: the base price",
+  }),
+  requests: count("Requests that were charged; a failed one with 0"),
+  prompt_tokens: count("Tokens of the requests"),
+  cached_tokens: count("The part of them that was read from the provider's cache"),
+  cache_write_tokens: count("The part of them that was written to the provider's cache"),
+  completion_tokens: count("Tokens of the answers"),
+  cost_usd: usd("The amount charged"),
+});
+export type Line = Static<typeof Line>;
+
+const OwnKeyUse = Type.Object({
+  provider: text("The provider, which bills it"),
+  model: text("The model that answered"),
+  requests: count("Requests that were accepted in the month"),
+  list_cost_usd: usd("What they would have cost at list prices"),
+});
+export type OwnKeyUse = Static<typeof OwnKeyUse>;
+
+/** What those see who see the whole workspace. */
+const whole = {
+  ledger: Type.Object(
+    {
+      from_seq: Type.Integer({ description: "The number of the first entry" }),
+      to_seq: Type.Integer({ description: "The number of the last entry; one less than `from_seq`: there are none" }),
+    },
+    { description: "The entries of the workspace's ledger that the statement sums. The next statement goes on after them" },
+  ),
+  opening_balance_usd: usd("The balance before the first entry"),
+  credits: Type.Array(Movement, { description: "Entries that added credit, oldest first" }),
+  refunds: Type.Array(Movement, { description: "Entries that took credit and are no charges, oldest first" }),
+  charges_usd: usd("The charges: the sum of the lines"),
+  closing_balance_usd: usd("The balance after the last entry: opening + credits - refunds - charges"),
+  lines: Type.Array(Line, { description: "The charges by key, model, provider, endpoint and price tier, the dearest first" }),
+  of_previous_month_usd: usd("The part of the charges whose requests were accepted before the month, and ended late"),
+  of_next_month_usd: usd("The part of the charges whose requests were accepted after it, beside the last of the month"),
+  own_key: Type.Array(OwnKeyUse, { description: "What own provider keys served, which is not charged" }),
+};
+
+const head = {
+  number,
+  workspace: Type.Object(
+    { id: text("Its id"), name: text("Its name when the statement closed") },
+    { description: "Whose it is" },
+  ),
+  period: Type.Object(
+    { from: text("When the month begins, ISO 8601 in UTC"), to: text("When it ends, which is not part of it") },
+    { description: "The month" },
+  ),
+};
+
+/** What is stored and hashed. */
+export const StatementDocument = Type.Object({ ...head, closed_at: text("When it closed, ISO 8601 in UTC"), ...whole });
+export type StatementDocument = Static<typeof StatementDocument>;
+
+const closed = Type.Boolean({ description: "Whether it is final; false: it grows until some time after the end of the month" });
+const closedAt = textOrNull("When it closed, ISO 8601 in UTC; null: it is open");
+const sha256 = textOrNull(
+  "SHA-256 in hexadecimal digits of the statement without `closed` and this field, as JSON by RFC 8785; null: it is open",
+);
+
+/** Members see the lines of their own keys and of their Workbench alone. */
+export const StatementView = Type.Object({
+  ...head,
+  closed,
+  closed_at: closedAt,
+  charges_usd: usd("The charges: the sum of the lines"),
+  lines: whole.lines,
+  ...Type.Partial(
+    Type.Object({
+      ledger: whole.ledger,
+      opening_balance_usd: whole.opening_balance_usd,
+      credits: whole.credits,
+      refunds: whole.refunds,
+      closing_balance_usd: whole.closing_balance_usd,
+      of_previous_month_usd: whole.of_previous_month_usd,
+      of_next_month_usd: whole.of_next_month_usd,
+      own_key: whole.own_key,
+      sha256,
+    }),
+  ).properties,
+});
+export type StatementView = Static<typeof StatementView>;
+
+const StatementRow = Type.Object({
+  number,
+  closed,
+  closed_at: closedAt,
+  ...Type.Partial(
+    Type.Object({
+      opening_balance_usd: whole.opening_balance_usd,
+      credits_usd: usd("The sum of the credits"),
+      refunds_usd: usd("The sum of the refunds"),
+      charges_usd: usd("The sum of the charges"),
+      closing_balance_usd: whole.closing_balance_usd,
+      sha256,
+    }),
+  ).properties,
+});
+export type StatementRow = Static<typeof StatementRow>;
+
+export const StatementList = Type.Object({
+  data: Type.Array(StatementRow, { description: "Newest first; amounts are shown to those who see the whole workspace" }),
+  next: textOrNull("The value of `before` for older ones; null: there are none"),
+});
+export type StatementList = Static<typeof StatementList>;
+
+const Named = Type.Object({ workspace_id: text("The workspace"), number });
+
+export const ClosingView = Type.Object({
+  closed: Type.Array(Named, { description: "Statements that closed now" }),
+  waiting: Type.Array(Named, {
+    description: "Statements that cannot close yet: requests of the month are open, metering lags, or it is not running",
+  }),
+});
+export type ClosingView = Static<typeof ClosingView>;
