@@ -50,6 +50,8 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   progress?: boolean;
   /** The body is a file, which this describes. */
   file?: string;
+  /** With `format=csv` its rows are a file. */
+  csv?: boolean;
   /** Reads the fields of a large body in a subprocess. */
   readInSubprocess?: SubprocessReading;
   /** It is a chat completion: body, answers and errors are those of the inference API, which reads the body. Fields are in the query. */
@@ -69,6 +71,7 @@ export interface Endpoint {
   bodyBytesMax: number;
   progress: boolean;
   file: string | null;
+  csv: boolean;
   readInSubprocess: SubprocessReading | null;
   completes: boolean;
   /** Checks the fields, then calls the handler. */
@@ -83,6 +86,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     bodyBytesMax = controlBodyBytesMax,
     progress = false,
     file = null,
+    csv = false,
     readInSubprocess = null,
     completes = false,
   } = definition;
@@ -97,6 +101,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     bodyBytesMax,
     progress,
     file,
+    csv,
     readInSubprocess,
     completes,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),

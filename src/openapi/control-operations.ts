@@ -23,6 +23,7 @@ const idWords: Record<string, string> = {
   accounts: "E-mail address of a person",
   keys: "Id of a key",
   log: "Id of a generation",
+  statements: "The month of a statement, such as 2026-10",
   prompts: "Id of a generation",
   sessions: "Id of a session",
   connections: "Id of a connection",
@@ -100,6 +101,7 @@ const controlTags = {
     "top-up-settings",
     "log",
     "usage",
+    "statements",
     "prompts",
     "models",
     "ledger",
@@ -117,11 +119,14 @@ function controlTagOf(path: string): string {
 }
 
 function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, view, status, progress, file, completes } = endpoint;
+  const { method, path, summary, view, status, progress, file, completes, csv } = endpoint;
   const reads = method === "GET" || method === "DELETE";
   const queries = reads || file !== null || completes;
   const answer = schemaOrReference(view, names);
-  const further = progress ? { "application/x-ndjson": { schema: progressLine(answer) } } : {};
+  const further = {
+    ...(progress && { "application/x-ndjson": { schema: progressLine(answer) } }),
+    ...(csv && { "text/csv": { schema: { type: "string", description: "A table, with `format=csv`" } } }),
+  };
   return {
     operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
     summary,

@@ -1,11 +1,10 @@
 /** The pages of statements: who sees what of them, and where they are off. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { closeStatements } from "../../src/gateway/statements/close.ts";
-import { silentLog } from "../../src/kernel/log.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
-import { LedgerHistory } from "../support/gateway/ledger-history.ts";
 import { settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { Closer } from "../support/statements/closer.ts";
+import { LedgerHistory } from "../support/statements/ledger-history.ts";
 
 const path = "/console/w/acme/statements";
 
@@ -27,8 +26,7 @@ describe.each(oneDatabase)("the pages of statements on $name", ({ open }) => {
     await history.enter("2026-10-02T00:00:00Z", { kind: "credit", nano: 1_000_000_000n, reference: "<b>invoice</b>" });
     await history.book("2026-10-05T00:00:01Z", charged(mine), charged(theirs));
     await history.enter("2026-10-06T00:00:00Z", { kind: "dispute", nano: -1_000_000n, reference: "case 7" });
-    const bus = { backlog: async () => ({ messages: 0 }), listen: () => ({ [Symbol.dispose]() {} }) };
-    await closeStatements({ ...control.parts, bus, counters: { holds: async () => [] }, log: silentLog });
+    await new Closer(sql).closeAt("2026-11-20T12:00:00Z");
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 

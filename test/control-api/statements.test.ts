@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { printStatement } from "../../scripts/weir/print-statement.ts";
-import { closeStatements } from "../../src/gateway/statements/close.ts";
 import { StatementList, StatementView } from "../../src/gateway/statements/schema.ts";
-import { silentLog } from "../../src/kernel/log.ts";
 import { Control } from "../support/control.ts";
-import { LedgerHistory } from "../support/gateway/ledger-history.ts";
 import { settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { Closer } from "../support/statements/closer.ts";
+import { LedgerHistory } from "../support/statements/ledger-history.ts";
 
 describe.each(oneDatabase)("GET /statements on $name", ({ open }) => {
   let database: TestDatabase;
@@ -26,8 +25,7 @@ describe.each(oneDatabase)("GET /statements on $name", ({ open }) => {
     await history.enter("2026-09-02T00:00:00Z", { kind: "credit", nano: 1_000_000_000n, reference: "invoice" });
     await history.book("2026-10-05T00:00:01Z", of(mine, october), of(theirs, october), of(theirs, october));
     await history.book("2026-11-05T00:00:01Z", of(mine, Date.UTC(2026, 10, 5)));
-    const bus = { backlog: async () => ({ messages: 0 }), listen: () => ({ [Symbol.dispose]() {} }) };
-    await closeStatements({ ...control.parts, bus, counters: { holds: async () => [] }, log: silentLog });
+    await new Closer(database.sql).closeAt("2026-11-20T12:00:00Z");
     await control.workspace("off", "1");
     await control.expect("PATCH", "/workspaces/w", { body: { early_access: ["usage_statements"] } });
   }, 60_000);

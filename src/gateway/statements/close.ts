@@ -16,7 +16,7 @@ import { requireMoved } from "../metering/move.ts";
 import { keepMonths } from "../metering/verify-store.ts";
 import { composeStatement, ContradictionError } from "./compose.ts";
 import { hashedDocument } from "./document.ts";
-import { selectSliceEnd } from "./slice-store.ts";
+import { preferHashes, selectSliceEnd } from "./slice-store.ts";
 import { becomeCloser, insertStatement, selectDue, selectLast, selectName, type DueWorkspace } from "./statements-store.ts";
 
 export interface ClosingParts {
@@ -101,6 +101,7 @@ async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month:
     const closed = (await sql.begin("isolation level repeatable read", async (tx) => {
       await keepMonths(tx);
       await allowStatements(statementCloseMsMax, tx);
+      await preferHashes(tx);
       return closeIn({ workspace, month, nowMs: clock.now() }, tx);
     })) as boolean;
     if (closed) log.info({ event: "statement.closed", workspace, month }, "A statement was closed");

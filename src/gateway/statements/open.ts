@@ -10,7 +10,7 @@ import { keepMonths } from "../metering/verify-store.ts";
 import { monthAfter } from "./close.ts";
 import { composeStatement, linesOf, sumSlice } from "./compose.ts";
 import type { Line, StatementView } from "./schema.ts";
-import { selectFirstEntry, selectHead, type Slice } from "./slice-store.ts";
+import { preferHashes, selectFirstEntry, selectHead, type Slice } from "./slice-store.ts";
 import { selectLast, type StatementSums } from "./statements-store.ts";
 
 interface Asked {
@@ -31,6 +31,7 @@ function inSnapshot<Result>(sql: Database, read: (tx: Transaction) => Promise<Re
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await keepMonths(tx);
     await allowStatements(statementReadMsMax, tx);
+    await preferHashes(tx);
     return read(tx);
   }) as Promise<Result>;
 }

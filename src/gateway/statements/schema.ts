@@ -26,12 +26,12 @@ const Line = Type.Object({
   provider: textOrNull("The provider that answered; null: a rest"),
   endpoint: textOrNull("chat, completions or embeddings; null: a rest"),
   tier_above_tokens: Type.Union([Type.Integer(), Type.Null()], {
-    description: "The bound of the price tier that was charged; null: the base price",
+    description: "The bound of the price tier that the requests' tokens passed; null: the base price",
   }),
   requests: count("Requests that were charged; a failed one with 0"),
   prompt_tokens: count("Tokens of the requests"),
-  cached_tokens: count("The part of them that was read from the provider's cache"),
-  cache_write_tokens: count("The part of them that was written to the provider's cache"),
+  cached_tokens: count("The part of the requests' tokens that was read from the provider's cache"),
+  cache_write_tokens: count("The part of the requests' tokens that was written to the provider's cache"),
   completion_tokens: count("Tokens of the answers"),
   cost_usd: usd("The amount charged"),
 });

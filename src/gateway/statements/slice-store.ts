@@ -3,7 +3,7 @@ import type { Transaction } from "../../backing/backing.ts";
 import { monthBounds, previousMonth, type Month } from "../../kernel/clock.ts";
 import { firstGenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import { logSkewMs, statementWaitMs } from "../limits.ts";
+import { logSkewMs, statementWaitMs, usageWorkMemoryBytes } from "../limits.ts";
 
 /** Entries of a workspace's chain, which belong to a month. */
 export interface Slice {
@@ -131,6 +131,15 @@ interface LinesAsked {
   /** Reads only generations that began in the month, the one before, or until this time; null: all, which takes longer. */
   untilMs: number | null;
   linesMax: number;
+}
+
+/**
+ * For the transaction: its groups are few beside the rows that they sum, and found by hashes in a third of the time of sorting for them.
+ * A hash that does not fit into the memory goes to the disk.
+ */
+export async function preferHashes(tx: Transaction): Promise<void> {
+  await tx`
+    SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
 }
 
 /** The charges of the slice's entries, the dearest first, and one line with the sum of those beyond the maximum. */

@@ -1,19 +1,17 @@
 /** Statements: what a month's slice of the ledger holds, when it closes, and that it stays as it closed. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { pino } from "pino";
-import type { Hold } from "../../../src/backing/counters.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
-import { closeStatements, type ClosingParts } from "../../../src/gateway/statements/close.ts";
 import { hashedDocument } from "../../../src/gateway/statements/document.ts";
 import type { StatementDocument } from "../../../src/gateway/statements/schema.ts";
 import { rollUpUsage } from "../../../src/gateway/usage/roll-up.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
-import { LedgerHistory, withoutTriggers } from "../../support/gateway/ledger-history.ts";
 import { settlement } from "../../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { Closer } from "../../support/statements/closer.ts";
+import { LedgerHistory, withoutTriggers } from "../../support/statements/ledger-history.ts";
 
 describe.each(oneDatabase)("statements on $name", ({ open }) => {
   let database: TestDatabase;
@@ -21,8 +19,7 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
   let workspace: string;
   let key: string;
   let history: LedgerHistory;
-  const logged: string[] = [];
-  const world = { holds: [] as Pick<Hold, "month">[], backlog: 0 };
+  let closer: Closer;
 
   beforeAll(async () => {
     database = await open();
@@ -30,22 +27,12 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     workspace = await control.workspace("w");
     key = (await control.key("w", { name: "job" })).id;
     history = new LedgerHistory(database.sql, workspace);
+    closer = new Closer(database.sql);
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
   const ended = (admittedAt: string, facts: Partial<Settlement> = {}) =>
     settlement({ workspace, key, admittedAt: Date.parse(admittedAt), ...facts });
-  const closeAt = (now: string) => {
-    const parts = {
-      sql: database.sql,
-      bus: { backlog: async () => ({ messages: world.backlog }), listen: () => ({ [Symbol.dispose]() {} }) },
-      counters: { holds: async () => world.holds },
-      clock: new ManualClock(Date.parse(now)),
-      log: pino({}, { write: (line: string) => void logged.push(line) }),
-    };
-    // Of a hold, closing looks at the month alone.
-    return closeStatements(parts as unknown as ClosingParts);
-  };
   const stored = () => database.sql<{ number: string; document: string; sha256: string }[]>`
     SELECT number, document, sha256 FROM usage_statements WHERE workspace_id = ${workspace} ORDER BY number`;
   const documents = async (): Promise<StatementDocument[]> => (await stored()).map(({ document }) => JSON.parse(document));
@@ -59,18 +46,18 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     await history.book("2026-09-01T00:01:00Z", ended("2026-08-31T23:59:59.999Z"), ended("2026-09-01T00:00:00Z"));
     await history.book("2026-09-01T00:02:00Z", ended("2026-09-01T00:01:59Z"));
 
-    expect(await closeAt("2026-09-01T00:24:59.999Z")).toBe(0);
+    expect(await closer.closeAt("2026-09-01T00:24:59.999Z")).toBe(0);
     expect(await stored()).toHaveLength(0);
-    world.holds = [{ month: "2026-08" }];
-    expect(await closeAt("2026-09-01T00:25:00Z")).toBe(1);
-    world.holds = [{ month: "2026-09" }];
-    world.backlog = 65;
-    expect(await closeAt("2026-09-01T00:25:00Z")).toBe(1);
+    closer.openMonths = ["2026-08"];
+    expect(await closer.closeAt("2026-09-01T00:25:00Z")).toBe(1);
+    closer.openMonths = ["2026-09"];
+    closer.backlog = 65;
+    expect(await closer.closeAt("2026-09-01T00:25:00Z")).toBe(1);
     expect(await stored()).toHaveLength(0);
-    world.backlog = 64;
-    expect(await closeAt("2026-09-01T00:25:00Z")).toBe(0);
+    closer.backlog = 64;
+    expect(await closer.closeAt("2026-09-01T00:25:00Z")).toBe(0);
     expect(await stored()).toHaveLength(1);
-    world.holds = [];
+    closer.openMonths = [];
   });
 
   test("three months with late charges, a refund and a dispute chain without a gap and reconcile", async () => {
@@ -81,8 +68,8 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     await history.book("2026-10-31T12:00:00Z", ended("2026-10-31T11:59:59Z"));
     await history.book("2026-11-01T00:10:00Z", ended("2026-11-01T00:09:00Z"));
     // Two processes find two months to close at once.
-    await Promise.all([closeAt("2026-11-01T00:25:00Z"), closeAt("2026-11-01T00:25:00Z")]);
-    await closeAt("2026-11-01T00:25:00Z");
+    await Promise.all([closer.closeAt("2026-11-01T00:25:00Z"), closer.closeAt("2026-11-01T00:25:00Z")]);
+    await closer.closeAt("2026-11-01T00:25:00Z");
     await rollUpUsage({ sql: database.sql, clock: new ManualClock(Date.UTC(2026, 10, 2)) });
 
     const all = await documents();
@@ -205,13 +192,13 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     const gone = ended("2026-11-15T00:00:00Z", { workspace, key });
     await history.book("2026-11-15T00:00:01Z", gone, ended("2026-11-15T00:00:00Z"));
     await withoutTriggers(database.sql, (tx) => tx`DELETE FROM generations WHERE generation_id = ${gone.generation}`);
-    logged.length = 0;
-    expect(await closeAt("2026-12-01T00:25:00Z")).toBe(1);
+    closer.logged.length = 0;
+    expect(await closer.closeAt("2026-12-01T00:25:00Z")).toBe(1);
     expect(await stored()).toHaveLength(3);
-    expect(logged.join("")).toContain("statement.contradicted");
+    expect(closer.logged.join("")).toContain("statement.contradicted");
 
     await database.sql`INSERT INTO retained_entries (workspace_id, sequence, outside_nano) VALUES (${workspace}, 11, 0)`;
-    expect(await closeAt("2026-12-01T00:25:00Z")).toBe(0);
+    expect(await closer.closeAt("2026-12-01T00:25:00Z")).toBe(0);
     const november = (await documents()).at(-1);
     expect(november?.charges_usd).toBe("0.000600000");
     expect(november?.lines).toMatchObject([

@@ -100,6 +100,7 @@ test("statements of usage match the document", async () => {
   const { data } = await ask("get /api/console/statements", 200, { query });
   const id = String(jsonOf(Array.isArray(data) ? data[0] : null)["number"]);
   await ask("get /api/console/statements/{id}", 200, { id, query });
+  await ask("get /api/console/statements/{id}", 200, { id, query: `${query}&format=csv` });
   await ask("get /api/console/statements/{id}", 404, { id: "2026-13", query });
   await ask("post /api/console/statements/close", 200, { body: { workspace } });
   await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: [] });

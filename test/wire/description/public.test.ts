@@ -1,6 +1,7 @@
 /** The inference API, the catalog, pages and probes: answers match the service's OpenAPI document, for every operation. */
 import { beforeAll, expect, test } from "bun:test";
 import type { DocumentedApi, Asked } from "../../support/documented-api.ts";
+import { until } from "../../support/until.ts";
 import { describedService, expectAllCalled } from "./described-service.ts";
 import type { Stage } from "../stage.ts";
 
@@ -55,6 +56,10 @@ test("models and keys match the document", async () => {
   await ask("get /gpt/v1/key", 200, { key });
   await ask("get /gpt/v1/usage", 200, { key, query: "?by=day,key,member,model,provider,endpoint&tz=Asia/Kathmandu" });
   await ask("get /gpt/v1/usage", 400, { key, query: "?key=another" });
+  const { id } = await ask("post /gpt/v1/chat/completions", 200, { key, body: chat });
+  const headers = { authorization: `Bearer ${key}` };
+  await until(async () => (await fetch(`${on.fleet.url()}/gpt/v1/generation?id=${String(id)}`, { headers })).ok);
+  await ask("get /gpt/v1/generation", 200, { key, query: `?id=${String(id)}` });
   await ask("get /gpt/v1/generation", 400, { key, query: "?key=another" });
   await ask("get /gpt/v1/generation", 404, { key, query: "?id=gen-none" });
   await ask("get /gpt/v1/generation", 401, { key: "none", query: "?id=gen-none" });

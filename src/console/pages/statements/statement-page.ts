@@ -7,7 +7,7 @@ import { address } from "../../look/forms/address.ts";
 import { facts } from "../../look/facts.ts";
 import { emptyState } from "../../look/states.ts";
 import { table } from "../../look/table.ts";
-import { day, time } from "../../look/time.ts";
+import { day } from "../../look/time.ts";
 import { userText } from "../../look/user-text.ts";
 import type { CsvFile, Page, PageCall, PageContent } from "../../page.ts";
 import { pageSection } from "../../page-section.ts";
@@ -15,6 +15,7 @@ import { monthName } from "../spend/month-name.ts";
 import { exactMoney } from "./exact-money.ts";
 import { linesTable, movementsTable, ownKeyTable } from "./statement-tables.ts";
 import { ofStatements, stateOf } from "./statements-page.ts";
+import { utcTime } from "./utc-time.ts";
 
 export const statementPage: Page = {
   ...ofStatements,
@@ -57,7 +58,7 @@ function about({ workspace, period, ledger, closed_at: closedAt, sha256 }: State
   return facts([
     ["Workspace", markup`${userText(workspace.name)} <span class="under"><code>${workspace.id}</code></span>`],
     ["Period", `${day(period.from)} to ${day(last)} (UTC)`],
-    ["Closed", time(closedAt, { never: "not yet" })],
+    ["Closed", closedAt === null ? "not yet" : utcTime(closedAt)],
     ...(ledger === undefined ? [] : ([["Ledger entries", entriesOf(ledger)]] as const)),
     ...(sha256 === undefined || sha256 === null ? [] : ([["SHA-256", markup`<code>${userText(sha256)}</code>`]] as const)),
   ]);
@@ -81,7 +82,7 @@ function balances(statement: StatementView): Html | null {
     caption: "Balance",
     columns: [
       { label: "Part", kind: "text", cell: ({ name }) => name },
-      { label: "USD", kind: "money", cell: ({ usd }) => exactMoney(usd) },
+      { label: "Amount", kind: "money", cell: ({ usd }) => exactMoney(usd) },
     ],
     rows,
     totals: ["Closing balance", exactMoney(closing)],
@@ -97,7 +98,11 @@ function sumOf(movements: { usd: string }[]): string {
 function movements({ credits = [], refunds = [] }: StatementView): Html | null {
   const all = [...credits, ...refunds.map((refund) => ({ ...refund, usd: `-${refund.usd}` }))];
   if (all.length === 0) return null;
-  return pageSection("movements", "Credits and refunds", movementsTable(all));
+  return pageSection("movements", "Credits and refunds", movementsTable(all.toSorted(byTime)));
+}
+
+function byTime(one: { at: string }, other: { at: string }): number {
+  return one.at < other.at ? -1 : 1;
 }
 
 /** Why the charges differ from the month's usage. */

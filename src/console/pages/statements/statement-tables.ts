@@ -5,9 +5,9 @@ import { formatUsd, parseUsd } from "../../../kernel/money.ts";
 import { statementLinesShownMax } from "../../limits.ts";
 import { notice } from "../../look/states.ts";
 import { table } from "../../look/table.ts";
-import { time } from "../../look/time.ts";
 import { userText } from "../../look/user-text.ts";
 import { exactMoney } from "./exact-money.ts";
+import { utcTime } from "./utc-time.ts";
 
 /** The dearest ones; the file has all. */
 export function linesTable(lines: readonly Line[], total: string): Html {
@@ -26,8 +26,8 @@ export function linesTable(lines: readonly Line[], total: string): Html {
       { label: "Key", kind: "text", cell: keyCell },
       { label: "Model", kind: "text", cell: modelCell },
       { label: "Requests", kind: "number", cell: ({ requests }) => whole(requests) },
-      { label: "Tokens", kind: "number", cell: tokensCell },
-      { label: "USD", kind: "money", cell: ({ cost_usd: cost }) => exactMoney(cost) },
+      { label: "Tokens in + out", kind: "number", cell: tokensCell },
+      { label: "Amount", kind: "money", cell: ({ cost_usd: cost }) => exactMoney(cost) },
     ],
     rows: lines.slice(0, statementLinesShownMax),
     totals: ["All charges", null, counted(({ requests }) => requests), null, exactMoney(total)],
@@ -56,10 +56,10 @@ export function movementsTable(movements: readonly Movement[]): Html {
   return table<Movement>({
     caption: "Credits and refunds",
     columns: [
-      { label: "Time", kind: "time", cell: ({ at }) => time(at, { seconds: true }) },
+      { label: "Time", kind: "time", cell: ({ at }) => utcTime(at) },
       { label: "Kind", kind: "text", cell: ({ kind }) => kindWords(kind) },
       { label: "Reference", kind: "text", cell: ({ ref }) => ref },
-      { label: "USD", kind: "money", cell: ({ usd }) => exactMoney(usd) },
+      { label: "Amount", kind: "money", cell: ({ usd }) => exactMoney(usd) },
     ],
     rows: movements.slice(0, statementLinesShownMax),
     empty: markup``,
@@ -78,7 +78,7 @@ export function ownKeyTable(uses: readonly OwnKeyUse[]): Html {
       { label: "Model", kind: "text", cell: ({ model }) => model },
       { label: "Provider", kind: "text", cell: ({ provider }) => provider },
       { label: "Requests", kind: "number", cell: ({ requests }) => whole(requests) },
-      { label: "USD at list prices", kind: "money", cell: ({ list_cost_usd: cost }) => exactMoney(cost) },
+      { label: "At list prices", kind: "money", cell: ({ list_cost_usd: cost }) => exactMoney(cost) },
     ],
     rows: uses,
     empty: markup``,

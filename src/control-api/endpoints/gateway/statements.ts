@@ -35,6 +35,7 @@ export const statementEndpoints: Endpoint[] = [
       format: Type.Optional(wordOf(["json", "csv"])),
     }),
     view: StatementView,
+    csv: true,
     async handle({ input: { workspace: named, format = "json" }, id: number, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const statement = await showStatement({ actor, workspace, number }, parts);

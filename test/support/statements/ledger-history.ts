@@ -1,7 +1,7 @@
 /** A workspace's ledger with entries of chosen times, which the database otherwise takes from its own clock. */
 import type { Database, Transaction } from "../../../src/backing/backing.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
-import { book } from "./settlements.ts";
+import { book } from "../gateway/settlements.ts";
 
 /** Changes what triggers keep from change, as somebody with the database's files could. */
 export function withoutTriggers(sql: Database, work: (tx: Transaction) => Promise<unknown>): Promise<unknown> {
