@@ -39,7 +39,11 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
       if (month !== settled && (await closeStatements(parts, { signal })) === 0) settled = month;
     },
     everyMs: statementCheckMs,
-    wakeOn: (wake) => bus.listen("statements-due", wake),
+    wakeOn: (wake) =>
+      bus.listen("statements-due", () => {
+        settled = null;
+        wake();
+      }),
     onError: (error) => log.warn({ event: "statements.failed", reason: String(error) }, "Statements could not be closed"),
   });
 }
@@ -49,9 +53,15 @@ export function lastDueMonth(nowMs: number): Month {
   return previousMonth(monthOf(nowMs - statementWaitMs));
 }
 
-/** One round. @returns how many workspaces have to wait */
+/** Whether metering lags. @throws DomainError conflict while older rows are being moved */
+async function mustWait({ sql, bus }: ClosingParts): Promise<boolean> {
+  await requireMoved(sql);
+  return (await bus.backlog("settlements")).messages > statementBacklogMax;
+}
+
+/** One round. @returns how many workspaces have to wait @throws DomainError conflict while older rows are being moved */
 export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
-  const { sql, bus, clock } = parts;
+  const { sql, clock } = parts;
   const month = lastDueMonth(clock.now());
   const due = { month, monthEnd: new Date(monthBounds(month).endMs), workspace: null, limit: statementsDueMax };
   let waiting = 0;
@@ -61,7 +71,7 @@ export async function closeStatements(parts: ClosingParts, { signal }: { signal?
     const last = workspaces.at(-1);
     if (last === undefined) return waiting;
     after = last.workspace;
-    lags ??= (await bus.backlog("settlements")).messages > statementBacklogMax;
+    lags ??= await mustWait(parts);
     for (const one of workspaces) {
       if (signal?.aborted) return waiting + 1;
       if (lags || !(await closeWorkspace(one, month, parts))) waiting++;
@@ -96,7 +106,6 @@ export function monthAfter(month: Month): Month {
 /** @returns whether it is closed; false: another process is closing it */
 async function closeMonth({ workspace, month }: { workspace: WorkspaceId; month: Month }, parts: ClosingParts): Promise<boolean> {
   const { sql, clock, log } = parts;
-  await requireMoved(sql);
   try {
     const closed = (await sql.begin("isolation level repeatable read", async (tx) => {
       await keepMonths(tx);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
+import { startClosing } from "../../../src/gateway/statements/close.ts";
 import { hashedDocument } from "../../../src/gateway/statements/document.ts";
 import type { StatementDocument } from "../../../src/gateway/statements/schema.ts";
 import { rollUpUsage } from "../../../src/gateway/usage/roll-up.ts";
@@ -11,6 +12,7 @@ import { Control } from "../../support/control.ts";
 import { settlement } from "../../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { Closer } from "../../support/statements/closer.ts";
+import { until } from "../../support/until.ts";
 import { LedgerHistory, withoutTriggers } from "../../support/statements/ledger-history.ts";
 
 describe.each(oneDatabase)("statements on $name", ({ open }) => {
@@ -148,6 +150,27 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
       "TRUNCATE usage_statements",
     ])
       expect(await sql.unsafe(statement).then(() => "done", String)).toContain("Usage statements are final");
+  });
+
+  test("metering closes a month within a minute after it may, and at once when it is asked to", async () => {
+    const later = await control.workspace("later");
+    await new LedgerHistory(database.sql, later).enter("2026-11-02T00:00:00Z", {
+      kind: "credit",
+      nano: 1n,
+      reference: "invoice",
+    });
+    const clock = new ManualClock(Date.parse("2026-12-01T00:24:30Z"));
+    await using _closing = startClosing(closer.parts(clock));
+    const count = async () => (await database.sql`SELECT FROM usage_statements WHERE workspace_id = ${later}`).length;
+    await until(() => clock.pending === 1);
+    expect(await count()).toBe(0);
+    clock.advance(60_000);
+    await until(async () => (await count()) === 1);
+    await until(() => clock.pending === 1);
+    await withoutTriggers(database.sql, (tx) => tx`DELETE FROM usage_statements WHERE number = '2026-11'`);
+    closer.ask();
+    await until(async () => (await count()) === 1);
+    await withoutTriggers(database.sql, (tx) => tx`DELETE FROM usage_statements WHERE number = '2026-11'`);
   });
 
   /** Changes September as somebody who can write the database's files: the document, and with it the hash. */

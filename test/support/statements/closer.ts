@@ -2,8 +2,8 @@
 import { pino } from "pino";
 import type { Database } from "../../../src/backing/backing.ts";
 import type { Hold } from "../../../src/backing/counters.ts";
-import type { Month } from "../../../src/kernel/clock.ts";
-import { closeStatements } from "../../../src/gateway/statements/close.ts";
+import type { Clock, Month } from "../../../src/kernel/clock.ts";
+import { closeStatements, type ClosingParts } from "../../../src/gateway/statements/close.ts";
 import { ManualClock } from "../clock.ts";
 
 export class Closer {
@@ -12,6 +12,8 @@ export class Closer {
   /** Events of settlements that wait. */
   backlog = 0;
   readonly logged: string[] = [];
+  /** What `statement close` does to a closer that runs. */
+  ask = (): void => {};
   readonly #sql: Database;
 
   constructor(sql: Database) {
@@ -20,13 +22,23 @@ export class Closer {
 
   /** @returns how many workspaces have to wait */
   closeAt(now: string): Promise<number> {
-    return closeStatements({
+    return closeStatements(this.parts(new ManualClock(Date.parse(now))));
+  }
+
+  parts(clock: Clock): ClosingParts {
+    return {
       sql: this.#sql,
-      bus: { backlog: async () => ({ messages: this.backlog }), listen: () => ({ [Symbol.dispose]() {} }) },
+      bus: {
+        backlog: async () => ({ messages: this.backlog }),
+        listen: (_topic, wake) => {
+          this.ask = () => wake(new Uint8Array());
+          return { [Symbol.dispose]() {} };
+        },
+      },
       counters: { holds: async () => this.openMonths.map(holdOf) },
-      clock: new ManualClock(Date.parse(now)),
+      clock,
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
-    });
+    };
   }
 }
 
