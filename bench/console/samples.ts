@@ -21,6 +21,7 @@ const parameters: Record<string, (ids: SampleIds, email: string) => readonly str
   "/keys/:id/revoke": ({ keys }) => keys,
   "/requests/:id": ({ generations }) => generations,
   "/models/*id": () => realModels,
+  "/statements/:number": () => [dayBefore(35).slice(0, 7)],
   "/projects/:id": ({ projects }) => projects,
   "/findings/:id": ({ findings }) => findings,
   "/vulnerabilities/:id": ({ vulnerabilities }) => vulnerabilities,
