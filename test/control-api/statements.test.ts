@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { printStatement } from "../../scripts/weir/print-statement.ts";
 import { StatementList, StatementView } from "../../src/gateway/statements/schema.ts";
+import { selectCallerId } from "../../src/accounts/members/member-store.ts";
 import { Control } from "../support/control.ts";
 import { settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -24,7 +25,9 @@ describe.each(oneDatabase)("GET /statements on $name", ({ open }) => {
     const october = Date.UTC(2026, 9, 5);
     await history.enter("2026-09-02T00:00:00Z", { kind: "credit", nano: 1_000_000_000n, reference: "invoice" });
     await history.book("2026-10-05T00:00:01Z", of(mine, october), of(theirs, october), of(theirs, october));
-    await history.book("2026-11-05T00:00:01Z", of(mine, Date.UTC(2026, 10, 5)));
+    const november = Date.UTC(2026, 10, 5);
+    const inWorkbench = (await selectCallerId({ workspace, email: "member@w" }, database.sql)) ?? "";
+    await history.book("2026-11-05T00:00:01Z", of(theirs, november), of(inWorkbench, november));
     await new Closer(database.sql).closeAt("2026-11-20T12:00:00Z");
     await control.workspace("off", "1");
     await control.expect("PATCH", "/workspaces/w", { body: { early_access: ["usage_statements"] } });
@@ -49,8 +52,8 @@ describe.each(oneDatabase)("GET /statements on $name", ({ open }) => {
         number: "2026-11",
         closed: false,
         closed_at: null,
-        charges_usd: "0.000200000",
-        closing_balance_usd: "0.999200000",
+        charges_usd: "0.000400000",
+        closing_balance_usd: "0.999000000",
         sha256: null,
       },
       { number: "2026-10", closed: true, opening_balance_usd: "1.000000000", charges_usd: "0.000600000" },
@@ -78,14 +81,17 @@ describe.each(oneDatabase)("GET /statements on $name", ({ open }) => {
       closed: false,
       sha256: null,
       ledger: { from_seq: 3, to_seq: 3 },
-      lines: [{ requests: 1 }],
+      lines: [
+        { key_name: "theirs", member: "admin@w", requests: 1 },
+        { key_id: null, key_name: "Workbench", member: "member@w", requests: 1 },
+      ],
     });
     expect(await show("2026-11", "member@w")).toMatchObject({
       closed: false,
       charges_usd: "0.000200000",
-      lines: [{ requests: 1 }],
+      lines: [{ key_name: "Workbench", requests: 1 }],
     });
-    expect((await show("2026-11", "admin@w")).lines).toHaveLength(1);
+    expect((await show("2026-11", "admin@w")).lines).toHaveLength(2);
   });
 
   test("as CSV the lines are a file whose cells no spreadsheet runs", async () => {

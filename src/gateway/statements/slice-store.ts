@@ -154,12 +154,11 @@ export async function selectLines({ slice, keys, untilMs, linesMax }: LinesAsked
   return tx<LineRow[]>`
     WITH line AS MATERIALIZED (
       SELECT key_id, model, provider, coalesce(endpoint, 'chat') AS endpoint, tier_above_tokens, count(*) AS requests,
-        sum(prompt_tokens)::bigint AS prompt_tokens, sum(cached_tokens)::bigint AS cached_tokens,
-        coalesce(sum(cache_write_tokens), 0)::bigint AS cache_write_tokens, sum(completion_tokens)::bigint AS completion_tokens,
-        sum(cost_nano)::bigint AS cost,
-        coalesce(sum(cost_nano) FILTER (WHERE CASE WHEN month IS NULL THEN admitted_at < ${new Date(startMs)} ELSE month < ${month} END), 0)::bigint
+        whole_sum(prompt_tokens) AS prompt_tokens, whole_sum(cached_tokens) AS cached_tokens,
+        whole_sum(cache_write_tokens) AS cache_write_tokens, whole_sum(completion_tokens) AS completion_tokens, whole_sum(cost_nano) AS cost,
+        whole_sum(cost_nano) FILTER (WHERE CASE WHEN month IS NULL THEN admitted_at < ${new Date(startMs)} ELSE month < ${month} END)
           AS of_previous,
-        coalesce(sum(cost_nano) FILTER (WHERE CASE WHEN month IS NULL THEN admitted_at >= ${new Date(endMs)} ELSE month > ${month} END), 0)::bigint
+        whole_sum(cost_nano) FILTER (WHERE CASE WHEN month IS NULL THEN admitted_at >= ${new Date(endMs)} ELSE month > ${month} END)
           AS of_next
       FROM generations
       WHERE ${ofWorkspace(workspace, tx)} AND entry BETWEEN ${from} AND ${to} ${range}
@@ -170,8 +169,8 @@ export async function selectLines({ slice, keys, untilMs, linesMax }: LinesAsked
     ), shown AS (
       SELECT * FROM placed WHERE place <= ${linesMax}
       UNION ALL
-      SELECT NULL, NULL, NULL, NULL, NULL, sum(requests)::bigint, sum(prompt_tokens)::bigint, sum(cached_tokens)::bigint,
-        sum(cache_write_tokens)::bigint, sum(completion_tokens)::bigint, sum(cost)::bigint, sum(of_previous)::bigint, sum(of_next)::bigint,
+      SELECT NULL, NULL, NULL, NULL, NULL, whole_sum(requests), whole_sum(prompt_tokens), whole_sum(cached_tokens),
+        whole_sum(cache_write_tokens), whole_sum(completion_tokens), whole_sum(cost), whole_sum(of_previous), whole_sum(of_next),
         ${linesMax}::bigint + 1
       FROM placed WHERE place > ${linesMax} HAVING count(*) > 0
     )
@@ -198,7 +197,7 @@ export interface OwnKeyRow {
 export async function selectOwnKeyUse({ workspace, month }: Slice, tx: Transaction): Promise<OwnKeyRow[]> {
   const { startMs, endMs } = monthBounds(month);
   return tx<OwnKeyRow[]>`
-    SELECT provider, model, count(*) AS requests, coalesce(sum(list_cost_nano), 0)::bigint AS "listCost" FROM generations
+    SELECT provider, model, count(*) AS requests, whole_sum(list_cost_nano) AS "listCost" FROM generations
     WHERE ${ofWorkspace(workspace, tx)} AND own_key_id IS NOT NULL AND ${ofMonth(month, tx)}
       AND generation_id >= ${firstGenerationId(Math.max(0, startMs - logSkewMs))} AND generation_id < ${firstGenerationId(endMs + logSkewMs)}
     GROUP BY provider, model ORDER BY 4 DESC, 3 DESC, 1, 2`;

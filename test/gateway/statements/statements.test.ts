@@ -6,6 +6,7 @@ import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { startClosing } from "../../../src/gateway/statements/close.ts";
 import { hashedDocument } from "../../../src/gateway/statements/document.ts";
 import type { StatementDocument } from "../../../src/gateway/statements/schema.ts";
+import { selectLines } from "../../../src/gateway/statements/slice-store.ts";
 import { rollUpUsage } from "../../../src/gateway/usage/roll-up.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
@@ -127,6 +128,15 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     ]);
   });
 
+  test("the cheapest lines beyond the most are one line, whose names are null", async () => {
+    const slice = { workspace, month: "2026-08", from: 1n, to: 3n };
+    const lines = await database.sql.begin((tx) => selectLines({ slice, keys: null, untilMs: null, linesMax: 1 }, tx));
+    expect(lines).toMatchObject([
+      { model: "sandbox/echo", requests: 3n, cost: 600_000n, ofNext: 200_000n },
+      { key: null, model: null, requests: 1n, promptTokens: 100n, cost: 200_000n, ofNext: 0n },
+    ]);
+  });
+
   test("the hash is SHA-256 of the document with sorted names and without spaces", async () => {
     const [row] = await stored();
     const sorted = JSON.stringify(JSON.parse(row?.document ?? ""), (_name, value) =>
@@ -160,17 +170,19 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
       reference: "invoice",
     });
     const clock = new ManualClock(Date.parse("2026-12-01T00:24:30Z"));
-    await using _closing = startClosing(closer.parts(clock));
-    const count = async () => (await database.sql`SELECT FROM usage_statements WHERE workspace_id = ${later}`).length;
+    const closed = async () => (await database.sql`SELECT FROM usage_statements WHERE number = '2026-11'`).length;
+    const reopen = () => withoutTriggers(database.sql, (tx) => tx`DELETE FROM usage_statements WHERE number = '2026-11'`);
+    const closing = startClosing(closer.parts(clock));
     await until(() => clock.pending === 1);
-    expect(await count()).toBe(0);
+    expect(await closed()).toBe(0);
     clock.advance(60_000);
-    await until(async () => (await count()) === 1);
+    await until(async () => (await closed()) === 2);
     await until(() => clock.pending === 1);
-    await withoutTriggers(database.sql, (tx) => tx`DELETE FROM usage_statements WHERE number = '2026-11'`);
+    await reopen();
     closer.ask();
-    await until(async () => (await count()) === 1);
-    await withoutTriggers(database.sql, (tx) => tx`DELETE FROM usage_statements WHERE number = '2026-11'`);
+    await until(async () => (await closed()) === 2);
+    await closing[Symbol.asyncDispose]();
+    await reopen();
   });
 
   /** Changes September as somebody who can write the database's files: the document, and with it the hash. */
