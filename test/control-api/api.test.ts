@@ -169,6 +169,7 @@ describe("an answer", () => {
   });
 
   test("an answer has the fields of its endpoint's view, and no other", async () => {
+    await control.expect("PATCH", "/workspaces/w", { body: { early_access: ["usage_statements"] } });
     for (const { method, path, view, fields } of endpoints) {
       // There is no catalog here; test/wire/description asks for the providers.
       if (method !== "GET" || path.includes(":") || path === "/providers") continue;
