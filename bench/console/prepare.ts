@@ -93,6 +93,7 @@ async function loadGenerations(nowMs: number, sql: postgres.Sql, say: Say): Prom
   await security.insertAudit(sql);
   await security.insertConnections(connectorIds(), sql);
   await security.insertProviderKeys(sql);
+  await security.insertPayments(sql);
 }
 
 function mintKeys(nowMs: number): data.PreparedKey[] {

@@ -16,6 +16,8 @@ export interface SampleIds {
   connections: string[];
   tickets: string[];
   providerKeys: string[];
+  topUps: string[];
+  alertWebhooks: string[];
 }
 
 /** @param owner only keys and generations of this member; null: of all */
@@ -41,6 +43,8 @@ export async function readSampleIds(owner: string | null, sql: postgres.Sql): Pr
     connections: await ids(sql`SELECT id FROM connections ORDER BY id ${last}`),
     tickets: await ids(sql`SELECT id FROM tickets ORDER BY id ${last}`),
     providerKeys: await ids(sql`SELECT id FROM own_keys ORDER BY id ${last}`),
+    topUps: await ids(sql`SELECT id FROM top_ups ORDER BY id ${last}`),
+    alertWebhooks: await ids(sql`SELECT id FROM alert_webhooks ORDER BY id ${last}`),
   };
 }
 

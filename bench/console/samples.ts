@@ -36,6 +36,9 @@ const parameters: Record<string, (ids: SampleIds, email: string) => readonly str
   "/members/:id/delete": () => [memberEmail(1), memberEmail(2)],
   "/provider-keys/:id": ({ providerKeys }) => providerKeys,
   "/provider-keys/:id/delete": ({ providerKeys }) => providerKeys,
+  "/top-ups/:id": ({ topUps }) => topUps,
+  "/alerts/webhooks/:id": ({ alertWebhooks }) => alertWebhooks,
+  "/alerts/webhooks/:id/delete": ({ alertWebhooks }) => alertWebhooks,
   "/workspaces/:id": () => [workspaceName(0), workspaceName(1)],
 };
 

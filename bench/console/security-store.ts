@@ -105,6 +105,18 @@ export async function insertProviderKeys(sql: Queries): Promise<void> {
     FROM unnest('{openai,anthropic,mistral}'::text[]) WITH ORDINALITY AS chosen (provider, n)`;
 }
 
+/** Payments of two years, and the webhooks that hear of them, which nothing ever calls. */
+export async function insertPayments(sql: Queries): Promise<void> {
+  await sql`INSERT INTO top_up_settings (workspace_id) VALUES (${plan.workspaceId(0)})`;
+  await sql`
+    INSERT INTO top_ups (id, workspace_id, kind, state, amount_nano, received_nano, tried_at, made_by, created_at, ended_at)
+    SELECT 'top-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'automatic', 'credited', amount, amount, at, 'weir', at, at
+    FROM generate_series(1, 200) AS n, LATERAL (SELECT 50000000000 AS amount, now() - n * interval '3 days' AS at) AS paid`;
+  await sql`
+    INSERT INTO alert_webhooks (id, workspace_id, url, sealed, created_at)
+    SELECT 'awh-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'https://hooks.bench.test/' || n, '', now() FROM generate_series(1, 3) AS n`;
+}
+
 export async function insertAudit(sql: Queries): Promise<void> {
   await sql`
     INSERT INTO audit_events (at, event, actor, role, carried_by, workspace_id, target, changes)

@@ -15,6 +15,8 @@ const ids: SampleIds = {
   connections: some,
   tickets: some,
   providerKeys: some,
+  topUps: some,
+  alertWebhooks: some,
 };
 
 describe("the bench of the Console", () => {
