@@ -4,6 +4,7 @@ import type { ModelsView } from "../src/gateway/admission/models-view.ts";
 import { MeteringLagGuard } from "../src/gateway/admission/worker/metering-lag-guard.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
+import { openBudgets } from "../src/gateway/credit/budget-store.ts";
 import { loadAccount, loadHeads, loadKeyMonth } from "../src/gateway/credit/load.ts";
 import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Clock } from "../src/kernel/clock.ts";
@@ -31,6 +32,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
     store: {
       account: (workspace, generations) => loadAccount({ workspace, generations }, sql),
       keyMonth: (workspace, key, month) => loadKeyMonth({ workspace, key, month }, sql),
+      budgets: (workspace, totals) => openBudgets({ workspace, totals }, sql),
       heads: (workspaces) => loadHeads(workspaces, sql),
     },
   });

@@ -11,7 +11,9 @@
  *                      time that no hold's deadline precedes, and since when {w}:t takes tombstones; load: the name of a running one;
  *                      per month m:<month> and per key and month k:<key>:<month>: spent, its version, held;
  *                      per key n:<key>: how many requests of the last minute, times of the oldest and of the newest;
- *                      per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint
+ *                      per budget b:<name>: spent, its version, held, and the beginning of the period that it is in;
+ *                      per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint, and the budgets that
+ *                      it counts against, each with the beginning of its period
  *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
  *   {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there
  *                      and is refused. Both expire by themselves, and so does the list.
@@ -21,6 +23,26 @@
 import type { NanoUsd } from "../kernel/money.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Month } from "../kernel/clock.ts";
+
+/**
+ * A cap on what is spent in a UTC day or month, beside the limits of the month. Workspaces without budgets have no value of them in the
+ * store, and their calls no argument.
+ */
+export interface Budget {
+  /** Names the total that it bounds; unique in its workspace. */
+  name: string;
+  period: "day" | "month";
+  limit: NanoUsd;
+  /** The outcome of a request that would pass it. */
+  refusal: "key_spend_limit_exceeded" | "account_spend_limit_exceeded";
+}
+
+/** A budget's total that a hold counts against. */
+export interface BudgetHold {
+  name: string;
+  /** First millisecond of its period. */
+  since: number;
+}
 
 export interface AdmitRequest {
   generation: GenerationId;
@@ -34,6 +56,8 @@ export interface AdmitRequest {
   /** null: no limit. */
   keyLimit: NanoUsd | null;
   workspaceLimit: NanoUsd | null;
+  /** Checked in this order, after the limits of the month. Absent: none. */
+  budgets?: readonly Budget[];
   /** Why the model cannot be called, checked after the rate window and before the money; null: it can. */
   modelRefusal: string | null;
   /** The request is refused when the store's clock is past this; null: no deadline. Milliseconds. */
@@ -63,25 +87,27 @@ export type AdmitReply =
   | { outcome: "model_refused"; reason: string; window: RateWindow }
   /** `available`: balance minus holds; `balance` shows whether waiting for holds could help. */
   | { outcome: "insufficient_credit"; available: NanoUsd; balance: NanoUsd; window: RateWindow }
-  /** `headroom`: what the limit would still allow. */
-  | { outcome: "key_spend_limit_exceeded"; headroom: NanoUsd; window: RateWindow }
-  | { outcome: "account_spend_limit_exceeded"; headroom: NanoUsd; window: RateWindow }
+  /** `headroom`: what the limit would still allow. `budget`: the name of the budget that refuses; absent: the limit of the month. */
+  | { outcome: "key_spend_limit_exceeded"; headroom: NanoUsd; budget?: string; window: RateWindow }
+  | { outcome: "account_spend_limit_exceeded"; headroom: NanoUsd; budget?: string; window: RateWindow }
   /** Resolved within the last minute; `as`: how, the first time. */
   | { outcome: "already_resolved"; as: Resolution }
   | { outcome: "conflict" }
   /** The deadline has passed. */
   | { outcome: "late" }
-  /** The store's clock is outside the month of the batch: compute it again with this time. */
+  /** The store's clock is outside the month of the batch, or outside its day where the request has a budget: compute them again. */
   | { outcome: "wrong_month"; now: number }
   /**
    * Data of the ledger is missing. `workspace`: all of it, `load` it. `month`, `key`: what a ready workspace or the key spent in
-   * the batch's month is not known yet; push it with `resolveMany`, where no rows mean 0.
+   * the batch's month is not known yet; push it with `resolveMany`, where no rows mean 0. `budget`: the same of the request's budgets.
    */
-  | { outcome: "not_ready"; what: "workspace" | "month" | "key" };
+  | { outcome: "not_ready"; what: "workspace" | "month" | "key" | "budget" };
 
 export interface AdmitBatch {
   /** The UTC month that the sender assumes; the store checks it by its own clock. */
   month: Month;
+  /** The first millisecond of the UTC day that the sender assumes, which budgets by day need. */
+  day?: number;
   requests: AdmitRequest[];
 }
 
@@ -122,10 +148,23 @@ export interface KeyMonthPush {
   sequence: bigint;
 }
 
+/** What was spent in a budget's period. A push of an earlier period than the known one changes nothing. */
+export interface BudgetTotal extends BudgetHold {
+  spent: NanoUsd;
+}
+
+export interface BudgetPush extends BudgetTotal {
+  workspace: WorkspaceId;
+  /** The ledger sequence of `spent`, and its version: an unknown total is not set by a push that is older than the balance. */
+  sequence: bigint;
+}
+
 export interface ResolveBatch {
   resolve: Resolve[];
   accounts: AccountPush[];
   keyMonths: KeyMonthPush[];
+  /** Absent: none. */
+  budgets?: BudgetPush[];
 }
 
 export interface Hold {
@@ -136,12 +175,16 @@ export interface Hold {
   month: Month;
   admittedAt: number;
   deadline: number;
+  /** Absent: none. */
+  budgets?: readonly BudgetHold[];
 }
 
 export interface WorkspaceLoad {
   /** The result of `beginLoad` before the rest was gathered; absent: the rest was gathered at once, and no one else loads. */
   begun?: string;
   account: AccountPush;
+  /** Of the ledger sequence of `account`. Absent: none. */
+  budgets?: BudgetTotal[];
   holds: Hold[];
   /** Admission times of the last minute, to be merged with those of the store: per time the larger count stays. */
   windows: { key: KeyId; times: number[] }[];
@@ -165,7 +208,7 @@ export interface Counters extends AsyncDisposable {
   /**
    * The only method that releases holds: settle, void, expire, unknown; and the fenced push. Idempotent. Returns the amount that
    * each resolve freed. Works on a workspace that is not ready, too: it leaves tombstones, and newer values survive a later `load`.
-   * The first push of a month to a workspace drops the totals of months before the previous one.
+   * The first push of a month to a workspace drops the totals of months before the previous one, and budgets without holds.
    */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
   /**

@@ -92,6 +92,18 @@ export function previousMonth(month: Month): Month {
   return lastPrevious.month;
 }
 
+const dayMs = 86_400_000;
+
+/** First millisecond of the UTC day. */
+export function dayOf(ms: number): number {
+  return ms - (ms % dayMs);
+}
+
+/** First millisecond of the UTC day after the one that begins then. */
+export function dayAfter(startMs: number): number {
+  return startMs + dayMs;
+}
+
 function boundsOf(month: Month): { month: Month; startMs: number; endMs: number } {
   const [year = 0, number = 1] = month.split("-").map(Number);
   return { month, startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };

@@ -9,6 +9,7 @@ const rows = Array.from({ length: 5 * positionsAtOnceMax }, (_, index): Workspac
   name: `workspace ${index}`,
   enabled: true,
   spendLimit: null,
+  dailySpendLimit: null,
   fallbacks: true,
   zeroDataRetention: false,
   promptStorage: false,
@@ -17,6 +18,7 @@ const rows = Array.from({ length: 5 * positionsAtOnceMax }, (_, index): Workspac
   earlyAccess: [],
   balance: BigInt(index),
   monthSpent: 0n,
+  daySpent: null,
 }));
 
 /** Counters that need `ms` for each round of requests, and the number of concurrent requests. */

@@ -1,5 +1,5 @@
 /** The evidence that checkers need, and their findings. Evidence that a harness cannot gather is null; its checks are then missing in the result. */
-import type { AccountPush, KeyMonthPush } from "../../src/backing/counters.ts";
+import type { AccountPush, BudgetTotal, KeyMonthPush } from "../../src/backing/counters.ts";
 import type { Verification } from "../../src/gateway/metering/verify.ts";
 import type { Dump } from "../support/counters/harness.ts";
 import type { Traces } from "../support/privacy/traces.ts";
@@ -11,6 +11,8 @@ export interface Settled {
   counters: Dump;
   account: AccountPush;
   keyMonths: KeyMonthPush[];
+  /** Absent: none is kept, or they are not known. */
+  budgets?: BudgetTotal[];
 }
 
 export interface Evidence {

@@ -106,6 +106,8 @@ export interface Owed {
 /** The ledger has the charge. Rows contain only the last charge of a generation, when a late one replaced an expired one. */
 export interface Charged extends Pick<Settlement, "generation" | "workspace" | "key" | "month" | "outcome"> {
   kind: "charged";
+  /** By the counters' clock, in milliseconds; absent: not known. */
+  admittedAt?: number;
   reserved: NanoUsd;
   cost: NanoUsd;
   /** The part of the true cost that is above the charge. */
@@ -140,6 +142,17 @@ export interface SpendLimited {
   workspace: WorkspaceId;
   /** null: the limit of the whole workspace. */
   key: KeyId | null;
+  limit: NanoUsd | null;
+}
+
+/** From now on so much may be spent in a UTC day or month by these keys. The first event is the initial setting. */
+export interface Budgeted {
+  kind: "budget";
+  workspace: WorkspaceId;
+  /** As the counters name it; a day's begins with "day:", any other is a month's. */
+  name: string;
+  /** null: all of the workspace. */
+  keys: readonly KeyId[] | null;
   limit: NanoUsd | null;
 }
 
@@ -213,6 +226,7 @@ type AnyEvent =
   | Credited
   | RateLimited
   | SpendLimited
+  | Budgeted
   | OwnKeysSet
   | Revoked
   | Fault
@@ -237,6 +251,7 @@ const first: readonly AnyEvent["kind"][] = [
   "credited",
   "rate",
   "spend limit",
+  "budget",
   "charged",
   "released",
   "invoked",

@@ -1,4 +1,5 @@
-/** The nineteen invariants, the evidence that each needs, and the function with which every harness checks them all. */
+/** The twenty invariants, the evidence that each needs, and the function with which every harness checks them all. */
+import { budgetsHold } from "./checks/budgets.ts";
 import { chargedOnce } from "./checks/charged-once.ts";
 import { nothingIsHeld } from "./checks/counters-conserve.ts";
 import { countersEqualLedger } from "./checks/counters-equal-ledger.ts";
@@ -87,6 +88,11 @@ export const invariants: readonly Invariant[] = [
     id: "I-19",
     promise: "no credit is spent beside an own key without consent",
     checkers: { history: ofHistory(serviceKeyIsAllowed) },
+  },
+  {
+    id: "I-20",
+    promise: "no day or month passes its budget",
+    checkers: { stored: ofStored("I-20"), history: ofHistory(budgetsHold) },
   },
 ];
 

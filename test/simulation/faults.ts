@@ -1,4 +1,5 @@
 /** The faults of a run. Each run has only some kinds, so that one kind does not hide the effects of another. */
+import { planBudgetChanges } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
 import { amountMax } from "./plan.ts";
 import type { World } from "./world/world.ts";
@@ -95,4 +96,5 @@ export function planFaults(world: World, chance: Chance): void {
       world.scheduler.plan(inMs, null, () => world.injectFault(name, () => fault(world, chance)));
     }
   }
+  if (world.plan.hasBudgets) planBudgetChanges(world, amountMax);
 }

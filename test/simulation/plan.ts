@@ -1,6 +1,7 @@
 /** Plans a run from its seed: workspaces and keys with limits so small that requests compete for everything. */
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
+import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
 
 /** The highest reservation of the workload, in nano-USD; see `someRequest`. */
@@ -18,6 +19,7 @@ export interface PlannedWorkspace {
   id: string;
   credit: bigint;
   keys: PlannedKey[];
+  budgets: PlannedBudgets;
   /** The providers that it has an own key for, and whether its calls may go on at others. */
   own: { providers: string[]; fallback: boolean };
 }
@@ -32,18 +34,26 @@ export interface Plan {
   gapMs: number;
   /** Two of three runs have embeddings and own provider keys, too. The third has chat alone, which these would make rarer. */
   isMixed: boolean;
+  /** What budgets draw. */
+  budgetChance: Chance;
+  hasBudgets: boolean;
 }
 
 export function makePlan(seed: number, chance: Chance): Plan {
   const isLong = chance.happens(0.02);
   const busyMs = isLong ? chance.between(1_250_000, 1_500_000) : chance.between(8_000, 75_000);
   const isMixed = seed % 3 !== 0;
+  const budgetChance = budgetChanceOf(seed);
   return {
     startMs: startOf(chance),
     isMixed,
+    budgetChance,
+    hasBudgets: hasBudgets(seed),
     workspaces: [1, 2].map((number) => {
       const workspace = someWorkspace(`ws-${seed}-${number}`, chance);
-      return { ...workspace, own: isMixed ? someOwnKeys(chance) : noOwnKeys };
+      const keys = workspace.keys.length;
+      const budgets = hasBudgets(seed) ? someBudgets({ keys, unit: amountMax }, budgetChance) : noBudgets;
+      return { ...workspace, budgets, own: isMixed ? someOwnKeys(chance) : noOwnKeys };
     }),
     witness: keyOf({ id: `key-${seed}-w`, workspace: `ws-${seed}-w`, requestsPerMinute: 10_000 }),
     busyMs,
@@ -63,7 +73,7 @@ export function someOwnKeys(chance: Chance): PlannedWorkspace["own"] {
   return { providers: ["acme", "beta"].filter(() => chance.happens(0.5)), fallback: chance.happens(0.5) };
 }
 
-function someWorkspace(id: string, chance: Chance): Omit<PlannedWorkspace, "own"> {
+function someWorkspace(id: string, chance: Chance): Omit<PlannedWorkspace, "own" | "budgets"> {
   const workspaceLimit = chance.happens(0.4) ? amountMax * BigInt(chance.between(2, 8)) : null;
   const keys = Array.from({ length: chance.between(1, 3) }, (_, number) =>
     keyOf({

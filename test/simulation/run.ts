@@ -1,5 +1,6 @@
 /** Runs one seed and returns the evidence for the checkers. */
 import { randomFillSync } from "node:crypto";
+import type { BudgetTotal } from "../../src/backing/counters.ts";
 import { drawIdsFrom } from "../../src/kernel/ids.ts";
 import type { Evidence, Settled } from "../invariants/evidence.ts";
 import { Chance } from "./chance.ts";
@@ -126,8 +127,16 @@ function settledOf({ counters, ledger: { ledger } }: World): Settled[] {
       workspace,
       counters: counters.dump(workspace),
       account: { workspace, balance, sequence, months },
+      budgets: budgetsOf(ledger.budgetTotals, workspace),
       keyMonths: keyMonths.map(({ name: key, month, total }) => ({ workspace, key, month, sequence, ...total })),
     };
+  });
+}
+
+function budgetsOf(totals: Map<string, bigint>, of: string): BudgetTotal[] {
+  return [...totals].flatMap(([key, spent]) => {
+    const [workspace = "", name = "", since] = key.split(" ");
+    return workspace === of ? [{ name, since: Number(since), spent }] : [];
   });
 }
 

@@ -38,6 +38,7 @@ export async function createKey(
       start: minted.start,
       lastFour: minted.lastFour,
       monthSpent: 0n,
+      daySpent: 0n,
       createdAt: new Date(at),
       lastUsedAt: null,
       revokedAt: null,

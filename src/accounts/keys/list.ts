@@ -1,6 +1,6 @@
 import type { Actor } from "../audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { monthOf, type Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { ownerSeenBy } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import type { KeyView } from "./schema.ts";
@@ -12,12 +12,12 @@ import { viewKey } from "./view.ts";
  * @param owner only keys of this person; null: of all that the actor sees
  */
 export async function listKeys(
-  { actor, owner: named, ...filter }: Omit<KeyFilter, "month"> & { actor: Actor },
+  { actor, owner: named, ...filter }: Omit<KeyFilter, "now"> & { actor: Actor },
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<KeyView[]> {
   const seen = ownerSeenBy(actor);
   const owner = named === null ? seen : canonicalEmail(named);
   if (seen !== null && owner !== seen) return [];
-  const rows = await selectKeys({ ...filter, owner, month: monthOf(clock.now()) }, sql);
+  const rows = await selectKeys({ ...filter, owner, now: clock.now() }, sql);
   return rows.map(viewKey);
 }

@@ -20,6 +20,12 @@ export interface OwnKey {
   checks: readonly string[];
 }
 
+export interface MemberBudget {
+  /** The member's caller id. */
+  caller: KeyId;
+  limit: NanoUsd;
+}
+
 export interface KeyRecord {
   id: KeyId;
   workspace: WorkspaceId;
@@ -30,6 +36,11 @@ export interface KeyRecord {
   requestsPerMinute: number | null;
   monthlyLimit: NanoUsd | null;
   workspaceLimit: NanoUsd | null;
+  /** What the key may spend in a UTC day; null or absent: no budget, like the two below. */
+  dailyLimit?: NanoUsd | null;
+  workspaceDailyLimit?: NanoUsd | null;
+  /** What the owner may spend in a month, with all keys and in the Workbench. */
+  memberBudget?: MemberBudget | null;
   /** The platform is switched on for the workspace. */
   enabled: boolean;
   earlyAccess: string[];

@@ -1,7 +1,7 @@
 import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
-import { isoTime, monthOf } from "../../kernel/clock.ts";
+import { isoTime } from "../../kernel/clock.ts";
 import type { KeyId } from "../../kernel/ids.ts";
 import { requireManaged } from "./edit.ts";
 import type { KeyView } from "./schema.ts";
@@ -13,7 +13,7 @@ import { viewKey } from "./view.ts";
 export async function revokeKey({ actor, id }: { actor: Actor; id: KeyId }, sources: Sources): Promise<KeyView> {
   return change(actor, sources, async (tx) => {
     const now = sources.clock.now();
-    const row = requireKey(id, await lockKey({ id, month: monthOf(now) }, tx));
+    const row = requireKey(id, await lockKey({ id, now }, tx));
     requireManaged(actor, row);
     if (row.revokedAt) return { result: viewKey(row), event: null };
     const revokedAt = new Date(now);

@@ -6,6 +6,10 @@ const limit = Type.Union([usd(), Type.Null()], {
   title: "What the key may spend in a calendar month (UTC)",
   description: 'an amount of USD as a string, such as "12.50", or null for no limit',
 });
+const dailyLimit = Type.Union([usd(), Type.Null()], {
+  title: "What the key may spend in a day (UTC)",
+  description: 'an amount of USD as a string, such as "2.50", or null for no limit',
+});
 const requestsPerMinute = Type.Union(
   [Type.Integer({ minimum: requestsPerMinuteMin, maximum: requestsPerMinuteMax }), Type.Null()],
   {
@@ -30,6 +34,7 @@ export type ScopeKind = Static<typeof ScopeKind>;
 export const KeyForm = Type.Object({
   name: Type.Optional(line("one line of text", { title: "The key's label; empty gives `Untitled key`" })),
   monthly_spend_limit_usd: Type.Optional(limit),
+  daily_spend_limit_usd: Type.Optional(dailyLimit),
   rate_limit_rpm: Type.Optional(requestsPerMinute),
   kind: Type.Optional(KeyKind),
   /** A member's own keys need none. */
@@ -37,7 +42,7 @@ export const KeyForm = Type.Object({
 });
 export type KeyForm = Static<typeof KeyForm>;
 
-export const KeyEdit = Type.Pick(KeyForm, ["name", "monthly_spend_limit_usd", "rate_limit_rpm"]);
+export const KeyEdit = Type.Pick(KeyForm, ["name", "monthly_spend_limit_usd", "daily_spend_limit_usd", "rate_limit_rpm"]);
 export type KeyEdit = Static<typeof KeyEdit>;
 
 const text = (description: string) => Type.String({ description });
@@ -52,10 +57,12 @@ export const KeyView = Type.Object({
   owner: text("E-mail address of the owner"),
   workspace_id: text("The workspace whose credit it spends"),
   monthly_spend_limit_usd: textOrNull("What it may spend in a calendar month (UTC), in USD; null: no limit"),
+  daily_spend_limit_usd: textOrNull("What it may spend in a day (UTC), in USD; null: no limit"),
   rate_limit_rpm: Type.Union([Type.Integer(), Type.Null()], {
     description: `Requests in any 60 seconds; null: the default of ${requestsPerMinuteDefault}`,
   }),
   month_spent_usd: text("What it has spent in the current month (UTC), in USD with nine decimals"),
+  day_spent_usd: textOrNull("What it has spent today (UTC), in USD with nine decimals; null: it has no daily limit"),
   created_at: text("When it was created, ISO 8601 in UTC"),
   last_used_at: textOrNull("When it was last used, ISO 8601 in UTC; null: never"),
   revoked_at: textOrNull("When it was revoked, ISO 8601 in UTC; null: it is active"),

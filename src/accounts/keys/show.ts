@@ -1,6 +1,6 @@
 import type { Actor } from "../audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { monthOf, type Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { ownerSeenBy } from "../workspaces/authorize.ts";
 import { DomainError } from "../errors.ts";
@@ -8,7 +8,7 @@ import { selectKey, type KeyRow } from "./store.ts";
 
 /** @throws DomainError not_found */
 export async function findKey(id: KeyId, { sql, clock }: { sql: Queries; clock: Clock }): Promise<KeyRow> {
-  return requireKey(id, await selectKey({ id, month: monthOf(clock.now()) }, sql));
+  return requireKey(id, await selectKey({ id, now: clock.now() }, sql));
 }
 
 export function requireKey(id: KeyId, row: KeyRow | undefined): KeyRow {

@@ -1,6 +1,6 @@
 import type { Role } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import type { Month } from "../../kernel/clock.ts";
+import { dayOf, monthOf, type Month } from "../../kernel/clock.ts";
 import type { KeyId, MintedKey, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { writers } from "../workspaces/authorize.ts";
@@ -11,6 +11,7 @@ import type { KeyKind, ScopeKind } from "./schema.ts";
 export interface Limits {
   name: string;
   monthlyLimit: NanoUsd | null;
+  dailyLimit: NanoUsd | null;
   requestsPerMinute: number | null;
 }
 
@@ -21,8 +22,10 @@ export interface KeyRow extends Limits {
   kind: KeyKind;
   start: string;
   lastFour: string | null;
-  /** Charged in the requested month. */
+  /** Charged in the month of the requested time. */
   monthSpent: NanoUsd;
+  /** Charged on the UTC day of that time; null: it has no daily limit. */
+  daySpent: NanoUsd | null;
   createdAt: Date;
   lastUsedAt: Date | null;
   revokedAt: Date | null;
@@ -35,10 +38,11 @@ export interface KeyRow extends Limits {
  */
 export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<(KeyRecord & { hash: string })[]> {
   const asked = hashes.map((hash) => `\\x${hash}`);
-  return sql<(KeyRecord & { hash: string })[]>`
+  const rows = await sql<KeyRecordRow[]>`
     SELECT encode(k.hash, 'hex') AS hash, k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.name, k.start,
       k.rate_limit_rpm AS "requestsPerMinute", k.monthly_spend_limit_nano AS "monthlyLimit",
-      w.spend_limit_nano AS "workspaceLimit", w.enabled, w.early_access AS "earlyAccess", w.fallbacks,
+      w.spend_limit_nano AS "workspaceLimit", k.daily_spend_limit_nano AS "dailyLimit",
+      w.daily_spend_limit_nano AS "workspaceDailyLimit", m.caller_id AS caller, m.monthly_spend_limit_nano AS "memberLimit", w.enabled, w.early_access AS "earlyAccess", w.fallbacks,
       w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.own_key_fallback AS "ownKeyFallback",
       w.cost_in_answers OR k.in_workbench AS "costInAnswers",
       CASE WHEN 'own_keys' = ANY (w.early_access) THEN (
@@ -48,15 +52,26 @@ export async function selectKeyRecords(hashes: string[], sql: Queries): Promise<
         FROM own_keys AS own LEFT JOIN data_keys AS data ON data.workspace_id = own.workspace_id
         WHERE own.workspace_id = w.id AND state <> 'disabled') END AS "ownKeys"
     FROM (
-      SELECT hash, id, workspace_id, owner_email, name, start, rate_limit_rpm, monthly_spend_limit_nano, false AS in_workbench
+      SELECT hash, id, workspace_id, owner_email, name, start, rate_limit_rpm, monthly_spend_limit_nano, daily_spend_limit_nano,
+        false AS in_workbench
       FROM api_keys WHERE hash = ANY(${asked}::text[]::bytea[]) AND kind = 'inference' AND revoked_at IS NULL
       UNION ALL
-      SELECT sha256(caller_id::bytea), caller_id, workspace_id, email, 'Workbench', '', NULL, NULL, true
+      SELECT sha256(caller_id::bytea), caller_id, workspace_id, email, 'Workbench', '', NULL, NULL, NULL, true
       FROM members WHERE sha256(caller_id::bytea) = ANY(${asked}::text[]::bytea[]) AND role = ANY(${writers.slice()}::text[])
     ) AS k
     JOIN workspaces w ON w.id = k.workspace_id
     JOIN members m ON m.workspace_id = k.workspace_id AND m.email = k.owner_email AND m.active
     JOIN accounts a ON a.email = k.owner_email AND a.state = 'active'`;
+  return rows.map(({ caller, memberLimit, ...row }) => ({
+    ...row,
+    memberBudget: memberLimit === null ? null : { caller, limit: memberLimit },
+  }));
+}
+
+interface KeyRecordRow extends Omit<KeyRecord, "memberBudget"> {
+  hash: string;
+  caller: KeyId;
+  memberLimit: NanoUsd | null;
 }
 
 export interface ToolsKeyRow {
@@ -125,9 +140,10 @@ export interface NewKey extends Limits {
 export async function insertKey(key: NewKey, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO api_keys (id, workspace_id, owner_email, kind, name, hash, start, last_four, monthly_spend_limit_nano,
-      rate_limit_rpm, created_at)
+      daily_spend_limit_nano, rate_limit_rpm, created_at)
     VALUES (${key.id}, ${key.workspace}, ${key.owner}, ${key.kind}, ${key.name}, decode(${key.minted.hash}, 'hex'),
-      ${key.minted.start}, ${key.minted.lastFour}, ${key.monthlyLimit}, ${key.requestsPerMinute}, ${new Date(key.at)})`;
+      ${key.minted.start}, ${key.minted.lastFour}, ${key.monthlyLimit}, ${key.dailyLimit},
+      ${key.requestsPerMinute}, ${new Date(key.at)})`;
 }
 
 export interface KeyFilter {
@@ -142,14 +158,15 @@ export interface KeyFilter {
   after: KeyId | null;
   /** null: all. */
   limit: number | null;
-  month: Month;
+  /** The time whose month and day are summed, in milliseconds. */
+  now: number;
 }
 
 /** In order of creation. */
 export async function selectKeys(filter: KeyFilter, sql: Queries): Promise<KeyRow[]> {
-  const { workspace, owner, revoked, nearLimit, after, limit, month } = filter;
+  const { workspace, owner, revoked, nearLimit, after, limit, now } = filter;
   return sql<KeyRow[]>`
-    ${columns(month, sql)}
+    ${columns(now, sql)}
     WHERE k.revoked_at IS ${revoked ? sql`NOT NULL` : sql`NULL`}
       ${workspace === null ? sql`` : sql`AND k.workspace_id = ${workspace}`}
       ${owner === null ? sql`` : sql`AND k.owner_email = ${owner}`}
@@ -159,8 +176,8 @@ export async function selectKeys(filter: KeyFilter, sql: Queries): Promise<KeyRo
     ${limit === null ? sql`` : sql`LIMIT ${limit}`}`;
 }
 
-export async function selectKey({ id, month }: { id: KeyId; month: Month }, sql: Queries): Promise<KeyRow | undefined> {
-  const [row] = await sql<KeyRow[]>`${columns(month, sql)} WHERE k.id = ${id}`;
+export async function selectKey({ id, now }: { id: KeyId; now: number }, sql: Queries): Promise<KeyRow | undefined> {
+  const [row] = await sql<KeyRow[]>`${columns(now, sql)} WHERE k.id = ${id}`;
   return row;
 }
 
@@ -192,24 +209,25 @@ export async function selectCallers(ids: KeyId[], sql: Queries): Promise<Caller[
 }
 
 /** Reads a key and locks it until the transaction ends. */
-export async function lockKey({ id, month }: { id: KeyId; month: Month }, tx: Transaction): Promise<KeyRow | undefined> {
-  const [row] = await tx<KeyRow[]>`${columns(month, tx)} WHERE k.id = ${id} FOR UPDATE OF k`;
+export async function lockKey({ id, now }: { id: KeyId; now: number }, tx: Transaction): Promise<KeyRow | undefined> {
+  const [row] = await tx<KeyRow[]>`${columns(now, tx)} WHERE k.id = ${id} FOR UPDATE OF k`;
   return row;
 }
 
-function columns(month: Month, sql: Queries) {
+function columns(now: number, sql: Queries) {
   return sql`
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.kind, k.name, k.start, k.last_four AS "lastFour",
-      k.monthly_spend_limit_nano AS "monthlyLimit", k.rate_limit_rpm AS "requestsPerMinute",
-      coalesce(s.spent_nano, 0) AS "monthSpent", k.created_at AS "createdAt",
+      k.monthly_spend_limit_nano AS "monthlyLimit", k.daily_spend_limit_nano AS "dailyLimit",
+      k.rate_limit_rpm AS "requestsPerMinute", coalesce(s.spent_nano, 0) AS "monthSpent",
+      CASE WHEN k.daily_spend_limit_nano IS NOT NULL THEN budget_total(k.workspace_id, 'day:' || k.id, ${dayOf(now)}) END AS "daySpent", k.created_at AS "createdAt",
       (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt", k.revoked_at AS "revokedAt"
-    FROM api_keys k LEFT JOIN key_months s ON s.key_id = k.id AND s.month = ${month}`;
+    FROM api_keys k LEFT JOIN key_months s ON s.key_id = k.id AND s.month = ${monthOf(now)}`;
 }
 
 export async function updateLimits(id: KeyId, limits: Limits, tx: Transaction): Promise<void> {
   await tx`
     UPDATE api_keys SET name = ${limits.name}, monthly_spend_limit_nano = ${limits.monthlyLimit},
-      rate_limit_rpm = ${limits.requestsPerMinute}
+      daily_spend_limit_nano = ${limits.dailyLimit}, rate_limit_rpm = ${limits.requestsPerMinute}
     WHERE id = ${id}`;
 }
 

@@ -28,12 +28,15 @@ export async function listMembers(
   const page = { email: email && canonicalEmail(email), after: after && canonicalEmail(after), limit };
   const rows = await selectListedMembers({ workspace, month: monthOf(clock.now()), ...page }, sql);
   const owner = ownerSeenBy(actor);
-  return rows.map((row) => ({ ...viewMember(row), ...viewUse(row, owner === null || owner === row.email) }));
+  return rows.map((row) => viewListed(row, owner === null || owner === row.email));
 }
 
-function viewUse({ activeKeys, monthSpent, lastSeenAt }: ListedMemberRow, isSeen: boolean): Omit<ListedMember, keyof MemberView> {
-  if (!isSeen) return { active_keys: null, month_spent_usd: null, last_seen_at: null };
+function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
+  const { activeKeys, monthSpent, lastSeenAt } = row;
+  const view = viewMember(row);
+  if (!isSeen) return { ...view, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
   return {
+    ...view,
     active_keys: activeKeys,
     month_spent_usd: formatUsd(monthSpent),
     last_seen_at: lastSeenAt && isoTime(lastSeenAt.getTime()),
@@ -42,5 +45,10 @@ function viewUse({ activeKeys, monthSpent, lastSeenAt }: ListedMemberRow, isSeen
 
 /** `state` is that of the person's account, or `deactivated` if only the membership has ended. */
 export function viewMember(row: MemberRow): MemberView {
-  return { email: row.email, role: row.role, state: row.account === "active" && !row.active ? "deactivated" : row.account };
+  return {
+    email: row.email,
+    role: row.role,
+    state: row.account === "active" && !row.active ? "deactivated" : row.account,
+    monthly_spend_limit_usd: row.monthlyLimit === null ? null : formatUsd(row.monthlyLimit),
+  };
 }

@@ -14,6 +14,8 @@ export interface MemberRow {
   /** Of the membership in this workspace. */
   active: boolean;
   account: AccountState;
+  /** What all their keys and the Workbench may spend in a month; null: no limit. */
+  monthlyLimit: NanoUsd | null;
 }
 
 /** Adds a membership, and the account of a new person. @returns false if the membership exists */
@@ -67,7 +69,7 @@ export async function selectListedMembers(
   sql: Queries,
 ): Promise<ListedMemberRow[]> {
   return sql<ListedMemberRow[]>`
-    SELECT m.email, m.role, m.active, a.state AS account,
+    SELECT m.email, m.role, m.active, a.state AS account, m.monthly_spend_limit_nano AS "monthlyLimit",
       (SELECT count(*) FROM api_keys k
         WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email AND k.revoked_at IS NULL)::integer AS "activeKeys",
       (SELECT coalesce(sum(spent_nano), 0) FROM key_months WHERE month = ${month} AND key_id IN (
@@ -93,11 +95,18 @@ export async function lockMember(
 }
 
 function columns(sql: Queries) {
-  return sql`SELECT m.email, m.role, m.active, a.state AS account FROM members m JOIN accounts a ON a.email = m.email`;
+  return sql`
+    SELECT m.email, m.role, m.active, a.state AS account, m.monthly_spend_limit_nano AS "monthlyLimit" FROM members m JOIN accounts a ON a.email = m.email`;
 }
 
-export async function updateMember(workspace: WorkspaceId, { email, role, active }: MemberRow, tx: Transaction): Promise<void> {
-  await tx`UPDATE members SET role = ${role}, active = ${active} WHERE workspace_id = ${workspace} AND email = ${email}`;
+export async function updateMember(
+  workspace: WorkspaceId,
+  { email, role, active, monthlyLimit }: MemberRow,
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    UPDATE members SET role = ${role}, active = ${active}, monthly_spend_limit_nano = ${monthlyLimit}
+    WHERE workspace_id = ${workspace} AND email = ${email}`;
 }
 
 /** Reads the state of an account and locks it until the transaction ends; undefined: there is none. */

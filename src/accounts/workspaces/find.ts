@@ -1,5 +1,5 @@
 import type { Queries } from "../../backing/backing.ts";
-import { monthOf, type Clock } from "../../kernel/clock.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import { DomainError } from "../errors.ts";
 import { selectWorkspaces, type WorkspaceRow } from "./store.ts";
 
@@ -8,7 +8,7 @@ import { selectWorkspaces, type WorkspaceRow } from "./store.ts";
  * @throws DomainError not_found
  */
 export async function findWorkspace(idOrName: string, { sql, clock }: { sql: Queries; clock: Clock }): Promise<WorkspaceRow> {
-  const [row] = await selectWorkspaces({ workspace: idOrName, month: monthOf(clock.now()) }, sql);
+  const [row] = await selectWorkspaces({ workspace: idOrName, now: clock.now() }, sql);
   if (!row) {
     throw new DomainError("not_found", `There is no workspace with the id or name "${idOrName}"`, { field: "workspace" });
   }

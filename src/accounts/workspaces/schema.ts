@@ -6,6 +6,7 @@ import { Email, line, usd } from "./fields.ts";
 const about = {
   enabled: "Whether the platform is on: the workspace's keys are served and new ones can be created",
   spend_limit_usd: "The most that all its keys together may spend in a calendar month (UTC), in USD; null: no limit",
+  daily_spend_limit_usd: "The most that all its keys together may spend in a day (UTC), in USD; null: no limit",
   fallbacks: "Whether a failed call of a provider is tried once more",
   zero_data_retention: "Whether only providers that store no data may serve",
   prompt_storage: "Whether prompts and answers are stored, sealed",
@@ -32,6 +33,12 @@ export const WorkspaceSettings = Type.Object({
       description: 'an amount of USD as a string, such as "12.50", or null',
     }),
   ),
+  daily_spend_limit_usd: Type.Optional(
+    Type.Union([usd(), Type.Null()], {
+      title: about.daily_spend_limit_usd,
+      description: 'an amount of USD as a string, such as "12.50", or null',
+    }),
+  ),
   fallbacks: onOrOff(about.fallbacks),
   zero_data_retention: onOrOff(about.zero_data_retention),
   prompt_storage: onOrOff(about.prompt_storage),
@@ -52,6 +59,7 @@ export const WorkspaceView = Type.Object({
   name: text("The workspace's unique name"),
   enabled: Type.Boolean({ description: about.enabled }),
   spend_limit_usd: textOrNull(about.spend_limit_usd),
+  daily_spend_limit_usd: textOrNull(about.daily_spend_limit_usd),
   fallbacks: Type.Boolean({ description: about.fallbacks }),
   zero_data_retention: Type.Boolean({ description: about.zero_data_retention }),
   prompt_storage: Type.Boolean({ description: about.prompt_storage }),
@@ -63,6 +71,7 @@ export const WorkspaceView = Type.Object({
   available_usd: textOrNull(`The balance minus the reserved amount, ${unlessUnavailable}`),
   month: text("The current month in UTC, as YYYY-MM"),
   month_spent_usd: text("The charges of the current month, in USD with nine decimals"),
+  day_spent_usd: textOrNull("The charges of today (UTC), in USD with nine decimals; null: it has no daily limit"),
 });
 export type WorkspaceView = Static<typeof WorkspaceView>;
 
@@ -73,6 +82,9 @@ export const MemberView = Type.Object({
   email: text("The person's e-mail address"),
   role: Role,
   state: text("`active`, `deactivated`, or the state of the person's account: `suspended`, `locked` or `deleted`"),
+  monthly_spend_limit_usd: textOrNull(
+    "What their keys and the Workbench may spend in a calendar month (UTC), in USD; null: no limit, and for a member who may not see it",
+  ),
 });
 export type MemberView = Static<typeof MemberView>;
 
@@ -95,7 +107,16 @@ export const ListedMember = Type.Composite([
 ]);
 export type ListedMember = Static<typeof ListedMember>;
 
-export const MemberEdit = Type.Pick(MemberForm, ["role"]);
+export const MemberEdit = Type.Object({
+  role: Type.Optional(Role),
+  monthly_spend_limit_usd: Type.Optional(
+    Type.Union([usd(), Type.Null()], {
+      title: "What their keys and the Workbench may spend in a calendar month (UTC)",
+      description: 'an amount of USD as a string, such as "50", or null for no limit',
+    }),
+  ),
+});
+export type MemberEdit = Static<typeof MemberEdit>;
 
 export const AccountView = Type.Object({
   email: text("The person's e-mail address"),

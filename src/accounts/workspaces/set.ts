@@ -2,7 +2,7 @@ import type { Actor } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields, type Fields } from "../audit/changes.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { formatUsd } from "../../kernel/money.ts";
+import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { authorize, managers, operatorOnly } from "./authorize.ts";
 import { DomainError } from "../errors.ts";
 import { parseAmount } from "./fields.ts";
@@ -52,11 +52,11 @@ function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
   if (unserved !== undefined) {
     throw new DomainError("invalid_field", `${unserved} is not available in this version`, { field: "early_access" });
   }
-  const limit = settings.spend_limit_usd;
   return {
     ...(settings.enabled !== undefined && { enabled: settings.enabled }),
-    ...(limit !== undefined && {
-      spendLimit: limit === null ? null : parseAmount({ field: "spend_limit_usd", text: limit, decimalsMax: 9 }),
+    ...(settings.spend_limit_usd !== undefined && { spendLimit: parseLimit("spend_limit_usd", settings.spend_limit_usd) }),
+    ...(settings.daily_spend_limit_usd !== undefined && {
+      dailySpendLimit: parseLimit("daily_spend_limit_usd", settings.daily_spend_limit_usd),
     }),
     ...(settings.fallbacks !== undefined && { fallbacks: settings.fallbacks }),
     ...(settings.zero_data_retention !== undefined && { zeroDataRetention: settings.zero_data_retention }),
@@ -67,11 +67,16 @@ function parseSettings(settings: WorkspaceSettings): Partial<Settings> {
   };
 }
 
+function parseLimit(field: "spend_limit_usd" | "daily_spend_limit_usd", text: string | null): NanoUsd | null {
+  return text === null ? null : parseAmount({ field, text, decimalsMax: 9 });
+}
+
 /** Settings by their names in the control API. */
 function audited(settings: Settings): Fields {
   return {
     enabled: settings.enabled,
     spend_limit_usd: settings.spendLimit === null ? null : formatUsd(settings.spendLimit),
+    daily_spend_limit_usd: settings.dailySpendLimit === null ? null : formatUsd(settings.dailySpendLimit),
     fallbacks: settings.fallbacks,
     zero_data_retention: settings.zeroDataRetention,
     prompt_storage: settings.promptStorage,

@@ -1,11 +1,12 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import type { Month } from "../../kernel/clock.ts";
+import { dayOf, monthOf } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 
 export interface Settings {
   enabled: boolean;
   spendLimit: NanoUsd | null;
+  dailySpendLimit: NanoUsd | null;
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
@@ -18,8 +19,10 @@ export interface WorkspaceRow extends Settings {
   id: WorkspaceId;
   name: string;
   balance: NanoUsd;
-  /** Charged in the requested month. */
+  /** Charged in the month of the requested time. */
   monthSpent: NanoUsd;
+  /** Charged on the UTC day of that time; null: it has no daily limit. */
+  daySpent: NanoUsd | null;
 }
 
 /** Adds a workspace and the empty head of its ledger. @returns false if the name exists */
@@ -36,18 +39,19 @@ export async function insertWorkspace(
 
 /** @param workspace an id or an exact name; null: all of them, oldest first */
 export async function selectWorkspaces(
-  { workspace, month }: { workspace: string | null; month: Month },
+  { workspace, now }: { workspace: string | null; now: number },
   sql: Queries,
 ): Promise<WorkspaceRow[]> {
   return sql<WorkspaceRow[]>`
-    SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.fallbacks,
+    SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.daily_spend_limit_nano AS "dailySpendLimit", w.fallbacks,
       w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.cost_in_answers AS "costInAnswers",
       w.own_key_fallback AS "ownKeyFallback",
       w.early_access AS "earlyAccess",
-      c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent"
+      c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent",
+      CASE WHEN w.daily_spend_limit_nano IS NOT NULL THEN budget_total(w.id, 'day:', ${dayOf(now)}) END AS "daySpent"
     FROM workspaces w
     JOIN credit_accounts c ON c.workspace_id = w.id
-    LEFT JOIN workspace_months m ON m.workspace_id = w.id AND m.month = ${month}
+    LEFT JOIN workspace_months m ON m.workspace_id = w.id AND m.month = ${monthOf(now)}
     ${workspace === null ? sql`` : sql`WHERE w.id = ${workspace} OR w.name = ${workspace}`}
     ORDER BY w.id`;
 }
@@ -55,7 +59,7 @@ export async function selectWorkspaces(
 /** Reads the settings and locks them until the transaction ends. */
 export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Promise<Settings | undefined> {
   const [row] = await tx<Settings[]>`
-    SELECT enabled, spend_limit_nano AS "spendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
+    SELECT enabled, spend_limit_nano AS "spendLimit", daily_spend_limit_nano AS "dailySpendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
       prompt_storage AS "promptStorage", cost_in_answers AS "costInAnswers", own_key_fallback AS "ownKeyFallback",
       early_access AS "earlyAccess"
     FROM workspaces WHERE id = ${workspace} FOR UPDATE`;
@@ -65,6 +69,7 @@ export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Pro
 export async function updateSettings(workspace: WorkspaceId, settings: Settings, tx: Transaction): Promise<void> {
   await tx`
     UPDATE workspaces SET enabled = ${settings.enabled}, spend_limit_nano = ${settings.spendLimit},
+      daily_spend_limit_nano = ${settings.dailySpendLimit},
       fallbacks = ${settings.fallbacks}, zero_data_retention = ${settings.zeroDataRetention},
       prompt_storage = ${settings.promptStorage}, cost_in_answers = ${settings.costInAnswers}, own_key_fallback = ${settings.ownKeyFallback},
       early_access = ${settings.earlyAccess}

@@ -17,6 +17,7 @@ export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Mon
     name: row.name,
     enabled: row.enabled,
     spend_limit_usd: row.spendLimit === null ? null : formatUsd(row.spendLimit),
+    daily_spend_limit_usd: row.dailySpendLimit === null ? null : formatUsd(row.dailySpendLimit),
     fallbacks: row.fallbacks,
     zero_data_retention: row.zeroDataRetention,
     prompt_storage: row.promptStorage,
@@ -26,6 +27,7 @@ export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Mon
     ...viewCredit(row.balance, credit),
     month,
     month_spent_usd: formatUsd(row.monthSpent),
+    day_spent_usd: row.daySpent === null ? null : formatUsd(row.daySpent),
   };
 }
 

@@ -10,6 +10,7 @@ import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts
 import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../limits.ts";
 import { admit } from "./counters/admit.ts";
+import { pushBudget } from "./counters/budgets.ts";
 import { load } from "./counters/load.ts";
 import { pushAccount, pushKeyMonth } from "./counters/push.ts";
 import { Tombstones } from "./counters/tombstones.ts";
@@ -27,14 +28,14 @@ export class EmbeddedCounters implements Counters {
     this.#tidiedAt = clock.monotonic();
   }
 
-  async admitMany({ month, requests }: AdmitBatch): Promise<AdmitBatchReply> {
+  async admitMany({ month, day = 0, requests }: AdmitBatch): Promise<AdmitBatchReply> {
     this.#tidyLogs();
     const now = this.#now();
-    const moment = { now, month, ...monthBounds(month), tombstones: this.#tombstones };
+    const moment = { now, month, day, ...monthBounds(month), tombstones: this.#tombstones };
     return { now, replies: requests.map((request) => admit(this.#space(request.workspace), request, moment)) };
   }
 
-  async resolveMany({ resolve, accounts, keyMonths }: ResolveBatch): Promise<NanoUsd[]> {
+  async resolveMany({ resolve, accounts, keyMonths, budgets = [] }: ResolveBatch): Promise<NanoUsd[]> {
     const now = this.#now();
     const freed = resolve.map((one) => {
       this.#tombstones.leave(one, one.as, now);
@@ -42,6 +43,7 @@ export class EmbeddedCounters implements Counters {
     });
     for (const push of accounts) pushAccount(this.#space(push.workspace), push);
     for (const push of keyMonths) pushKeyMonth(this.#space(push.workspace), push);
+    for (const push of budgets) pushBudget(this.#space(push.workspace), push);
     return freed;
   }
 

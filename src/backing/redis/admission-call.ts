@@ -1,10 +1,10 @@
 /** The arguments of admit.lua: a batch of requests. */
-import type { AdmitBatch, AdmitRequest } from "../counters.ts";
-import { monthBounds, type Month } from "../../kernel/clock.ts";
+import type { AdmitBatch, AdmitRequest, Budget } from "../counters.ts";
+import { dayAfter, monthBounds, type Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { holdMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import { baseName, callsFor } from "./calls.ts";
-import { headField, keyMonthField, monthField, windowField } from "./fields.ts";
+import { budgetField, headField, keyMonthField, monthField, windowField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 
 /** A request with its place in the batch: a call has them by workspace. */
@@ -18,7 +18,7 @@ export interface AdmissionCall {
 }
 
 /** @param store the store's current run, and whether a call must stay within a cluster's slot */
-export function admissionCalls({ month, requests }: AdmitBatch, store: { run: number; clustered: boolean }): AdmissionCall[] {
+export function admissionCalls({ month, day = 0, requests }: AdmitBatch, store: { run: number; clustered: boolean }): AdmissionCall[] {
   const { startMs, endMs } = monthBounds(month);
   const byWorkspace = placedByWorkspace(requests);
   return callsFor(byWorkspace.keys(), store.clustered).map((workspaces) => {
@@ -27,7 +27,7 @@ export function admissionCalls({ month, requests }: AdmitBatch, store: { run: nu
     const called: Placed[] = [];
     for (const workspace of workspaces) {
       const placed = byWorkspace.get(workspace) ?? [];
-      packRequests(packing, { workspace, month, placed });
+      packRequests(packing, { workspace, month, day, placed });
       called.push(...placed);
     }
     return { key: baseName(workspaces[0]), values: packedArguments(packing), placed: called };
@@ -46,8 +46,9 @@ function placedByWorkspace(requests: AdmitRequest[]): Map<WorkspaceId, Placed[]>
 
 function packRequests(
   { texts, numbers }: Packing,
-  { workspace, month, placed }: { workspace: WorkspaceId; month: Month; placed: Placed[] },
+  { workspace, month, day, placed }: { workspace: WorkspaceId; month: Month; day: number; placed: Placed[] },
 ): void {
+  const budgets = budgetsOf(placed);
   texts.push(baseName(workspace), headField, monthField(month));
   for (const [, { generation }] of placed) texts.push(generation);
   const keys = new Map<KeyId, number>();
@@ -56,7 +57,8 @@ function packRequests(
     keys.set(key, keys.size);
     texts.push(windowField(key), keyMonthField({ key, month }));
   }
-  numbers.push(placed.length, keys.size);
+  numbers.push(budgets === null ? placed.length : -placed.length, keys.size);
+  if (budgets !== null) packBudgets({ texts, numbers }, { budgets, month, day });
   for (const [, request] of placed) {
     texts.push(request.fingerprint);
     numbers.push(
@@ -68,5 +70,37 @@ function packRequests(
       request.deadline ?? Infinity,
       request.modelRefusal === null ? 0 : 1,
     );
+    if (budgets !== null) packLimits(numbers, { asked: request.budgets ?? [], budgets });
   }
+}
+
+/** All budgets of a workspace's requests by name, in the order of their fields; null: none has one. */
+function budgetsOf(placed: Placed[]): Map<string, Budget> | null {
+  let budgets: Map<string, Budget> | null = null;
+  for (const [, request] of placed) {
+    for (const budget of request.budgets ?? []) (budgets ??= new Map()).set(budget.name, budget);
+  }
+  return budgets;
+}
+
+function packBudgets(
+  { texts, numbers }: Packing,
+  { budgets, month, day }: { budgets: Map<string, Budget>; month: Month; day: number },
+): void {
+  const { startMs, endMs } = monthBounds(month);
+  numbers.push(budgets.size);
+  for (const { name, period } of budgets.values()) {
+    texts.push(budgetField(name));
+    if (period === "day") numbers.push(day, dayAfter(day));
+    else numbers.push(startMs, endMs);
+  }
+}
+
+function packLimits(
+  numbers: number[],
+  { asked, budgets }: { asked: readonly Budget[]; budgets: Map<string, Budget> },
+): void {
+  const places = [...budgets.keys()];
+  numbers.push(asked.length);
+  for (const { name, limit } of asked) numbers.push(places.indexOf(name), Number(limit));
 }

@@ -36,6 +36,12 @@ const outcomes: ((reply: ReplyReader, decided: DecidedRequest) => AdmitReply)[] 
   () => ({ outcome: "not_ready", what: "workspace" }),
   () => ({ outcome: "not_ready", what: "month" }),
   () => ({ outcome: "not_ready", what: "key" }),
+  () => ({ outcome: "not_ready", what: "budget" }),
+  (reply, { request }) => {
+    const budget = request.budgets?.[reply.number()];
+    if (budget === undefined) throw new Error("Cannot read a function's reply: it names a budget that its request does not have");
+    return { outcome: budget.refusal, headroom: reply.nano(), budget: budget.name, window: windowIn(reply) };
+  },
 ];
 
 export function readAdmission(reply: ReplyReader, decided: DecidedRequest): AdmitReply {

@@ -15,6 +15,16 @@ export function keyMonthField({ key, month }: { key: KeyId; month: Month }): str
   return `k:${key}:${month}`;
 }
 
+/** Spent and held of a budget, in the period that it is in. */
+export function budgetField(name: string): string {
+  return `b:${name}`;
+}
+
+/** The name of the budget that has this field. */
+export function budgetOf(field: string): string {
+  return field.slice(2);
+}
+
 /** A key's rate window. After {w} and a colon it also names the list of its times. */
 export function windowField(key: KeyId): string {
   return `n:${key}`;

@@ -1,24 +1,30 @@
 /** The arguments of load.lua and merge-windows.lua. */
 import type { WorkspaceLoad } from "../counters.ts";
 import { rateWindowMs, tombstoneMs } from "../limits.ts";
-import { keyMonthField, monthField } from "./fields.ts";
+import { budgetField, keyMonthField, monthField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 
 /** One call of merge-windows.lua with so many takes some 20 ms, in which Redis runs nothing else. */
 const timesPerCallMax = 20_000;
 
 /** The values of load.lua. A generation that is listed twice is one hold. */
-export function loadValues({ begun, account, holds }: WorkspaceLoad, run: number): (string | Buffer)[] {
+export function loadValues({ begun, account, budgets = [], holds }: WorkspaceLoad, run: number): (string | Buffer)[] {
   const { balance, sequence, months } = account;
-  const packing: Packing = { texts: [], numbers: [run, tombstoneMs, Number(balance), Number(sequence), months.length] };
+  const numbers = [run, tombstoneMs, Number(balance), Number(sequence), months.length, budgets.length];
+  const packing: Packing = { texts: [], numbers };
   for (const { month, spent } of months) {
     packing.texts.push(monthField(month));
     packing.numbers.push(Number(spent));
   }
+  for (const { name, since, spent } of budgets) {
+    packing.texts.push(budgetField(name));
+    packing.numbers.push(Number(spent), since);
+  }
   const open = new Map(holds.toReversed().map((hold) => [hold.generation, hold]));
   for (const hold of open.values()) {
-    packing.texts.push(hold.generation, keyMonthField(hold), hold.fingerprint);
-    packing.numbers.push(Number(hold.amount), hold.admittedAt, hold.deadline);
+    const counted = hold.budgets ?? [];
+    packing.texts.push(hold.generation, keyMonthField(hold), hold.fingerprint, ...counted.map(({ name }) => budgetField(name)));
+    packing.numbers.push(Number(hold.amount), hold.admittedAt, hold.deadline, counted.length, ...counted.map(({ since }) => since));
   }
   return [begun ?? "", ...packedArguments(packing)];
 }

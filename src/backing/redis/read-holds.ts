@@ -1,5 +1,6 @@
-/** Reads holds from a function's reply: six elements each. */
-import type { Hold } from "../counters.ts";
+/** Reads holds from a function's reply, as open-holds.lua appends them. */
+import type { BudgetHold, Hold } from "../counters.ts";
+import { budgetOf } from "./fields.ts";
 import { ReplyReader, type ReplyElement } from "./reply-reader.ts";
 
 const keyMonth = /^k:(.*):(\d{4}-\d\d)$/;
@@ -15,5 +16,12 @@ function readHold(reader: ReplyReader): Hold {
   const generation = reader.text();
   const [, key = "", month = ""] = keyMonth.exec(reader.text()) ?? [];
   const fingerprint = reader.text();
-  return { generation, key, month, fingerprint, amount: reader.nano(), admittedAt: reader.number(), deadline: reader.number() };
+  const [amount, admittedAt, deadline] = [reader.nano(), reader.number(), reader.number()];
+  const budgets = readBudgets(reader);
+  const hold = { generation, key, month, fingerprint, amount, admittedAt, deadline };
+  return budgets.length === 0 ? hold : { ...hold, budgets };
+}
+
+function readBudgets(reader: ReplyReader): BudgetHold[] {
+  return Array.from({ length: reader.number() }, () => ({ name: budgetOf(reader.text()), since: reader.number() }));
 }

@@ -4,7 +4,7 @@ import { countableBalance } from "../credit-bound.ts";
 import { previousMonth } from "../../kernel/clock.ts";
 import { rateWindowMs, tombstoneMs } from "../limits.ts";
 import { baseName, callsFor } from "./calls.ts";
-import { headField, keyMonthField, monthField } from "./fields.ts";
+import { budgetField, headField, keyMonthField, monthField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 import { numberOf } from "./resolutions.ts";
 import { resolveRounds, type ResolvePart } from "./resolve-part.ts";
@@ -32,10 +32,12 @@ export function resolveCalls(batch: ResolveBatch, clustered: boolean): ResolveCa
   );
 }
 
-function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMonths }: ResolvePart): void {
+function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMonths, budgets }: ResolvePart): void {
   const months = accounts.flatMap((account) => account.months.map(({ month }) => month));
   texts.push(baseName(workspace), headField);
-  numbers.push(resolve.length, accounts.length, months.length, keyMonths.length);
+  const hasBudgets = budgets.length > 0;
+  numbers.push(hasBudgets ? -1 - resolve.length : resolve.length, accounts.length, months.length, keyMonths.length);
+  if (hasBudgets) numbers.push(budgets.length);
   for (const [, { generation, as }] of resolve) {
     texts.push(generation);
     numbers.push(numberOf(as));
@@ -48,6 +50,10 @@ function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMo
   for (const push of keyMonths) {
     texts.push(keyMonthField(push));
     numbers.push(Number(push.spent), Number(push.version), Number(push.sequence));
+  }
+  for (const { name, spent, since, sequence } of budgets) {
+    texts.push(budgetField(name));
+    numbers.push(Number(spent), since, Number(sequence));
   }
   for (const month of months) texts.push(previousMonth(month));
 }

@@ -2,6 +2,7 @@
 import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
+import { budgetsOf, budgetWords } from "../credit/budgets.ts";
 import type { UnavailableReason } from "../models/model.ts";
 import { modelNotFoundMessage } from "../models/nearest-model.ts";
 import type { ModelsView } from "./models-view.ts";
@@ -9,7 +10,7 @@ import { unavailableMessages } from "../models/unavailable-message.ts";
 import { withNamedKeys } from "../models/own-keys/own-routes.ts";
 import { maximumCost } from "../models/price.ts";
 import { modelNotFound, priceCandidates, type RoutedPrice } from "./price-candidates.ts";
-import { callerWord } from "../../kernel/ids.ts";
+import { callerWord, isMemberCaller } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus } from "./message.ts";
 
@@ -31,6 +32,7 @@ export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models
   if (record === null) return { kind: "refused", code: "invalid_api_key" };
   if (!record.enabled) return { kind: "refused", code: "gateway_disabled" };
   const priced = price(admit, record, models);
+  const budgets = budgetsOf(record);
   return {
     record,
     maxOutputTokens: priced.maxOutputTokens,
@@ -46,6 +48,7 @@ export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models
       amount: priced.amount,
       keyLimit: record.monthlyLimit,
       workspaceLimit: record.workspaceLimit,
+      ...(budgets && { budgets }),
       modelRefusal: priced.refusal,
       deadline: admit.deadline,
     },
@@ -112,7 +115,7 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
       return {
         kind: "refused",
         code: reply.outcome,
-        message: limitMessage(prepared, reply.outcome, reply.headroom),
+        message: limitMessage(prepared, reply),
         window: windowOf(request, reply.window),
       };
     case "late":
@@ -164,14 +167,14 @@ function creditMessage(prepared: Prepared, available: NanoUsd): string {
   return rest + affordable(prepared, available);
 }
 
-function limitMessage(
-  prepared: Prepared,
-  code: "key_spend_limit_exceeded" | "account_spend_limit_exceeded",
-  headroom: NanoUsd,
-): string {
-  const whose = code === "key_spend_limit_exceeded" ? "this key's" : "the workspace's";
+type LimitRefusal = Extract<AdmitReply, { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded" }>;
+
+function limitMessage(prepared: Prepared, { outcome, headroom, budget }: LimitRefusal): string {
+  const ofMonth =
+    outcome === "key_spend_limit_exceeded" ? "this key's monthly spend limit" : "the workspace's monthly spend limit";
+  const limit = budget === undefined ? ofMonth : budgetWords(budget, isMemberCaller(prepared.request.key));
   const needed = formatUsd(prepared.request.amount);
-  const text = `The request would pass ${whose} monthly spend limit: it may cost up to ${needed} USD${byDearest(prepared)} and ${formatUsd(headroom)} USD are left`;
+  const text = `The request would pass ${limit}: it may cost up to ${needed} USD${byDearest(prepared)} and ${formatUsd(headroom)} USD are left`;
   return text + affordable(prepared, headroom);
 }
 

@@ -62,6 +62,8 @@ export interface RecordOnBus {
   start: string;
   requestsPerMinute: number | null;
   monthlyLimit: string | null;
+  /** Absent: none. */
+  dailyLimit?: string;
   enabled: boolean;
   earlyAccess: string[];
   fallbacks: boolean;

@@ -17,6 +17,7 @@ export function recordOnBus(record: KeyRecord): RecordOnBus {
     start: record.start,
     requestsPerMinute: record.requestsPerMinute,
     monthlyLimit: record.monthlyLimit?.toString() ?? null,
+    ...(record.dailyLimit && { dailyLimit: record.dailyLimit.toString() }),
     enabled: record.enabled,
     earlyAccess: record.earlyAccess,
     fallbacks: record.fallbacks,

@@ -13,6 +13,11 @@ const KeyDescription = Type.Object({
   monthly_spend_limit_usd: Type.Union([Type.String(), Type.Null()], {
     description: "The most that the key may spend in a calendar month (UTC), in USD as a decimal number; null: no limit",
   }),
+  daily_spend_limit_usd: Type.Optional(
+    Type.String({
+      description: "The most that the key may spend in a day (UTC), in USD as a decimal number; absent: no limit. An addition",
+    }),
+  ),
   rate_limit_rpm: Type.Union([Type.Integer(), Type.Null()], {
     description: `Requests in any 60 seconds; null: the default of ${requestsPerMinuteDefault}`,
   }),
@@ -41,6 +46,7 @@ export async function describeKey(request: Request, gateway: Gateway): Promise<R
     prefix: record.start,
     scopes: ["inference"],
     monthly_spend_limit_usd: record.monthlyLimit === null ? null : shortUsd(BigInt(record.monthlyLimit)),
+    ...(record.dailyLimit !== undefined && { daily_spend_limit_usd: shortUsd(BigInt(record.dailyLimit)) }),
     rate_limit_rpm: record.requestsPerMinute,
     ...money,
   };

@@ -1,6 +1,6 @@
 /** The ledger's absolute values, in the form that counters load. */
 import type { Queries } from "../../backing/backing.ts";
-import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
+import type { AccountPush, BudgetTotal, KeyMonthPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { selectAccount, selectHeads, selectKeyMonth } from "./store.ts";
@@ -10,11 +10,18 @@ const monthsMax = 2;
 
 export interface LoadedAccount {
   account: AccountPush;
+  /** Absent: none. */
+  budgets?: LoadedBudget[];
   /** Those of the requested generations that have ended, with a row in `generations`. */
   ended: Set<GenerationId>;
 }
 
-/** Balance, sequence, month totals and ended generations from one snapshot; null: there is no such workspace. */
+/** A budget's latest total, and the callers whose requests count against it; null: all of the workspace. */
+export interface LoadedBudget extends BudgetTotal {
+  callers: KeyId[] | null;
+}
+
+/** Balance, sequence, totals and ended generations from one snapshot; null: there is no such workspace. */
 export async function loadAccount(
   { workspace, generations }: { workspace: WorkspaceId; generations: GenerationId[] },
   sql: Queries,
@@ -22,7 +29,11 @@ export async function loadAccount(
   const row = await selectAccount({ workspace, generations, monthsMax }, sql);
   if (!row) return null;
   const months = (row.months ?? []).map(({ month, spent }) => ({ month, spent: BigInt(spent) }));
+  const budgets = row.budgets?.map(({ name, since, spent, callers }) => {
+    return { name, since: Number(since), spent: BigInt(spent), callers };
+  });
   return {
+    ...(budgets && { budgets }),
     account: { workspace, balance: row.balance, sequence: row.sequence, months },
     ended: new Set(row.ended),
   };

@@ -49,11 +49,13 @@ export async function appendEntry(entry: NewEntry, tx: Transaction): Promise<voi
 
 export interface AccountRow extends LedgerHead {
   months: { month: Month; spent: string }[] | null;
+  /** The latest total of each budget, with the callers that it counts; null: there are none. */
+  budgets: { name: string; since: string; spent: string; callers: KeyId[] | null }[] | null;
   ended: GenerationId[] | null;
 }
 
 /**
- * Head, totals of the newest months, and those of the generations that are charged, by one statement and thus one snapshot.
+ * Head, totals of the newest months and of budgets, and those of the generations that are charged, by one statement and thus one snapshot.
  * Totals are sent as text, since JSON has no 64-bit integers.
  */
 export async function selectAccount(
@@ -65,6 +67,13 @@ export async function selectAccount(
       (SELECT json_agg(json_build_object('month', newest.month, 'spent', newest.spent_nano::text)) FROM (
         SELECT month, spent_nano FROM workspace_months WHERE workspace_id = ${workspace} ORDER BY month DESC LIMIT ${monthsMax}
       ) AS newest) AS months,
+      CASE WHEN has_budgets THEN (
+        SELECT json_agg(json_build_object('name', name, 'since', since::text, 'spent', spent_nano::text,
+          'callers', budget_callers(workspace_id, name)))
+        FROM budget_totals AS total WHERE total.workspace_id = credit_accounts.workspace_id AND NOT EXISTS (
+          SELECT FROM budget_totals AS later
+          WHERE later.workspace_id = total.workspace_id AND later.name = total.name AND later.since > total.since)
+      ) END AS budgets,
       (SELECT json_agg(generation) FROM outcomes_of(${generations}::text[])) AS ended
     FROM credit_accounts WHERE workspace_id = ${workspace}`;
   return row;

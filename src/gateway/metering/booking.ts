@@ -1,13 +1,17 @@
 /** The effect of a set of charges on the books, computed before any row is written. */
 import type { AccountPush } from "../../backing/counters.ts";
-import type { Month } from "../../kernel/clock.ts";
+import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import type { BudgetSum } from "../credit/budget-store.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { minimum, type Charge } from "./charge.ts";
 
 /** The end of a workspace's chain. */
-export type AccountHead = Omit<AccountPush, "months">;
+export interface AccountHead extends Omit<AccountPush, "months"> {
+  /** Whether the ledger keeps totals of budgets for it. */
+  hasBudgets: boolean;
+}
 
 /** The present books of the named workspaces and generations, read under the locks of the accounts. */
 export interface Books {
@@ -59,6 +63,8 @@ export interface Booking {
   /** The sums that the rows add, for all named months: zero if the charge existed already. */
   months: MonthSum[];
   keyMonths: KeyMonthSum[];
+  /** The same by days, only of workspaces with budgets. */
+  budgets: BudgetSum[];
 }
 
 /** @param charges at most one for each generation */
@@ -66,7 +72,7 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
   const heads = new Map(before.map((head) => [head.workspace, { ...head }]));
   const entries = new Map<WorkspaceId, Entry>();
   const sums = new Sums();
-  const booking: Booking = { rows: [], entries: [], refused: new Set(), heads: [...heads.values()], months: [], keyMonths: [] };
+  const booking: Booking = { rows: [], entries: [], refused: new Set(), heads: [...heads.values()], months: [], keyMonths: [], budgets: [] };
   for (const charge of charges) {
     const { generation, workspace, outcome, ownKey } = charge.settlement;
     const head = heads.get(workspace);
@@ -80,9 +86,11 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
       booking.rows.push({ ...taken, late: present !== undefined, entry });
     }
     sums.add(taken, taken.cost);
+    if (head.hasBudgets) sums.addToBudgets(taken, taken.cost);
   }
-  const { months, keyMonths } = sums;
-  return { ...booking, entries: [...entries.values()], months: [...months.values()], keyMonths: [...keyMonths.values()] };
+  const { months, keyMonths, budgets } = sums;
+  const totals = { months: [...months.values()], keyMonths: [...keyMonths.values()], budgets: [...budgets.values()] };
+  return { ...booking, entries: [...entries.values()], ...totals };
 }
 
 /** Limits a charge to the balance, which may be less than the reservation after late charges, whose reservation had been released. */
@@ -110,6 +118,8 @@ class Sums {
   readonly months = new Map<string, MonthSum>();
   /** By key and month, like their rows. */
   readonly keyMonths = new Map<string, KeyMonthSum>();
+  /** By key and day. */
+  readonly budgets = new Map<string, BudgetSum>();
 
   add({ settlement: { workspace, key, month, admittedAt } }: Charge, spent: NanoUsd): void {
     const ofMonth = this.months.get(`${workspace} ${month}`);
@@ -121,5 +131,13 @@ class Sums {
       ofKey.spent += spent;
       ofKey.usedAt = Math.max(ofKey.usedAt, admittedAt);
     }
+  }
+
+  /** A request counts for the day and the month of its admission. */
+  addToBudgets({ settlement: { workspace, key, admittedAt } }: Charge, spent: NanoUsd): void {
+    const day = dayOf(admittedAt);
+    const sum = this.budgets.get(`${key} ${day}`);
+    if (sum) sum.spent += spent;
+    else this.budgets.set(`${key} ${day}`, { workspace, key, day, month: monthBounds(monthOf(admittedAt)).startMs, spent });
   }
 }

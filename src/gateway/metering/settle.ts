@@ -2,7 +2,7 @@
  * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the
  * release of holds. A repetition after a crash finds its charge and only pushes again.
  */
-import type { AccountPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
+import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import { chargeOf, type Charge } from "./charge.ts";
@@ -23,6 +23,8 @@ export interface Booked {
   /** The heads and totals of all named workspaces and keys, for the counters. */
   accounts: AccountPush[];
   keyMonths: KeyMonthPush[];
+  /** Of those that the ledger keeps; absent: none. */
+  budgets?: BudgetPush[];
 }
 
 export interface SettleParts {
@@ -48,7 +50,8 @@ export async function settle(
       generation: settlement.generation,
       as: settlement.outcome,
     }));
-  await counters.resolveMany({ resolve, accounts: booked.accounts, keyMonths: booked.keyMonths });
+  const { accounts, keyMonths, budgets = [] } = booked;
+  await counters.resolveMany({ resolve, accounts, keyMonths, ...(budgets.length > 0 && { budgets }) });
   return { charges, booked };
 }
 

@@ -6,6 +6,7 @@ import { arrayText, recordsText } from "../../backing/array-text.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
 import { monthOf } from "../../kernel/clock.ts";
+import { addToBudgets } from "../credit/budget-store.ts";
 import { bookingOf, type AccountHead, type Books, type Entry, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
 import type { Charge } from "./charge.ts";
 import { GenerationsMonths } from "./months-store.ts";
@@ -25,20 +26,23 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
   const { rows, entries, refused, heads, ...sums } = bookingOf(charges, await readBooks(tx, charges));
   const late = rows.filter((row) => row.late);
   if (late.length > 0) await removeUncharged(tx, late);
-  const [months, keyMonths] = await Promise.all([
+  const [months, keyMonths, budgets] = await Promise.all([
     addToMonths(tx, sums.months),
     addToKeyMonths(tx, sums.keyMonths),
+    addToBudgets(sums.budgets, tx),
     writeRows(tx, rows),
     writeEntries(tx, entries),
     moveHeads(tx, entries),
   ]);
   const sequences = new Map(heads.map(({ workspace, sequence }) => [workspace, sequence]));
+  const sequenceOf = (workspace: string): bigint => sequences.get(workspace) ?? 0n;
   return {
     fresh: new Map(rows.map(({ settlement, cost, excess }) => [settlement.generation, { cost, excess }])),
     refused,
     late: generationsOf(late),
-    accounts: heads.map((head) => ({ ...head, months: months.get(head.workspace) ?? [] })),
-    keyMonths: keyMonths.map((total) => ({ ...total, sequence: sequences.get(total.workspace) ?? 0n })),
+    accounts: heads.map(({ hasBudgets: _, ...head }) => ({ ...head, months: months.get(head.workspace) ?? [] })),
+    keyMonths: keyMonths.map((total) => ({ ...total, sequence: sequenceOf(total.workspace) })),
+    ...(budgets.length > 0 && { budgets: budgets.map((total) => ({ ...total, sequence: sequenceOf(total.workspace) })) }),
   };
 }
 
@@ -51,7 +55,7 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
   const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))];
   const [heads, booked] = await Promise.all([
     tx<AccountHead[]>`
-      SELECT workspace_id AS workspace, balance_nano AS balance, sequence
+      SELECT workspace_id AS workspace, balance_nano AS balance, sequence, has_budgets AS "hasBudgets"
       FROM unnest(${arrayText(workspaces, (id) => id)}::text[]) AS named (id) JOIN credit_accounts ON workspace_id = named.id
       ORDER BY workspace_id FOR NO KEY UPDATE OF credit_accounts`,
     tx<{ generation: string; outcome: Row["settlement"]["outcome"] }[]>`

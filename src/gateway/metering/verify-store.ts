@@ -263,6 +263,15 @@ function disconnectIsCharged(sql: Queries): Promise<Finding> {
     WHERE status = 499 AND first_token_ms IS NOT NULL AND excess_nano IS NOT NULL`);
 }
 
+/** A budget's total is the sum of the charges of its callers in its period. */
+function budgetsAgree(sql: Queries): Promise<Finding> {
+  return only(sql<Finding[]>`
+    SELECT count(*) AS rows,
+      min(format('workspace %s, budget %s from %s on: a total of %s where the charges sum up to %s', workspace_id, name, since, spent_nano, charged))
+        FILTER (WHERE spent_nano <> charged) AS broken
+    FROM (SELECT *, budget_spent(workspace_id, name, since) AS charged FROM budget_totals) AS total`);
+}
+
 /** By the names that `ledger verify` shows, in the order of the checks. */
 export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Finding>>> = {
   gapless_chain: chainIsGapless,
@@ -281,4 +290,5 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   usage_spans_agree: usageSpansAgree,
   usage_kinds_agree: usageKindsAgree,
   statement_matches_ledger: statementsMatch,
+  budget_totals: budgetsAgree,
 };

@@ -130,7 +130,7 @@ describe.each(databases)("the rows of a charge on $name", ({ open }) => {
 
   test("a key's last use is its newest time of admission", async () => {
     const { key, metering, ended } = await money.customer();
-    const lastUsed = async () => (await selectKey({ id: key, month: "2026-11" }, money.sql))?.lastUsedAt;
+    const lastUsed = async () => (await selectKey({ id: key, now: Date.UTC(2026, 10, 20) }, money.sql))?.lastUsedAt;
     expect(await lastUsed()).toBeNull();
     const noon = Date.UTC(2026, 10, 20, 12);
     await metering.settle([ended({ admittedAt: noon }), ended({ admittedAt: noon + 5_000 })]);

@@ -1,14 +1,16 @@
 import type { Dump } from "../../support/counters/harness.ts";
 import { Notes, type Finding, type Settled } from "../evidence.ts";
 
-/** I-9: the reserved totals of the counters, in all and by month and key, always equal the sum of their holds. */
+/** I-9: the reserved totals of the counters, in all, by month and key and by budget, always equal the sum of their holds. */
 export function countersConserve(workspace: string, { account, totals, holds, deadlines }: Dump): Finding {
   const notes = new Notes();
   const sums = new Map<string, bigint>();
   const add = (name: string, amount: bigint) => sums.set(name, (sums.get(name) ?? 0n) + amount);
   for (const [generation, record] of Object.entries(holds)) {
-    const [, amount = "0", key, month, , deadline] = record.split("|");
-    for (const name of ["reserved", `:${month}`, `${key}:${month}`]) add(name, BigInt(amount));
+    const [, amount = "0", key, month, , deadline, budgets = ""] = record.split("|");
+    // A budget is in one period at a time; holds of earlier ones count no longer.
+    const counting = budgets.split(",").filter((budget) => budget in totals);
+    for (const name of ["reserved", `:${month}`, `${key}:${month}`, ...counting]) add(name, BigInt(amount));
     notes.check(deadlines[generation] === Number(deadline), () => `${workspace}: the sweeper cannot find ${generation}`);
   }
   notes.check(Object.keys(deadlines).length === Object.keys(holds).length, () => `${workspace}: deadlines without holds`);

@@ -1,9 +1,10 @@
+import { budgetText } from "../../support/counters/harness.ts";
 import { Notes, type Finding, type Settled } from "../evidence.ts";
 
-/** I-10: at the end of a run the counters equal the ledger: balance, sequence, and the monthly totals that they have. */
+/** I-10: at the end of a run the counters equal the ledger: balance, sequence, and the totals that they have. */
 export function countersEqualLedger(settled: Settled[]): Finding {
   const notes = new Notes();
-  for (const { workspace, counters, account, keyMonths } of settled) {
+  for (const { workspace, counters, account, keyMonths, budgets = [] } of settled) {
     if (!counters.ready) continue;
     const { balance, sequence } = counters.account;
     const isHead = balance === String(account.balance) && sequence === String(account.sequence);
@@ -18,6 +19,13 @@ export function countersEqualLedger(settled: Settled[]): Finding {
         known === String(spent),
         () => `${workspace}, ${key}:${month}: counters have ${known}, the ledger has ${spent}`,
       );
+    }
+    for (const budget of budgets) {
+      const known = counters.totals[budgetText(budget)]?.spent ?? null;
+      if (known === null) continue;
+      notes.check(known === String(budget.spent), () => {
+        return `${workspace}, ${budgetText(budget)}: counters have ${known}, the ledger has ${budget.spent}`;
+      });
     }
   }
   return notes;

@@ -9,6 +9,7 @@ export const storedInvariants = {
   "I-8": ["entries_add_up", "charges_sum_to_entries", "cost_rounded_half_up"],
   "I-16": ["charge_within_reservation", "charge_leaves_no_debt"],
   "I-17": ["leaving_is_charged"],
+  "I-20": ["budget_totals"],
   "I-11": ["workspace_month_totals", "key_month_totals", "usage_adds_up", "usage_spans_agree", "usage_kinds_agree"],
 } as const satisfies Record<string, readonly string[]>;
 

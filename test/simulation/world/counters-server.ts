@@ -130,6 +130,7 @@ function copyOf(space: WorkspaceCounters): WorkspaceCounters {
     ...space,
     months: months(space.months),
     keyMonths: new Map([...space.keyMonths].map(([key, all]) => [key, months(all)])),
+    budgets: new Map([...space.budgets].map(([name, counter]) => [name, { ...counter }])),
     logs: new Map([...space.logs].map(([key, log]) => [key, copyOfLog(log)])),
     holds: new Map(space.holds),
   };

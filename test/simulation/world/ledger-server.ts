@@ -37,6 +37,7 @@ export class LedgerServer {
     return {
       account: (workspace, generations) => this.server.call(host, () => this.ledger.account(workspace, generations)),
       keyMonth: (workspace, key, month) => this.server.call(host, () => this.ledger.keyMonth(workspace, key, month)),
+      budgets: (workspace, totals) => this.server.call(host, () => this.ledger.budgets(workspace, totals)),
       heads: (workspaces) => this.server.call(host, () => this.ledger.heads(workspaces)),
     };
   }
@@ -63,12 +64,12 @@ export class LedgerServer {
   async #settle(charges: Charge[]): Promise<Booked> {
     const booked = await this.ledger.settle(charges);
     for (const { settlement } of charges) {
-      const { generation, workspace, key, month, outcome, reserved, endpoint } = settlement;
+      const { generation, workspace, key, month, admittedAt, outcome, reserved, endpoint } = settlement;
       const fresh = booked.fresh.get(generation);
       if (!fresh) continue;
       const { cost, excess } = fresh;
       const cut = settlement.status === 500 && settlement.usageEstimated;
-      const facts = { generation, workspace, key, month, outcome, reserved: BigInt(reserved), cost, excess, cut };
+      const facts = { generation, workspace, key, month, admittedAt, outcome, reserved: BigInt(reserved), cost, excess, cut };
       const own = settlement.ownKey && { ownKey: { id: settlement.ownKey.id, listCost: BigInt(settlement.ownKey.listCost) } };
       const knownBy = outcome === "expired" ? this.knownBy.get(generation) : undefined;
       this.#recorder.note({

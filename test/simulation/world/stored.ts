@@ -1,4 +1,5 @@
 /** Writes the in-memory ledgers of many runs into a real database and verifies them as production does. */
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Database } from "../../../src/backing/backing.ts";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
@@ -33,7 +34,7 @@ export class StoredLedgers implements AsyncDisposable {
   /** Verifies exactly these ledgers. Their workspaces must all have different names. */
   async verify(ledgers: readonly MemoryLedger[]): Promise<Verification> {
     const sql = this.#sql;
-    await sql`TRUNCATE workspaces, ledger_entries, generations, workspace_months, key_months CASCADE`;
+    await sql`TRUNCATE workspaces, ledger_entries, generations, workspace_months, key_months, budget_totals CASCADE`;
     await new GenerationsMonths(sql).make(
       ledgers.flatMap(({ charges }) => [...charges.values()].map(({ settlement }) => settlement)),
     );
@@ -69,7 +70,15 @@ function rowsOf(ledgers: readonly MemoryLedger[]): Record<string, Row[]> {
         workspace_id,
         balance_nano: text(balance),
         sequence: text(sequence),
+        has_budgets: false,
       })),
+    ),
+    ...memberRows(ledgers),
+    budget_totals: ledgers.flatMap(({ budgetTotals }) =>
+      [...budgetTotals].map(([key, spent]) => {
+        const [workspace_id = "", name = "", since = ""] = key.split(" ");
+        return { workspace_id, name, since, spent_nano: text(spent) };
+      }),
     ),
     ledger_entries: ledgers.flatMap(entryRows),
     generations: ledgers.flatMap(generationRows),
@@ -100,6 +109,21 @@ const switches = {
   early_access: "{}",
   created_at: at,
 };
+
+/** Members who own keys, which budgets of members need. */
+function memberRows(ledgers: readonly MemoryLedger[]): Record<"members" | "api_keys", Row[]> {
+  const owned = ledgers.flatMap(({ owners }) => [...owners]);
+  const ofMember = (caller: string) => ({ workspace_id: caller.replace("mbr", "ws"), email: `${caller}@example.com` });
+  const members = [...new Set(owned.map(([, caller]) => caller))].map((caller_id) => {
+    return { ...ofMember(caller_id), caller_id, role: "member", active: true, created_at: at };
+  });
+  const keys = owned.map(([id, caller]) => {
+    const { workspace_id, email: owner_email } = ofMember(caller);
+    const hash = `\\x${createHash("sha256").update(id).digest("hex")}`;
+    return { id, workspace_id, owner_email, kind: "inference", name: id, hash, start: id, created_at: at };
+  });
+  return { members, api_keys: keys };
+}
 
 function entryRows({ accounts }: MemoryLedger): Row[] {
   return [...accounts].flatMap(([workspace_id, { entries }]) =>

@@ -1,5 +1,6 @@
 /** The world of a run: its servers, processes and clients, and the faults that can hit them. */
 import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
+import { budgetFields, memberOf, noBudgets, noteBudgets } from "../budgets.ts";
 import { allModels, chatModels } from "../catalog.ts";
 import type { Chance } from "../chance.ts";
 import { Clients, someEmbedding, someRequest } from "../clients.ts";
@@ -276,12 +277,14 @@ export class World {
   #openWorkspaces(): void {
     const { workspaces, witness } = this.plan;
     const none = { providers: [], fallback: false };
-    const rich = { id: witness.record.workspace, credit: 1_000_000_000n, keys: [witness], own: none };
-    for (const { id, credit, keys, own } of [...workspaces, rich]) {
+    const rich = { id: witness.record.workspace, credit: 1_000_000_000n, keys: [witness], budgets: noBudgets, own: none };
+    for (const { id, credit, keys, budgets, own } of [...workspaces, rich]) {
       this.ledger.ledger.open(id, credit);
       this.recorder.note({ kind: "credited", workspace: id, amount: credit });
       const ownKeys = this.plan.isMixed ? this.secrets.issueAll(id, own) : {};
-      for (const { hash, record } of keys) this.#record(hash, { ...record, ...ownKeys });
+      for (const { record } of keys) this.ledger.ledger.owners.set(record.id, memberOf(id));
+      for (const [place, { hash, record }] of keys.entries())
+        this.#record(hash, { ...record, ...ownKeys, ...budgetFields({ id, budgets }, place) });
     }
   }
 
@@ -291,5 +294,6 @@ export class World {
     this.recorder.note({ kind: "rate", key, requestsPerMinute: record.requestsPerMinute ?? 60 });
     this.recorder.note({ kind: "spend limit", workspace, key, limit: record.monthlyLimit });
     this.recorder.note({ kind: "spend limit", workspace, key: null, limit: record.workspaceLimit });
+    noteBudgets(record, { owners: this.ledger.ledger.owners, recorder: this.recorder });
   }
 }

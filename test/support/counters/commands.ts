@@ -13,6 +13,30 @@ const version = fc.bigInt(0n, 12n);
 const month = fc.constantFrom<string[]>("2026-10", "2026-11", "2026-12", "2027-01");
 const months = fc.uniqueArray(fc.record({ month, spent: amount }), { selector: (total) => total.month, maxLength: 3 });
 
+export const budgetNames = ["day:k1", "day:", "month:mbr-1"] as const;
+const budgetName = fc.constantFrom<string[]>(...budgetNames);
+/** The present period, or one before or after it. */
+const periodIn = fc.constantFrom(0, 0, 0, -1, 1);
+const budgets = fc.oneof(
+  { weight: 3, arbitrary: fc.constant([]) },
+  {
+    weight: 2,
+    arbitrary: fc.subarray([...budgetNames], { minLength: 1 }).chain((names) =>
+      fc.tuple(
+        ...names.map((name) =>
+          fc.constantFrom(10n, 40n, 100n, 1_000n).map((most) => ({
+            name,
+            period: name.startsWith("day:") ? ("day" as const) : ("month" as const),
+            limit: most,
+            refusal: name === "day:k1" ? ("key_spend_limit_exceeded" as const) : ("account_spend_limit_exceeded" as const),
+          })),
+        ),
+      ),
+    ),
+  },
+);
+const budgetTotal = fc.record({ name: budgetName, periodIn, spent: amount });
+
 const request = fc.record({
   generation,
   workspace,
@@ -22,6 +46,7 @@ const request = fc.record({
   amount,
   keyLimit: limit,
   workspaceLimit: limit,
+  budgets,
   modelRefusal: fc.option(fc.constant("no_price"), { freq: 9 }).map((refusal) => (refusal === null ? "no_price" : null)),
   /** Relative to the store's clock when it is sent. */
   deadlineIn: fc.constantFrom(null, null, null, null, 0, 2_000, -1),
@@ -40,6 +65,7 @@ const resolve = fc.record({
   resolve: fc.array(fc.record({ workspace, generation, as: fc.constantFrom(...resolutions) }), { maxLength: 3 }),
   accounts: fc.array(fc.record({ workspace, balance, sequence: version, months }), { maxLength: 2 }),
   keyMonths: fc.array(fc.record({ workspace, key, month, spent: amount, version, sequence: version }), { maxLength: 3 }),
+  budgets: fc.array(fc.record({ workspace, name: budgetName, periodIn, spent: amount, sequence: version }), { maxLength: 2 }),
 });
 
 /**
@@ -49,6 +75,7 @@ const resolve = fc.record({
 const load = fc.record({
   kind: fc.constant("load" as const),
   account: fc.record({ workspace, balance, sequence: version, months }),
+  budgets: fc.uniqueArray(budgetTotal, { selector: ({ name }) => name, maxLength: 3 }),
   /** Whether the holds that the store still has are included; those that ended in the ledger are not. */
   keepsHolds: fc.boolean(),
   reported: fc.array(fc.record({ generation, key, amount }), { maxLength: 2 }),

@@ -1,7 +1,7 @@
 import { EmbeddedCounters } from "../../../src/backing/embedded/counters.ts";
 import { unknownWorkspace } from "../../../src/backing/embedded/counters/workspace-counters.ts";
 import { ManualClock } from "../clock.ts";
-import { countedTimes, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
+import { budgetText, countedTimes, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
 
 export async function openEmbeddedHarness(): Promise<CountersHarness> {
   const clock = new ManualClock(countersStartMs);
@@ -28,6 +28,9 @@ export function dumpEmbedded(counters: EmbeddedCounters, { workspace, clockMs }:
       if (spent === null && held === 0n) continue;
       totals[`${key}:${month}`] = { spent: spent?.toString() ?? null, version: String(version), held: String(held) };
     }
+  }
+  for (const [name, { since, spent, version, held }] of space.budgets) {
+    totals[budgetText({ name, since })] = { spent: String(spent), version: String(version), held: String(held) };
   }
   const { ready, balance, sequence, reserved } = space;
   const holds = [...space.holds.values()];

@@ -1,5 +1,5 @@
 /** Counters with a clock that a test moves and a view of their state, on which both implementations must agree. */
-import type { Counters, Hold } from "../../../src/backing/counters.ts";
+import type { BudgetHold, Counters, Hold } from "../../../src/backing/counters.ts";
 import { rateWindowMs } from "../../../src/backing/limits.ts";
 
 /** The start of a test's time: in the middle of a month. */
@@ -13,11 +13,11 @@ export interface Dump {
   ready: boolean;
   /** Balance, its sequence, and the sum of holds. */
   account: { balance: string; sequence: string; reserved: string };
-  /** By month, and by key and month. */
+  /** By month, by key and month, and by budget and the beginning of its period. */
   totals: Record<string, { spent: string | null; version: string; held: string }>;
   /** By key: the times that still count. */
   windows: Record<string, number[]>;
-  /** By generation, as fingerprint|amount|key|month|admitted at|deadline. */
+  /** By generation, as fingerprint|amount|key|month|admitted at|deadline, and its budgets after commas if it has any. */
   holds: Record<string, string>;
   /** By generation: when the sweeper checks it. */
   deadlines: Record<string, number>;
@@ -35,8 +35,13 @@ export interface CountersHarness extends AsyncDisposable {
   dump(workspace: string): Promise<Dump>;
 }
 
-export function holdText({ fingerprint, amount, key, month, admittedAt, deadline }: Hold): string {
-  return [fingerprint, amount, key, month, admittedAt, deadline].join("|");
+export function holdText({ fingerprint, amount, key, month, admittedAt, deadline, budgets }: Hold): string {
+  const text = [fingerprint, amount, key, month, admittedAt, deadline].join("|");
+  return budgets ? `${text}|${budgets.map(budgetText).join(",")}` : text;
+}
+
+export function budgetText({ name, since }: BudgetHold): string {
+  return `${name}@${since}`;
 }
 
 /** Expired times may still be there: they do not count. */

@@ -1,9 +1,9 @@
 /** Runs commands on counters and on the naive ones, and checks every reply and every state against the invariants. */
 import { expect } from "bun:test";
-import type { AdmitReply, AdmitRequest, Hold, WorkspaceLoad } from "../../../src/backing/counters.ts";
-import { monthBounds, monthOf } from "../../../src/kernel/clock.ts";
+import type { AdmitReply, AdmitRequest, BudgetTotal, Hold, WorkspaceLoad } from "../../../src/backing/counters.ts";
+import { dayOf, monthBounds, monthOf, previousMonth } from "../../../src/kernel/clock.ts";
 import { countersConserve } from "../../invariants/checks/counters-conserve.ts";
-import type { Command } from "./commands.ts";
+import { budgetNames, type Command } from "./commands.ts";
 import { countedWorkspaces, countersStartMs, type CountersHarness, type Dump } from "./harness.ts";
 import { NaiveCounters } from "./naive.ts";
 
@@ -96,15 +96,17 @@ export class History {
   async #admit({ requests, inMonth }: Admit): Promise<void> {
     const now = this.#observe();
     const month = inMonth ? monthOf(now) : "2026-09";
-    const batch = requests.map(({ deadlineIn, ...request }) => ({
+    const day = inMonth ? dayOf(now) : 0;
+    const batch = requests.map(({ deadlineIn, budgets, ...request }) => ({
       ...request,
+      ...(budgets.length > 0 && { budgets }),
       deadline: deadlineIn === null ? null : now + deadlineIn,
     }));
-    const expected = batch.map((request) => this.#naive.admit(request, { now, month }));
+    const expected = batch.map((request) => this.#naive.admit(request, { now, month, day }));
     const isRefused = expected.every((reply) => reply.outcome !== "admitted" || reply.replay);
     for (const store of this.#stores) {
       const before = isRefused ? await dumpAll(store) : null;
-      expect(await store.counters.admitMany({ month, requests: batch })).toEqual({ now, replies: expected });
+      expect(await store.counters.admitMany({ month, day, requests: batch })).toEqual({ now, replies: expected });
       if (before) expect(await dumpAll(store)).toEqual(before);
     }
     for (const [index, reply] of expected.entries()) this.#checkReply(batch[index], reply);
@@ -120,19 +122,24 @@ export class History {
     expect(times.filter((time) => this.#trueTime < time + 60_000).length).toBeLessThanOrEqual(request.requestsPerMinute);
   }
 
-  async #resolve({ resolve, accounts, keyMonths }: Command & { kind: "resolve" }): Promise<void> {
+  async #resolve({ resolve, accounts, keyMonths, budgets: told }: Command & { kind: "resolve" }): Promise<void> {
     const now = this.#observe();
     const freed = resolve.map((one) => this.#naive.resolve(one, now));
     for (const push of accounts) this.#naive.pushAccount(push);
     for (const push of keyMonths) this.#naive.pushKeyMonth(push);
-    await this.#all(async ({ counters }) => expect(await counters.resolveMany({ resolve, accounts, keyMonths })).toEqual(freed));
+    const budgets = told.map(({ workspace, sequence, ...total }) => ({ workspace, sequence, ...totalAt(total, now) }));
+    for (const push of budgets) this.#naive.pushBudget(push);
+    const batch = { resolve, accounts, keyMonths, ...(budgets.length > 0 && { budgets }) };
+    await this.#all(async ({ counters }) => expect(await counters.resolveMany(batch)).toEqual(freed));
   }
 
-  async #load({ account, keepsHolds, reported, windows }: Command & { kind: "load" }): Promise<void> {
+  /** A hold counts against the budgets of the load that it was admitted under, as a worker finds out. */
+  async #load({ account, budgets: told, keepsHolds, reported, windows }: Command & { kind: "load" }): Promise<void> {
     const now = this.#observe();
     const month = monthOf(now);
     const known = keepsHolds ? this.#naive.space(account.workspace).holds : [];
-    const told = reported.map((one): Hold => ({
+    const budgets = told.map((total) => totalAt(total, now));
+    const found = reported.map((one): Hold => ({
       ...one,
       fingerprint: "f00d",
       month,
@@ -141,7 +148,8 @@ export class History {
     }));
     const load: WorkspaceLoad = {
       account,
-      holds: [...known, ...told],
+      ...(budgets.length > 0 && { budgets }),
+      holds: [...known, ...found].map((hold) => countedIn(hold, budgets)),
       windows: windows.map(({ key, agesMs }) => ({ key, times: agesMs.map((age) => now - age) })),
     };
     this.#naive.load(load, now);
@@ -152,9 +160,10 @@ export class History {
     const month = monthOf(this.#now);
     for (const workspace of countedWorkspaces) {
       const account = { workspace, balance, sequence: 5n, months: [{ month, spent: 0n }] };
-      await this.play({ kind: "load", account, keepsHolds: true, reported: [], windows: [] });
+      await this.play({ kind: "load", account, budgets: [], keepsHolds: true, reported: [], windows: [] });
       const keyMonths = ["k1", "k2"].map((key) => ({ workspace, key, month, spent: 0n, version: 0n, sequence: 5n }));
-      await this.play({ kind: "resolve", resolve: [], accounts: [account], keyMonths });
+      const budgets = budgetNames.map((name) => ({ workspace, name, periodIn: 0 as const, spent: 0n, sequence: 5n }));
+      await this.play({ kind: "resolve", resolve: [], accounts: [account], keyMonths, budgets });
     }
   }
 
@@ -172,6 +181,29 @@ export class History {
       expect(await counters.overdue(workspace, 3)).toEqual(overdue.slice(0, 3));
     });
   }
+}
+
+interface RandomTotal {
+  name: string;
+  /** How many periods after the present one. */
+  periodIn: number;
+  spent: bigint;
+}
+
+function totalAt({ name, periodIn, spent }: RandomTotal, now: number): BudgetTotal {
+  if (name.startsWith("day:")) return { name, since: dayOf(now) + periodIn * 86_400_000, spent };
+  const { startMs, endMs } = monthBounds(monthOf(now));
+  const since = periodIn > 0 ? endMs : periodIn < 0 ? monthBounds(previousMonth(monthOf(now))).startMs : startMs;
+  return { name, since, spent };
+}
+
+/** Counts a hold against those of the totals whose period it was admitted in. */
+function countedIn({ budgets: _, ...hold }: Hold, totals: readonly BudgetTotal[]): Hold {
+  const counting = totals.filter(({ name, since }) => {
+    const at = { name, periodIn: 0, spent: 0n };
+    return totalAt(at, hold.admittedAt).since === since && (name !== "day:k1" || hold.key === "k1");
+  });
+  return counting.length === 0 ? hold : { ...hold, budgets: counting.map(({ name, since }) => ({ name, since })) };
 }
 
 function dumpAll(store: CountersHarness): Promise<Dump[]> {

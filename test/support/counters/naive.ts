@@ -6,6 +6,9 @@ import type {
   AccountPush,
   AdmitReply,
   AdmitRequest,
+  Budget,
+  BudgetHold,
+  BudgetPush,
   Hold,
   KeyMonthPush,
   RateWindow,
@@ -13,7 +16,7 @@ import type {
   Resolve,
   WorkspaceLoad,
 } from "../../../src/backing/counters.ts";
-import { monthOf } from "../../../src/kernel/clock.ts";
+import { dayOf, monthBounds, monthOf } from "../../../src/kernel/clock.ts";
 
 interface Versioned {
   value: bigint;
@@ -25,12 +28,18 @@ class NaiveWorkspace {
   balance: Versioned = { value: 0n, version: -1n };
   months = new Map<string, Versioned>();
   keyMonths = new Map<string, Versioned>();
+  budgets = new Map<string, Versioned & { since: number }>();
   holds: Hold[] = [];
   times = new Map<string, number[]>();
   tombstones: { generation: string; as: Resolution; until: number }[] = [];
 
   held(of: Partial<Pick<Hold, "key" | "month">> = {}): bigint {
     const counted = this.holds.filter((hold) => (of.key ?? hold.key) === hold.key && (of.month ?? hold.month) === hold.month);
+    return counted.reduce((sum, { amount }) => sum + amount, 0n);
+  }
+
+  heldIn({ name, since }: BudgetHold): bigint {
+    const counted = this.holds.filter(({ budgets = [] }) => budgets.some((one) => one.name === name && one.since === since));
     return counted.reduce((sum, { amount }) => sum + amount, 0n);
   }
 
@@ -75,7 +84,7 @@ export class NaiveCounters {
     }
   }
 
-  admit(request: AdmitRequest, { now, month }: { now: number; month: string }): AdmitReply {
+  admit(request: AdmitRequest, { now, month, day }: { now: number; month: string; day: number }): AdmitReply {
     const space = this.space(request.workspace);
     if (!space.ready) return { outcome: "not_ready", what: "workspace" };
     const hold = space.holds.find(({ generation }) => generation === request.generation);
@@ -83,15 +92,27 @@ export class NaiveCounters {
     const resolved = space.tombstones.find(({ generation }) => generation === request.generation);
     if (resolved) return { outcome: "already_resolved", as: resolved.as };
     if (request.deadline !== null && now > request.deadline) return { outcome: "late" };
-    if (monthOf(now) !== month) return { outcome: "wrong_month", now };
-    const { times, at } = space.counted(request.key, now);
+    const { budgets = [] } = request;
+    const isOtherDay = budgets.some(({ period }) => period === "day") && dayOf(now) !== day;
+    if (monthOf(now) !== month || isOtherDay) return { outcome: "wrong_month", now };
+    const { times, at: latest } = space.counted(request.key, now);
     const window = windowOf(times, { request, now });
     if (times.length >= request.requestsPerMinute) return { outcome: "rate_limited", retryAfterMs: window.resetMs, window };
     if (request.modelRefusal !== null) return { outcome: "model_refused", reason: request.modelRefusal, window };
+    const unknown = unknownTotal(space, request, month);
+    if (unknown) return unknown;
+    const known = budgets.map((budget) => ({ budget, total: space.budgets.get(budget.name), since: startOf(budget, now) }));
+    if (known.some(({ total, since }) => !total || total.since < since)) return { outcome: "not_ready", what: "budget" };
+    const at = Math.max(latest, ...known.map(({ total }) => total?.since ?? 0));
+    if (known.some(({ budget, total, since }) => total?.since === since && startOf(budget, at) > since)) {
+      return { outcome: "wrong_month", now };
+    }
     const refusal = refuseMoney(space, request, month);
-    if (refusal) return refusal.outcome === "not_ready" ? refusal : { ...refusal, window };
+    if (refusal) return { ...refusal, window };
     const { generation, fingerprint, amount, key } = request;
-    space.holds.push({ generation, fingerprint, amount, key, month, admittedAt: at, deadline: at + 1_200_000 });
+    const counting = known.map(({ budget: { name }, total }) => ({ name, since: total?.since ?? 0 }));
+    const made: Hold = { generation, fingerprint, amount, key, month, admittedAt: at, deadline: at + 1_200_000 };
+    space.holds.push(counting.length === 0 ? made : { ...made, budgets: counting });
     space.times.set(key, [...times, at]);
     const told = { outcome: "admitted", at, month, amount, available: space.available, replay: false } as const;
     return { ...told, window: windowOf([...times, at], { request, now }) };
@@ -125,7 +146,15 @@ export class NaiveCounters {
     keyMonths.set(`${key}:${month}`, newest(keyMonths.get(`${key}:${month}`), { value: spent, version }));
   }
 
-  load({ account, holds, windows }: WorkspaceLoad, now: number): void {
+  pushBudget({ workspace, name, since, spent, sequence }: BudgetPush): void {
+    const { budgets, balance } = this.space(workspace);
+    const known = budgets.get(name);
+    const told = { value: spent, version: sequence };
+    if (known?.since === since) budgets.set(name, { since, ...newest(known, told) });
+    else if ((!known || known.since < since) && sequence >= balance.version) budgets.set(name, { since, ...told });
+  }
+
+  load({ account, budgets = [], holds, windows }: WorkspaceLoad, now: number): void {
     const space = this.space(account.workspace);
     if (space.ready) return;
     space.ready = true;
@@ -136,6 +165,14 @@ export class NaiveCounters {
     });
     space.months = new Map(months);
     space.keyMonths.clear();
+    const before = space.budgets;
+    space.budgets = new Map();
+    for (const { name, since, spent } of budgets) {
+      const known = before.get(name);
+      const told = { value: spent, version: account.sequence };
+      const isLater = known !== undefined && known.since > since;
+      space.budgets.set(name, isLater ? known : { since, ...newest(told, known?.since === since ? known : undefined) });
+    }
     const open = holds.filter(({ generation }) => !space.tombstones.some((tombstone) => tombstone.generation === generation));
     space.holds = open.filter((hold, index) => open.findIndex(({ generation }) => generation === hold.generation) === index);
     for (const { key, times } of windows) {
@@ -158,16 +195,23 @@ export class NaiveCounters {
 }
 
 type MoneyRefusal =
-  | { outcome: "not_ready"; what: "month" | "key" }
   | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
-  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint };
+  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint; budget?: string };
+
+function unknownTotal(space: NaiveWorkspace, { key }: AdmitRequest, month: string): AdmitReply | null {
+  if (!space.months.has(month)) return { outcome: "not_ready", what: "month" };
+  return space.keyMonths.has(`${key}:${month}`) ? null : { outcome: "not_ready", what: "key" };
+}
+
+function startOf({ period }: Budget, ms: number): number {
+  return period === "day" ? dayOf(ms) : monthBounds(monthOf(ms)).startMs;
+}
 
 function refuseMoney(space: NaiveWorkspace, request: AdmitRequest, month: string): MoneyRefusal | null {
-  const { key, amount, keyLimit, workspaceLimit } = request;
+  const { key, amount, keyLimit, workspaceLimit, budgets = [] } = request;
   const spent = space.months.get(month);
-  if (!spent) return { outcome: "not_ready", what: "month" };
   const keySpent = space.keyMonths.get(`${key}:${month}`);
-  if (!keySpent) return { outcome: "not_ready", what: "key" };
+  if (!spent || !keySpent) throw new Error("The totals are known here");
   const { available } = space;
   if (available < amount || space.balance.value <= 0n) {
     return { outcome: "insufficient_credit", available, balance: space.balance.value };
@@ -179,6 +223,12 @@ function refuseMoney(space: NaiveWorkspace, request: AdmitRequest, month: string
   const used = spent.value + space.held({ month });
   if (workspaceLimit !== null && used + amount > workspaceLimit) {
     return { outcome: "account_spend_limit_exceeded", headroom: workspaceLimit > used ? workspaceLimit - used : 0n };
+  }
+  for (const { name, limit, refusal } of budgets) {
+    const total = space.budgets.get(name);
+    if (!total) throw new Error("The totals are known here");
+    const left = limit - total.value - space.heldIn({ name, since: total.since });
+    if (amount > left) return { outcome: refusal, headroom: left > 0n ? left : 0n, budget: name };
   }
   return null;
 }
@@ -199,6 +249,7 @@ function newest(known: Versioned | undefined, told: Versioned | undefined): Vers
 
 function forgetBefore(space: NaiveWorkspace, month: string): void {
   const oldest = monthOf(Date.parse(`${month}-01T00:00:00Z`) - 1);
+  for (const [name, { since }] of space.budgets) if (space.heldIn({ name, since }) === 0n) space.budgets.delete(name);
   for (const name of space.months.keys()) if (name < oldest) space.months.delete(name);
   for (const name of space.keyMonths.keys()) if (name.slice(-7) < oldest) space.keyMonths.delete(name);
 }

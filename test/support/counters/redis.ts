@@ -114,7 +114,7 @@ const restartScript = `
   local head = redis.call('HGET', KEYS[1] .. ':a', 'head')
   if head then redis.call('HSET', KEYS[1] .. ':a', 'head', struct.pack('<d', 0) .. string.sub(head, 9)) end`;
 
-/** Run, balance, sequence and holds; (month or key and month, spent, version, held); for each key its name and times. */
+/** Run, balance, sequence and holds; (month or key and month or budget, spent, version, held); for each key its name and times. */
 const dumpScript = `
   local base, head, totals = KEYS[1], {}, {}
   local function texts(...)
@@ -129,6 +129,10 @@ const dumpScript = `
     if string.match(field, '^[mk]:') then
       totals[#totals + 1] = field
       for _, word in ipairs(texts(struct.unpack('<ddd', value))) do totals[#totals + 1] = word end
+    end
+    if string.match(field, '^b:') then
+      local spent, version, held, since = unpack(texts(struct.unpack('<dddd', value)))
+      for _, word in ipairs({ field .. '@' .. since, spent, version, held }) do totals[#totals + 1] = word end
     end
   end
   local dump = { head, totals }
@@ -150,7 +154,7 @@ function totalsOf(words: string[]): Dump["totals"] {
   for (let place = 0; place < words.length; place += 4) {
     const [field = "", spent = "", version = "", held = ""] = words.slice(place, place + 4);
     if (version === "-1" && held === "0") continue;
-    const name = field.startsWith("k:") ? field.slice(2) : field.slice(1);
+    const name = /^[kb]:/.test(field) ? field.slice(2) : field.slice(1);
     totals[name] = { spent: version === "-1" ? null : spent, version, held };
   }
   return totals;

@@ -1,6 +1,8 @@
 /** The ledger in memory: the contract of `metering/store.ts` and `credit/load.ts` without a database. */
+import { isInPeriod } from "../../../src/gateway/credit/budgets.ts";
+import type { LoadedAccount } from "../../../src/gateway/credit/load.ts";
 import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
-import type { AccountPush, KeyMonthPush } from "../../../src/backing/counters.ts";
+import type { AccountPush, BudgetHold, BudgetPush, KeyMonthPush } from "../../../src/backing/counters.ts";
 import type { Charge } from "../../../src/gateway/metering/charge.ts";
 import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
 
@@ -37,6 +39,10 @@ export class MemoryLedger implements LoadStore, SettlementStore {
   readonly charges = new Map<string, MemoryCharge>();
   readonly workspaceMonths = new Map<string, bigint>();
   readonly keyMonths = new Map<string, Total>();
+  /** By workspace, name and beginning of the period, with spaces between. */
+  readonly budgetTotals = new Map<string, bigint>();
+  /** The caller ids of the members who own keys, by key. */
+  readonly owners = new Map<string, string>();
 
   open(workspace: string, credit: bigint): this {
     this.accounts.set(workspace, { balance: 0n, sequence: 0n, entries: [] });
@@ -76,17 +82,19 @@ export class MemoryLedger implements LoadStore, SettlementStore {
         ),
       ),
       keyMonths: bookable.map(({ settlement }) => this.#keyMonth(settlement)),
+      ...this.#budgetPushes(bookable),
     };
   }
 
-  async account(workspace: string, generations: string[]): Promise<{ account: AccountPush; ended: Set<string> } | null> {
+  async account(workspace: string, generations: string[]): Promise<LoadedAccount | null> {
     if (!this.accounts.has(workspace)) return null;
     const months = [...this.workspaceMonths.keys()].filter((name) => name.startsWith(`${workspace} `));
     const account = this.#push(
       workspace,
       months.map((name) => name.slice(workspace.length + 1)),
     );
-    return { account, ended: new Set(generations.filter((generation) => this.charges.has(generation))) };
+    const budgets = this.#latestBudgets(workspace).map((total) => ({ ...total, callers: this.#callersOf(total.name) }));
+    return { account, ...(budgets.length > 0 && { budgets }), ended: new Set(generations.filter((generation) => this.charges.has(generation))) };
   }
 
   /** With the total of one month. */
@@ -100,6 +108,19 @@ export class MemoryLedger implements LoadStore, SettlementStore {
       return account ? [[workspace, account.sequence] as const] : [];
     });
     return new Map(known);
+  }
+
+  async budgets(workspace: string, totals: BudgetHold[]): Promise<BudgetPush[]> {
+    for (const total of totals) {
+      const name = `${workspace} ${total.name} ${total.since}`;
+      if (this.budgetTotals.has(name)) continue;
+      const counted = [...this.charges.values()].filter(({ settlement }) => this.#isCounted(settlement, workspace, total));
+      this.budgetTotals.set(
+        name,
+        counted.reduce((sum, { cost }) => sum + cost, 0n),
+      );
+    }
+    return totals.map((total) => this.#budgetPush(workspace, total));
   }
 
   async keyMonth(workspace: string, key: string, month: string): Promise<KeyMonthPush> {
@@ -122,6 +143,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const entry = outcome === "settled" && !booked.settlement.ownKey ? this.#enter(workspace, cost, opened) : null;
     this.charges.set(generation, { ...booked, late: present !== undefined, entry });
     this.#spend(charge.settlement, cost);
+    this.#addToBudgets(charge.settlement, cost);
     return booked;
   }
 
@@ -148,6 +170,55 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     this.workspaceMonths.set(name, (this.workspaceMonths.get(name) ?? 0n) + cost);
     const total = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
     this.keyMonths.set(`${key} ${month}`, { spent: total.spent + cost, version: total.version });
+  }
+
+  #addToBudgets(settlement: Charge["settlement"], cost: bigint): void {
+    for (const { key: name, spent } of this.#budgetsOf(settlement)) this.budgetTotals.set(name, spent + cost);
+  }
+
+  /** The kept totals that a charge counts in. */
+  #budgetsOf(settlement: Charge["settlement"]): { key: string; total: BudgetHold; spent: bigint }[] {
+    return [...this.budgetTotals].flatMap(([key, spent]) => {
+      const [workspace = "", name = "", since] = key.split(" ");
+      const total = { name, since: Number(since) };
+      return this.#isCounted(settlement, workspace, total) ? [{ key, total, spent }] : [];
+    });
+  }
+
+  #isCounted({ workspace, key, admittedAt }: Charge["settlement"], of: string, total: BudgetHold): boolean {
+    const callers = this.#callersOf(total.name);
+    return workspace === of && (callers === null || callers.includes(key)) && isInPeriod(total, admittedAt);
+  }
+
+  #callersOf(name: string): string[] | null {
+    if (name === "day:") return null;
+    const [kind, caller = ""] = name.split(":");
+    if (kind === "day") return [caller];
+    return [caller, ...[...this.owners].flatMap(([key, owner]) => (owner === caller ? [key] : []))];
+  }
+
+  #budgetPush(workspace: string, { name, since }: BudgetHold): BudgetPush {
+    const spent = this.budgetTotals.get(`${workspace} ${name} ${since}`) ?? 0n;
+    return { workspace, name, since, spent, sequence: this.#account(workspace).sequence };
+  }
+
+  /** Absent where none is kept, as in SQL. */
+  #budgetPushes(charges: Charge[]): Pick<Booked, "budgets"> {
+    const pushes = new Map<string, BudgetPush>();
+    for (const { settlement } of charges) {
+      for (const { key, total } of this.#budgetsOf(settlement)) pushes.set(key, this.#budgetPush(settlement.workspace, total));
+    }
+    return pushes.size === 0 ? {} : { budgets: [...pushes.values()] };
+  }
+
+  #latestBudgets(of: string): { name: string; since: number; spent: bigint }[] {
+    const latest = new Map<string, { name: string; since: number; spent: bigint }>();
+    for (const [key, spent] of this.budgetTotals) {
+      const [workspace = "", name = "", since] = key.split(" ");
+      const known = latest.get(name);
+      if (workspace === of && (!known || known.since < Number(since))) latest.set(name, { name, since: Number(since), spent });
+    }
+    return [...latest.values()];
   }
 
   #push(workspace: string, months: string[]): AccountPush {

@@ -12,6 +12,12 @@ const form: readonly Flag[] = [
     value: usdOrNone,
     help: "the most it may spend in a month (UTC), up to two decimals",
   },
+  {
+    name: "daily-limit",
+    field: "daily_spend_limit_usd",
+    value: usdOrNone,
+    help: "the most it may spend in a day (UTC), up to two decimals",
+  },
   { name: "rpm", field: "rate_limit_rpm", value: numberOrDefault, help: "requests in any 60 seconds, 1 to 10000; default 60" },
 ];
 

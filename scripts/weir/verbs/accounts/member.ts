@@ -1,5 +1,5 @@
 import { ofWorkspace } from "../../flags.ts";
-import { email, oneOf, rows, yes } from "../../value.ts";
+import { email, oneOf, rows, usdOrNone, yes } from "../../value.ts";
 import type { Flag, Verb } from "../../verb.ts";
 
 const role: Flag = {
@@ -42,10 +42,20 @@ export const memberVerbs: readonly Verb[] = [
   {
     noun: "member",
     verb: "set",
-    summary: "Give a member another role",
+    summary: "Give a member another role or monthly spend limit; omitted ones stay",
     method: "PATCH",
     path: "/members/:id",
-    flags: [ofWorkspace, theMember, role],
+    flags: [
+      ofWorkspace,
+      theMember,
+      { ...role, required: false },
+      {
+        name: "limit",
+        field: "monthly_spend_limit_usd",
+        value: usdOrNone,
+        help: "the most that their keys and the Workbench may spend in a month (UTC), up to two decimals",
+      },
+    ],
   },
   {
     noun: "member",

@@ -36,6 +36,12 @@ export const workspaceVerbs: readonly Verb[] = [
       one,
       { name: "enabled", field: "enabled", value: onOff, help: "whether its keys may be used and created" },
       { name: "spend-limit", field: "spend_limit_usd", value: usdOrNone, help: "the most it may spend in a month (UTC)" },
+      {
+        name: "daily-spend-limit",
+        field: "daily_spend_limit_usd",
+        value: usdOrNone,
+        help: "the most it may spend in a day (UTC)",
+      },
       { name: "fallbacks", field: "fallbacks", value: onOff, help: "whether a failed provider call is tried once more" },
       {
         name: "zero-data-retention",

@@ -3,6 +3,7 @@ import type { AdmitReply, AdmitRequest, Hold } from "../../counters.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import { holdMs } from "../../limits.ts";
 import type { AdmissionLog } from "./admission-log.ts";
+import { holdsOf, isOutsideBudgets, openBudgets, passedBudget, type BudgetCounter } from "./budgets.ts";
 import type { Tombstones } from "./tombstones.ts";
 import {
   addHold,
@@ -20,13 +21,17 @@ export interface Moment {
   month: Month;
   startMs: number;
   endMs: number;
+  /** First millisecond of the batch's day. */
+  day: number;
   tombstones: Tombstones;
 }
 
 /** Not a reply yet: it lacks the rate window. */
 type MoneyRefusal =
   | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
-  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint };
+  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint; budget?: string };
+
+const noBudgets: BudgetCounter[] = [];
 
 export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: Moment): AdmitReply {
   if (!space.ready) return { outcome: "not_ready", what: "workspace" };
@@ -36,7 +41,8 @@ export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: M
   const resolved = moment.tombstones.find(request, now);
   if (resolved !== null) return { outcome: "already_resolved", as: resolved };
   if (request.deadline !== null && now > request.deadline) return { outcome: "late" };
-  if (now < moment.startMs || now >= moment.endMs) return { outcome: "wrong_month", now };
+  const isInMonth = now >= moment.startMs && now < moment.endMs;
+  if (!isInMonth || (request.budgets && isOutsideBudgets(request.budgets, moment))) return { outcome: "wrong_month", now };
 
   const log = admissionLog(space, request.key);
   const at = log.advance(now);
@@ -49,9 +55,14 @@ export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: M
   if (spaceMonth.spent === null) return { outcome: "not_ready", what: "month" };
   const keyMonth = keyMonthTotals(space, request.key, month);
   if (keyMonth.spent === null) return { outcome: "not_ready", what: "key" };
-  const refusal = refuseMoney(space, request, { keyMonth, spaceMonth });
+  const opened = request.budgets
+    ? openBudgets(space.budgets, request.budgets, { at, periods: moment })
+    : { counters: noBudgets, at };
+  if (opened === "outside") return { outcome: "wrong_month", now };
+  if (opened === "unknown") return { outcome: "not_ready", what: "budget" };
+  const refusal = refuseMoney(space, request, { keyMonth, spaceMonth }) ?? refuseBudget(request, opened.counters);
   if (refusal) return { ...refusal, window };
-  return reserve(space, request, { log, at, moment });
+  return reserve(space, request, { log, ...opened, moment });
 }
 
 function replay(space: WorkspaceCounters, hold: Hold, request: AdmitRequest, { now }: Moment): AdmitReply {
@@ -79,6 +90,11 @@ function refuseMoney(
   return null;
 }
 
+function refuseBudget(request: AdmitRequest, counters: readonly BudgetCounter[]): MoneyRefusal | null {
+  const passed = passedBudget(request, counters);
+  return passed && { outcome: passed.budget.refusal, headroom: passed.headroom, budget: passed.budget.name };
+}
+
 function headroom(limit: bigint | null, { spent, held }: MonthTotals): bigint | null {
   return limit === null ? null : limit - (spent ?? 0n) - held;
 }
@@ -89,10 +105,12 @@ function positive(amount: bigint): bigint {
 
 function reserve(
   space: WorkspaceCounters,
-  { generation, fingerprint, amount, key, requestsPerMinute }: AdmitRequest,
-  { log, at, moment: { month, now } }: { log: AdmissionLog; at: number; moment: Moment },
+  request: AdmitRequest,
+  { log, at, counters, moment: { month, now } }: { log: AdmissionLog; at: number; counters: BudgetCounter[]; moment: Moment },
 ): AdmitReply {
-  const hold = { generation, fingerprint, amount, key, month, admittedAt: at, deadline: at + holdMs };
+  const { generation, fingerprint, amount, key, requestsPerMinute } = request;
+  const hold: Hold = { generation, fingerprint, amount, key, month, admittedAt: at, deadline: at + holdMs };
+  if (counters.length > 0) hold.budgets = holdsOf(request, counters);
   log.add(at);
   addHold(space, hold);
   return admitted(space, hold, { window: log.shown(requestsPerMinute, now), replay: false });

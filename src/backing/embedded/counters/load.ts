@@ -1,13 +1,14 @@
 /** Makes a workspace ready: all but its windows is written anew from the ledger's values and the given holds. */
 import type { AccountPush, WorkspaceLoad } from "../../counters.ts";
 import { admissionLog, addHold, unknownWorkspace, type WorkspaceCounters } from "./workspace-counters.ts";
+import { newestBudget } from "./budgets.ts";
 import { rateWindowMs } from "../../limits.ts";
 import type { Tombstones } from "./tombstones.ts";
 
 /** @returns the workspace that replaces `known` */
 export function load(
   known: WorkspaceCounters,
-  { account, holds, windows }: WorkspaceLoad,
+  { account, budgets = [], holds, windows }: WorkspaceLoad,
   { now, tombstones }: { now: number; tombstones: Tombstones },
 ): WorkspaceCounters {
   const space = { ...unknownWorkspace(), ready: true, logs: known.logs, ...newestHead(known, account) };
@@ -15,6 +16,9 @@ export function load(
     const before = known.months.get(month);
     const newest = before && before.version > account.sequence ? before : { spent, version: account.sequence };
     space.months.set(month, { spent: newest.spent, version: newest.version, held: 0n });
+  }
+  for (const { name, ...total } of budgets) {
+    space.budgets.set(name, newestBudget(known.budgets.get(name), { ...total, version: account.sequence }));
   }
   for (const hold of holds) {
     const isResolved = tombstones.find({ workspace: account.workspace, generation: hold.generation }, now) !== null;

@@ -31,8 +31,9 @@ function pushSpent(totals: MonthTotals, { spent, version, isOld }: { spent: bigi
   totals.version = version;
 }
 
-/** Months that ended long ago would otherwise stay for ever; a month with a hold stays until that is released. */
+/** Months that ended long ago would otherwise stay for ever; a month with a hold stays until that is released. The same of budgets. */
 function forgetMonthsBefore(space: WorkspaceCounters, oldest: Month): void {
+  for (const [name, { held }] of space.budgets) if (held === 0n) space.budgets.delete(name);
   for (const months of [space.months, ...space.keyMonths.values()]) {
     for (const [month, totals] of months) {
       if (month >= oldest) continue;

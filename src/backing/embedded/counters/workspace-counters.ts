@@ -4,6 +4,7 @@ import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
 import { AdmissionLog } from "./admission-log.ts";
+import { changeHeldInBudgets, type BudgetCounters } from "./budgets.ts";
 
 /** A month of a workspace or of a key. */
 export interface MonthTotals {
@@ -25,6 +26,7 @@ export interface WorkspaceCounters {
   reserved: NanoUsd;
   months: Map<Month, MonthTotals>;
   keyMonths: Map<KeyId, Map<Month, MonthTotals>>;
+  budgets: BudgetCounters;
   logs: Map<KeyId, AdmissionLog>;
   holds: Map<GenerationId, Hold>;
 }
@@ -38,6 +40,7 @@ export function unknownWorkspace(): WorkspaceCounters {
     reserved: 0n,
     months: new Map(),
     keyMonths: new Map(),
+    budgets: new Map(),
     logs: new Map(),
     holds: new Map(),
   };
@@ -77,6 +80,7 @@ function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void
   space.reserved += change;
   monthTotals(space.months, hold.month).held += change;
   keyMonthTotals(space, hold.key, hold.month).held += change;
+  if (hold.budgets) changeHeldInBudgets(space.budgets, hold.budgets, change);
 }
 
 function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {

@@ -2,9 +2,11 @@
 -- KEYS  one of the slot
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, fields of its head and of its month, the generations of its requests, for each key the
---          fields of its window and of its month, the fingerprints of its requests
+--          fields of its window and of its month, the fields of its budgets, the fingerprints of its requests
 -- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
 --          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
+--          Where requests have budgets, how many requests is below zero; how many budgets, and for each the first ms of its period and
+--          of the next one, come after how many keys, and each request's own after its seven (see `readAsked`).
 -- Returns numbers: the clock, then for each request its outcome and the numbers of that outcome.
 
 -- Of the call.
@@ -13,12 +15,16 @@ local replies, replyCount
 -- Outcomes, as admission-reply.ts reads them.
 local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
 local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown, keyUnknown = 7, 8, 9, 10, 11, 12, 13
+local budgetUnknown, budgetSpent = 14, 15
 
 -- Of the current workspace. known[place + shift] is the value of the field texts[place].
 local base, known, shift
 local balance, sequence, reserved, due, buried, spent, version, held
 -- The holds of this call, where a generation may come again; nil where there is only one.
 local admitted
+-- Its budgets, nil where no request has one: field, the assumed period from `since` to `ends`, and the known total, which is in the
+-- period that begins at `begun`. And those of the current request, each with its limit.
+local budgets, asked
 -- To be written.
 local fields, fieldCount, isReserved
 
@@ -108,6 +114,85 @@ local function refuseMoney(amount, keyUsed, keyLimit, spaceLimit)
   return true
 end
 
+local function openBudgets(first, count)
+  budgets = {}
+  for place = 1, count do
+    local budget = { field = texts[first + place - 1], spent = 0, version = -1, held = 0, begun = -1 }
+    budget.since, budget.ends, numbersAt = read('<dd', numbers, numbersAt)
+    local value = known[first + place - 1 + shift]
+    if value then budget.spent, budget.version, budget.held, budget.begun = read(budgetFormat, value) end
+    budgets[place] = budget
+  end
+end
+
+-- How many budgets, and for each its place from zero and its limit.
+local function readAsked()
+  local count
+  count, numbersAt = read('<d', numbers, numbersAt)
+  asked = {}
+  for index = 1, count do
+    local place, limit
+    place, limit, numbersAt = read('<dd', numbers, numbersAt)
+    asked[index] = { budget = budgets[place + 1], limit = limit }
+  end
+end
+
+-- The numbers of a workspace that is not ready.
+local function skipNumbers(requests, budgetCount)
+  if not budgetCount then
+    numbersAt = numbersAt + requests * 7 * 8
+    return
+  end
+  numbersAt = numbersAt + budgetCount * 2 * 8
+  for _ = 1, requests do
+    local count = read('<d', numbers, numbersAt + 7 * 8)
+    numbersAt = numbersAt + (7 + 1 + 2 * count) * 8
+  end
+end
+
+local function isOutsideBudgets()
+  for _, one in ipairs(asked) do
+    if clock < one.budget.since or clock >= one.budget.ends then return true end
+  end
+  return false
+end
+
+-- The time that the request counts under: never before a period that one of its budgets has reached, so that a clock set back frees
+-- nothing. Without such a time, the outcome.
+local function timeInBudgets(now)
+  for _, one in ipairs(asked) do
+    local budget = one.budget
+    if budget.begun < budget.since then return nil, budgetUnknown end
+    now = max(now, budget.begun)
+  end
+  for _, one in ipairs(asked) do
+    if one.budget.begun == one.budget.since and now >= one.budget.ends then return nil, inOtherMonth end
+  end
+  return now
+end
+
+local function refuseBudgets(amount)
+  for place, one in ipairs(asked) do
+    local used = one.budget.spent + one.budget.held
+    if used + amount > one.limit then
+      reply(budgetSpent, place - 1, max(0, one.limit - used))
+      return true
+    end
+  end
+  return false
+end
+
+-- Counts a hold against the budgets of its request. Returns what the hold remembers of them.
+local function countInBudgets(amount)
+  local counted = ''
+  for _, one in ipairs(asked) do
+    local budget = one.budget
+    budget.held, budget.isChanged = budget.held + amount, true
+    counted = counted .. pack(countedFormat, budget.field, budget.begun)
+  end
+  return counted
+end
+
 -- Adds to a key's window. Its list expires by itself: its lifetime is renewed once a minute.
 local function addTime(list, now, newest)
   call('RPUSH', list, now == clock and clockText or text(now))
@@ -118,6 +203,7 @@ end
 
 local function reserve(generation, fingerprint, place, amount, now, count, oldest, keySpent, keyVersion, keyHeld)
   local hold = pack(holdFormat, amount, now, now + holdMs, texts[place + 1], fingerprint)
+  if budgets then hold = hold .. countInBudgets(amount) end
   local window = pack(windowFormat, count, oldest, now)
   local total = pack(totalFormat, keySpent, keyVersion, keyHeld + amount)
   local at = fieldCount
@@ -133,13 +219,14 @@ end
 local function decide(generation, fingerprint, hold, tombstone, keysFirst)
   local key, rpm, amount, keyLimit, spaceLimit, deadline, refused
   key, rpm, amount, keyLimit, spaceLimit, deadline, refused, numbersAt = read('<ddddddd', numbers, numbersAt)
+  if budgets then readAsked() end
   local place = keysFirst + 2 * key
   hold = hold or admitted and admitted[generation]
   if hold then return replay(hold, fingerprint, rpm, place) end
   local resolution = resolutionIn(tombstone, tombstoneMs)
   if resolution then return reply(resolvedBefore, resolution) end
   if clock > deadline then return reply(late) end
-  if clock < monthStart or clock >= monthEnd then return reply(inOtherMonth) end
+  if clock < monthStart or clock >= monthEnd or budgets and isOutsideBudgets() then return reply(inOtherMonth) end
 
   local list = base .. ':' .. texts[place]
   local count, oldest, newest = windowAt(place, list)
@@ -155,10 +242,13 @@ local function decide(generation, fingerprint, hold, tombstone, keysFirst)
   local total, keySpent, keyVersion, keyHeld = known[place + 1 + shift], 0, -1, 0
   if total then keySpent, keyVersion, keyHeld = read(totalFormat, total) end
   if keyVersion < 0 then return reply(keyUnknown) end
-  if refuseMoney(amount, keySpent + keyHeld, keyLimit, spaceLimit) then return replyWindow(rpm, count, oldest) end
-
   -- Never before the newest, so that a clock set back frees no place.
-  local now = max(clock, newest)
+  local now, outcome = max(clock, newest), nil
+  if budgets then now, outcome = timeInBudgets(now) end
+  if outcome then return reply(outcome) end
+  if refuseMoney(amount, keySpent + keyHeld, keyLimit, spaceLimit) then return replyWindow(rpm, count, oldest) end
+  if budgets and refuseBudgets(amount) then return replyWindow(rpm, count, oldest) end
+
   if count == 0 then oldest = now end
   reserve(generation, fingerprint, place, amount, now, count + 1, oldest, keySpent, keyVersion, keyHeld)
   addTime(list, now, newest)
@@ -174,12 +264,19 @@ local function open(values)
   return readyIn == run
 end
 
+local function putBudgets()
+  for _, budget in ipairs(budgets) do
+    if budget.isChanged then put(budget.field, pack(budgetFormat, budget.spent, budget.version, budget.held, budget.begun)) end
+  end
+end
+
 -- Writes the changes of the current workspace.
 local function write(headField, monthField)
   if isReserved then
     put(headField, pack(headFormat, run, balance, sequence, reserved, due, buried))
     put(monthField, pack(totalFormat, spent, version, held))
   end
+  if budgets then putBudgets() end
   callWithAll('HSET', base .. ':a', fields, fieldCount)
   fieldCount, isReserved = 0, false
 end
@@ -193,13 +290,19 @@ register('admit', function(_, args)
   fields, fieldCount, isReserved = {}, 0, false
   local first, none = 1, {}
   for _ = 1, spaces do
-    local requests, keys
+    local requests, keys, budgetCount
     requests, keys, numbersAt = read('<dd', numbers, numbersAt)
-    base, shift, admitted = texts[first], -first, requests > 1 and {} or nil
+    if requests < 0 then
+      requests = -requests
+      budgetCount, numbersAt = read('<d', numbers, numbersAt)
+    end
+    base, shift, admitted, budgets = texts[first], -first, requests > 1 and {} or nil, nil
     local generations = first + 3
     local keysFirst = generations + requests
-    local fingerprints = keysFirst + 2 * keys
+    local budgetsFirst = keysFirst + 2 * keys
+    local fingerprints = budgetsFirst + (budgetCount or 0)
     if open(valuesOf(base .. ':a', texts, first + 1, fingerprints - 1)) then
+      if budgetCount then openBudgets(budgetsFirst, budgetCount) end
       local tombstones, older = none, none
       if buried > 0 then
         tombstones = valuesOf(base .. ':t', texts, generations, keysFirst - 1)
@@ -212,7 +315,7 @@ register('admit', function(_, args)
       write(texts[first + 1], texts[first + 2])
     else
       for _ = 1, requests do reply(spaceUnknown) end
-      numbersAt = numbersAt + requests * 7 * 8
+      skipNumbers(requests, budgetCount)
     end
     first = fingerprints + requests
   end

@@ -1,5 +1,5 @@
 -- KEYS  base name {w}
--- Returns six elements for each open hold (see `appendHold`).
+-- Returns the elements of each open hold (see `appendHold`).
 register('holds', function(keys, args)
   local elements = {}
   for generation, hold in openHolds(keys[1] .. ':a') do appendHold(elements, generation, hold) end

@@ -1,20 +1,22 @@
 -- Makes a workspace ready: its hash is written anew from the ledger's values and the given holds.
 -- KEYS  base name {w}
 -- ARGV  load or an empty text, texts, numbers
--- Texts    the fields of months; then for each hold generation, field of its key's month and fingerprint
--- Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many months and what was spent in each; for each hold
---          amount, when it was admitted, and its deadline
+-- Texts    the fields of months and of budgets; then for each hold generation, field of its key's month, fingerprint, and the fields of
+--          the budgets that it counts against
+-- Numbers  how many texts, run, life of a tombstone in ms, balance, sequence, how many months and budgets; what was spent in each month;
+--          spent and first ms of the period of each budget; for each hold amount, when it was admitted, its deadline, how many budgets
+--          it counts against, and the first ms of the period of each
 -- Returns "ready" where it already was, "stale" where another load is expected; both change nothing.
 register('load', function(keys, args)
   local base, account, numbers = keys[1], keys[1] .. ':a', args[3]
-  local textCount, run, tombstoneMs, ledgerBalance, ledgerSequence, months, numbersAt = read('<dddddd', numbers)
+  local textCount, run, tombstoneMs, ledgerBalance, ledgerSequence, months, budgetCount, numbersAt = read('<ddddddd', numbers)
   local texts = textsIn(args[2], textCount)
   local known = call('HMGET', account, 'head', 'load')
   local readyIn, balance, sequence, _, _, buried = headIn(known[1])
   if readyIn == run then return { 'ready' } end
   if args[1] ~= '' and known[2] ~= args[1] then return { 'stale' } end
 
-  local totals, fields, reserved, due = {}, {}, 0, math.huge
+  local totals, budgets, fields, reserved, due = {}, {}, {}, 0, math.huge
 
   local function put(field, value)
     fields[#fields + 1] = field
@@ -31,12 +33,30 @@ register('load', function(keys, args)
     return resolutionIn(tombstone, tombstoneMs) ~= nil
   end
 
-  local function hold(generation, keyField, fingerprint, amount, at, deadline)
+  local function hold(generation, keyField, fingerprint, amount, at, deadline, counted)
     reserved, due = reserved + amount, min(due, deadline)
     for _, field in ipairs({ keyField, 'm:' .. string.sub(keyField, -7) }) do
       totalOf(field).held = totalOf(field).held + amount
     end
-    put(generation, pack(holdFormat, amount, at, deadline, keyField, fingerprint))
+    local remembered = ''
+    for _, one in ipairs(counted) do
+      local budget = budgets[one.field]
+      if budget and budget.since == one.since then budget.held = budget.held + amount end
+      remembered = remembered .. pack(countedFormat, one.field, one.since)
+    end
+    put(generation, pack(holdFormat, amount, at, deadline, keyField, fingerprint) .. remembered)
+  end
+
+  -- Of two totals of one period the one with the newer version stays, and of two periods the later one.
+  local function openBudget(field, spent, since)
+    local budget, found = { spent = spent, version = ledgerSequence, held = 0, since = since }, call('HGET', account, field)
+    if found then
+      local knownSpent, version, _, begun = read(budgetFormat, found)
+      if begun > since or begun == since and version > ledgerSequence then
+        budget.spent, budget.version, budget.since = knownSpent, version, begun
+      end
+    end
+    budgets[field] = budget
   end
 
   -- A push may have arrived after the loader read the ledger: of two values the one with the newer version stays.
@@ -49,12 +69,29 @@ register('load', function(keys, args)
     if version <= ledgerSequence then total.spent, version = spent, ledgerSequence end
     total.version = version
   end
-  for place = months + 1, textCount, 3 do
-    local amount, at, deadline
-    amount, at, deadline, numbersAt = read('<ddd', numbers, numbersAt)
-    if not isResolved(texts[place]) then hold(texts[place], texts[place + 1], texts[place + 2], amount, at, deadline) end
+  for place = months + 1, months + budgetCount do
+    local spent, since
+    spent, since, numbersAt = read('<dd', numbers, numbersAt)
+    openBudget(texts[place], spent, since)
+  end
+  local place = months + budgetCount + 1
+  while place <= textCount do
+    local amount, at, deadline, count
+    amount, at, deadline, count, numbersAt = read('<dddd', numbers, numbersAt)
+    local counted = {}
+    for index = 1, count do
+      counted[index] = { field = texts[place + 2 + index] }
+      counted[index].since, numbersAt = read('<d', numbers, numbersAt)
+    end
+    if not isResolved(texts[place]) then
+      hold(texts[place], texts[place + 1], texts[place + 2], amount, at, deadline, counted)
+    end
+    place = place + 3 + count
   end
   for field, total in pairs(totals) do put(field, pack(totalFormat, total.spent, total.version, total.held)) end
+  for field, budget in pairs(budgets) do
+    put(field, pack(budgetFormat, budget.spent, budget.version, budget.held, budget.since))
+  end
   put('head', pack(headFormat, run, balance, sequence, reserved, due, buried))
 
   call('DEL', account)

@@ -1,6 +1,6 @@
 -- KEYS  base name {w}
 -- ARGV  how many at most
--- Returns six elements for each hold whose deadline has passed (see `appendHold`), the oldest deadline first.
+-- Returns the elements of each hold whose deadline has passed (see `appendHold`), the oldest deadline first.
 -- Usually there is none, which the head shows without a look at the holds.
 register('overdue', function(keys, args)
   local account = keys[1] .. ':a'

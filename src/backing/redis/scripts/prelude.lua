@@ -17,7 +17,9 @@ end
 local headFormat = '<dddddd' -- run it was loaded into, balance, its sequence, sum of holds, `due`, since when t takes tombstones
 local totalFormat = '<ddd' -- spent, version of spent, held
 local windowFormat = '<ddd' -- requests, times of the oldest and of the newest
-local holdFormat = '<dddss' -- amount, when it was admitted, deadline, field of its key's month, fingerprint
+local holdFormat = '<dddss' -- amount, when it was admitted, deadline, field of its key's month, fingerprint; then its budgets
+local countedFormat = '<sd' -- field of a budget that a hold counts against, first ms of its period
+local budgetFormat = '<dddd' -- spent, version of spent, held, first ms of the period
 local tombstoneFormat = '<dd' -- how and when it was resolved
 
 -- Also of an unknown workspace. No hold has a deadline before `due`.

@@ -2,10 +2,12 @@
 -- KEYS  one of the slot
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, field of its head, the generations, the fields of the totals that are pushed, those of its
---          own months before those of its keys, and for each of its own months the oldest that is kept beside it
+--          own months before those of its keys and of its budgets, and for each of its own months the oldest that is kept beside it
 -- Numbers  how many texts and workspaces, life of a tombstone, width of the window in ms; for each workspace how many generations,
 --          accounts, months and keys' months; how each generation was resolved; for each account
 --          balance, sequence, how many months and what was spent in each; for each key's month spent, version and sequence
+--          Where budgets are pushed, how many generations is -1 minus their count; how many budgets follows the four counts, and spent,
+--          first ms of the period and sequence of each come last.
 -- Returns numbers: the amount that each resolve freed.
 
 -- Of the call.
@@ -39,6 +41,18 @@ local function rememberTotal(field, found)
   return total
 end
 
+-- Of a budget, in the period that begins at `since`.
+local function rememberBudget(field, found)
+  local total = { spent = 0, version = -1, held = 0, since = -1, isChanged = false }
+  if found then total.spent, total.version, total.held, total.since = read(budgetFormat, found) end
+  totals[field] = total
+  return total
+end
+
+local function budgetOf(field)
+  return totals[field] or rememberBudget(field, call('HGET', account, field))
+end
+
 local function totalOf(field)
   return totals[field] or rememberTotal(field, call('HGET', account, field))
 end
@@ -51,8 +65,19 @@ local function takeBack(keyField, amount)
   heldIn.held, heldIn.isChanged = heldIn.held - amount, true
 end
 
+-- A hold of an earlier period than the known one counts no longer.
+local function takeBackBudgets(hold, at, amount)
+  while at <= #hold do
+    local field, since
+    field, since, at = read(countedFormat, hold, at)
+    local total = budgetOf(field)
+    if total.since == since then total.held, total.isChanged = total.held - amount, true end
+  end
+end
+
 local function release(generation, hold)
-  local amount, _, _, keyField = read(holdFormat, hold)
+  local amount, _, _, keyField, _, rest = read(holdFormat, hold)
+  if rest <= #hold then takeBackBudgets(hold, rest, amount) end
   endedCount = endedCount + 1
   ended[endedCount] = generation
   reserved, isChanged = reserved - amount, true
@@ -125,13 +150,17 @@ end
 local function write()
   if isChanged then put('head', pack(headFormat, run, balance, sequence, reserved, due, buried)) end
   for field, total in pairs(totals) do
-    if total.isChanged then put(field, pack(totalFormat, total.spent, total.version, total.held)) end
+    if total.isChanged and total.since then
+      put(field, pack(budgetFormat, total.spent, total.version, total.held, total.since))
+    elseif total.isChanged then
+      put(field, pack(totalFormat, total.spent, total.version, total.held))
+    end
   end
   callWithAll('HSET', account, fields, fieldCount)
   fieldCount, isChanged, totals = 0, false, {}
 end
 
--- Of months that ended long ago only open holds stay, until they are released. Empty windows are removed, too.
+-- Of months that ended long ago only open holds stay, until they are released. Empty windows and budgets without holds are removed, too.
 local function forgetMonthsBefore(oldest)
   write()
   local found, gone = call('HGETALL', account), {}
@@ -143,6 +172,9 @@ local function forgetMonthsBefore(oldest)
     elseif string.sub(field, 1, 2) == 'n:' then
       local _, _, newest = read(windowFormat, found[place + 1])
       if newest + windowMs <= clock then gone[#gone + 1] = field end
+    elseif string.sub(field, 1, 2) == 'b:' then
+      local _, _, held = read(budgetFormat, found[place + 1])
+      if held == 0 then gone[#gone + 1] = field end
     end
   end
   callWithAll('HDEL', account, gone, #gone)
@@ -177,6 +209,18 @@ local function pushKeyMonth(field)
   setSpent(totalOf(field), spent, version, ofSequence)
 end
 
+-- Known periods are never replaced by earlier ones.
+local function pushBudget(field)
+  local spent, since, ofSequence
+  spent, since, ofSequence, numbersAt = read('<ddd', numbers, numbersAt)
+  local total = budgetOf(field)
+  if since > total.since and ofSequence >= sequence then
+    total.spent, total.version, total.held, total.since, total.isChanged = spent, ofSequence, 0, since, true
+  elseif since == total.since and ofSequence > total.version then
+    total.spent, total.version, total.isChanged = spent, ofSequence, true
+  end
+end
+
 register('resolve', function(_, args)
   local textCount, spaces
   numbers = args[2]
@@ -189,12 +233,19 @@ register('resolve', function(_, args)
   for _ = 1, spaces do
     local generations, accounts, months, keyMonths
     generations, accounts, months, keyMonths, numbersAt = read('<dddd', numbers, numbersAt)
+    local budgets = 0
+    if generations < 0 then
+      generations = -1 - generations
+      budgets, numbersAt = read('<d', numbers, numbersAt)
+    end
     base, account, totals, heldMonth = texts[first], texts[first] .. ':a', {}, nil
     local monthsFirst = first + 2 + generations
     local keysFirst = monthsFirst + months
-    local keep = keysFirst + keyMonths
+    local budgetsFirst = keysFirst + keyMonths
+    local keep = budgetsFirst + budgets
     local values, shift = valuesOf(account, texts, first + 1, keep - 1), -first
-    for place = monthsFirst, keep - 1 do rememberTotal(texts[place], values[place + shift]) end
+    for place = monthsFirst, budgetsFirst - 1 do rememberTotal(texts[place], values[place + shift]) end
+    for place = budgetsFirst, keep - 1 do rememberBudget(texts[place], values[place + shift]) end
     run, balance, sequence, reserved, due, buried = headIn(values[1])
     if generations > 0 then resolveAll(first + 2, monthsFirst - 1, values, shift) end
     first = keep + months
@@ -202,7 +253,8 @@ register('resolve', function(_, args)
       local count = pushAccount(monthsFirst, keep)
       monthsFirst, keep = monthsFirst + count, keep + count
     end
-    for place = keysFirst, keysFirst + keyMonths - 1 do pushKeyMonth(texts[place]) end
+    for place = keysFirst, budgetsFirst - 1 do pushKeyMonth(texts[place]) end
+    for place = budgetsFirst, budgetsFirst + budgets - 1 do pushBudget(texts[place]) end
     write()
   end
   return replies

@@ -19,6 +19,12 @@ export const limitFields: readonly Field[] = [
     hint: "For each calendar month in UTC. If empty, the key has no limit of its own.",
   },
   {
+    kind: "money",
+    name: "daily_spend_limit_usd",
+    label: "Daily spend limit in USD",
+    hint: "For each day in UTC, beside the monthly limit. If empty, the key has none.",
+  },
+  {
     kind: "whole",
     name: "rate_limit_rpm",
     label: "Requests a minute",
@@ -26,21 +32,31 @@ export const limitFields: readonly Field[] = [
   },
 ];
 
+const spendLimits: readonly string[] = ["monthly_spend_limit_usd", "daily_spend_limit_usd"];
+
+/** A key of the tools API spends nothing. */
+export const toolsLimitFields = limitFields.filter(({ name }) => !spendLimits.includes(name));
+
 /** The fields for the control API; what cannot be a number stays as it was typed, and is refused there by name. */
-export function limitsIn(form: FormFields): Record<string, unknown> {
-  const limit = form.text("monthly_spend_limit_usd");
+export function limitsIn(form: FormFields, kind: KeyView["kind"]): Record<string, unknown> {
   const requests = form.text("rate_limit_rpm");
+  const spending = kind === "tools" ? [] : spendLimits.map((name) => [name, form.text(name) || null]);
   return {
     name: form.text("name"),
-    monthly_spend_limit_usd: limit === "" ? null : limit,
+    ...Object.fromEntries(spending),
     rate_limit_rpm: requests === "" ? null : /^\d{1,9}$/.test(requests) ? Number(requests) : requests,
   };
 }
 
-export function valuesOf({ name, monthly_spend_limit_usd: limit, rate_limit_rpm: requests }: KeyView): Record<string, string> {
+export function valuesOf({ name, rate_limit_rpm: requests, ...limits }: KeyView): Record<string, string> {
   return {
     name,
-    monthly_spend_limit_usd: limit === null ? "" : limit.replace(/0{1,7}$/, ""),
+    monthly_spend_limit_usd: typedUsd(limits.monthly_spend_limit_usd),
+    daily_spend_limit_usd: typedUsd(limits.daily_spend_limit_usd),
     rate_limit_rpm: requests === null ? "" : String(requests),
   };
+}
+
+function typedUsd(limit: string | null): string {
+  return limit === null ? "" : limit.replace(/0{1,7}$/, "");
 }

@@ -11,8 +11,8 @@ import { time } from "../../look/time.ts";
 import { userText } from "../../look/user-text.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
-import { limitFields, limitsIn, valuesOf } from "./key-form.ts";
-import { spent } from "./keys-page.ts";
+import { limitFields, limitsIn, toolsLimitFields, valuesOf } from "./key-form.ts";
+import { spent, spentToday } from "./keys-page.ts";
 import { samplesFor } from "../samples/request-samples.ts";
 
 const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
@@ -53,6 +53,7 @@ function keyFacts(key: KeyView, call: PageCall): Html {
     ["Opens", key.kind === "tools" ? "the tools API and MCP" : "the inference API"],
     ["Owner", key.owner],
     ["Spent this month", spent(key)],
+    ...(key.day_spent_usd === null ? [] : [["Spent today", spentToday(key)] as const]),
     ["Requests a minute", key.rate_limit_rpm ?? "the default"],
     ["Created", time(key.created_at)],
     ["Last used", time(key.last_used_at)],
@@ -62,12 +63,11 @@ function keyFacts(key: KeyView, call: PageCall): Html {
 }
 
 function editForm(key: KeyView, call: PageCall): Html {
-  const fields = key.kind === "tools" ? limitFields.filter(({ name }) => name !== "monthly_spend_limit_usd") : limitFields;
   return form({
     id: "edit",
     action: call.link(pathOf(call)),
     hidden: hiddenFields(call, "edit", { kind: key.kind }),
-    fields,
+    fields: key.kind === "tools" ? toolsLimitFields : limitFields,
     state: formState(call, { action: "edit", values: valuesOf(key) }),
     submit: "Save",
   });
@@ -98,9 +98,7 @@ async function renderRevoke(call: PageCall): Promise<PageContent> {
 }
 
 async function edit(call: PageCall, typed: FormFields): Promise<ActionResult> {
-  const { monthly_spend_limit_usd: limit, ...rest } = limitsIn(typed);
-  const edited = typed.text("kind") === "tools" ? rest : { ...rest, monthly_spend_limit_usd: limit };
-  await call.control("PATCH", pathOf(call), edited);
+  await call.control("PATCH", pathOf(call), limitsIn(typed, typed.text("kind") === "tools" ? "tools" : "inference"));
   return { goTo: call.link(pathOf(call)), said: "The key is saved. The change is in force within 30 seconds." };
 }
 

@@ -99,6 +99,12 @@ export function spent({ kind, month_spent_usd: used, monthly_spend_limit_usd: li
   return meter({ used: parseUsd(used), of, words });
 }
 
+/** Today's spend, in UTC, against the key's daily limit; null: it has none. */
+export function spentToday({ day_spent_usd: used, daily_spend_limit_usd: limit }: KeyView): Html | null {
+  if (used === null || limit === null) return null;
+  return meter({ used: parseUsd(used), of: parseUsd(limit), words: markup`${money(used)} of ${money(limit)}` });
+}
+
 function revokedKeys(rows: readonly KeyView[], call: PageCall): Html {
   return table<KeyView>({
     caption: "Revoked keys",

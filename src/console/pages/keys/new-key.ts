@@ -63,9 +63,7 @@ export function newKeyForm(call: PageCall, action: string): Html {
 
 export async function createKey(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const kind = typed.text("kind") === "tools" ? "tools" : "inference";
-  const limits = limitsIn(typed);
-  const sent = kind === "tools" ? { name: limits["name"], rate_limit_rpm: limits["rate_limit_rpm"] } : limits;
-  const created = await call.control<NewKeyView>("POST", "/keys", { kind, ...sent });
+  const created = await call.control<NewKeyView>("POST", "/keys", { kind, ...limitsIn(typed, kind) });
   return { show: shownOnce(created, call) };
 }
 

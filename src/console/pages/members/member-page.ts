@@ -7,7 +7,9 @@ import type { FormFields } from "../../form.ts";
 import { dialog, opener } from "../../look/dialog.ts";
 import { facts } from "../../look/facts.ts";
 import { actionButton, form } from "../../look/forms/form.ts";
+import { meter } from "../../look/charts/meter.ts";
 import { money } from "../../look/money.ts";
+import { parseUsd } from "../../../kernel/money.ts";
 import { time } from "../../look/time.ts";
 import { userText } from "../../look/user-text.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
@@ -28,7 +30,7 @@ export const memberPage: Page = {
   navigation: null,
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
-  actions: { role: setRole, deactivate, reactivate, ...accountActions },
+  actions: { role: setRole, limit: setLimit, deactivate, reactivate, ...accountActions },
 };
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -47,7 +49,7 @@ async function render(call: PageCall): Promise<PageContent> {
 }
 
 function memberFacts(
-  { role, month_spent_usd: spent, last_seen_at: seen, active_keys: count }: ListedMember,
+  { role, month_spent_usd: spent, monthly_spend_limit_usd: limit, last_seen_at: seen, active_keys: count }: ListedMember,
   { keys, call }: { keys: readonly KeyView[]; call: PageCall },
 ): Html {
   const names =
@@ -56,10 +58,16 @@ function memberFacts(
       : markup`${keys.map(({ id, name }, index) => markup`${index === 0 ? "" : ", "}<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>`)}`;
   const uses = [
     ["Active keys", names],
-    ["Spent this month", spent === null ? null : money(spent)],
+    ["Spent this month", spent === null ? null : spentOf(spent, limit)],
     ["Last seen", time(seen, { never: "not lately" })],
   ] as const;
   return facts([["Role", roleName(role)], ...(count === null ? [] : uses)]);
+}
+
+/** The month's spend, against the limit of the member. */
+function spentOf(spent: string, limit: string | null): Html {
+  if (limit === null) return money(spent);
+  return meter({ used: parseUsd(spent), of: parseUsd(limit), words: markup`${money(spent)} of ${money(limit)}` });
 }
 
 function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
@@ -71,6 +79,7 @@ function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall)
         <p>${opener({ dialog: "deactivate", path: call.link(`${memberPath(member.email)}/deactivate`), label: "Deactivate", quiet: true })}</p>
         ${dialog({ id: "deactivate", title: `Deactivate ${member.email}?`, body: deactivateForm(member, keys, call), asks: null })}`;
   return markup`${pageSection("role", "Role", signInFirst(call, "change a role") ?? roleForm(member, call))}
+    ${member.state === "deactivated" ? null : pageSection("limit", "Monthly spend limit", limitForm(member, call))}
     ${pageSection("membership", "Membership", membership)}`;
 }
 
@@ -101,6 +110,27 @@ async function setRole(call: PageCall, typed: FormFields): Promise<ActionResult>
   const email = call.params["id"] ?? "";
   const { role } = await call.control<MemberView>("PATCH", memberPath(email), { role: typed.text("role") });
   return { goTo: call.path, said: `${email} has the role ${roleName(role).toLowerCase()} now.` };
+}
+
+function limitForm({ monthly_spend_limit_usd: limit }: ListedMember, call: PageCall): Html {
+  const hint = "For all keys of this member and the Workbench together, for each calendar month in UTC. If empty, there is none.";
+  return form({
+    id: "change-limit",
+    action: call.path,
+    hidden: hiddenFields(call, "limit"),
+    fields: [{ kind: "money", name: "monthly_spend_limit_usd", label: "Monthly spend limit in USD", hint }],
+    state: formState(call, {
+      action: "limit",
+      values: { monthly_spend_limit_usd: limit === null ? "" : limit.replace(/0{1,7}$/, "") },
+    }),
+    submit: "Save",
+  });
+}
+
+async function setLimit(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const limit = typed.text("monthly_spend_limit_usd") || null;
+  await call.control("PATCH", memberPath(call.params["id"] ?? ""), { monthly_spend_limit_usd: limit });
+  return { goTo: call.path, said: "The limit is saved. It is in force within 30 seconds." };
 }
 
 async function reactivate(call: PageCall): Promise<ActionResult> {

@@ -55,6 +55,12 @@ export const settingGroups: readonly SettingGroup[] = [
         hint: "For all keys and the Workbench together, for each calendar month in UTC. A request that could exceed it is refused with 402. If empty, only the credit limits spending.",
         kind: "money",
       },
+      {
+        name: "daily_spend_limit_usd",
+        label: "Daily spend limit in USD",
+        hint: "For all keys and the Workbench together, for each day in UTC. A request that could exceed it is refused with 402. If empty, no day is limited.",
+        kind: "money",
+      },
     ],
   },
   {
@@ -129,11 +135,16 @@ export const settingGroups: readonly SettingGroup[] = [
   },
 ];
 
+function typedUsd(limit: string | null): string {
+  return limit === null ? "" : limit.replace(/0{1,7}$/, "");
+}
+
 /** The values of all settings, as the fields of a form have them. */
 export function settingValues(workspace: WorkspaceView): Record<string, string> {
   const on = (is: boolean): string => (is ? "true" : "");
   return {
-    spend_limit_usd: workspace.spend_limit_usd === null ? "" : workspace.spend_limit_usd.replace(/0{1,7}$/, ""),
+    spend_limit_usd: typedUsd(workspace.spend_limit_usd),
+    daily_spend_limit_usd: typedUsd(workspace.daily_spend_limit_usd),
     fallbacks: on(workspace.fallbacks),
     own_key_fallback: on(workspace.own_key_fallback),
     zero_data_retention: on(workspace.zero_data_retention),

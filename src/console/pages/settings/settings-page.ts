@@ -60,7 +60,8 @@ function introOf(
   { workspace, stopped }: { workspace: WorkspaceView; stopped: readonly StoppedModel[] },
 ): Html | null {
   if (action === "spending") {
-    return markup`<p>Spent this month: ${money(workspace.month_spent_usd)}. Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
+    const today = workspace.day_spent_usd;
+    return markup`<p>Spent this month: ${money(workspace.month_spent_usd)}. ${today === null ? null : markup`Spent today: ${money(today)}. `}Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
   }
   return action === "data" ? stoppedList(stopped, workspace.zero_data_retention) : null;
 }
@@ -99,6 +100,6 @@ function groupFacts({ settings }: SettingGroup, workspace: WorkspaceView): Html 
 }
 
 function settingState({ kind, name }: Setting, workspace: WorkspaceView): Html {
-  if (kind === "money") return money(workspace.spend_limit_usd);
+  if (kind === "money") return money(settingValues(workspace)[name] || null);
   return settingValues(workspace)[name] === "true" ? badge("good", "on") : badge("neutral", "off");
 }

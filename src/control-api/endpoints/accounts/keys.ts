@@ -98,7 +98,7 @@ export const keyEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/keys/:id",
-    summary: "Change a key's name, monthly spend limit or requests per minute; other fields stay",
+    summary: "Change a key's name, spend limits or requests per minute; other fields stay",
     fields: withOptionalWorkspace(KeyEdit),
     view: KeyView,
     async handle(call) {

@@ -63,13 +63,14 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/members/:id",
-    summary: "Change a member's role; the path takes the address",
+    summary: "Change a member's role or monthly spend limit; the path takes the address, and omitted fields stay",
     fields: inWorkspace(MemberEdit),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
-      const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      actors.requireRecentSignIn("change a role");
-      const view = await setMember({ actor, workspace: workspace.id, email, role: input.role }, parts);
+      const { workspace: named, ...edit } = input;
+      const { actor, workspace } = await actors.inWorkspace(named);
+      if (edit.role !== undefined) actors.requireRecentSignIn("change a role");
+      const view = await setMember({ actor, workspace: workspace.id, email, edit }, parts);
       parts.notify("records-changed");
       return view;
     },

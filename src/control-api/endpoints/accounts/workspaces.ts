@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 import { openWorkspace } from "../../../gateway/credit/open-workspace.ts";
 import { listStoppedModels, StoppedModel } from "../../../gateway/own-keys/retention.ts";
 import { findWorkspace } from "../../../accounts/workspaces/find.ts";
-import { monthOf } from "../../../kernel/clock.ts";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { setWorkspace } from "../../../accounts/workspaces/set.ts";
 import { selectWorkspaces } from "../../../accounts/workspaces/store.ts";
@@ -84,5 +83,5 @@ export const workspaceEndpoints: Endpoint[] = [
 ];
 
 function allWorkspaces({ sql, clock }: ControlParts) {
-  return selectWorkspaces({ workspace: null, month: monthOf(clock.now()) }, sql);
+  return selectWorkspaces({ workspace: null, now: clock.now() }, sql);
 }

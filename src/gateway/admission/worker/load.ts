@@ -2,8 +2,10 @@
  * Loads a workspace's counters. First use, an emptied or restarted store and a lost slot all take this path. Only the gateways have the
  * generations in flight, only the ledger has the charges; both together give the holds.
  */
-import type { AccountPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../../../backing/counters.ts";
+import type { AccountPush, Budget, BudgetHold, BudgetPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../../../backing/counters.ts";
 import type { Bus } from "../../../backing/bus.ts";
+import { budgetStart, isInPeriod } from "../../credit/budgets.ts";
+import type { LoadedAccount, LoadedBudget } from "../../credit/load.ts";
 import { rebuildReportMs } from "../../limits.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Month } from "../../../kernel/clock.ts";
@@ -11,12 +13,11 @@ import { decodeOpenReport, encodeReportRequest } from "../../journal/open-report
 
 /** The part of the ledger that loading needs. Each method reads one snapshot. */
 export interface LoadStore {
-  /** Balance, sequence and month totals, and those of `generations` that have ended in the ledger. null: no such workspace. */
-  account(
-    workspace: WorkspaceId,
-    generations: GenerationId[],
-  ): Promise<{ account: AccountPush; ended: Set<GenerationId> } | null>;
+  /** Balance, sequence, totals, and those of `generations` that have ended in the ledger. null: no such workspace. */
+  account(workspace: WorkspaceId, generations: GenerationId[]): Promise<LoadedAccount | null>;
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
+  /** The totals of budgets, which the ledger keeps from then on. */
+  budgets(workspace: WorkspaceId, totals: BudgetHold[]): Promise<BudgetPush[]>;
   /** The sequence of each workspace's ledger; unknown workspaces are absent. */
   heads(workspaces: readonly WorkspaceId[]): Promise<ReadonlyMap<WorkspaceId, bigint>>;
 }
@@ -49,13 +50,25 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   for (const hold of [...stored, ...reports.flatMap((report) => report.holds)]) holds.set(hold.generation, hold);
   const ledger = await parts.store.account(workspace, [...holds.keys()]);
   if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
+  const { budgets = [] } = ledger;
   const load: WorkspaceLoad = {
     begun,
     account: withMonth(ledger.account, month),
-    holds: [...holds.values()].filter((hold) => !ledger.ended.has(hold.generation)),
+    ...(budgets.length > 0 && { budgets: budgets.map(({ name, since, spent }) => ({ name, since, spent })) }),
+    holds: [...holds.values()]
+      .filter((hold) => !ledger.ended.has(hold.generation))
+      .map((hold) => withBudgets(hold, budgets)),
     windows: mergeWindows(reports.flatMap((report) => report.windows)),
   };
   await parts.counters.load(load);
+}
+
+/** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
+function withBudgets({ budgets: _stored, ...hold }: Hold, budgets: readonly LoadedBudget[]): Hold {
+  const counting = budgets.filter(
+    (budget) => isInPeriod(budget, hold.admittedAt) && (budget.callers === null || budget.callers.includes(hold.key)),
+  );
+  return counting.length === 0 ? hold : { ...hold, budgets: counting.map(({ name, since }) => ({ name, since })) };
 }
 
 /** Several gateways may report the same key: all their admissions count. */
@@ -69,6 +82,15 @@ function mergeWindows(windows: WorkspaceLoad["windows"]): WorkspaceLoad["windows
 export async function loadKeyMonth(at: { workspace: WorkspaceId; key: KeyId; month: Month }, parts: LoadParts): Promise<void> {
   const keyMonth = await parts.store.keyMonth(at.workspace, at.key, at.month);
   await parts.counters.resolveMany({ resolve: [], accounts: [], keyMonths: [keyMonth] });
+}
+
+/** Pushes the totals of a request's budgets, in the periods that this time is in. */
+export async function loadBudgets(
+  { workspace, budgets, at }: { workspace: WorkspaceId; budgets: readonly Budget[]; at: number },
+  { counters, store }: Pick<LoadParts, "counters" | "store">,
+): Promise<void> {
+  const totals = budgets.map((budget) => ({ name: budget.name, since: budgetStart(budget, at) }));
+  await counters.resolveMany({ resolve: [], accounts: [], keyMonths: [], budgets: await store.budgets(workspace, totals) });
 }
 
 /** Pushes the ledger's head and month totals with their version: after credit was added, and for a new month. */

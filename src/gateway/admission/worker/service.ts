@@ -4,7 +4,7 @@
  */
 import type { Bus } from "../../../backing/bus.ts";
 import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counters } from "../../../backing/counters.ts";
-import { monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
+import { dayOf, monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax } from "../../limits.ts";
@@ -130,8 +130,10 @@ export class AdmissionService {
 
   /** Sets a reply for every request, at worst "again". Those in `undecided` may be decided once their counters are loaded. */
   async #admitOnce(pending: Pending[], replies: AdmissionReply[]): Promise<{ undecided: Pending[]; loads: Promise<boolean>[] }> {
-    const month = monthOf(this.#estimateCountersTime());
-    const counted = await this.#admitInCounters({ month, requests: pending.map(({ prepared }) => prepared.request) });
+    const at = this.#estimateCountersTime();
+    const month = monthOf(at);
+    const requests = pending.map(({ prepared }) => prepared.request);
+    const counted = await this.#admitInCounters({ month, day: dayOf(at), requests });
     const undecided: Pending[] = [];
     const loads: Promise<boolean>[] = [];
     for (const [position, item] of pending.entries()) {
@@ -139,8 +141,10 @@ export class AdmissionService {
       replies[item.index] = reply ? replyFor(item.prepared, item.admit, reply) : unavailable("billing_unavailable");
       if (reply?.outcome !== "not_ready" && reply?.outcome !== "wrong_month") continue;
       undecided.push(item);
-      const { workspace, key } = item.prepared.request;
-      if (reply.outcome === "not_ready") loads.push(this.#loads.run({ what: reply.what, workspace, key, month }));
+      const { workspace, key, budgets = [] } = item.prepared.request;
+      if (reply.outcome === "wrong_month") continue;
+      if (reply.what === "budget") loads.push(this.#loads.run({ what: "budget", workspace, budgets, at }));
+      else loads.push(this.#loads.run({ what: reply.what, workspace, key, month }));
     }
     return { undecided, loads };
   }

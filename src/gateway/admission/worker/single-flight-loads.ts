@@ -1,14 +1,16 @@
-/** Loads of counters, at most one at a time for each workspace, month or key. After a failure the next caller starts a new load. */
+/** Loads of counters, at most one at a time for each workspace, month, key or set of budgets. After a failure the next caller starts a new load. */
+import type { Budget } from "../../../backing/counters.ts";
 import { withDeadline, type Clock, type Month } from "../../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import { rebuildWaitMs } from "../../limits.ts";
-import { loadKeyMonth, loadWorkspace, refreshAccount, type LoadParts } from "./load.ts";
+import { loadBudgets, loadKeyMonth, loadWorkspace, refreshAccount, type LoadParts } from "./load.ts";
 
-/** What counters may lack: a whole workspace, its total of a month, or a key's total of a month. */
+/** What counters may lack: a whole workspace, its total of a month, a key's total of a month, or totals of budgets at a time. */
 export type Missing =
   | { what: "workspace" | "month"; workspace: WorkspaceId; month: Month }
-  | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month };
+  | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month }
+  | { what: "budget"; workspace: WorkspaceId; budgets: readonly Budget[]; at: number };
 
 export class SingleFlightLoads {
   readonly #inFlight = new Map<string, Promise<boolean>>();
@@ -37,9 +39,17 @@ export class SingleFlightLoads {
 }
 
 function nameOf(missing: Missing): string {
-  const { what, workspace, month } = missing;
-  if (what === "workspace") return `workspace ${workspace}`;
-  return what === "key" ? `key ${missing.key} ${month}` : `month ${workspace} ${month}`;
+  const { what, workspace } = missing;
+  switch (what) {
+    case "workspace":
+      return `workspace ${workspace}`;
+    case "month":
+      return `month ${workspace} ${missing.month}`;
+    case "key":
+      return `key ${missing.key} ${missing.month}`;
+    case "budget":
+      return `budgets ${workspace} ${missing.budgets.map(({ name }) => name).join(" ")}`;
+  }
 }
 
 function load(missing: Missing, parts: LoadParts): Promise<void> {
@@ -50,5 +60,7 @@ function load(missing: Missing, parts: LoadParts): Promise<void> {
       return refreshAccount(missing, parts);
     case "key":
       return loadKeyMonth(missing, parts);
+    case "budget":
+      return loadBudgets(missing, parts);
   }
 }
