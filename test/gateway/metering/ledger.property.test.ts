@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Database } from "../../../src/backing/backing.ts";
+import { openBudgets } from "../../../src/gateway/credit/budget-store.ts";
 import { loadAccount, loadKeyMonth } from "../../../src/gateway/credit/load.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
@@ -52,11 +53,19 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
   test("each batch has the same result as in the memory ledger, and the stored money stays consistent", async () => {
     const memory = new MemoryLedger();
     for (const [index, credit] of [1_000_000_000n, 20_000n].entries()) memory.open(spaces[index]?.id ?? "", credit);
+    const callerOf = await ownersOf(database.sql);
+    for (const [key, caller] of callerOf) memory.owners.set(key, caller);
     const store = settlementStore(database.sql);
     await fc.assert(
       fc.asyncProperty(fc.array(events, { minLength: 1, maxLength: 5, size: "max" }), async (batches) => {
         const ids = Array.from({ length: 12 }, () => newGenerationId(Date.UTC(2026, 10, 20)));
-        for (const batch of batches) {
+        for (const [round, batch] of batches.entries()) {
+          for (const { id: workspace, keys } of spaces.slice(0, 2)) {
+            const totals = budgetsOf(keys, callerOf).slice(0, round);
+            const opened = totals.length === 0 ? [] : await openBudgets({ workspace, totals }, database.sql);
+            const expected = totals.length === 0 ? [] : await memory.budgets(workspace, totals);
+            expect(opened.toSorted(byText)).toEqual(expected.toSorted(byText));
+          }
           const charges = oncePerGeneration(batch.map((one) => settlementOf(one, ids))).map(chargeOf);
           expect(sorted(await store.settle(charges))).toEqual(sorted(await memory.settle(charges)));
         }
@@ -98,12 +107,33 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
   }
 });
 
-function sortedAccount({ account, ended }: Awaited<ReturnType<typeof loadAccount>> & object) {
-  return { ...account, months: account.months.toSorted(byText), ended: [...ended].toSorted() };
+/** The members who own keys, by key, as their caller ids. */
+async function ownersOf(sql: Database): Promise<Map<string, string>> {
+  const rows = await sql<{ id: string; caller: string }[]>`
+    SELECT id, caller_id AS caller FROM api_keys JOIN members USING (workspace_id) WHERE email = owner_email`;
+  return new Map(rows.map(({ id, caller }) => [id, caller]));
 }
 
-function sorted({ fresh, refused, late, accounts, keyMonths }: Booked) {
+/** One budget more in each round. All generations are admitted at noon of the day. */
+function budgetsOf(keys: string[], callerOf: ReadonlyMap<string, string>) {
+  const since = Date.UTC(2026, 10, 20);
+  const month = { name: `month:${callerOf.get(keys[0] ?? "")}`, since: Date.UTC(2026, 10, 1) };
+  return [
+    { name: "day:", since },
+    { name: `day:${keys[0]}`, since },
+    month,
+    { name: `day:${keys[1]}`, since: since - 86_400_000 },
+  ];
+}
+
+function sortedAccount({ account, budgets = [], ended }: Awaited<ReturnType<typeof loadAccount>> & object) {
+  const known = budgets.map((budget) => ({ ...budget, callers: budget.callers?.toSorted() ?? null })).toSorted(byText);
+  return { ...account, months: account.months.toSorted(byText), budgets: known, ended: [...ended].toSorted() };
+}
+
+function sorted({ fresh, refused, late, accounts, keyMonths, budgets = [] }: Booked) {
   return {
+    budgets: budgets.toSorted(byText),
     fresh: [...fresh].toSorted(byText),
     refused: [...refused].toSorted(),
     late: [...late].toSorted(),

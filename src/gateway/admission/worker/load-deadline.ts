@@ -2,8 +2,8 @@
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { loadDeadlineMs } from "../../limits.ts";
 
-/** A new workspace may lack its counters, then the key's month total, and then its budgets: one load follows the other. */
-export const loadRoundsMax = 4;
+/** A new workspace may lack its counters, and after their load the key's month total: one load follows the other. */
+export const loadRoundsMax = 3;
 
 export class LoadDeadline {
   readonly #clock: Clock;

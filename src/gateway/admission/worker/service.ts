@@ -143,8 +143,10 @@ export class AdmissionService {
       undecided.push(item);
       const { workspace, key, budgets = [] } = item.prepared.request;
       if (reply.outcome === "wrong_month") continue;
-      if (reply.what === "budget") loads.push(this.#loads.run({ what: "budget", workspace, budgets, at }));
-      else loads.push(this.#loads.run({ what: reply.what, workspace, key, month }));
+      if (reply.what !== "budget") loads.push(this.#loads.run({ what: reply.what, workspace, key, month }));
+      // Where the key's total is unknown its budgets usually are: a round for each would be one too many.
+      const areBudgetsDue = budgets.length > 0 && reply.what !== "workspace";
+      if (areBudgetsDue) loads.push(this.#loads.run({ what: "budget", workspace, budgets, at }));
     }
     return { undecided, loads };
   }

@@ -33,11 +33,21 @@ export function buildHistory(notes: RunNotes, stored: Stored): History {
   return inOrder(events);
 }
 
-function settingsOf({ workspace, keys, requestsPerMinute, keyLimit }: Customer, at: number): HistoryEvent[] {
-  return keys.flatMap(({ id: key }): HistoryEvent[] => [
+function settingsOf({ workspace, keys, requestsPerMinute, keyLimit, budgets }: Customer, at: number): HistoryEvent[] {
+  const ofKeys = keys.flatMap(({ id: key }): HistoryEvent[] => [
     { kind: "rate", at, key, requestsPerMinute },
     ...(keyLimit === null ? [] : [{ kind: "spend limit", at, workspace, key, limit: keyLimit } as const]),
+    ...(budgets === null
+      ? []
+      : [{ kind: "budget", at, workspace, name: `day:${key}`, keys: [key], limit: budgets.keyDay } as const]),
   ]);
+  if (budgets === null) return ofKeys;
+  const { day, memberMonth } = budgets;
+  return [
+    ...ofKeys,
+    { kind: "budget", at, workspace, name: "day:", keys: null, limit: day },
+    { kind: "budget", at, workspace, name: "month:owner", keys: keys.map(({ id }) => id), limit: memberMonth },
+  ];
 }
 
 function clientEvents(call: ClientCall, index: number): HistoryEvent[] {
@@ -85,7 +95,7 @@ function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<str
       const whose = { generation, workspace, key, month };
       return [
         { kind: "admitted", at: admittedAt, ...whose, amount: reserved, admittedAt, invocation },
-        { kind: "charged", at, ...whose, outcome, reserved, cost, excess, late, cut, ...own },
+        { kind: "charged", at, ...whose, admittedAt, outcome, reserved, cost, excess, late, cut, ...own },
       ];
     }),
   ];

@@ -52,7 +52,7 @@ async function settledOf(
     if (loaded === null) throw new Error(`The ledger has no workspace "${workspace}"`);
     const keyMonths = await Promise.all(keys.map(({ id: key }) => loadKeyMonth({ workspace, key, month }, sql)));
     const dump = await dumpRedis({ client, counters, workspace, clockMs: clock.now() });
-    settled.push({ workspace, counters: dump, account: loaded.account, keyMonths });
+    settled.push({ workspace, counters: dump, ...loaded, keyMonths });
   }
   return settled;
 }
