@@ -110,7 +110,7 @@ test.each(["admin", "super_admin"])("the %s can change settings, and the audit r
 
 test("the commands change, deactivate and reactivate a member, and suspend, lock and delete an account", async () => {
   const named = [...inW, "--email", "auditor@w"];
-  const member = { email: "auditor@w", role: "member" };
+  const member = { email: "auditor@w", role: "member", monthly_spend_limit_usd: null };
   expect(await weir.json("member", "set", ...named, "--role", "member")).toEqual({ ...member, state: "active" });
   expect(await weir.json("member", "deactivate", ...named)).toEqual({ ...member, state: "deactivated" });
   expect(await weir.json("member", "reactivate", ...named)).toEqual({ ...member, state: "active" });
