@@ -136,6 +136,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/members invite": () => ({ email: `person-${++people}@acme`, role: "member" }),
     "/members/new invite": () => ({ email: `person-${++people}@acme`, role: "auditor" }),
     "/members/:id role": () => ({ role: "auditor" }),
+    "/members/:id limit": () => ({ monthly_spend_limit_usd: String(++people) }),
     "/settings spending": () => ({ spend_limit_usd: String(++people), "was.spend_limit_usd": "" }),
     "/settings calls": () => ({ "was.fallbacks": "true" }),
     "/settings data": () => ({ prompt_storage: "true", "was.prompt_storage": "" }),

@@ -110,7 +110,8 @@ test.each(["admin", "super_admin"])("the %s can change settings, and the audit r
 
 test("the commands change, deactivate and reactivate a member, and suspend, lock and delete an account", async () => {
   const named = [...inW, "--email", "auditor@w"];
-  const member = { email: "auditor@w", role: "member", monthly_spend_limit_usd: null };
+  const account = { email: "auditor@w", role: "member" };
+  const member = { ...account, monthly_spend_limit_usd: null };
   expect(await weir.json("member", "set", ...named, "--role", "member")).toEqual({ ...member, state: "active" });
   expect(await weir.json("member", "deactivate", ...named)).toEqual({ ...member, state: "deactivated" });
   expect(await weir.json("member", "reactivate", ...named)).toEqual({ ...member, state: "active" });
@@ -121,7 +122,7 @@ test("the commands change, deactivate and reactivate a member, and suspend, lock
     ["unlock", "active"],
     ["delete", "deleted"],
   ] as const) {
-    expect(await weir.json("account", verb, "--email", "auditor@w")).toEqual({ ...member, state });
+    expect(await weir.json("account", verb, "--email", "auditor@w")).toEqual({ ...account, state });
   }
   expect((await weir.json("member", "list", ...inW))["data"]).toContainEqual(
     expect.objectContaining({ ...member, state: "deleted" }),

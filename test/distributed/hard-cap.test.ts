@@ -72,6 +72,22 @@ describe.skipIf(services === null)("with 500 parallel requests over 2 gateways a
     await expectSettled(customer, "0.370000000");
   }, 60_000);
 
+  test("a key's budget of the day for 37 admits 37, and the member's of the month bounds all keys", async () => {
+    const customer = await fleet.operator().customer({ credit: plenty, keys: 2 });
+    const [first, second] = customer.keys;
+    const { workspace } = customer;
+    const limited = { workspace, monthly_spend_limit_usd: "0.5" };
+    await fleet.operator().call("PATCH", `/keys/${first?.id}`, { daily_spend_limit_usd: "0.37" });
+    await fleet.operator().call("PATCH", "/members/owner@example.test", limited);
+    expect(await hammer({ ...customer, keys: first ? [first] : [] })).toEqual({ "200": 37, "402 key_spend_limit_exceeded": 463 });
+    await expectSettled(customer, "0.370000000");
+    expect(await hammer({ ...customer, keys: second ? [second] : [] })).toEqual({
+      "200": 13,
+      "402 account_spend_limit_exceeded": 487,
+    });
+    await expectSettled(customer, "0.500000000");
+  }, 60_000);
+
   test("a workspace's monthly limit for 37 admits 37, whatever the number of its keys", async () => {
     const customer = await fleet.operator().customer({ credit: plenty, spendLimit: "0.37", keys: 5 });
     expect(await hammer(customer)).toEqual({ "200": 37, "402 account_spend_limit_exceeded": 463 });

@@ -32,6 +32,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
         email: "member@promoted",
         role: "admin",
         state: "active",
+        monthly_spend_limit_usd: null,
       });
       await control.expect("PATCH", "/workspaces/promoted", { body: { fallbacks: false }, as: "member@promoted" });
       await control.expect("PATCH", "/members/member@promoted", set);
@@ -77,6 +78,7 @@ describe.each(databases)("the life of a member on $name", ({ open }) => {
         email: "member@ended",
         role: "member",
         state: "deactivated",
+        monthly_spend_limit_usd: null,
       });
       expect(control.notified.count("records-changed")).toBe(changes + 1);
       const revoked = await control.list("/keys?workspace=ended&revoked=true");

@@ -22,6 +22,7 @@ describe.each(databases)("a member on $name", ({ open }) => {
       email: "ada@example.com",
       role: "auditor",
       state: "active",
+      monthly_spend_limit_usd: null,
     });
     await control.expect("POST", "/members", { body: { workspace: "v", email: "Ada@Example.com", role: "admin" } });
     expect(await database.sql`SELECT 1 FROM accounts WHERE email ILIKE 'ada@example.com'`).toHaveLength(1);

@@ -22,6 +22,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       name: "fresh",
       enabled: true,
       spend_limit_usd: null,
+      daily_spend_limit_usd: null,
       fallbacks: true,
       zero_data_retention: false,
       prompt_storage: false,
@@ -33,6 +34,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       available_usd: null,
       month: "2026-11",
       month_spent_usd: "0.000000000",
+      day_spent_usd: null,
     });
   });
 
