@@ -67,6 +67,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
         { invariant: "usage_spans_agree", rows: 3 },
         { invariant: "usage_kinds_agree", rows: 2 },
         { invariant: "statement_matches_ledger", rows: 0 },
+        { invariant: "budget_totals", rows: 0 },
       ],
       broken: null,
     });
@@ -263,6 +264,13 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       harm: ["UPDATE generations SET prompt_tokens = 0 WHERE generation_id = '$left'"],
       repair: ["UPDATE generations SET prompt_tokens = 100 WHERE generation_id = '$left'"],
     },
+    {
+      problem: "a budget's total is not the sum of the charges of its day",
+      invariant: "budget_totals",
+      names: ["$workspace", "a total of 7 where the charges sum up to"],
+      harm: [`INSERT INTO budget_totals VALUES ('$workspace', 'day:', ${Date.UTC(2026, 10, 20)}, 7)`],
+      repair: ["DELETE FROM budget_totals"],
+    },
   ];
 
   const other = newGenerationId(Date.UTC(2026, 10, 20));
@@ -281,6 +289,7 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
     expect(broken).toMatchObject({ ok: false, broken: { invariant } });
     for (const name of names) expect(broken.broken?.detail).toContain(filled(name));
     expect(broken.checked).toHaveLength(ofEmptyLedger.checked.length);
+    expect(broken.checked).toHaveLength(16);
     expect(await verify()).toMatchObject({ ok: true });
   });
 
