@@ -61,6 +61,15 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
     for (const { changes } of rows) expect(Object.keys(Object(changes))).not.toContain("monthly_spend_limit_usd");
   });
 
+  test("a key with a daily limit shows what is spent of it today, in its form and in words", async () => {
+    const { id } = await world.control.key("acme", { name: "daily" });
+    expect((await world.get(`${keys}/${id}`, member)).text).not.toContain("Spent today");
+    await world.post(`${keys}/${id}`, { action: "edit", kind: "inference", name: "daily", daily_spend_limit_usd: "3.5" }, member);
+    const { text } = await world.get(`${keys}/${id}`, member);
+    expect([text.includes("Spent today"), text.includes('value="3.50"')]).toEqual([true, true]);
+    expect(await world.control.expect("GET", `/keys/${id}`)).toMatchObject({ daily_spend_limit_usd: "3.500000000" });
+  });
+
   test("a revoked key is listed apart, and cannot be changed or revoked again", async () => {
     const { id } = await world.control.key("acme", { name: "ended" });
     const revoked = await world.post(`${keys}/${id}`, { action: "revoke" }, member);

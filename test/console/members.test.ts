@@ -34,6 +34,21 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     expect([again.status, again.text.includes('id="invite-email-problem"')]).toEqual([409, true]);
   });
 
+  test("an admin limits what a member may spend in a month, and the member sees the limit and cannot change it", async () => {
+    await add("bounded@acme");
+    const page = pageOf("bounded@acme");
+    const refused = await world.post(page, { action: "limit", monthly_spend_limit_usd: "0" }, admin);
+    expect([refused.status, refused.text.includes('id="change-limit-monthly_spend_limit_usd-problem"')]).toEqual([400, true]);
+    await world.post(page, { action: "limit", monthly_spend_limit_usd: "12.5" }, admin);
+    expect((await world.get(page, admin)).text).toContain('value="12.50"');
+    const bounded = await world.signIn("bounded@acme");
+    const own = (await world.get(page, bounded)).text;
+    expect([own.includes("12.50"), own.includes('value="limit"')]).toEqual([true, false]);
+    expect((await world.get(page, await world.signIn("member@acme"))).text).not.toContain("12.50");
+    await world.post(page, { action: "limit", monthly_spend_limit_usd: "" }, admin);
+    expect((await world.get(page, admin)).text).not.toContain('value="12.50"');
+  });
+
   test("hostile names and addresses are shown as text", async () => {
     await add('"><b>@acme');
     await world.control.key("acme", { owner: '"><b>@acme', name: "<i>key</i>" });

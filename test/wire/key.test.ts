@@ -36,6 +36,9 @@ for (const mode of modes) {
       const { workspace } = await on.fleet.operator().customer({ credit: "1" });
       const fields = { workspace, owner: "owner@example.test" };
       const { key } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", fields);
+      const daily = { ...fields, daily_spend_limit_usd: "2.5" };
+      const { key: bounded } = await on.fleet.operator().call<{ key: string }>("POST", "/keys", daily);
+      expect(await describeKey(bounded)).toMatchObject({ daily_spend_limit_usd: "2.50" });
       expect(await describeKey(key)).toMatchObject({ name: "Untitled key", monthly_spend_limit_usd: null, rate_limit_rpm: null });
       const answer = await chat({ url: on.fleet.url(), key, body: { model: "sandbox/echo" } });
       expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("60");
