@@ -134,7 +134,7 @@ function failed(index: number): Partial<Settlement> {
   return { usage, status, code, firstTokenMs: null, durationMs: 900 };
 }
 
-/** A limit that this month's spend of the key reaches to nine tenths; at least one cent. */
+/** A limit that this month's spend of the key reaches to nine tenths, at least one cent; and one for the day. */
 async function limitNearly(
   { key, settlements, nowMs }: { key: string; settlements: readonly Settlement[]; nowMs: number },
   control: Control,
@@ -143,5 +143,5 @@ async function limitNearly(
   const spent = ofMonth.reduce((sum, one) => sum + chargeOf(one).cost, 0n);
   const cents = (spent * 10n) / 9n / 10_000_000n + 1n;
   const limit = `${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`;
-  await control.expect("PATCH", `/keys/${key}`, { body: { monthly_spend_limit_usd: limit } });
+  await control.expect("PATCH", `/keys/${key}`, { body: { monthly_spend_limit_usd: limit, daily_spend_limit_usd: "5" } });
 }
