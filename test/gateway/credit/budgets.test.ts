@@ -100,6 +100,11 @@ describe.each(oneDatabase)("budgets on $name", ({ open }) => {
     );
     expect(await control.expect("GET", `/keys/${key}`)).toMatchObject({ day_spent_usd: "0.000400000" });
     expect((await verifyLedger({ sql: database.sql })).broken).toBeNull();
+    await database.sql`UPDATE budget_totals SET spent_nano = 7 WHERE workspace_id = ${workspace} AND name = 'day:'`;
+    expect((await verifyLedger({ sql: database.sql })).broken).toEqual({
+      invariant: "budget_totals",
+      detail: `workspace ${workspace}, budget day: from ${day} on: a total of 7 where the charges sum up to 600000`,
+    });
   });
 
   test("totals of days long past go when a later one is opened", async () => {

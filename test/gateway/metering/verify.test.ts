@@ -264,13 +264,6 @@ describe.each(databases)("ledger verify on $name", ({ open }) => {
       harm: ["UPDATE generations SET prompt_tokens = 0 WHERE generation_id = '$left'"],
       repair: ["UPDATE generations SET prompt_tokens = 100 WHERE generation_id = '$left'"],
     },
-    {
-      problem: "a budget's total is not the sum of the charges of its day",
-      invariant: "budget_totals",
-      names: ["$workspace", "a total of 7 where the charges sum up to"],
-      harm: [`INSERT INTO budget_totals VALUES ('$workspace', 'day:', ${Date.UTC(2026, 10, 20)}, 7)`],
-      repair: ["DELETE FROM budget_totals"],
-    },
   ];
 
   const other = newGenerationId(Date.UTC(2026, 10, 20));
