@@ -219,7 +219,9 @@ function columns(now: number, sql: Queries) {
     SELECT k.id, k.workspace_id AS workspace, k.owner_email AS owner, k.kind, k.name, k.start, k.last_four AS "lastFour",
       k.monthly_spend_limit_nano AS "monthlyLimit", k.daily_spend_limit_nano AS "dailyLimit",
       k.rate_limit_rpm AS "requestsPerMinute", coalesce(s.spent_nano, 0) AS "monthSpent",
-      CASE WHEN k.daily_spend_limit_nano IS NOT NULL THEN budget_total(k.workspace_id, 'day:' || k.id, ${dayOf(now)}) END AS "daySpent", k.created_at AS "createdAt",
+      -- A list has many keys that were not used today, and their charges need not be searched.
+      CASE WHEN k.daily_spend_limit_nano IS NULL THEN NULL WHEN s.last_used_at >= ${new Date(dayOf(now))}
+        THEN budget_total(k.workspace_id, 'day:' || k.id, ${dayOf(now)}) ELSE 0 END AS "daySpent", k.created_at AS "createdAt",
       (SELECT max(last_used_at) FROM key_months WHERE key_id = k.id) AS "lastUsedAt", k.revoked_at AS "revokedAt"
     FROM api_keys k LEFT JOIN key_months s ON s.key_id = k.id AND s.month = ${monthOf(now)}`;
 }
