@@ -1,4 +1,5 @@
 /** Builds the history of a run of real processes from the clients' notes, the provider's log and the rows of the database. */
+import { parseUsd } from "../../../../src/kernel/money.ts";
 import { inOrder, type History, type HistoryEvent } from "../../../invariants/history.ts";
 import { closesAdmission, describeFault } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
@@ -39,14 +40,21 @@ function settingsOf({ workspace, keys, requestsPerMinute, keyLimit, budgets }: C
     ...(keyLimit === null ? [] : [{ kind: "spend limit", at, workspace, key, limit: keyLimit } as const]),
     ...(budgets === null
       ? []
-      : [{ kind: "budget", at, workspace, name: `day:${key}`, keys: [key], limit: budgets.keyDay } as const]),
+      : [{ kind: "budget", at, workspace, name: `day:${key}`, keys: [key], limit: parseUsd(budgets.keyDay) } as const]),
   ]);
   if (budgets === null) return ofKeys;
   const { day, memberMonth } = budgets;
   return [
     ...ofKeys,
-    { kind: "budget", at, workspace, name: "day:", keys: null, limit: day },
-    { kind: "budget", at, workspace, name: "month:owner", keys: keys.map(({ id }) => id), limit: memberMonth },
+    { kind: "budget", at, workspace, name: "day:", keys: null, limit: day === null ? null : parseUsd(day) },
+    {
+      kind: "budget",
+      at,
+      workspace,
+      name: "month:owner",
+      keys: keys.map(({ id }) => id),
+      limit: memberMonth === null ? null : parseUsd(memberMonth),
+    },
   ];
 }
 

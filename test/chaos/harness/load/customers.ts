@@ -5,6 +5,12 @@ import { Control } from "../world/control.ts";
 import { ownKeyStart } from "../world/provider.ts";
 import { embeddingsModel, model, pairedModel, type Testbed } from "../world/testbed.ts";
 
+export interface Budgets {
+  keyDay: string;
+  day: string | null;
+  memberMonth: string | null;
+}
+
 export interface Customer {
   workspace: string;
   keys: { id: string; key: string }[];
@@ -13,8 +19,8 @@ export interface Customer {
   requestsPerMinute: number;
   /** The monthly limit of each of its keys, in nano-USD; null: none. */
   keyLimit: bigint | null;
-  /** Its budgets, in nano-USD: of each key's day, of its own day, and of the month of the member who owns the keys; null: none. */
-  budgets: { keyDay: bigint; day: bigint; memberMonth: bigint } | null;
+  /** Its budgets, in USD: of each key's day, of its own day, and of the month of the member who owns the keys; null: none. */
+  budgets: Budgets | null;
   /** Its own key for the provider "stub", and whether its calls may go on at others on credit; null: it has none. */
   own: { id: string; fallback: boolean } | null;
 }
@@ -27,7 +33,20 @@ const plans = [
   { kind: "window", credit: "1000", keys: 2, requestsPerMinute: 20 },
   { kind: "revoked", credit: "1000", keys: 20, requestsPerMinute: 10_000 },
   { kind: "limit", credit: "1000", keys: 2, requestsPerMinute: 10_000, keyLimit: "0.02" },
-  { kind: "budget", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
+  {
+    kind: "budget",
+    credit: "1000",
+    keys: 2,
+    requestsPerMinute: 10_000,
+    budgets: { keyDay: "0.01", day: "0.015", memberMonth: null },
+  },
+  {
+    kind: "budget",
+    credit: "1000",
+    keys: 3,
+    requestsPerMinute: 10_000,
+    budgets: { keyDay: "0.01", day: null, memberMonth: "0.02" },
+  },
   { kind: "own", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
   { kind: "own-or-credit", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
 ] as const;
@@ -45,7 +64,8 @@ export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
     const settings = { early_access: ["completions", "embeddings", "own_keys"], own_key_fallback: fallback };
     await control.any((operator) => operator.call("PATCH", `/workspaces/${made.workspace}`, settings));
     const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
-    const budgets = plan.kind === "budget" ? await setBudgets(made, control) : null;
+    const budgets = "budgets" in plan ? plan.budgets : null;
+    if (budgets !== null) await setBudgets({ ...made, budgets }, control);
     customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit, budgets, own: null });
   }
   await untilRunnable(testbed, customers[0]?.keys[0]?.key ?? "");
@@ -53,19 +73,15 @@ export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
   return customers;
 }
 
-/** Each is reached at another time: that of the keys first, then that of the day, and that of the month last. */
-const budgetsInUsd = { keyDay: "0.01", day: "0.016", memberMonth: "0.018" };
-
 async function setBudgets(
-  { workspace, keys }: Pick<Customer, "workspace" | "keys">,
+  { workspace, keys, budgets }: Pick<Customer, "workspace" | "keys"> & { budgets: Budgets },
   control: Control,
-): Promise<Customer["budgets"]> {
-  const { keyDay, day, memberMonth } = budgetsInUsd;
+): Promise<void> {
+  const { keyDay, day, memberMonth } = budgets;
   const change = (path: string, body: unknown) => control.any((operator) => operator.call("PATCH", path, body));
   for (const { id } of keys) await change(`/keys/${id}`, { daily_spend_limit_usd: keyDay });
   await change(`/workspaces/${workspace}`, { daily_spend_limit_usd: day });
   await change("/members/owner@example.test", { workspace, monthly_spend_limit_usd: memberMonth });
-  return { keyDay: parseUsd(keyDay), day: parseUsd(day), memberMonth: parseUsd(memberMonth) };
 }
 
 async function storeOwnKey({ workspace, kind }: Customer, control: Control): Promise<Customer["own"]> {
