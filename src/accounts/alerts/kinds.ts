@@ -13,6 +13,9 @@ interface Kind {
 export const alertKinds = {
   key_month: { tells: "limit", title: "Monthly limit of a key" },
   workspace_month: { tells: "limit", title: "Monthly limit of the workspace" },
+  key_day: { tells: "limit", title: "Daily limit of a key" },
+  workspace_day: { tells: "limit", title: "Daily limit of the workspace" },
+  member_month: { tells: "limit", title: "Monthly limit of a member" },
   balance: { tells: "balance", title: "Balance below an amount" },
   provider_key_refused: { tells: "event", title: "Provider key refused" },
   top_up_failed: { tells: "event", title: "Top-up failed" },

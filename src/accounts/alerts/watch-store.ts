@@ -1,6 +1,6 @@
 /** SQL of comparing spend with rules, from what is settled: months and the ledger's heads. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import { monthOf } from "../../kernel/clock.ts";
+import { isoTime, monthBounds, monthOf } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { LimitKind } from "./kinds.ts";
@@ -57,6 +57,18 @@ export interface Source {
   rows(asked: { workspace: WorkspaceId; period: string }, sql: Queries): ReturnType<Queries>;
 }
 
+/** The UTC day of a time, such as 2026-11-20. */
+function dayName(ms: number): string {
+  return isoTime(ms).slice(0, 10);
+}
+
+/** The totals of budgets that are kept for periods with this beginning; see migration 0032. */
+function totalsOf(name: Fragment, { since, sql }: { since: number; sql: Queries }): Fragment {
+  return sql`JOIN budget_totals t ON t.workspace_id = w.id AND t.name = ${name} AND t.since = ${since}`;
+}
+
+type Fragment = ReturnType<Queries>;
+
 /** Where each kind finds what is spent. A kind with a limit is a row here. */
 export const sources: Record<LimitKind, Source> = {
   key_month: {
@@ -72,6 +84,29 @@ export const sources: Record<LimitKind, Source> = {
       SELECT '' AS subject, NULL AS name, NULL AS owner, m.spent_nano AS spent, w.spend_limit_nano AS "limit"
       FROM workspaces w JOIN workspace_months m ON m.workspace_id = w.id AND m.month = ${period}
       WHERE w.id = ${workspace} AND w.spend_limit_nano IS NOT NULL`,
+  },
+  key_day: {
+    period: dayName,
+    rows: ({ workspace, period }, sql) => sql`
+      SELECT k.id AS subject, k.name, k.owner_email AS owner, t.spent_nano AS spent, k.daily_spend_limit_nano AS "limit"
+      FROM workspaces w JOIN api_keys k ON k.workspace_id = w.id
+      ${totalsOf(sql`'day:' || k.id`, { since: Date.parse(period), sql })}
+      WHERE w.id = ${workspace} AND k.revoked_at IS NULL AND k.daily_spend_limit_nano IS NOT NULL`,
+  },
+  workspace_day: {
+    period: dayName,
+    rows: ({ workspace, period }, sql) => sql`
+      SELECT '' AS subject, NULL AS name, NULL AS owner, t.spent_nano AS spent, w.daily_spend_limit_nano AS "limit"
+      FROM workspaces w ${totalsOf(sql`'day:'`, { since: Date.parse(period), sql })}
+      WHERE w.id = ${workspace} AND w.daily_spend_limit_nano IS NOT NULL`,
+  },
+  member_month: {
+    period: monthOf,
+    rows: ({ workspace, period }, sql) => sql`
+      SELECT m.email AS subject, '' AS name, m.email AS owner, t.spent_nano AS spent, m.monthly_spend_limit_nano AS "limit"
+      FROM workspaces w JOIN members m ON m.workspace_id = w.id
+      ${totalsOf(sql`'month:' || m.caller_id`, { since: monthBounds(period).startMs, sql })}
+      WHERE w.id = ${workspace} AND m.active AND m.monthly_spend_limit_nano IS NOT NULL`,
   },
 };
 

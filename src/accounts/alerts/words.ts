@@ -18,12 +18,15 @@ interface LimitWords {
   /** Such as "monthly limit". */
   limit: string;
   /** What has the limit, and its name in `data`; null: the workspace. */
-  of: "key" | null;
+  of: "key" | "member" | null;
 }
 
 const limitWords: Record<LimitKind, LimitWords> = {
   key_month: { limit: "monthly limit", of: "key" },
   workspace_month: { limit: "monthly limit", of: null },
+  key_day: { limit: "daily limit", of: "key" },
+  workspace_day: { limit: "daily limit", of: null },
+  member_month: { limit: "monthly limit", of: "member" },
 };
 
 export function limitAlert(kind: LimitKind, { period, ...spending }: Spending & { period: string }): AlertWords {

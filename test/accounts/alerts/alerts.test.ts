@@ -3,6 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { raiseAlert } from "../../../src/accounts/alerts/raise-alert.ts";
 import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";
 import { alertKeptMs, alertLateMs, alertWatchAgeMs } from "../../../src/accounts/limits.ts";
+import { selectCallerId } from "../../../src/accounts/members/member-store.ts";
+import { openBudgets } from "../../../src/gateway/credit/budget-store.ts";
+import { dayOf, monthBounds, monthOf } from "../../../src/kernel/clock.ts";
 import { Control } from "../../support/control.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
@@ -139,6 +142,27 @@ describe.each(oneDatabase)("alerts on $name", ({ open }) => {
     await spend(95, on);
     expect(await look()).toBe(1);
     expect((await texts("month")).map((text) => text.slice(-7))).toEqual(["2026-12", "2026-11"]);
+  });
+
+  test("budgets are told by their day or month, to the member whom they concern", async () => {
+    const on = await customer("budgets");
+    await control.expect("PATCH", `/keys/${on.key}`, { body: { daily_spend_limit_usd: "2" } });
+    await control.expect("PATCH", "/workspaces/budgets", { body: { daily_spend_limit_usd: "4" } });
+    const limit = { workspace: "budgets", monthly_spend_limit_usd: "3" };
+    await control.expect("PATCH", "/members/member@budgets", { body: limit });
+    for (const kind of ["key_day", "workspace_day", "member_month"]) await rule("budgets", { kind, percents: [50] });
+    const caller = await selectCallerId({ workspace: on.workspace, email: "member@budgets" }, database.sql);
+    const [since, month] = [dayOf(control.clock.now()), monthBounds(monthOf(control.clock.now())).startMs];
+    const days = [`day:${on.key}`, "day:"].map((name) => ({ name, since }));
+    await openBudgets({ ...on, totals: [...days, { name: `month:${caller}`, since: month }] }, database.sql);
+    await spend(200, on);
+    expect(await look()).toBe(3);
+    const [day, ofMonth] = [new Date(since).toISOString().slice(0, 10), monthOf(since)];
+    expect((await texts("budgets")).toSorted()).toEqual([
+      `50 % of the daily limit of the key "build" (${on.key}) is spent: 2.00 of 2.00 USD in ${day}`,
+      `50 % of the daily limit of the workspace is spent: 2.00 of 4.00 USD in ${day}`,
+      `50 % of the monthly limit of the member member@budgets is spent: 2.00 of 3.00 USD in ${ofMonth}`,
+    ]);
   });
 
   test("a limit that is lowered is told although nothing is charged", async () => {
