@@ -134,7 +134,8 @@ export function describeBudgets(of: () => CountersHarness): void {
       const held = hold(of(), { generation: "gen-held", budgets: [{ name: "day:k1", since }] });
       await of().counters.load({ account, budgets: totals, holds: [held, hold(of())], windows: [] });
       await of().counters.resolveMany({
-        ...{ resolve: [], accounts: [] },
+        resolve: [],
+        accounts: [],
         keyMonths: [{ workspace: "w1", key: "k1", month: thisMonth, spent: 0n, version: 1n, sequence: 3n }],
       });
       expect(await of().counters.holds("w1")).toContainEqual(held);
