@@ -18,7 +18,10 @@ export interface AdmissionCall {
 }
 
 /** @param store the store's current run, and whether a call must stay within a cluster's slot */
-export function admissionCalls({ month, day = 0, requests }: AdmitBatch, store: { run: number; clustered: boolean }): AdmissionCall[] {
+export function admissionCalls(
+  { month, day = 0, requests }: AdmitBatch,
+  store: { run: number; clustered: boolean },
+): AdmissionCall[] {
   const { startMs, endMs } = monthBounds(month);
   const byWorkspace = placedByWorkspace(requests);
   return callsFor(byWorkspace.keys(), store.clustered).map((workspaces) => {
@@ -96,10 +99,7 @@ function packBudgets(
   }
 }
 
-function packLimits(
-  numbers: number[],
-  { asked, budgets }: { asked: readonly Budget[]; budgets: Map<string, Budget> },
-): void {
+function packLimits(numbers: number[], { asked, budgets }: { asked: readonly Budget[]; budgets: Map<string, Budget> }): void {
   const places = [...budgets.keys()];
   numbers.push(asked.length);
   for (const { name, limit } of asked) numbers.push(places.indexOf(name), Number(limit));

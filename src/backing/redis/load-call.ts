@@ -24,7 +24,13 @@ export function loadValues({ begun, account, budgets = [], holds }: WorkspaceLoa
   for (const hold of open.values()) {
     const counted = hold.budgets ?? [];
     packing.texts.push(hold.generation, keyMonthField(hold), hold.fingerprint, ...counted.map(({ name }) => budgetField(name)));
-    packing.numbers.push(Number(hold.amount), hold.admittedAt, hold.deadline, counted.length, ...counted.map(({ since }) => since));
+    packing.numbers.push(
+      Number(hold.amount),
+      hold.admittedAt,
+      hold.deadline,
+      counted.length,
+      ...counted.map(({ since }) => since),
+    );
   }
   return [begun ?? "", ...packedArguments(packing)];
 }

@@ -72,7 +72,15 @@ export function bookingOf(charges: Charge[], { heads: before, outcomes }: Books)
   const heads = new Map(before.map((head) => [head.workspace, { ...head }]));
   const entries = new Map<WorkspaceId, Entry>();
   const sums = new Sums();
-  const booking: Booking = { rows: [], entries: [], refused: new Set(), heads: [...heads.values()], months: [], keyMonths: [], budgets: [] };
+  const booking: Booking = {
+    rows: [],
+    entries: [],
+    refused: new Set(),
+    heads: [...heads.values()],
+    months: [],
+    keyMonths: [],
+    budgets: [],
+  };
   for (const charge of charges) {
     const { generation, workspace, outcome, ownKey } = charge.settlement;
     const head = heads.get(workspace);

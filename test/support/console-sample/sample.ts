@@ -53,7 +53,12 @@ export class SampleService implements AsyncDisposable {
 async function fill(fleet: Fleet, history: History): Promise<ConsoleSample> {
   const operator = fleet.operator();
   const workspace = sampleName;
-  const settings = { early_access: earlyAccessFeatures, prompt_storage: true, spend_limit_usd: "250", daily_spend_limit_usd: "25" };
+  const settings = {
+    early_access: earlyAccessFeatures,
+    prompt_storage: true,
+    spend_limit_usd: "250",
+    daily_spend_limit_usd: "25",
+  };
   await operator.call("PATCH", `/workspaces/${workspace}`, settings);
   await operator.call("PATCH", `/members/${addressOf("member")}`, { workspace, monthly_spend_limit_usd: "60" });
   await operator.call("POST", "/workspaces", { name: "second workspace", credit_usd: "5" });

@@ -94,7 +94,11 @@ export class MemoryLedger implements LoadStore, SettlementStore {
       months.map((name) => name.slice(workspace.length + 1)),
     );
     const budgets = this.#latestBudgets(workspace).map((total) => ({ ...total, callers: this.#callersOf(total.name) }));
-    return { account, ...(budgets.length > 0 && { budgets }), ended: new Set(generations.filter((generation) => this.charges.has(generation))) };
+    return {
+      account,
+      ...(budgets.length > 0 && { budgets }),
+      ended: new Set(generations.filter((generation) => this.charges.has(generation))),
+    };
   }
 
   /** With the total of one month. */

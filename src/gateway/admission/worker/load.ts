@@ -2,7 +2,16 @@
  * Loads a workspace's counters. First use, an emptied or restarted store and a lost slot all take this path. Only the gateways have the
  * generations in flight, only the ledger has the charges; both together give the holds.
  */
-import type { AccountPush, Budget, BudgetHold, BudgetPush, Counters, Hold, KeyMonthPush, WorkspaceLoad } from "../../../backing/counters.ts";
+import type {
+  AccountPush,
+  Budget,
+  BudgetHold,
+  BudgetPush,
+  Counters,
+  Hold,
+  KeyMonthPush,
+  WorkspaceLoad,
+} from "../../../backing/counters.ts";
 import type { Bus } from "../../../backing/bus.ts";
 import { budgetStart, isInPeriod } from "../../credit/budgets.ts";
 import type { LoadedAccount, LoadedBudget } from "../../credit/load.ts";
@@ -55,9 +64,7 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
     begun,
     account: withMonth(ledger.account, month),
     ...(budgets.length > 0 && { budgets: budgets.map(({ name, since, spent }) => ({ name, since, spent })) }),
-    holds: [...holds.values()]
-      .filter((hold) => !ledger.ended.has(hold.generation))
-      .map((hold) => withBudgets(hold, budgets)),
+    holds: [...holds.values()].filter((hold) => !ledger.ended.has(hold.generation)).map((hold) => withBudgets(hold, budgets)),
     windows: mergeWindows(reports.flatMap((report) => report.windows)),
   };
   await parts.counters.load(load);
