@@ -4,32 +4,47 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { docsFolder, root } from "../paths.ts";
 import { UsageError } from "../usage-error.ts";
-import { partNames } from "./facts.ts";
+import { partNames, type Facts } from "./facts.ts";
 import { newestWith, readFacts } from "./results.ts";
 import { bodyOf, type Section } from "./sections/section.ts";
 import { sectionsOf } from "./sections/sections.ts";
 
 export const publishUsage = `npm run bench -- publish [results.json]
 
-  puts the tables and plots of a result with every part (default: the newest) into docs/performance.md and docs/performance`;
+  puts the tables and plots of a result with every part (default: the newest) into docs/performance.md and docs/performance;
+  of a named result with some parts it puts those, each with the run that it is from`;
 
 export function publishCommand([given, ...more]: string[]): number {
   if (more.length > 0) throw new UsageError(publishUsage);
   const path = given ?? newestWith(partNames);
   if (path === null) throw new UsageError("There is no result with every part: run npm run bench");
   const facts = readFacts(path);
-  const missing = partNames.filter((name) => facts[name] === undefined);
-  if (missing.length > 0) throw new UsageError(`"${path}" cannot be published: it has no ${missing.join(", no ")}`);
   if (facts.invalid.length > 0)
     throw new UsageError(`"${path}" cannot be published, since the run is invalid: ${facts.invalid.join("; ")}`);
-  const sections = sectionsOf(facts);
+  const isWhole = partNames.every((name) => facts[name] !== undefined);
+  const sections = isWhole ? sectionsOf(facts) : sectionsOfParts(facts);
+  if (sections.length === 0) throw new UsageError(`"${path}" cannot be published: it has no part with a place in the document`);
   const document = join(docsFolder, "performance.md");
-  const text = withSections(readFileSync(document, "utf8"), sections);
+  const before = readFileSync(document, "utf8");
+  const text = isWhole ? withSections(before, sections) : sections.reduce(withSection, before);
+  if (isWhole) rmSync(plotsFolder, { recursive: true, force: true });
   writePlots(sections);
   writeFileSync(document, text);
   spawnSync(process.execPath, ["fmt", document], { cwd: root });
   console.log(`${relative(root, document)} and its plots now show ${path}`);
   return 0;
+}
+
+/** What is said of a whole run. */
+const wholeNames = ["run", "goals", "capacity"];
+
+/** The sections of a run of some parts, each with where and when it was made. */
+export function sectionsOfParts(facts: Facts): Section[] {
+  const sections = sectionsOf(facts);
+  const run = sections.find(({ name }) => name === "run")?.text ?? "";
+  return sections
+    .filter(({ name }) => !wholeNames.includes(name))
+    .map((section) => ({ ...section, text: `${run}\n\n${section.text}` }));
 }
 
 /** @throws UsageError when a section has no place in the document, or a place has no section */
@@ -48,9 +63,9 @@ function withSection(document: string, section: Section): string {
   return document.replace(place, (_, start: string, end: string) => `${start}\n\n${body}\n\n${end}`);
 }
 
+const plotsFolder = join(docsFolder, "performance");
+
 function writePlots(sections: Section[]): void {
-  const folder = join(docsFolder, "performance");
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  for (const { name, svg } of sections.flatMap(({ plots }) => plots)) writeFileSync(join(folder, `${name}.svg`), svg);
+  mkdirSync(plotsFolder, { recursive: true });
+  for (const { name, svg } of sections.flatMap(({ plots }) => plots)) writeFileSync(join(plotsFolder, `${name}.svg`), svg);
 }

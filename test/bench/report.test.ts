@@ -8,7 +8,7 @@ import { checkedShapes, fittedShapes } from "../../bench/parts/fleet.ts";
 import type { Facts } from "../../bench/report/facts.ts";
 import { failuresOf } from "../../bench/report/failures.ts";
 import { linearScale, logScale } from "../../bench/report/plots/scale.ts";
-import { withSections } from "../../bench/report/publish.ts";
+import { sectionsOfParts, withSections } from "../../bench/report/publish.ts";
 import { costAtCeiling, rowsOf } from "../../bench/report/rows.ts";
 import { sectionsOf } from "../../bench/report/sections/sections.ts";
 import { steps } from "../../bench/features/steps.ts";
@@ -138,6 +138,13 @@ describe("a result", () => {
       for (const { name } of plots) expect(published).toContain(`](performance/${name}.svg)`);
     }
     expect(withSections(published, sections)).toBe(published);
+  });
+
+  test("a run of one part is published with where and when it was made, and says nothing of bars and capacity", () => {
+    const { at, command, commit, machine, versions, leftOut, invalid, console } = wholeFacts();
+    const parts = sectionsOfParts({ at, command, commit, machine, versions, leftOut, invalid, ...(console && { console }) });
+    expect(parts.map(({ name }) => name)).toEqual(["console"]);
+    for (const { text } of parts) expect(text).toStartWith("`npm run bench");
   });
 
   test("a result has a figure in every cell", () => {
