@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { findBrowser } from "../../scripts/services/find-browser.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-async function putProgram(folder: string): Promise<void> {
+async function putProgram(folder: string, name = "chromium"): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "chromium"), "#!/bin/sh\n");
-  await chmod(join(folder, "chromium"), 0o755);
+  await writeFile(join(folder, name), "#!/bin/sh\n");
+  await chmod(join(folder, name), 0o755);
 }
 
 const never = async (): Promise<void> => {
@@ -19,6 +19,14 @@ test("the tests use a browser on PATH without installing anything", async () => 
   await putProgram(join(folder.path, "bin"));
   const found = await findBrowser({ path: `/none:${join(folder.path, "bin")}`, install: never });
   expect(found).toEqual({ path: join(folder.path, "bin/chromium") });
+});
+
+test("the tests prefer the browser without windows, wherever it is on PATH", async () => {
+  await using folder = await temporaryFolder();
+  await putProgram(join(folder.path, "first"));
+  await putProgram(join(folder.path, "second"), "chromium-headless-shell");
+  const found = await findBrowser({ path: `${join(folder.path, "first")}:${join(folder.path, "second")}`, install: never });
+  expect(found).toEqual({ path: join(folder.path, "second/chromium-headless-shell") });
 });
 
 test("the tests install a browser where they can, and use it", async () => {
