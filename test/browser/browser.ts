@@ -1,12 +1,11 @@
 /** Opens one Chromium for all tests of this process, and pages that record their errors. */
 import axe from "axe-core";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { chromium, type Browser, type Page } from "playwright-core";
 import { findBrowser } from "../../scripts/services/find-browser.ts";
 import { atEnd } from "../support/processes/at-end.ts";
-import { Fleet } from "../support/servers/fleet.ts";
-
-/** The longest wait for anything on a page. */
-const waitMs = 10_000;
+import type { Fleet } from "../support/servers/fleet.ts";
+import { leaveWindow, takeWindow, type BrowserWindow } from "./browser-windows.ts";
+import { sharedService } from "./shared-service.ts";
 
 const found = await findBrowser();
 if ("missing" in found) {
@@ -18,12 +17,10 @@ if ("missing" in found) {
 export const chromiumPath = "missing" in found ? null : found.path;
 
 let opened: Promise<Browser> | null = null;
-let served: Promise<Fleet> | null = null;
 
-/** The service with its own catalog, started once for all tests. They change only connections. */
-export function service(): Promise<Fleet> {
-  served ??= Fleet.start({ services: null });
-  return served;
+/** The service with the whole catalog, started once for all tests. */
+export async function service(): Promise<Fleet> {
+  return (await sharedService()).fleet;
 }
 
 function browser(): Promise<Browser> {
@@ -38,7 +35,6 @@ function browser(): Promise<Browser> {
 
 atEnd(async () => {
   if (opened) await (await opened).close();
-  if (served) await (await served)[Symbol.asyncDispose]();
 });
 
 const auditTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -58,32 +54,25 @@ export class Visit implements AsyncDisposable {
   readonly faults: string[] = [];
   /** Requested addresses outside of the service. */
   readonly asked: string[] = [];
-  readonly #context: BrowserContext;
+  readonly #window: BrowserWindow;
   readonly #url: string;
 
-  private constructor(page: Page, context: BrowserContext, url: string) {
-    this.page = page;
-    this.#context = context;
+  private constructor(taken: BrowserWindow, url: string) {
+    this.page = taken.page;
+    this.#window = taken;
     this.#url = url;
-    page.setDefaultTimeout(waitMs);
-    page.on("pageerror", (error) => this.faults.push(String(error)));
-    page.on("console", (message) => {
+    this.page.on("pageerror", (error) => this.faults.push(String(error)));
+    this.page.on("console", (message) => {
       if (message.type() === "error") this.faults.push(message.text());
     });
-    page.on("request", (request) => this.#judge(request.url()));
+    this.page.on("request", (request) => this.#judge(request.url()));
   }
 
   static async to({ url, width = 1_280, scheme = "light", javaScript = true, reducedMotion }: VisitPlan): Promise<Visit> {
-    const context = await (
-      await browser()
-    ).newContext({
-      viewport: { width, height: 800 },
-      colorScheme: scheme,
-      javaScriptEnabled: javaScript,
-      reducedMotion: reducedMotion === true ? "reduce" : "no-preference",
-      permissions: ["clipboard-read", "clipboard-write"],
-    });
-    return new Visit(await context.newPage(), context, url);
+    const taken = await takeWindow(await browser(), javaScript);
+    await taken.page.setViewportSize({ width, height: 800 });
+    await taken.page.emulateMedia({ colorScheme: scheme, reducedMotion: reducedMotion === true ? "reduce" : "no-preference" });
+    return new Visit(taken, url);
   }
 
   async open(path: string): Promise<Page> {
@@ -113,7 +102,7 @@ export class Visit implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#context.close();
+    await leaveWindow(this.#window);
   }
 }
 

@@ -1,6 +1,7 @@
 /** An admin invites and deactivates a member in a real browser, by keyboard alone. */
 import { describe, expect, test } from "bun:test";
 import { chromiumPath, service, Visit } from "../browser.ts";
+import { signIn } from "./sign-in.ts";
 
 describe.skipIf(chromiumPath === null)("the members", () => {
   test("an admin invites a person and ends a membership, in dialogs without a fault in both themes, and saves a setting", async () => {
@@ -15,13 +16,9 @@ describe.skipIf(chromiumPath === null)("the members", () => {
     await operator.call("POST", "/members", { workspace, email: admin, role: "admin" });
     await operator.call("POST", "/members", { workspace, email: leaver, role: "member" });
     await operator.call("POST", "/keys", { workspace, owner: leaver, name: "nightly batch" });
-    const { url } = await operator.call<{ url: string }>("POST", "/session-links", { email: admin });
     await using visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
-    const page = await visitor.open(new URL(url).pathname);
-    await page.getByRole("button", { name: "Sign in" }).press("Enter");
-    await page.waitForURL(/\/console\/w\//);
-    // The start page of the workspace is not what is tested here.
-    visitor.faults.length = 0;
+    await signIn(visitor, fleet, admin);
+    const page = await visitor.open(`/console/w/${workspace}/members`);
     const audit = async () => {
       for (const [colorScheme, width] of [
         ["light", 1_280],
@@ -33,7 +30,6 @@ describe.skipIf(chromiumPath === null)("the members", () => {
       }
     };
 
-    await visitor.open(`/console/w/${workspace}/members`);
     await page.getByRole("button", { name: "Invite a member" }).press("Enter");
     await page.getByRole("dialog").waitFor();
     await audit();

@@ -4,6 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { until } from "../../support/until.ts";
 import { chromiumPath, service, Visit } from "../browser.ts";
+import { signIn } from "./sign-in.ts";
 
 describe.skipIf(chromiumPath === null)("the Workbench", () => {
   let fleet: Fleet;
@@ -18,13 +19,9 @@ describe.skipIf(chromiumPath === null)("the Workbench", () => {
     const operator = fleet.operator();
     workspace = (await operator.call<{ id: string }>("POST", "/workspaces", { name, credit_usd: "1" })).id;
     await operator.call("POST", "/members", { workspace, email, role: "member" });
-    const { url } = await operator.call<{ url: string }>("POST", "/session-links", { email });
     visitor = await Visit.to({ url: fleet.url(), reducedMotion: true });
-    page = await visitor.open(new URL(url).pathname);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.waitForURL(/\/console(?!\/link)/);
-    await page.goto(`${fleet.url()}/console/w/${workspace}/workbench?model=sandbox/echo`);
-    visitor.faults.splice(0);
+    await signIn(visitor, fleet, email);
+    page = await visitor.open(`/console/w/${workspace}/workbench?model=sandbox/echo`);
   }, 60_000);
   afterAll(() => visitor[Symbol.asyncDispose]());
 
