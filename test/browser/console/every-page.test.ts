@@ -1,16 +1,20 @@
-/** Every page of the table in a real browser: an audit in both themes, nothing cut off on a phone, and what each role gets. */
+/** Every page of the table in a real browser: an audit, nothing cut off on a phone, its dialogs by keyboard, and what each role gets. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page as BrowserPage } from "playwright-core";
+import type { Page } from "../../../src/console/page.ts";
 import { pages } from "../../../src/console/pages.ts";
 import { addressOf } from "../../support/console-sample/history.ts";
 import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { SampleService } from "../../support/console-sample/sample.ts";
 import { chromiumPath, Visit } from "../browser.ts";
+import { walkDialogs } from "./keyboard.ts";
 import { signIn } from "./sign-in.ts";
 
 describe.skipIf(chromiumPath === null)("every page of the Console", () => {
   let service: SampleService;
   const visits = new Map<string | null, Promise<Visit>>();
+  /** The pages on which the first tests found dialogs. */
+  const withDialogs: Page[] = [];
   beforeAll(async () => {
     service = await SampleService.start();
   }, 90_000);
@@ -52,6 +56,7 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     expect(await visit.audit()).toEqual([]);
     await shown.emulateMedia({ colorScheme: "light" });
     await shown.setViewportSize({ width: 1_280, height: 800 });
+    if ((await walkDialogs(shown)).length > 0) withDialogs.push(page);
     expect(visit.faults).toEqual([]);
   });
 
@@ -65,6 +70,16 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
       if (isOfRole && status !== 404) expect([nameOf(page), status]).toEqual([nameOf(page), 200]);
       if (!isOfRole) expect([nameOf(page), status]).toEqual([nameOf(page), 403]);
       expect([nameOf(page), await visit.page.locator("h1").count()]).toEqual([nameOf(page), 1]);
+      await walkDialogs(visit.page);
+    }
+  });
+
+  test("an admin opens and leaves the same dialogs by keyboard", async () => {
+    expect(withDialogs.length).toBeGreaterThan(5);
+    const visit = await visitOf(addressOf("admin"));
+    for (const page of withDialogs.filter(({ of, roles }) => of === "workspace" && roles.includes("admin"))) {
+      const shown = await visit.open(addressIn(service.sample, page));
+      expect([nameOf(page), (await walkDialogs(shown)).length > 0]).toEqual([nameOf(page), true]);
     }
   });
 });

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { until } from "../../support/until.ts";
 import { chromiumPath, service, Visit } from "../browser.ts";
+import { enter } from "./keyboard.ts";
 import { signIn } from "./sign-in.ts";
 
 describe.skipIf(chromiumPath === null)("the pages of money", () => {
@@ -25,18 +26,8 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
   }, 60_000);
   afterAll(() => visitor[Symbol.asyncDispose]());
 
-  /** Presses Tab until the element with these words has the focus. */
-  async function tabTo(words: string): Promise<void> {
-    for (let presses = 0; presses < 60; presses++) {
-      if (await page.evaluate(`document.activeElement?.textContent.trim() === ${JSON.stringify(words)}`)) return;
-      await page.keyboard.press("Tab");
-    }
-    throw new Error(`Tab does not reach "${words}"`);
-  }
-
   test("Home leads a new admin to a first request, and from there to its cost and its prompt, by keyboard alone", async () => {
-    await tabTo("Try a model in the Workbench");
-    await page.keyboard.press("Enter");
+    await enter(page.getByRole("link", { name: "Try a model in the Workbench" }));
     await page.waitForURL(/\/workbench/);
     await page.goto(`${page.url()}?model=sandbox/echo`);
     await page.getByRole("textbox", { name: "Message 1" }).focus();
@@ -50,8 +41,7 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(`**/requests/${row?.generation_id}`);
     expect(await page.getByText(`${row?.cost_usd} USD`, { exact: true }).count()).toBe(1);
-    await tabTo("Show the prompt and record that I did");
-    await page.keyboard.press("Enter");
+    await enter(page.getByRole("button", { name: "Show the prompt and record that I did" }));
     await page.getByRole("region", { name: "1. user" }).waitFor();
     expect(await page.getByRole("region", { name: "1. user" }).innerText()).toBe("How much is this?");
     expect(await page.getByRole("region", { name: "The answer", exact: true }).innerText()).toBe("How much is this?");
@@ -72,6 +62,7 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
     expect(await page.getByRole("columnheader", { name: /Day \(Asia\/K/ }).count()).toBe(1);
     await page.getByRole("link", { name: "Show those of UTC" }).click();
     await page.waitForURL("**/spend?by=model");
+    await session.detach();
     expect(visitor.faults).toEqual([]);
   });
 });
