@@ -97,7 +97,7 @@ describe.each(oneDatabase)("statements on $name", ({ open }) => {
     expect(all[2]?.credits).toMatchObject([{ kind: "credit", ref: "invoice 2", usd: "0.500000000" }]);
     const { checked, broken } = await verify();
     expect(broken).toBeNull();
-    expect(checked.at(-1)).toEqual({ invariant: "statement_matches_ledger", rows: 3 });
+    expect(checked).toContainEqual({ invariant: "statement_matches_ledger", rows: 3 });
   });
 
   test("a line has the names of the time, and the price tier that was charged", async () => {
