@@ -12,7 +12,7 @@ import {
   ticketsPerHourMax,
 } from "../../../src/security/limits.ts";
 import { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
-import { databases } from "../../support/servers/databases.ts";
+import { oneDatabase } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { largeBom } from "../../support/security/sbom-documents.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -20,7 +20,7 @@ import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.
 
 const place = (stage: ToolsStage) => ({ workspace: stage.workspace, owner: "member@w" });
 
-describe.each(databases)("quotas on $name", ({ open, runsAll }) => {
+describe.each(oneDatabase)("quotas on $name", ({ open }) => {
   let stage: ToolsStage;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeAll(async () => {
@@ -53,8 +53,6 @@ describe.each(databases)("quotas on $name", ({ open, runsAll }) => {
     expect((await stage.api.call("submit_feedback", { message: "An hour later" })).status).toBe(200);
     expect(Date.now() - before).toBeLessThan(quotaHourMs);
   });
-
-  if (!runsAll) return;
 
   test("tickets of any kind are refused beyond their number in an hour", async () => {
     stage.control.clock.advance(quotaHourMs + 1);
