@@ -28,11 +28,14 @@ export interface TopUpWorkerParts {
 }
 
 /** Runs until disposed. */
-export function startTopUps({ stripe, ...parts }: TopUpWorkerParts): AsyncDisposable {
+export function startTopUps({ stripe, lock, ...parts }: TopUpWorkerParts): AsyncDisposable {
+  return stripe === null ? new AsyncDisposableStack() : repeatTopUps(topUpParts({ stripe, ...parts }), lock);
+}
+
+/** Runs until disposed. */
+export function repeatTopUps(used: TopUpParts, lock: TopUpWorkerParts["lock"]): AsyncDisposable {
   const stack = new AsyncDisposableStack();
-  if (stripe === null) return stack;
-  const { lock, clock, log } = parts;
-  const used = topUpParts({ stripe, ...parts });
+  const { clock, log } = used;
   const onError = (error: unknown): void =>
     log.warn({ event: "top_ups.failed", reason: String(error) }, "Top-ups could not be looked at");
   stack.use(

@@ -126,6 +126,27 @@ export interface Charged extends Pick<Settlement, "generation" | "workspace" | "
 export interface Credited {
   kind: "credited";
   workspace: WorkspaceId;
+  /** Below zero for what a refund or a dispute takes back. */
+  amount: NanoUsd;
+  /** Stripe's id of the card payment that it credits; null: it is taken back from one, or returns; absent: it came without a card. */
+  payment?: string | null;
+}
+
+/** Stripe has taken a payment from a card. */
+export interface Paid {
+  kind: "paid";
+  workspace: WorkspaceId;
+  /** Stripe's id. */
+  payment: string;
+  amount: NanoUsd;
+  /** An automatic one: the month that it counts in, and the cap of each month. */
+  automatic: { month: Month; cap: NanoUsd } | null;
+}
+
+/** What Stripe has of a workspace's card payments at the end of a run, without what it gave back. */
+export interface Kept {
+  kind: "kept";
+  workspace: WorkspaceId;
   amount: NanoUsd;
 }
 
@@ -224,6 +245,8 @@ type AnyEvent =
   | Owed
   | Charged
   | Credited
+  | Paid
+  | Kept
   | RateLimited
   | SpendLimited
   | Budgeted
@@ -248,6 +271,7 @@ export function eventsOf<Kind extends AnyEvent["kind"]>(history: History, kind: 
 
 /** Where times are equal, or exact only to a millisecond, events that free credit or limits come before those that use them. */
 const first: readonly AnyEvent["kind"][] = [
+  "paid",
   "credited",
   "rate",
   "spend limit",

@@ -1,8 +1,9 @@
-/** The twenty invariants, the evidence that each needs, and the function with which every harness checks them all. */
+/** The twenty-one invariants, the evidence that each needs, and the function with which every harness checks them all. */
 import { budgetsHold } from "./checks/budgets.ts";
 import { chargedOnce } from "./checks/charged-once.ts";
 import { nothingIsHeld } from "./checks/counters-conserve.ts";
 import { countersEqualLedger } from "./checks/counters-equal-ledger.ts";
+import { creditedOnce } from "./checks/credited-once.ts";
 import { creditCoversHolds } from "./checks/credit-covers-holds.ts";
 import type { Evidence, Finding } from "./evidence.ts";
 import { failClosed } from "./checks/fail-closed.ts";
@@ -94,6 +95,7 @@ export const invariants: readonly Invariant[] = [
     promise: "no day or month passes its budget",
     checkers: { stored: ofStored("I-20"), history: ofHistory(budgetsHold) },
   },
+  { id: "I-21", promise: "each card payment is credited once", checkers: { history: ofHistory(creditedOnce) } },
 ];
 
 export interface Result extends Finding {

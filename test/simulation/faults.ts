@@ -2,6 +2,7 @@
 import { planBudgetChanges } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
 import { amountMax } from "./plan.ts";
+import { planTopUps } from "./top-ups/plan-top-ups.ts";
 import type { World } from "./world/world.ts";
 
 type Fault = (world: World, chance: Chance) => void;
@@ -97,4 +98,5 @@ export function planFaults(world: World, chance: Chance): void {
     }
   }
   if (world.plan.hasBudgets) planBudgetChanges(world, amountMax);
+  if (world.fleet.topUps) planTopUps(world, world.fleet.topUps);
 }

@@ -8,10 +8,14 @@ import { Folders } from "./world/folders.ts";
 import { SimGateway } from "./gateway.ts";
 import { Host } from "./world/host.ts";
 import type { LedgerServer } from "./world/ledger-server.ts";
+import type { NetworkConditions } from "./world/network-conditions.ts";
 import type { Network } from "./world/network.ts";
+import type { Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Secrets } from "./secrets.ts";
+import type { StripeServer } from "./top-ups/stripe-server.ts";
+import { TopUps } from "./top-ups/top-ups.ts";
 import { startAdmission, startMetering } from "./workers.ts";
 
 export interface FleetParts {
@@ -25,7 +29,8 @@ export interface FleetParts {
   clients: Clients;
   models: ModelsView;
   secrets: Secrets;
-  startMs: number;
+  conditions: NetworkConditions;
+  plan: Plan;
   /** Called when a generation goes on with another key than the one that it began with. */
   onOtherPayer(host: Host): void;
 }
@@ -44,6 +49,8 @@ const surveyMs = 1_000;
 
 export class Fleet {
   readonly slots: Slot[];
+  /** null: the run has none. */
+  readonly topUps: TopUps | null;
   readonly #parts: FleetParts;
   readonly #folders: Folders;
 
@@ -51,6 +58,8 @@ export class Fleet {
   constructor(parts: FleetParts) {
     this.#parts = parts;
     this.#folders = new Folders(parts.disk);
+    const { isOn, chance } = parts.plan.topUps;
+    this.topUps = isOn ? new TopUps({ ...parts, chance, gateways: () => this.gateways }) : null;
     const roles: Role[] = ["gateway", "gateway", "admission", "admission", "metering", "metering"];
     this.slots = roles.map((role, index) => {
       const slot: Slot = { role, name: `${role}-${(index % 2) + 1}`, host: this.#newHost(role), gateway: null };
@@ -64,6 +73,11 @@ export class Fleet {
     const since = this.#parts.scheduler.now - surveyMs;
     const reached = this.of("gateway").filter(({ host }) => host.isReachable && host.reachableSince < since);
     return reached.find(({ gateway }) => [...(gateway?.open.values() ?? [])].includes(generation))?.name ?? null;
+  }
+
+  /** The servers of others that it calls. */
+  get outside(): StripeServer[] {
+    return this.topUps === null ? [] : [this.topUps.stripe];
   }
 
   get gateways(): SimGateway[] {
@@ -99,7 +113,8 @@ export class Fleet {
   }
 
   #newHost(name: string): Host {
-    return new Host(name, this.#parts);
+    const { scheduler, plan } = this.#parts;
+    return new Host(name, { scheduler, startMs: plan.startMs });
   }
 
   #start(slot: Slot): void {
@@ -107,7 +122,10 @@ export class Fleet {
     const parts = { ...this.#parts, host };
     if (role === "gateway") slot.gateway = this.#gateway(slot);
     else if (role === "admission") startAdmission(parts);
-    else startMetering(parts);
+    else {
+      startMetering(parts);
+      this.topUps?.startWorker(host);
+    }
   }
 
   /** A gateway with a full disk cannot start, so its start is retried. */

@@ -3,6 +3,7 @@ import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
 import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
+import { hasTopUps, topUpChanceOf } from "./top-ups/plan.ts";
 
 /** The highest reservation of the workload, in nano-USD; see `someRequest`. */
 export const amountMax = 412_000n;
@@ -37,6 +38,8 @@ export interface Plan {
   /** What budgets draw. */
   budgetChance: Chance;
   hasBudgets: boolean;
+  /** What top-ups draw. */
+  topUps: { isOn: boolean; chance: Chance };
 }
 
 export function makePlan(seed: number, chance: Chance): Plan {
@@ -49,6 +52,7 @@ export function makePlan(seed: number, chance: Chance): Plan {
     isMixed,
     budgetChance,
     hasBudgets: hasBudgets(seed),
+    topUps: { isOn: hasTopUps(seed), chance: topUpChanceOf(seed) },
     workspaces: [1, 2].map((number) => {
       const workspace = someWorkspace(`ws-${seed}-${number}`, chance);
       const keys = workspace.keys.length;

@@ -6,6 +6,7 @@ import type { Evidence, Settled } from "../invariants/evidence.ts";
 import { Chance } from "./chance.ts";
 import { promptRequest, someRequest } from "./clients.ts";
 import { planFaults } from "./faults.ts";
+import type { TopUps } from "./top-ups/top-ups.ts";
 import { World } from "./world/world.ts";
 
 /** By then every answer has ended and is charged, and lost admissions are released. In milliseconds. */
@@ -87,19 +88,31 @@ function probeRetryAfter(world: World): void {
 
 /** Runs until all work has ended and the counters got the ledger's state once more. */
 function drain(world: World): void {
-  const { scheduler, recorder, counters } = world;
+  const { scheduler, recorder, counters, fleet } = world;
+  if (fleet.topUps) endTopUps(world, fleet.topUps);
   scheduler.advance(givenUpMs);
   const held = world.mayLeak ? {} : { held: counters.holds };
   const end = scheduler.now + quietMsMax + Math.max(0, -world.counters.steppedMs);
   while (!isQuiet(world) && scheduler.now < end) scheduler.advance(1_000);
   scheduler.advance(62_000);
+  fleet.topUps?.noteKept();
   recorder.note({ kind: "quiet", ...remainingWork(world), ...held });
+}
+
+/** Processes that start look up payments at once, in place of after minutes. */
+function endTopUps({ fleet, scheduler }: World, topUps: TopUps): void {
+  for (const slot of fleet.of("metering")) fleet.crash(slot, 0);
+  scheduler.advance(30_000);
+  topUps.rest();
 }
 
 function isQuiet(world: World): boolean {
   const { unsettled, backlog, unknownAdmissions } = remainingWork(world);
   return (
-    unsettled + backlog + unknownAdmissions + world.counters.holds === 0 && !world.fleet.hasOrphans && world.clients.waiting === 0
+    unsettled + backlog + unknownAdmissions + world.counters.holds === 0 &&
+    !world.fleet.hasOrphans &&
+    world.clients.waiting === 0 &&
+    (world.fleet.topUps?.unfinished ?? 0) === 0
   );
 }
 

@@ -23,6 +23,10 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     "on own keys": of((event) => event.kind === "charged" && event.ownKey !== undefined),
     embeddings: of((event) => event.kind === "charged" && event.endpoint === "embeddings"),
     "other payers": otherPayers(history),
+    "card payments": of(({ kind }) => kind === "paid"),
+    "automatic payments": of((event) => event.kind === "paid" && event.automatic !== null),
+    "declined cards": world.fleet.topUps?.declined ?? 0,
+    "taken back": of((event) => event.kind === "credited" && event.payment === null),
     steps: world.scheduler.steps,
     ...Object.fromEntries(results.map(({ id, need, checks }) => [`${id} ${need}`, checks])),
   };

@@ -79,6 +79,21 @@ describe.each(oneDatabase)("what is taken back on $name", ({ open }) => {
     expect(await world.balance(workspace)).toBe("-18.000000000");
   });
 
+  test("a refund and a dispute whose events come before the payment's own credit it first, so that neither is lost", async () => {
+    const workspace = await world.control.workspace("early");
+    const { id, intent } = await world.pay("early");
+    world.stub.account.refund({ amount: 500, payment_intent: intent, metadata: {} });
+    await world.deliver(world.stub.event("refund.created"), 2);
+    expect(await world.balance(workspace)).toBe("15.000000000");
+    const other = await world.pay("early");
+    const dispute = { id: "dp_early", object: "dispute", amount: 1_000, currency: "usd", payment_intent: other.intent };
+    await world.deliver(world.stub.emit("charge.dispute.funds_withdrawn", dispute));
+    await world.deliver(world.stub.event("payment_intent.succeeded"));
+    expect(await world.balance(workspace)).toBe("25.000000000");
+    expect(await show(id)).toMatchObject({ state: "credited", received_usd: "20.000000000", refunded_usd: "5.000000000" });
+    expect(await show(other.id)).toMatchObject({ state: "credited", disputed_usd: "10.000000000" });
+  });
+
   test("a dispute takes the amount at once, switches automatic top-up off, and its end returns it, in any order of events", async () => {
     const { workspace } = await world.automatic("disputed");
     await world.leave(workspace, 3);

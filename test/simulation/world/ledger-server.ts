@@ -3,6 +3,7 @@ import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
 import type { FindRecords } from "../../../src/gateway/admission/worker/key-record-cache.ts";
 import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
 import { databaseDeadlineMs } from "../../../src/backing/limits.ts";
+import type { EntryKind } from "../../../src/gateway/credit/store.ts";
 import type { Charge } from "../../../src/gateway/metering/charge.ts";
 import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import type { MaintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
@@ -59,6 +60,13 @@ export class LedgerServer {
   credit(workspace: string, amount: bigint): void {
     this.ledger.append(workspace, amount);
     this.#recorder.note({ kind: "credited", workspace, amount });
+  }
+
+  /** Books a movement of a card payment. */
+  move(workspace: string, amount: bigint, movement: { kind: EntryKind; reference: string }): void {
+    this.ledger.append(workspace, amount, movement);
+    const payment = movement.kind === "credit" ? movement.reference.replace("stripe:", "") : null;
+    this.#recorder.note({ kind: "credited", workspace, amount, payment });
   }
 
   async #settle(charges: Charge[]): Promise<Booked> {

@@ -73,7 +73,7 @@ export class World {
       clients: this.clients,
       models: this.plan.isMixed ? allModels : chatModels,
       secrets: this.secrets,
-      startMs,
+      plan: this.plan,
       onOtherPayer: (host) => this.onOtherPayer(host),
     });
   }
@@ -110,7 +110,8 @@ export class World {
     this.conditions.rates = healthyRates;
     this.disk.full = null;
     this.#isRollingBack = false;
-    for (const server of [this.counters.server, this.ledger.server]) Object.assign(server, { isDead: false, frozenUntil: 0 });
+    for (const { server } of [this.counters, this.ledger, ...this.fleet.outside])
+      Object.assign(server, { isDead: false, frozenUntil: 0 });
     for (const slot of this.fleet.slots) {
       slot.host.freeze(0);
       slot.host.connect(true);

@@ -1,5 +1,6 @@
 /** The ledger in memory: the contract of `metering/store.ts` and `credit/load.ts` without a database. */
 import { isInPeriod } from "../../../src/gateway/credit/budgets.ts";
+import type { EntryKind } from "../../../src/gateway/credit/store.ts";
 import type { LoadedAccount } from "../../../src/gateway/credit/load.ts";
 import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
 import type { AccountPush, BudgetHold, BudgetPush, KeyMonthPush } from "../../../src/backing/counters.ts";
@@ -14,12 +15,12 @@ interface Account {
 }
 
 interface MemoryEntry {
-  kind: "credit" | "charge";
+  kind: EntryKind | "charge";
   amount: bigint;
   balanceAfter: bigint;
-  /** Of a credit. */
+  /** null: it sums charges. */
   reference: string | null;
-  /** How many charges it sums; null: it is a credit. */
+  /** How many charges it sums; null: none. */
   charges: number | null;
 }
 
@@ -50,13 +51,13 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return this;
   }
 
-  /** Adds credit. */
-  append(workspace: string, amount: bigint): void {
+  /** Adds credit, or books a movement of a payment. */
+  append(workspace: string, amount: bigint, movement?: { kind: EntryKind; reference: string }): void {
     const account = this.#account(workspace);
     account.balance += amount;
     account.sequence++;
-    const reference = `credit ${account.sequence}`;
-    account.entries.push({ kind: "credit", amount, balanceAfter: account.balance, reference, charges: null });
+    const { kind, reference } = movement ?? { kind: "credit", reference: `credit ${account.sequence}` };
+    account.entries.push({ kind, amount, balanceAfter: account.balance, reference, charges: null });
   }
 
   async settle(charges: Charge[]): Promise<Booked> {

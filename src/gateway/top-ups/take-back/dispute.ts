@@ -6,9 +6,10 @@ import { bookMovement } from "../../credit/book.ts";
 import { changeTopUp, refreshed, type Locked } from "../change-top-up.ts";
 import { disputeMail } from "../mails.ts";
 import type { TopUpParts } from "../parts.ts";
+import { findPaidTopUp } from "../payments/find-paid.ts";
 import { disputeReference } from "../references.ts";
 import { updateTopUpSettings } from "../settings-store.ts";
-import { selectTopUpOfPayment, updateTopUp } from "../store.ts";
+import { updateTopUp } from "../store.ts";
 
 export interface Dispute {
   /** Stripe's id. */
@@ -28,7 +29,7 @@ export async function applyDispute(
   { dispute, step, event }: { dispute: Dispute; step: DisputeStep; event: string },
   parts: TopUpParts,
 ): Promise<void> {
-  const known = await selectTopUpOfPayment(dispute.paymentIntent, parts.sql);
+  const known = await findPaidTopUp(dispute.paymentIntent, parts);
   if (!known) return;
   const { id, workspace } = known;
   const moved = await changeTopUp({ id, workspace, event }, parts, (locked) => booked({ dispute, step }, locked, parts));

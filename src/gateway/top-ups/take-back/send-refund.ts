@@ -7,9 +7,10 @@ import { bookMovement } from "../../credit/book.ts";
 import { changeTopUp, refreshed, type Locked } from "../change-top-up.ts";
 import { idempotencyKeyMs } from "../limits.ts";
 import type { TopUpParts } from "../parts.ts";
+import { findPaidTopUp } from "../payments/find-paid.ts";
 import { refundReference } from "../references.ts";
 import { insertRefund, selectRefund, updateRefund, type RefundRow } from "../refunds-store.ts";
-import { selectTopUp, selectTopUpOfPayment, updateTopUp, type TopUpRow } from "../store.ts";
+import { selectTopUp, updateTopUp, type TopUpRow } from "../store.ts";
 import { CallRefusedError, KeyReusedError, type NewRefund, type StripeRefund } from "../stripe/stripe-api.ts";
 
 /**
@@ -55,7 +56,7 @@ export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?:
     ? await selectTopUp(known.topUp, parts.sql)
     : made.paymentIntent === null
       ? undefined
-      : await selectTopUpOfPayment(made.paymentIntent, parts.sql);
+      : await findPaidTopUp(made.paymentIntent, parts);
   if (topUp) await endRefund(topUp, { id: known?.id ?? null, made }, parts, event);
 }
 
