@@ -65,7 +65,7 @@ export class LedgerServer {
   /** Books a movement of a card payment. */
   move(workspace: string, amount: bigint, movement: { kind: EntryKind; reference: string }): void {
     this.ledger.append(workspace, amount, movement);
-    const payment = movement.kind === "credit" ? movement.reference.replace("stripe:", "") : null;
+    const payment = movement.kind === "credit" ? (/pi_\d+/.exec(movement.reference)?.[0] ?? movement.reference) : null;
     this.#recorder.note({ kind: "credited", workspace, amount, payment });
   }
 
