@@ -143,6 +143,37 @@ describe.each(oneDatabase)("automatic top-up on $name", ({ open }) => {
     expect(await statesOf("asking")).toEqual(["credited"]);
   });
 
+  test("asks for the page under another key after an error of Stripe, which would stay the answer to the first one for a day", async () => {
+    const { workspace, card } = await world.automatic("broken-page");
+    world.stub.account.cards.set(card, "authenticationRequired");
+    world.stub.faults.set("POST /v1/checkout/sessions", ["error"]);
+    await world.leave(workspace, 5);
+    await world.check();
+    expect((await world.topUps("broken-page"))[0]).toMatchObject({ state: "action_required", url: null });
+    await world.sweep();
+    const [topUp] = await world.topUps("broken-page");
+    expect(topUp).toMatchObject({ state: "action_required", url: expect.stringContaining("https://checkout.stripe.test/") });
+    world.stub.account.pay(world.stub.account.pageOf(String(topUp?.["id"])));
+    await world.sweep();
+    expect(await world.balance(workspace)).toBe("55.000000000");
+  });
+
+  test("is off, with a mail, when Stripe opens no page for the authentication, and works again once it is switched on", async () => {
+    const { workspace, card } = await world.automatic("no-page");
+    world.stub.account.cards.set(card, "authenticationRequired");
+    world.stub.account.refusesPages = true;
+    await world.leave(workspace, 5);
+    await world.check();
+    world.stub.account.refusesPages = false;
+    expect((await world.topUps("no-page"))[0]).toMatchObject({ state: "failed", failure: "parameter_invalid" });
+    expect(await world.settings("no-page")).toMatchObject({ enabled: false });
+    expect(await world.mailsTo("admin@no-page")).toEqual(["Automatic top-up is off: the card was declined"]);
+    world.stub.account.cards.set(card, "visa");
+    world.control.clock.advance(1);
+    await world.control.expect("PATCH", "/top-up-settings", { body: { workspace: "no-page", enabled: true } });
+    expect(await world.balance(workspace)).toBe("55.000000000");
+  });
+
   test("is off when the card is removed at Stripe", async () => {
     const { card } = await world.automatic("removed");
     expect(await world.deliver(world.stub.emit("payment_method.detached", { id: card }), 2)).toEqual([200, 200]);

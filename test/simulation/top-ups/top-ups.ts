@@ -130,6 +130,12 @@ export class TopUps {
     this.database.run("UPDATE top_ups SET retry_at = tried_at WHERE id = ? AND retry_at IS NOT NULL", topUp);
   }
 
+  /** Stripe's id of the page that Weir has for a top-up; null: none. */
+  pageOf(topUp: string): string | null {
+    const [row] = this.database.run("SELECT session FROM top_ups WHERE id = ?", topUp);
+    return row?.["session"] === null || row === undefined ? null : String(row["session"]);
+  }
+
   close(ms: number): void {
     this.stripe.server.isDead = true;
     this.#parts.scheduler.plan(ms, null, () => void (this.stripe.server.isDead = false));

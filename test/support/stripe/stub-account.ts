@@ -57,6 +57,8 @@ export class StubAccount {
   readonly refunds = new Map<string, StubRefund>();
   /** By the id of the saved card. */
   readonly cards = new Map<string, CardBehaviour>();
+  /** Refuses to open pages, as those that should have closed already. */
+  refusesPages = false;
   /** Told of every event, in order. */
   onEvent: (type: string, object: StubObject) => void = () => {};
   #count = 0;

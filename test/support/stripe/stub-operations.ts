@@ -60,6 +60,7 @@ function createSession({ form, account }: Call): StubSession {
   const id = account.id("cs");
   const price = "line_items[0][price_data]";
   if (form.get("mode") !== "payment" || form.get(`${price}[currency]`) !== "usd") throw invalid("parameter_invalid", "mode");
+  if (account.refusesPages) throw invalid("parameter_invalid", "expires_at");
   const session: StubSession = {
     id,
     object: "checkout.session",

@@ -1,7 +1,12 @@
-/** Opens Stripe's page for a top-up. Repeated, it gives the same page: the call has the top-up's key and the values of its row. */
+/**
+ * Opens Stripe's page for a top-up. After a crash it gives the same page: the call has the top-up's key and the values of its row. After a
+ * call without an answer the next one has another key, since an error of Stripe's servers stays the answer to its key for a day; nobody
+ * knows the address of the page that the first call may have opened.
+ */
 import { DomainError } from "../../../accounts/errors.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import { changeTopUp } from "../change-top-up.ts";
+import { endTry } from "./decline-payment.ts";
 import type { TopUpParts } from "../parts.ts";
 import { updateTopUp, type TopUpRow } from "../store.ts";
 import { CallRefusedError, type CheckoutSession } from "../stripe/stripe-api.ts";
@@ -18,7 +23,8 @@ export async function openCheckout(
 ): Promise<TopUpRow> {
   const { id, workspace } = topUp;
   const session = await createCheckout(topUp, parts).catch(async (error: unknown) => {
-    if (error instanceof CallRefusedError && topUp.kind === "manual") await fail(topUp, error.code, parts);
+    if (error instanceof CallRefusedError) await fail(topUp, error.code, parts);
+    else await changeKey(topUp, parts);
     throw error;
   });
   const opened = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp: present }) => {
@@ -44,9 +50,22 @@ async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts
   });
 }
 
+/** No page can be opened for it any more, such as after its time. Automatic top-up is off then, as nobody can authenticate the payment. */
 async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
-  await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, now }) => {
+  await changeTopUp({ id, workspace }, parts, async (locked) => {
+    const { tx, topUp, now } = locked;
+    if (!topUp.isPending || topUp.session !== null) return { result: null };
+    const { paymentIntent } = topUp;
+    if (topUp.kind === "automatic")
+      return { ...(await endTry({ failure, paymentIntent, isFinal: true }, locked, parts)), result: null };
     await updateTopUp({ ...topUp, state: "failed", failure, endedAt: now }, tx);
+    return { result: null };
+  });
+}
+
+async function changeKey({ id, workspace, try: tried }: TopUpRow, parts: TopUpParts): Promise<void> {
+  await changeTopUp({ id, workspace }, parts, async ({ tx, topUp }) => {
+    if (topUp.session === null && topUp.try === tried) await updateTopUp({ ...topUp, try: tried + 1 }, tx);
     return { result: null };
   });
 }
