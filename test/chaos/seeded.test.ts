@@ -40,7 +40,7 @@ test.skipIf(servers === null)(
     expect(tally).toMatchObject({ lost: [], doubled: [], unmetered: [] });
     expect(notes.episodes.length).toBe(faults.length);
     const checks = new Map(results.map(({ id, checks }) => [id, checks]));
-    for (const id of ["I-1", "I-2", "I-3", "I-4", "I-8", "I-9", "I-10", "I-11", "I-13", "I-15"])
+    for (const id of ["I-1", "I-2", "I-3", "I-4", "I-8", "I-9", "I-10", "I-11", "I-13", "I-15", "I-21"])
       expect(checks.get(id)).toBeGreaterThan(0);
     expect(tally.charged).toBeGreaterThan(100);
   },

@@ -56,7 +56,17 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   await Promise.all([traffic.stop(), open.stop()]);
   const quiet = await untilQuiet(testbed, customers);
   const clients = [...traffic.calls, ...open.calls];
-  const notes = { customers, startedAt, clients, provider: testbed.provider.calls, episodes: [], topUps: [], revoked: [], quiet };
+  const notes = {
+    customers,
+    startedAt,
+    clients,
+    provider: testbed.provider.calls,
+    episodes: [],
+    topUps: [],
+    revoked: [],
+    cards: null,
+    quiet,
+  };
   const { evidence, stored } = await gather(testbed, notes);
   const failed = clients.filter((call) => !isGood(call) || (call.status === 200 && !call.whole && !call.hungUp));
   const tally = tallyOf(notes, stored);

@@ -1,11 +1,12 @@
 /** Builds the history of a run of real processes from the clients' notes, the provider's log and the rows of the database. */
+import { monthOf } from "../../../../src/kernel/clock.ts";
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import { inOrder, type History, type HistoryEvent } from "../../../invariants/history.ts";
 import { closesAdmission, describeFault } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
 import { ownKeyOf, type Customer } from "../load/customers.ts";
 import { costOf, type ProviderCall } from "../world/provider.ts";
-import type { RunNotes } from "./notes.ts";
+import type { CardNotes, RunNotes } from "./notes.ts";
 import type { Stored } from "./stored.ts";
 
 /** A decision from just before a fault may still reach its gateway within this time. */
@@ -27,6 +28,7 @@ export function buildHistory(notes: RunNotes, stored: Stored): History {
       made.call === null ? [] : providerEvents(made, { customers, leftAt: leaving.get(made.call) }),
     ),
     ...storedEvents(stored, invocations),
+    ...(notes.cards === null ? [] : cardEvents(notes.cards, quiet.at)),
     ...revoked.map((event): HistoryEvent => ({ kind: "revoked", ...event })),
     ...episodes.flatMap(episodeEvents),
     { kind: "quiet", ...quiet },
@@ -95,7 +97,10 @@ function providerEvents(call: ProviderCall, { customers, leftAt }: Callers): His
 function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<string | null, string>): HistoryEvent[] {
   const credits = entries.filter(({ kind }) => kind === "credit");
   return [
-    ...credits.map(({ workspace, amount, at }): HistoryEvent => ({ kind: "credited", at, workspace, amount })),
+    ...credits.map(({ workspace, amount, reference, at }): HistoryEvent => {
+      const payment = /^stripe:(.+)$/.exec(reference ?? "")?.[1];
+      return { kind: "credited", at, workspace, amount, ...(payment !== undefined && { payment }) };
+    }),
     ...charges.flatMap((row): HistoryEvent[] => {
       const { generation, workspace, key, month, outcome, reserved, cost, excess, late, cut, at, admittedAt } = row;
       const own = row.ownKey === null ? {} : { ownKey: { id: row.ownKey, listCost: row.listCost ?? 0n } };
@@ -107,6 +112,14 @@ function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<str
       ];
     }),
   ];
+}
+
+function cardEvents({ workspace, monthlyCap: cap, paid }: CardNotes, endsAt: number): HistoryEvent[] {
+  const payments = paid.map(({ at, payment, amount, isAutomatic }): HistoryEvent => {
+    return { kind: "paid", at, workspace, payment, amount, automatic: isAutomatic ? { month: monthOf(at), cap } : null };
+  });
+  const amount = paid.reduce((sum, one) => sum + one.amount, 0n);
+  return [...payments, { kind: "kept", at: endsAt, workspace, amount }];
 }
 
 /** Only faults during which nothing can be admitted become fault events. */

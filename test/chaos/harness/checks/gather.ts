@@ -8,6 +8,7 @@ import { Secret } from "../../../../src/kernel/secret.ts";
 import { verifyLedger } from "../../../../src/gateway/metering/verify.ts";
 import type { Evidence, Settled } from "../../../invariants/evidence.ts";
 import { connectClient, dumpRedis } from "../../../support/counters/redis.ts";
+import { webhookSecret } from "../../../support/stripe/stripe-stub.ts";
 import { Traces } from "../../../support/privacy/traces.ts";
 import { operatorToken, providerKey, type Testbed } from "../world/testbed.ts";
 import { buildHistory } from "./build-history.ts";
@@ -58,7 +59,10 @@ async function settledOf(
 }
 
 /** The places where a secret could be written: logs, spools, and the data of NATS and Redis. */
-async function secretsOf({ folder, disk, parts, services }: Testbed, { customers }: RunNotes): Promise<Evidence["secrets"]> {
+async function secretsOf(
+  { folder, disk, parts, services, stripe }: Testbed,
+  { customers }: RunNotes,
+): Promise<Evidence["secrets"]> {
   const traces = new Traces();
   for (const part of parts.values()) traces.add(`log of ${part.name}`, part.output);
   await traces.addFolder("spools", disk.path);
@@ -73,6 +77,8 @@ async function secretsOf({ folder, disk, parts, services }: Testbed, { customers
     ...ownKeys,
     { name: "the provider key", text: providerKey },
     { name: "the operator token", text: operatorToken },
+    { name: "the key of Stripe", text: stripe.config.secretKey.reveal() },
+    { name: "the secret of Stripe's webhook", text: webhookSecret },
   ];
   return { traces, canaries };
 }

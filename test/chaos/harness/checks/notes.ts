@@ -15,7 +15,15 @@ export interface RunNotes {
   topUps: readonly { workspace: string; reference: string }[];
   /** When the revocation of each key was confirmed. */
   revoked: readonly { key: string; at: number }[];
+  /** What cards paid, and what the one workspace that pays by card may pay in a month; null: none pays. */
+  cards: CardNotes | null;
   quiet: Quiet;
+}
+
+export interface CardNotes {
+  workspace: string;
+  monthlyCap: bigint;
+  paid: readonly { at: number; payment: string; amount: bigint; isAutomatic: boolean }[];
 }
 
 export interface Quiet {

@@ -15,7 +15,7 @@ export interface Customer {
   workspace: string;
   keys: { id: string; key: string }[];
   /** plenty: refusing its requests is a failure of the service. The others are named after what they run out of. */
-  kind: "plenty" | "credit" | "window" | "limit" | "budget" | "revoked" | "own" | "own-or-credit";
+  kind: "plenty" | "credit" | "window" | "limit" | "budget" | "revoked" | "own" | "own-or-credit" | "card";
   requestsPerMinute: number;
   /** The monthly limit of each of its keys, in nano-USD; null: none. */
   keyLimit: bigint | null;
@@ -49,6 +49,7 @@ const plans = [
   },
   { kind: "own", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
   { kind: "own-or-credit", credit: "1000", keys: 2, requestsPerMinute: 10_000 },
+  { kind: "card", credit: "1", keys: 2, requestsPerMinute: 10_000 },
 ] as const;
 
 /** Creates the customers when the gateways are ready, and waits until the model can be called. */

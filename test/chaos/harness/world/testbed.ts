@@ -10,6 +10,7 @@ import { connectClient } from "../../../support/counters/redis.ts";
 import { secretsKeyNamed } from "../../../support/secrets-key.ts";
 import { embeddingModel } from "../../../support/providers/embedding-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../../support/providers/stub-catalog.ts";
+import { StripeStub } from "../../../support/stripe/stripe-stub.ts";
 import { Disk } from "./disk.ts";
 import { FleetProcess } from "./fleet-process.ts";
 import { Links } from "./links.ts";
@@ -35,6 +36,7 @@ export interface Testbed extends AsyncDisposable {
   folder: string;
   services: Services;
   provider: Provider;
+  stripe: StripeStub;
   links: Links;
   disk: Disk;
   gateways: { url: string; part: FleetProcess }[];
@@ -59,6 +61,7 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
   const services = stack.use(await startServices({ servers, folder: join(folder, "servers") }));
   await keepWholeFile(services.redis.url);
   const provider = stack.use(await Provider.start());
+  const stripe = stack.use(new StripeStub());
   const links = stack.use(new Links(services.urls));
   const disk = stack.use(await Disk.mount(join(folder, "data")));
   const catalogDir = await writeModels(join(folder, "catalog"), provider);
@@ -70,6 +73,7 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
     SECRETS_KEY: secretsKeyNamed("fleet"),
     CATALOG_DIR: catalogDir,
     [stubKeyEnv]: providerKey,
+    ...stripe.environment,
     ...environment,
   };
   const parts = new Map<string, FleetProcess>();
@@ -91,7 +95,7 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
   }
   const kept = stack.move();
   const close = () => kept.disposeAsync();
-  return { folder, services, provider, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
+  return { folder, services, provider, stripe, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
 }
 
 function writeModels(folder: string, { urlOf }: Provider): Promise<string> {
