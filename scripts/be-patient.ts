@@ -1,9 +1,18 @@
 /** Lets a process, and all that it starts, take only the CPU time that processes of ordinary priority leave. */
-import type { ChildProcess } from "node:child_process";
+import { spawnSync, type ChildProcess } from "node:child_process";
 import { setPriority } from "node:os";
 
 /** On Linux a twentieth of the share of an ordinary process, while both want the CPU: what waits for nobody fills the gaps. */
 const niceness = 14;
+
+let canDrop: boolean | null = null;
+
+/** The words before a command that keep it patient: Chromium, where it may, gives itself more than its parent has. */
+export function stayPatient(): string[] {
+  const words = ["setpriv", "--bounding-set=-sys_nice", "--"];
+  canDrop ??= spawnSync("setpriv", [...words.slice(1), "true"]).status === 0;
+  return canDrop ? words : [];
+}
 
 export function bePatient({ pid }: ChildProcess): void {
   if (pid === undefined) return;

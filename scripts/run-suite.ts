@@ -1,6 +1,6 @@
 /** Runs test files in a separate process, so that a suite that hangs can be killed. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { bePatient } from "./be-patient.ts";
+import { bePatient, stayPatient } from "./be-patient.ts";
 import { killWithParent } from "./services/kill-with-parent.ts";
 
 export interface Tally {
@@ -84,7 +84,7 @@ export function failedTests(reported: string): string[] {
 
 function start({ files, retries, cwd, environment, isPatient }: SuiteRun): ChildProcess {
   const command = [process.execPath, "test", "--dots", `--timeout=${testMsMax}`, `--retry=${retries}`, ...files];
-  const [program = "", ...words] = [...killWithParent("SIGKILL"), ...command];
+  const [program = "", ...words] = [...(isPatient ? stayPatient() : []), ...killWithParent("SIGKILL"), ...command];
   // The leader of a process group, so that a signal reaches the processes that tests start.
   const child = spawn(program, words, {
     cwd,
