@@ -1,5 +1,5 @@
 /** The product's statements over an embedded SQL engine that answers at once, as virtual time needs. */
-import { Database as Engine, type SQLQueryBindings } from "bun:sqlite";
+import type { Database as Engine, SQLQueryBindings } from "bun:sqlite";
 
 type Cell = string | number | bigint | boolean | Date | null;
 export type Row = Record<string, Cell>;

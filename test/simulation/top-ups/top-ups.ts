@@ -107,7 +107,12 @@ export class TopUps {
     this.database.run(
       `INSERT INTO top_up_settings (workspace_id, customer, payment_method, enabled, threshold_nano, amount_nano, monthly_cap_nano)
       VALUES (?, ?, ?, true, ?, ?, ?)`,
-      ...[workspace, account.id("cus"), card, threshold, amount, monthlyCap],
+      workspace,
+      account.id("cus"),
+      card,
+      threshold,
+      amount,
+      monthlyCap,
     );
   }
 
