@@ -120,7 +120,9 @@ export class TopUps {
   change(workspace: string, { threshold, amount }: AutomaticTopUp): void {
     this.database.run(
       "UPDATE top_up_settings SET threshold_nano = ?, amount_nano = ? WHERE workspace_id = ?",
-      ...[threshold, amount, workspace],
+      threshold,
+      amount,
+      workspace,
     );
   }
 
