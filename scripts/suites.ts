@@ -6,9 +6,7 @@ export interface Suite {
   name: string;
   /** Below test/; null takes every file that no other suite names. */
   folders: string[] | null;
-  /** Runs many processes under load and kills some. Two such suites would disturb each other. */
-  startsFleets: boolean;
-  /** Fails when it waits for the CPU, so it gets the CPU before the other suites. */
+  /** Fails when it waits for the CPU, so it gets the CPU before the other suites, and two such suites never run at the same time. */
   isTimed: boolean;
   /** On two cores, beside other suites. */
   budgetSeconds: number;
@@ -19,32 +17,31 @@ export interface Suite {
 }
 
 /** How many suites run at the same time. */
-export const lanesMax = 5;
+export const lanesMax = 4;
 
-const ordinary = { startsFleets: false, isTimed: false, retries: 0, usesServers: true };
+const ordinary = { isTimed: false, retries: 0, usesServers: true };
 const timed = { ...ordinary, isTimed: true, retries: 1 };
-const fleets = { ...timed, startsFleets: true };
 
-/** In this order; those that start fleets run one after the other, so they come first, and then the longest. */
+/** In this order; those that are timed run one after the other, so they come first, and then the longest. */
 export const suites: Suite[] = [
-  { ...fleets, name: "recovery", folders: ["recovery"], budgetSeconds: 100 },
-  { ...fleets, name: "distributed", folders: ["distributed"], budgetSeconds: 130 },
-  { ...fleets, name: "chaos", folders: ["chaos"], budgetSeconds: 80 },
+  { ...timed, name: "recovery", folders: ["recovery"], budgetSeconds: 70 },
+  { ...timed, name: "distributed", folders: ["distributed"], budgetSeconds: 110 },
+  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 90 },
+  { ...timed, name: "chaos", folders: ["chaos"], budgetSeconds: 50 },
+  { ...timed, name: "bench", folders: ["bench"], budgetSeconds: 20 },
   { ...ordinary, name: "embedded", folders: null, budgetSeconds: 200 },
   { ...ordinary, name: "tools", folders: ["security"], budgetSeconds: 160 },
   { ...ordinary, name: "browser", folders: ["browser"], budgetSeconds: 130, usesServers: false },
-  { ...timed, name: "backing", folders: ["backing"], budgetSeconds: 130 },
   { ...ordinary, name: "conformance", folders: ["wire"], budgetSeconds: 110 },
   { ...ordinary, name: "connectors", folders: ["connectors"], budgetSeconds: 60 },
   { ...ordinary, name: "console", folders: ["console"], budgetSeconds: 60 },
-  { ...timed, name: "bench", folders: ["bench"], budgetSeconds: 30 },
-  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 30, usesServers: false },
+  { ...ordinary, name: "simulation", folders: ["simulation"], budgetSeconds: 45, usesServers: false },
 ];
 
 /** The suite that a free lane takes; null: none may start beside those that run. */
 export function nextSuite(waiting: readonly Suite[], running: Iterable<Suite>): Suite | null {
-  const fleetsRun = [...running].some(({ startsFleets }) => startsFleets);
-  return waiting.find(({ startsFleets }) => !(startsFleets && fleetsRun)) ?? null;
+  const timedRuns = [...running].some(({ isTimed }) => isTimed);
+  return waiting.find(({ isTimed }) => !(isTimed && timedRuns)) ?? null;
 }
 
 /** Runs all suites, as many at the same time as there are lanes. Rejects when `run` rejects. */

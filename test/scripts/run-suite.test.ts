@@ -43,11 +43,11 @@ async function played(): Promise<{ seconds: number; beside: Map<Suite, Suite[]> 
 }
 
 describe("the suites run in lanes", () => {
-  test("all of them run, and no two that start fleets run at the same time", async () => {
+  test("all of them run, and no two that are timed run at the same time", async () => {
     const { beside } = await played();
     expect(new Set(beside.keys())).toEqual(new Set(suites));
-    const fleets = [...beside].filter(([{ startsFleets }]) => startsFleets);
-    expect(fleets.filter(([, others]) => others.some(({ startsFleets }) => startsFleets))).toEqual([]);
+    const timed = [...beside].filter(([{ isTimed }]) => isTimed);
+    expect(timed.filter(([, others]) => others.some(({ isTimed }) => isTimed))).toEqual([]);
     expect(Math.max(...[...beside.values()].map((others) => others.length))).toBe(lanesMax - 1);
   });
 
