@@ -185,35 +185,36 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
-/** Of each series, the sums of hours, of six hours and of days are those of the quarters that are summed in them. */
+/** Of each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
 function usageSpansAgree(sql: Queries): Promise<Finding> {
   const summed = (span: number) => sql`
     coalesce(sum(requests) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`requests_${span}`)},
     coalesce(sum(charge_nano) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`charge_${span}`)}`;
+  const differs = (span: number) => sql`(requests_1, charge_1) <> (${sql(`requests_${span}`)}, ${sql(`charge_${span}`)})`;
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
-      min(format('series %s: %s requests of %s by quarters, %s of %s by hours, %s of %s by six hours, %s of %s by days', series_id, requests_1,
-        charge_1, requests_4, charge_4, requests_24, charge_24, requests_96, charge_96))
-        FILTER (WHERE (requests_1, charge_1) <> (requests_4, charge_4) OR (requests_1, charge_1) <> (requests_24, charge_24)
-          OR (requests_1, charge_1) <> (requests_96, charge_96)) AS broken
+      min(format('series %s: %s requests of %s by quarters, %s of %s by hours, %s of %s by six hours, %s of %s by days, %s of %s by eight days',
+        series_id, requests_1, charge_1, requests_4, charge_4, requests_24, charge_24, requests_96, charge_96, requests_768, charge_768))
+        FILTER (WHERE ${differs(4)} OR ${differs(24)} OR ${differs(96)} OR ${differs(768)}) AS broken
     FROM (
-      SELECT series_id, ${summed(1)}, ${summed(4)}, ${summed(24)}, ${summed(96)}
+      SELECT series_id, ${summed(1)}, ${summed(4)}, ${summed(24)}, ${summed(96)}, ${summed(768)}
       FROM usage_sums CROSS JOIN (SELECT max(summed_before) AS before FROM usage_state) AS state WHERE before IS NOT NULL GROUP BY series_id
     ) AS series`);
 }
 
-/** The sums by key alone and by model alone are those by everything, in each quarter of an hour of a workspace. */
+/** The sums by key alone, by model alone and by nothing are those by everything, in each quarter of an hour of a workspace. */
 function usageKindsAgree(sql: Queries): Promise<Finding> {
   const summed = (kind: number) => sql`
     coalesce(sum(requests) FILTER (WHERE kind = ${kind}), 0) AS ${sql(`requests_${kind}`)},
     coalesce(sum(charge_nano) FILTER (WHERE kind = ${kind}), 0) AS ${sql(`charge_${kind}`)}`;
+  const differs = (kind: number) => sql`(requests_0, charge_0) <> (${sql(`requests_${kind}`)}, ${sql(`charge_${kind}`)})`;
   return only(sql<Finding[]>`
     SELECT count(*) AS rows,
-      min(format('workspace number %s, quarter %s: %s requests of %s, %s of %s by keys, %s of %s by models', workspace, start, requests_0, charge_0,
-        requests_1, charge_1, requests_2, charge_2))
-        FILTER (WHERE (requests_0, charge_0) <> (requests_1, charge_1) OR (requests_0, charge_0) <> (requests_2, charge_2)) AS broken
+      min(format('workspace number %s, quarter %s: %s requests of %s, %s of %s by keys, %s of %s by models, %s of %s in all', workspace, start,
+        requests_0, charge_0, requests_1, charge_1, requests_2, charge_2, requests_3, charge_3))
+        FILTER (WHERE ${differs(1)} OR ${differs(2)} OR ${differs(3)}) AS broken
     FROM (
-      SELECT workspace, start, ${summed(0)}, ${summed(1)}, ${summed(2)} FROM usage_sums WHERE span = 1 GROUP BY workspace, start
+      SELECT workspace, start, ${summed(0)}, ${summed(1)}, ${summed(2)}, ${summed(3)} FROM usage_sums WHERE span = 1 GROUP BY workspace, start
     ) AS quarter`);
 }
 

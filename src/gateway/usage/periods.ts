@@ -31,10 +31,16 @@ function nextStart(ms: number, { by, zone }: { by: UsagePeriod; zone: string }):
   const local = new Date(localTime(ms, zone));
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
   if (by === "month") return instantOf(Date.UTC(year, month + 1, 1), zone);
-  if (by === "day") return instantOf(Date.UTC(year, month, day + 1), zone);
+  if (by === "day") return nextMidnight(Date.UTC(year, month, day + 1), { zone, offset: local.getTime() - ms });
   // An hour ends where its clock shows the next full one, and where the clock is set meanwhile after sixty minutes at the latest.
   const sinceFull = local.getTime() % hourMs;
   return ms + hourMs - sinceFull;
+}
+
+/** Looks at the offset of the day before first, which is that of nearly all days: of two midnights it is the first one's. */
+function nextMidnight(midnight: number, { zone, offset }: { zone: string; offset: number }): number {
+  const instant = midnight - offset;
+  return localTime(instant, zone) === midnight ? instant : instantOf(midnight, zone);
 }
 
 /** Midnight in the zone, of the day that is so many days before the day of `ms`. */
@@ -51,7 +57,7 @@ export interface Block {
   to: number;
 }
 
-const spans = [96, 24, 4];
+const spans = [768, 96, 24, 4];
 
 /**
  * Covers quarters with the longest spans that fit, which takes the fewest rows.

@@ -6,6 +6,8 @@ import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from 
 
 /** Tries the lock that those who roll up hold. @returns whether this transaction has it */
 async function becomeOnly(tx: Transaction): Promise<boolean> {
+  // The migration that made the longest spans refuses those who do not know them.
+  await tx`SELECT set_config('weir.usage_sums', 'with long spans', true)`;
   const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
   return lock?.taken === true;
 }
@@ -79,7 +81,7 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
         UNION ALL SELECT * FROM late WHERE generation_id < ${closed}
       ) AS part GROUP BY ${series}, quarter
     ), by_kind AS MATERIALIZED (
-      SELECT ${ofKind(tx)}, quarter, ${sums(tx)} FROM used CROSS JOIN (VALUES (0::smallint), (1), (2)) AS of_kind (kind)
+      SELECT ${ofKind(tx)}, quarter, ${sums(tx)} FROM used CROSS JOIN (VALUES (0::smallint), (1), (2), (3)) AS of_kind (kind)
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     ), named AS (
       SELECT DISTINCT ${series} FROM by_kind
@@ -95,15 +97,16 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
     SELECT coalesce(number, 0), span, quarter - quarter % span, all_series.id, ${sums(tx)}, kind
     FROM by_kind JOIN (SELECT * FROM known UNION ALL SELECT * FROM made) AS all_series USING (${series})
     LEFT JOIN workspaces ON workspaces.id = workspace_id
-    JOIN (VALUES (1::smallint), (4), (24), (96)) AS spans (span)
+    JOIN (VALUES (1::smallint), (4), (24), (96), (768)) AS spans (span)
       ON span = 1 OR quarter < (SELECT summed_before FROM usage_state)
     GROUP BY 1, 2, 3, 4, kind
     ${addedTo(tx)}`;
 }
 
-/** The kind, and the names that it has of a series; the migration that added kinds explains them. */
+/** The kind, and the names that it has of a series; the migrations that added kinds explain them. */
 function ofKind(sql: Queries) {
-  const unlessOf = (kind: number, name: string) => sql`CASE kind WHEN ${kind} THEN '*' ELSE ${sql(name)} END AS ${sql(name)}`;
+  const unlessOf = (kind: number, name: string) =>
+    sql`CASE WHEN kind IN (${kind}, 3) THEN '*' ELSE ${sql(name)} END AS ${sql(name)}`;
   return sql`kind, workspace_id, ${unlessOf(2, "key_id")}, ${unlessOf(1, "model")}, ${unlessOf(1, "provider")}, ${unlessOf(1, "endpoint")},
     own_key AND kind = 0 AS own_key`;
 }
@@ -154,8 +157,8 @@ async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Tran
     INSERT INTO usage_sums AS kept
     SELECT number, span, longer.start, series_id, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens,
       charge_nano, list_nano, of_kind.kind
-    FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (0::smallint), (1), (2)) AS of_kind (kind)
-    CROSS JOIN (VALUES (4::smallint), (24), (96)) AS lengths (length)
+    FROM (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN (VALUES (0::smallint), (1), (2), (3)) AS of_kind (kind)
+    CROSS JOIN (VALUES (4::smallint), (24), (96), (768)) AS lengths (length)
     CROSS JOIN LATERAL (
       SELECT length AS span, start - start % length AS start, series_id, ${sums(tx)} FROM usage_sums
       WHERE workspace = number AND usage_sums.kind = of_kind.kind AND span = 1 AND start >= ${from} AND start < ${upTo}

@@ -64,15 +64,15 @@ export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageRowS
     const [state] = await tx<State[]>`
       SELECT coalesce((SELECT closed_before FROM usage_state), '') AS closed,
         coalesce((SELECT summed_before FROM usage_state), 0) AS "summedBefore",
-        coalesce((SELECT max(start) + 1 FROM usage_sums WHERE workspace = ${numberOf(query.workspace, tx)} AND kind = ${kinds.byModel} AND span = 1), 0)
+        coalesce((SELECT max(start) + 1 FROM usage_sums WHERE workspace = ${numberOf(query.workspace, tx)} AND kind = ${kinds.total} AND span = 1), 0)
           AS "sumsEnd"`;
     if (state === undefined) throw new Error("The query of the usage's state gave no row");
     return [...(await selectSums(query, state, tx))];
   }) as Promise<UsageRowSums[]>;
 }
 
-/** The kinds of sums, of which the last two have far fewer rows. */
-const kinds = { byAll: 0, byKey: 1, byModel: 2 };
+/** The kinds of sums, each with far fewer rows than the one by all. */
+const kinds = { byAll: 0, byKey: 1, byModel: 2, total: 3 };
 
 function numberOf(workspace: WorkspaceId, sql: Queries) {
   return sql`(SELECT number FROM workspaces WHERE id = ${workspace})`;
@@ -81,7 +81,8 @@ function numberOf(workspace: WorkspaceId, sql: Queries) {
 function kindOf({ keys, model, by }: UsageQuery): number {
   const areKeys = keys !== null || by.has("key") || by.has("member");
   const areModels = model !== null || by.has("model") || by.has("provider") || by.has("endpoint");
-  return areKeys && areModels ? kinds.byAll : areKeys ? kinds.byKey : kinds.byModel;
+  if (areKeys) return areModels ? kinds.byAll : kinds.byKey;
+  return areModels ? kinds.byModel : kinds.total;
 }
 
 /** Above the ids of all generations. A range with two bounds is what makes the planner use the index. */
@@ -110,17 +111,17 @@ function selectSums(query: UsageQuery, { closed, summedBefore, sumsEnd }: State,
   return tx<UsageRowSums[]>`
     WITH series AS MATERIALIZED (
       SELECT id, key_id, model, provider, endpoint FROM usage_series
-      WHERE ${own} AND (key_id = '*') = ${kind === kinds.byModel} AND (model = '*') = ${kind === kinds.byKey}
+      WHERE ${own} AND (key_id = '*') = ${kind >= kinds.byModel} AND (model = '*') = ${kind === kinds.byKey || kind === kinds.total}
     ), summed AS (
       SELECT period, series_id, ${sums(tx)} FROM unnest(
         ${blocks.map(({ period }) => period)}::integer[], ${blocks.map(({ span }) => span)}::smallint[],
         ${blocks.map(({ from }) => from)}::integer[], ${blocks.map(({ to }) => to)}::integer[]
       ) AS block (period, block_span, block_from, block_to)
-      CROSS JOIN generate_series(block_from, block_to - 1, block_span::integer) AS block_start
+      ${isNarrow ? tx`CROSS JOIN generate_series(block_from, block_to - 1, block_span::integer) AS block_start CROSS JOIN series AS one` : tx``}
       CROSS JOIN LATERAL (
         SELECT usage_sums.* FROM usage_sums
         WHERE workspace = ${numberOf(workspace, tx)} AND kind = ${kind} AND span = block_span
-          AND start = block_start ${isNarrow ? tx`AND series_id = ANY(ARRAY(SELECT id FROM series))` : tx``}
+          AND ${isNarrow ? tx`start = block_start AND series_id = one.id` : tx`start >= block_from AND start < block_to`}
         -- Otherwise the planner may read all sums of the workspace, and then choose among them.
         OFFSET 0
       ) AS in_block

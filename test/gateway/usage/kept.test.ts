@@ -72,13 +72,14 @@ test.each(oneDatabase)(
     await sql`UPDATE usage_sums SET charge_nano = charge_nano + 1 WHERE span < 96`;
     expect(await broken()).toEqual({
       invariant: "usage_spans_agree",
-      detail: "series 1: 1 requests of 200000 by quarters, 1 of 200000 by hours, 1 of 200000 by six hours, 1 of 199999 by days",
+      detail:
+        "series 1: 1 requests of 200000 by quarters, 1 of 200000 by hours, 1 of 200000 by six hours, 1 of 199999 by days, 1 of 199999 by eight days",
     });
-    await sql`UPDATE usage_sums SET charge_nano = charge_nano + CASE WHEN span = 96 THEN 1 ELSE 0 END - CASE WHEN kind = 1 THEN 1 ELSE 0 END`;
+    await sql`UPDATE usage_sums SET charge_nano = charge_nano + CASE WHEN span >= 96 THEN 1 ELSE 0 END - CASE WHEN kind = 1 THEN 1 ELSE 0 END`;
     const quarter = august / 900_000;
     expect(await broken()).toEqual({
       invariant: "usage_kinds_agree",
-      detail: `workspace number 1, quarter ${quarter}: 1 requests of 200000, 1 of 199999 by keys, 1 of 200000 by models`,
+      detail: `workspace number 1, quarter ${quarter}: 1 requests of 200000, 1 of 199999 by keys, 1 of 200000 by models, 1 of 200000 in all`,
     });
   },
 );
@@ -108,5 +109,27 @@ test.each(oneDatabase)(
     expect(await days(customer, sql)).toEqual(all);
     await rollUpUsage({ sql, clock });
     expect(await days(customer, sql)).toEqual(all);
+  },
+);
+
+test.each(oneDatabase)(
+  "sums of eight days and of whole workspaces are made of those before them, and no older process adds to the others alone, on $name",
+  async ({ openBefore }) => {
+    await using database = await openBefore("0035-long-usage-spans.sql");
+    const { sql } = database;
+    const customer = await new StoredMoney(sql).customer();
+    await customer.metering.settle([august, august + 9 * 86_400_000].map((admittedAt) => customer.ended({ admittedAt })));
+    await rollUpUsage({ sql, clock });
+    await sql`DELETE FROM usage_sums WHERE span = 768 OR kind = 3`;
+    await sql`DELETE FROM usage_series WHERE key_id = '*' AND model = '*'`;
+    await migrate(sql);
+    expect((await verifyLedger({ sql })).broken).toBeNull();
+    const fields = { from: "2026-01-01" };
+    const { total } = await readUsage({ workspace: customer.workspace, keys: null, model: null, fields }, { sql, clock });
+    expect([total.requests, total.cost_usd]).toEqual([2, usdOf(2n)]);
+    expect(String(await failureOf(Promise.resolve(sql`UPDATE usage_state SET summed_before = 0`)))).toContain("newer version");
+    await customer.metering.settle([customer.ended({ admittedAt: august + 1 })]);
+    await rollUpUsage({ sql, clock });
+    expect((await verifyLedger({ sql })).broken).toBeNull();
   },
 );
