@@ -16,6 +16,7 @@ import { runLists } from "./parts/lists.ts";
 import { runLog } from "./parts/log.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
+import { runUsage } from "./parts/usage.ts";
 import { factsHere, serverVersions, type Facts } from "./report/facts.ts";
 import { failuresOf } from "./report/failures.ts";
 import { publishCommand, publishUsage } from "./report/publish.ts";
@@ -35,13 +36,14 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   catalog            the connector catalog's export and its 304, one in flight, without other servers
   lists              lists over a million findings, without other servers than PostgreSQL
   log                first pages of the log among 20 million generations, without other servers than PostgreSQL
+  usage              questions about usage over 10 million generations, without other servers than PostgreSQL
   console            every page of the Console as each role, and requests while twenty people click
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
   --seconds S        the measured time of each load: hot-path 0.8 in each of three sweeps a round,
                      features, fleet and embeddings 3, bodies and catalog 5, console 8, soak 60
-  --seed N           the calls of lists (default: a new seed, which is printed)
+  --seed N           the calls of lists, log and usage (default: a new seed, which is printed)
 
 npm run bench -- micro [NAME]        the cost of single functions; see bench/micro
 
@@ -92,6 +94,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async log(options, facts) {
     facts.log = await runLog(options);
+  },
+  async usage(options, facts) {
+    facts.usage = await runUsage(options);
   },
   async console(options, facts) {
     facts.console = await runConsole({ ...options, seconds: options.seconds ?? 8 });

@@ -17,6 +17,7 @@ import type { Lists } from "../parts/lists.ts";
 import type { Log } from "../parts/log.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
+import type { Usage } from "../parts/usage.ts";
 import { root } from "../paths.ts";
 
 export interface Facts {
@@ -39,6 +40,7 @@ export interface Facts {
   catalog?: Catalog;
   lists?: Lists;
   log?: Log;
+  usage?: Usage;
   console?: ConsoleTimes;
   micro?: MicroResult[];
 }

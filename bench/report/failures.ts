@@ -15,6 +15,7 @@ export function failuresOf({
   soak,
   catalog,
   lists,
+  usage,
   console,
 }: Facts): string[] {
   const measured: [string, Measurement[]][] = [
@@ -39,7 +40,10 @@ export function failuresOf({
     .filter((one) => one.failed > 0)
     .map(({ name, failed }) => `catalog, ${name}: ${failed} failed`);
   const differing = (lists?.differing ?? []).map((call) => `lists: the answer differs from the naive query's for ${call}`);
-  return [...failed, ...streamed, ...soaked, ...behind, ...read, ...differing, ...consoleFailures(console)];
+  const unequal = (usage?.differing ?? []).map(
+    (question) => `usage: the answer differs from the sum of the generations for ${question}`,
+  );
+  return [...failed, ...streamed, ...soaked, ...behind, ...read, ...differing, ...unequal, ...consoleFailures(console)];
 }
 
 function consoleFailures(console: Facts["console"]): string[] {

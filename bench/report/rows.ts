@@ -2,6 +2,7 @@
 import { ceilingConnections } from "../parts/hot-path.ts";
 import type { Cost, Measurement } from "../measure/measure.ts";
 import type { ConsoleTimes } from "../parts/console.ts";
+import { barKinds } from "../usage/draw.ts";
 import type { Facts } from "./facts.ts";
 
 export interface Row {
@@ -14,7 +15,7 @@ export interface Row {
   values: number[];
 }
 
-export function rowsOf({ hotPath, streams, soak, catalog, lists, log, console }: Facts): Row[] {
+export function rowsOf({ hotPath, streams, soak, catalog, lists, log, usage, console }: Facts): Row[] {
   const all = hotPath?.measurements ?? [];
   const sweeps = sweepsOf(all);
   const ratio = (over: string, under: string) => sweeps.map((sweep) => ceiling(sweep, over) / ceiling(sweep, under));
@@ -44,6 +45,13 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists, log, console }:
       "lower",
       [10, 5],
       log ? [Math.max(...Object.values(log.databaseMs).map((summary) => summary?.p99 ?? Number.NaN))] : [],
+      "ms",
+    ),
+    row(
+      "usage over 10 million generations by each dimension: p99 of an answer, of the slowest kind of question",
+      "lower",
+      [50, 25],
+      usage ? [Math.max(...barKinds.map((kind) => usage.answerMs[kind]?.p99 ?? Number.NaN))] : [],
       "ms",
     ),
     row("Console: p99 of the slowest page", "lower", [50, 25], console ? [slowestPageMs(console)] : [], "ms"),
