@@ -1,131 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import type { PageTimes } from "../../bench/console/visit.ts";
 import { Histogram } from "../../bench/load/histogram.ts";
-import { Tally, type Result } from "../../bench/load/tally.ts";
 import type { Measurement } from "../../bench/measure/measure.ts";
-import { checkedShapes, fittedShapes } from "../../bench/parts/fleet.ts";
+import { fittedShapes } from "../../bench/parts/fleet.ts";
 import type { Facts } from "../../bench/report/facts.ts";
 import { failuresOf } from "../../bench/report/failures.ts";
 import { linearScale, logScale } from "../../bench/report/plots/scale.ts";
 import { sectionsOfParts, withSections } from "../../bench/report/publish.ts";
 import { costAtCeiling, rowsOf } from "../../bench/report/rows.ts";
 import { sectionsOf } from "../../bench/report/sections/sections.ts";
-import { steps } from "../../bench/features/steps.ts";
-
-const codes = ["direct", "bare proxy", "Portkey", "Weir hot", "Weir spread"];
-
-function resultOf(perSecond: number, failed = 0): Result {
-  const tally = new Tally();
-  for (let n = 0; n < 1_000; n++) tally.latency.add(1 + n / 100);
-  tally.sendLateness.add(1);
-  for (let n = 0; n < failed; n++) tally.count({ status: 500, code: "internal_error" });
-  const run = { mode: "closed", seconds: 1, underWayMax: 1, endedInAll: 1_000, failedInAll: failed, lastEndedAt: 0 };
-  return { ...tally.result(run), perSecond };
-}
-
-function measured(contender: string, load: string, failed = 0): Measurement {
-  const weir = { gateway: 0.1, admission: 0.02, metering: 0.03, "nats-server": 0.02, "redis-server": 0.04, postgres: 0.06 };
-  const own = contender.startsWith("Weir") ? weir : { [contender]: 0.03 };
-  const cpuPer1000 = { "load generator": 0.02, provider: 0.02, ...own };
-  return { contender, load, round: 1, result: resultOf(1_000, failed), cpuPer1000 };
-}
-
-const peers = { versions: { Portkey: "1" }, leftOut: ["LiteLLM was left out"] };
-/** A sweep with other rates than the default. */
-function slice(contender: string, load: string, sweep: number, perSecond = 1_000): Measurement {
-  const one = measured(contender, load);
-  return { ...one, sweep, result: { ...one.result, perSecond }, ...(contender.startsWith("Weir") && { lagSeconds: 0.1 }) };
-}
-
-const turn = { round: 1, idleBytes: 1e8, loadedBytes: 2e8, recoveredBytes: 1.5e8 };
-const lateness = new Histogram();
-lateness.add(1);
-
-function seen(page: string, status: number): PageTimes {
-  const failed = status === 200 ? 0 : 300;
-  const times = { firstMs: 3, latencyMs: lateness.summary(), bytes: 9_000 };
-  return { visitor: "admin", page, isFile: false, ...times, failed, statuses: { [status]: 300 } };
-}
-
-function wholeFacts(): Facts {
-  const loads = ["1 connections", "8 connections", "32 connections", "128 connections"];
-  const shapes = [...fittedShapes, ...checkedShapes];
-  const streamed = {
-    ...turn,
-    lateness: lateness.summary(),
-    latenessCurve: lateness.curve(),
-    firstEvent: lateness.summary(),
-    gap: null,
-  };
-  return {
-    at: "2026-11-20T12:00:00.000Z",
-    command: "npm run bench",
-    commit: "abcdef",
-    machine: { processor: "a processor", cores: 2, memoryGiB: 16, kernel: "6", loadBefore: [0, 0, 0] },
-    versions: { Bun: "1" },
-    leftOut: peers.leftOut,
-    invalid: [],
-    hotPath: {
-      measurements: codes.flatMap((name) => [...loads.map((load) => slice(name, load, 1)), measured(name, "200/s")]),
-      memory: ["direct", "bare proxy", "Portkey", "Weir"].map((name) => ({ name, ...turn })),
-      idle: [
-        { name: "bare proxy", cores: { "bare proxy": 0 } },
-        { name: "Weir", cores: { gateway: 0.01, postgres: 0.005, prober: 0 } },
-      ],
-      ...peers,
-    },
-    bodies: {
-      cases: [{ name: "1 KiB", bytes: 1_024, streamed: false, connections: 4, rate: 3 }],
-      measurements: codes.flatMap((name) =>
-        (["closed", "open"] as const).map((loop) => ({ case: "1 KiB", loop, measurement: measured(name, loop) })),
-      ),
-      ...peers,
-    },
-    features: {
-      steps,
-      measurements: steps.flatMap(({ name }) => ["128 connections", "1 connections"].map((load) => measured(name, load))),
-    },
-    fleet: { measurements: shapes.map((shape) => ({ shape, measurement: measured("Weir hot", "fleet") })) },
-    streams: {
-      turns: ["bare proxy", "Weir spread"].map((contender) => ({ contender, ...streamed, cores: {}, failed: 0, codes: {} })),
-      addedLatenessMs: [1],
-      memoryRatio: [1],
-    },
-    soak: {
-      ceilingPerSecond: 1_000,
-      perSecond: 800,
-      result: resultOf(800),
-      lagSeconds: 0.1,
-      unsettled: [
-        { second: 0, generations: 0 },
-        { second: 1, generations: 20 },
-      ],
-      memory: [{ process: "gateway", idleBytes: 1, loadedBytes: 2, recoveredBytes: 1 }],
-      stored: { databaseBytes: 1_000, logBytes: 2_000 },
-    },
-    catalog: {
-      cases: [
-        { name: "export", bytes: 1_000_000, latencyMs: lateness.summary(), failed: 0 },
-        { name: "304", bytes: 0, latencyMs: lateness.summary(), failed: 0 },
-      ],
-    },
-    console: {
-      pages: [seen("/keys", 200), { ...seen("/requests, CSV", 200), isFile: true }],
-      missing: [],
-      requestsPerSecond: 200,
-      direct: resultOf(200),
-      traffic: [
-        {
-          alone: resultOf(200),
-          beside: resultOf(200),
-          clicks: { perSecond: 90, latencyMs: lateness.summary(), statuses: { 200: 900 } },
-        },
-      ],
-    },
-    micro: [{ question: "body-check", what: "1 KiB", unit: "request", median: 3, least: 2 }],
-  };
-}
+import { measured, peers, slice, seen, wholeFacts } from "./whole-facts.ts";
 
 describe("a result", () => {
   const sections = sectionsOf(wholeFacts());
