@@ -161,12 +161,6 @@ describe("a run is invalid", () => {
     ]);
   });
 
-  test("when an answer about usage differs from the generations", () => {
-    const facts = wholeFacts();
-    facts.usage = { seed: 1, draws: 1, answerMs: {}, slowest: [], compared: 1, differing: ["one question"] };
-    expect(failuresOf(facts)).toEqual(["usage: the answer differs from the sum of the generations for one question"]);
-  });
-
   test("when a soak did not reach its rate", () => {
     const facts = wholeFacts();
     const late = new Histogram();
