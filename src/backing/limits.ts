@@ -14,6 +14,8 @@ export const databaseDeadlineMs = 5_000;
 /** A reservation outlives the longest stream by five minutes, then the sweeper may expire it. */
 export const holdMs = 1_200_000;
 export const tombstoneMs = 60_000;
+/** Longer than a month and a hold after it: no open hold counts in a period that is forgotten. */
+export const budgetKeptMs = 62 * 86_400_000;
 
 // Metering
 /** Releases and pushes in one call of the counters' store, which runs nothing else meanwhile. */

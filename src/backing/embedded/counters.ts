@@ -41,9 +41,9 @@ export class EmbeddedCounters implements Counters {
       this.#tombstones.leave(one, one.as, now);
       return removeHold(this.#space(one.workspace), one.generation);
     });
-    for (const push of accounts) pushAccount(this.#space(push.workspace), push);
+    for (const push of accounts) pushAccount(this.#space(push.workspace), push, now);
     for (const push of keyMonths) pushKeyMonth(this.#space(push.workspace), push);
-    for (const push of budgets) pushBudget(this.#space(push.workspace), push);
+    for (const push of budgets) pushBudget(this.#space(push.workspace), push, now);
     return freed;
   }
 

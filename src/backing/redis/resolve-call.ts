@@ -2,7 +2,7 @@
 import type { ResolveBatch } from "../counters.ts";
 import { countableBalance } from "../credit-bound.ts";
 import { previousMonth } from "../../kernel/clock.ts";
-import { rateWindowMs, tombstoneMs } from "../limits.ts";
+import { budgetKeptMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import { baseName, callsFor } from "./calls.ts";
 import { budgetField, headField, keyMonthField, monthField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
@@ -23,7 +23,7 @@ export interface ResolveCall {
 export function resolveCalls(batch: ResolveBatch, clustered: boolean): ResolveCall[][] {
   return resolveRounds(batch).map((round) =>
     callsFor(round.keys(), clustered).map((workspaces) => {
-      const packing: Packing = { texts: [], numbers: [workspaces.length, tombstoneMs, rateWindowMs] };
+      const packing: Packing = { texts: [], numbers: [workspaces.length, tombstoneMs, rateWindowMs, budgetKeptMs] };
       const parts = workspaces.flatMap((workspace) => round.get(workspace) ?? []);
       for (const part of parts) pack(packing, part);
       const places = parts.flatMap(({ resolve }) => resolve.map(([place]) => place));

@@ -52,7 +52,7 @@ test("a budget adds a field, and numbers to the requests of its workspace alone"
 
 test("a release and a push without budgets name no field of them", () => {
   const plain = resolving(release);
-  expect(plain).toEqual({ texts: ["{w1}", "head", "gen-1", "m:2026-11", "2026-10"], numbers: 4 + 4 + 1 + 4 });
+  expect(plain).toEqual({ texts: ["{w1}", "head", "gen-1", "m:2026-11", "2026-10"], numbers: 5 + 4 + 1 + 4 });
   const budgets = [{ workspace: "w1", name: "day:k1", since: 0, spent: 0n, sequence: 1n }];
   expect(resolving({ ...release, budgets }).texts.filter((text) => !plain.texts.includes(text))).toEqual(["b:day:k1"]);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { AdmitReply, AdmitRequest, Budget, BudgetPush } from "../../../src/backing/counters.ts";
 import { dayOf, monthBounds, monthOf } from "../../../src/kernel/clock.ts";
-import type { CountersHarness } from "../../support/counters/harness.ts";
-import { hold, makeReady, request, resolve, thisMonth } from "./calls.ts";
+import { budgetText, type CountersHarness } from "../../support/counters/harness.ts";
+import { hold, makeReady, nextMonth, pushAccount, request, resolve, thisMonth } from "./calls.ts";
 
 const dayMs = 86_400_000;
 const keyDay: Budget = { name: "day:k1", period: "day", limit: 25n, refusal: "key_spend_limit_exceeded" };
@@ -142,6 +142,26 @@ export function describeBudgets(of: () => CountersHarness): void {
       expect(await admit(of(), { amount: 7n })).toMatchObject({ budget: "day:k1", headroom: 6n });
       await resolve(of().counters, "gen-held");
       expect(await admit(of(), { amount: 16n })).toMatchObject({ outcome: "admitted" });
+    });
+
+    test("a month that begins forgets only periods that no reservation can count in", async () => {
+      await open(of());
+      await admit(of(), { generation: "gen-late" });
+      const yesterday = dayOf(of().now());
+      await of().advance(yesterday + dayMs - of().now());
+      await push(of(), [{ name: "day:k1" }, { name: "day:" }]);
+      await pushAccount(of().counters, { balance: 1_000n, sequence: 2n, month: nextMonth });
+      await push(of(), [{ since: yesterday, spent: 9n, sequence: 3n }]);
+      await resolve(of().counters, "gen-late");
+      const totalOf = async (since: number) => (await of().dump("w1")).totals[budgetText({ name: "day:k1", since })];
+      expect(await totalOf(yesterday + dayMs)).toMatchObject({ held: "0" });
+      expect(await totalOf(yesterday)).toBeUndefined();
+
+      await of().advance(62 * dayMs);
+      await pushAccount(of().counters, { balance: 1_000n, sequence: 4n, month: monthOf(of().now()) });
+      expect(await totalOf(yesterday + dayMs)).toBeUndefined();
+      await push(of(), [{ since: yesterday + dayMs, sequence: 5n }]);
+      expect(await totalOf(yesterday + dayMs)).toBeUndefined();
     });
 
     test("a workspace without budgets has no value of them", async () => {

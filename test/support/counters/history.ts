@@ -125,10 +125,10 @@ export class History {
   async #resolve({ resolve, accounts, keyMonths, budgets: told }: Command & { kind: "resolve" }): Promise<void> {
     const now = this.#observe();
     const freed = resolve.map((one) => this.#naive.resolve(one, now));
-    for (const push of accounts) this.#naive.pushAccount(push);
+    for (const push of accounts) this.#naive.pushAccount(push, now);
     for (const push of keyMonths) this.#naive.pushKeyMonth(push);
     const budgets = told.map(({ workspace, sequence, ...total }) => ({ workspace, sequence, ...totalAt(total, now) }));
-    for (const push of budgets) this.#naive.pushBudget(push);
+    for (const push of budgets) this.#naive.pushBudget(push, now);
     const batch = { resolve, accounts, keyMonths, ...(budgets.length > 0 && { budgets }) };
     await this.#all(async ({ counters }) => expect(await counters.resolveMany(batch)).toEqual(freed));
   }

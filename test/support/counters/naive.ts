@@ -128,7 +128,7 @@ export class NaiveCounters {
     return freed[0]?.amount ?? 0n;
   }
 
-  pushAccount({ workspace, balance, sequence, months }: AccountPush): void {
+  pushAccount({ workspace, balance, sequence, months }: AccountPush, now: number): void {
     const space = this.space(workspace);
     space.balance = newest(space.balance, { value: balance, version: sequence });
     const isOld = sequence < space.balance.version;
@@ -137,7 +137,7 @@ export class NaiveCounters {
     for (const { month, spent } of told) {
       space.months.set(month, newest(space.months.get(month), { value: spent, version: sequence }));
     }
-    for (const month of begun) forgetBefore(space, month);
+    for (const month of begun) forgetBefore(space, { month, now });
   }
 
   pushKeyMonth({ workspace, key, month, spent, version, sequence }: KeyMonthPush): void {
@@ -146,12 +146,14 @@ export class NaiveCounters {
     keyMonths.set(`${key}:${month}`, newest(keyMonths.get(`${key}:${month}`), { value: spent, version }));
   }
 
-  pushBudget({ workspace, name, since, spent, sequence }: BudgetPush): void {
+  pushBudget({ workspace, name, since, spent, sequence }: BudgetPush, now: number): void {
     const { budgets, balance } = this.space(workspace);
     const known = budgets.get(name);
     const told = { value: spent, version: sequence };
     if (known?.since === since) budgets.set(name, { since, ...newest(known, told) });
-    else if ((!known || known.since < since) && sequence >= balance.version) budgets.set(name, { since, ...told });
+    else if ((!known || known.since < since) && isRecent(since, now) && sequence >= balance.version) {
+      budgets.set(name, { since, ...told });
+    }
   }
 
   load({ account, budgets = [], holds, windows }: WorkspaceLoad, now: number): void {
@@ -247,9 +249,15 @@ function newest(known: Versioned | undefined, told: Versioned | undefined): Vers
   return told && told.version > known.version ? told : known;
 }
 
-function forgetBefore(space: NaiveWorkspace, month: string): void {
+function isRecent(since: number, now: number): boolean {
+  return now - since < 62 * 86_400_000;
+}
+
+function forgetBefore(space: NaiveWorkspace, { month, now }: { month: string; now: number }): void {
   const oldest = monthOf(Date.parse(`${month}-01T00:00:00Z`) - 1);
-  for (const [name, { since }] of space.budgets) if (space.heldIn({ name, since }) === 0n) space.budgets.delete(name);
+  for (const [name, { since }] of space.budgets) {
+    if (!isRecent(since, now) && space.heldIn({ name, since }) === 0n) space.budgets.delete(name);
+  }
   for (const name of space.months.keys()) if (name < oldest) space.months.delete(name);
   for (const name of space.keyMonths.keys()) if (name.slice(-7) < oldest) space.keyMonths.delete(name);
 }

@@ -1,5 +1,6 @@
 /** Budgets of a workspace: totals of UTC days and months that are counted only where a limit is set. */
 import type { AdmitRequest, Budget, BudgetHold, BudgetPush, BudgetTotal } from "../../counters.ts";
+import { budgetKeptMs } from "../../limits.ts";
 import { dayAfter } from "../../../kernel/clock.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
 
@@ -83,17 +84,30 @@ export function changeHeldInBudgets(known: BudgetCounters, holds: readonly Budge
   }
 }
 
-/** A known total is fenced by its own version; an unknown one is not set by a push that is older than the balance. */
+/**
+ * A known total is fenced by its own version; an unknown one is not set by a push that is older than the balance. A total that may have
+ * been forgotten stays unknown: holds that count in it would take back what it does not hold.
+ */
 export function pushBudget(
   { budgets, sequence: ofBalance }: { budgets: BudgetCounters; sequence: bigint },
   { name, since, spent, sequence }: BudgetPush,
+  now: number,
 ): void {
   const known = budgets.get(name);
   if (known?.since === since) {
     if (sequence > known.version) Object.assign(known, { spent, version: sequence });
-  } else if ((known?.since ?? -1) < since && sequence >= ofBalance) {
+  } else if ((known?.since ?? -1) < since && isKept(since, now) && sequence >= ofBalance) {
     budgets.set(name, { since, spent, version: sequence, held: 0n });
   }
+}
+
+/** Months that ended long ago would otherwise keep the budgets of keys that are no longer used. */
+export function forgetBudgets(known: BudgetCounters, now: number): void {
+  for (const [name, { since, held }] of known) if (held === 0n && !isKept(since, now)) known.delete(name);
+}
+
+function isKept(since: number, now: number): boolean {
+  return since > now - budgetKeptMs;
 }
 
 /** Of two totals of one period the one with the newer version stays, and of two periods the later one. */

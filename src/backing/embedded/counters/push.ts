@@ -2,9 +2,10 @@
 import type { AccountPush, KeyMonthPush } from "../../counters.ts";
 import { countableBalance } from "../../credit-bound.ts";
 import { previousMonth, type Month } from "../../../kernel/clock.ts";
+import { forgetBudgets } from "./budgets.ts";
 import { keyMonthTotals, monthTotals, type MonthTotals, type WorkspaceCounters } from "./workspace-counters.ts";
 
-export function pushAccount(space: WorkspaceCounters, { balance, sequence, months }: AccountPush): void {
+export function pushAccount(space: WorkspaceCounters, { balance, sequence, months }: AccountPush, now: number): void {
   if (sequence > space.sequence) {
     space.balance = countableBalance(balance);
     space.sequence = sequence;
@@ -17,7 +18,9 @@ export function pushAccount(space: WorkspaceCounters, { balance, sequence, month
     pushSpent(totals, { spent, version: sequence, isOld: sequence < space.sequence });
     if (!wasKnown && totals.spent !== null && oldest > keepFrom) keepFrom = oldest;
   }
-  if (keepFrom !== "") forgetMonthsBefore(space, keepFrom);
+  if (keepFrom === "") return;
+  forgetMonthsBefore(space, keepFrom);
+  forgetBudgets(space.budgets, now);
 }
 
 export function pushKeyMonth(space: WorkspaceCounters, { key, month, spent, version, sequence }: KeyMonthPush): void {
@@ -31,9 +34,8 @@ function pushSpent(totals: MonthTotals, { spent, version, isOld }: { spent: bigi
   totals.version = version;
 }
 
-/** Months that ended long ago would otherwise stay for ever; a month with a hold stays until that is released. The same of budgets. */
+/** Months that ended long ago would otherwise stay for ever; a month with a hold stays until that is released. */
 function forgetMonthsBefore(space: WorkspaceCounters, oldest: Month): void {
-  for (const [name, { held }] of space.budgets) if (held === 0n) space.budgets.delete(name);
   for (const months of [space.months, ...space.keyMonths.values()]) {
     for (const [month, totals] of months) {
       if (month >= oldest) continue;

@@ -3,15 +3,15 @@
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, field of its head, the generations, the fields of the totals that are pushed, those of its
 --          own months before those of its keys and of its budgets, and for each of its own months the oldest that is kept beside it
--- Numbers  how many texts and workspaces, life of a tombstone, width of the window in ms; for each workspace how many generations,
---          accounts, months and keys' months; how each generation was resolved; for each account
+-- Numbers  how many texts and workspaces, life of a tombstone, width of the window and life of a budget's period in ms; for each
+--          workspace how many generations, accounts, months and keys' months; how each generation was resolved; for each account
 --          balance, sequence, how many months and what was spent in each; for each key's month spent, version and sequence
 --          Where budgets are pushed, how many generations is -1 minus their count; how many budgets follows the four counts, and spent,
 --          first ms of the period and sequence of each come last.
 -- Returns numbers: the amount that each resolve freed.
 
 -- Of the call.
-local texts, numbers, numbersAt, tombstoneMs, windowMs
+local texts, numbers, numbersAt, tombstoneMs, windowMs, budgetMs
 local replies, replyCount
 -- Of the current workspace. `totals` are by field; `heldIn` is the total of the month that a hold was last released from.
 local base, account, totals, heldIn, heldMonth
@@ -160,7 +160,8 @@ local function write()
   fieldCount, isChanged, totals = 0, false, {}
 end
 
--- Of months that ended long ago only open holds stay, until they are released. Empty windows and budgets without holds are removed, too.
+-- Of months that ended long ago only open holds stay, until they are released. Empty windows and old budgets without holds
+-- are removed, too.
 local function forgetMonthsBefore(oldest)
   write()
   local found, gone = call('HGETALL', account), {}
@@ -173,8 +174,8 @@ local function forgetMonthsBefore(oldest)
       local _, _, newest = read(windowFormat, found[place + 1])
       if newest + windowMs <= clock then gone[#gone + 1] = field end
     elseif string.sub(field, 1, 2) == 'b:' then
-      local _, _, held = read(budgetFormat, found[place + 1])
-      if held == 0 then gone[#gone + 1] = field end
+      local _, _, held, since = read(budgetFormat, found[place + 1])
+      if held == 0 and since <= clock - budgetMs then gone[#gone + 1] = field end
     end
   end
   callWithAll('HDEL', account, gone, #gone)
@@ -209,12 +210,13 @@ local function pushKeyMonth(field)
   setSpent(totalOf(field), spent, version, ofSequence)
 end
 
--- Known periods are never replaced by earlier ones.
+-- Known periods are never replaced by earlier ones, and forgotten ones stay unknown: holds that count in them would take back what they
+-- do not hold.
 local function pushBudget(field)
   local spent, since, ofSequence
   spent, since, ofSequence, numbersAt = read('<ddd', numbers, numbersAt)
   local total = budgetOf(field)
-  if since > total.since and ofSequence >= sequence then
+  if since > total.since and since > clock - budgetMs and ofSequence >= sequence then
     total.spent, total.version, total.held, total.since, total.isChanged = spent, ofSequence, 0, since, true
   elseif since == total.since and ofSequence > total.version then
     total.spent, total.version, total.isChanged = spent, ofSequence, true
@@ -224,7 +226,7 @@ end
 register('resolve', function(_, args)
   local textCount, spaces
   numbers = args[2]
-  textCount, spaces, tombstoneMs, windowMs, numbersAt = read('<dddd', numbers)
+  textCount, spaces, tombstoneMs, windowMs, budgetMs, numbersAt = read('<ddddd', numbers)
   texts = textsIn(args[1], textCount)
   unknown, unknownCount, tombstones = {}, 0, {}
   fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
