@@ -154,6 +154,8 @@ export const usageRowsDefault = 1_000;
 export const usageRowsMax = 10_000;
 /** Names that are listed by period where the others are not. */
 export const usageSeriesMax = 100;
+/** Series that are read one by one; of more, a read of all of the workspace is faster. */
+export const seriesLookedUpMax = 32;
 export const usageStatementMsMax = 8_000;
 /** Of a question to the database, in PostgreSQL's words: enough for the groups of a month. */
 export const usageWorkMemoryBytes = 16 * 1024 * 1024;

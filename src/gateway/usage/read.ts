@@ -7,7 +7,8 @@ import { usageRowsDefault } from "../limits.ts";
 import { periodsOf, type Period } from "./periods.ts";
 import type { UsageSums, UsageView } from "./schema.ts";
 import { readSpan, type UsageFields, type UsageSpan } from "./span.ts";
-import { selectUsage, type UsageQuery, type UsageRowSums } from "./usage-store.ts";
+import { selectUsage, type UsageQuery } from "./usage-store.ts";
+import type { UsageRowSums } from "./usage-sums-store.ts";
 
 interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
   /** What the caller asks for, as texts. */
@@ -28,17 +29,17 @@ export async function readUsage(
   const starts = periods.map(({ startMs }) => quarterAt(startMs, span));
   const query = { ...filter, starts, end: quarterAt(span.toMs, span), by: span.dimensions, rowsMax, seriesMax };
   const found = await selectUsage(query, sql);
-  const rows = found.filter(({ isPeriod }) => !isPeriod);
-  const sums = found.filter(({ isPeriod }) => isPeriod);
-  const rest = rows.find(({ isRest }) => isRest);
+  const rest = found.rows.filter(({ isRest }) => isRest);
   return {
     from: isoTime(span.fromMs),
     to: isoTime(span.toMs),
     tz: span.zone,
-    data: rows.filter(({ isRest }) => !isRest).map((row) => viewRow(row, { span, periods })),
-    rest: rest ? { rows: Number(rest.rows), ...viewSums(rest) } : null,
-    ...(seriesMax !== null && { periods: sums.map((row) => ({ ...viewPeriod(row, { span, periods }), ...viewSums(row) })) }),
-    total: viewSums(totalOf(rows)),
+    data: found.rows.filter(({ isRest }) => !isRest).map((row) => viewRow(row, { span, periods })),
+    rest: rest.length > 0 ? { rows: Number(rest.reduce((sum, { rows }) => sum + rows, 0n)), ...viewSums(totalOf(rest)) } : null,
+    ...(seriesMax !== null && {
+      periods: found.periods.map((row) => ({ ...viewPeriod(row, { span, periods }), ...viewSums(row) })),
+    }),
+    total: viewSums(totalOf(found.rows)),
   };
 }
 

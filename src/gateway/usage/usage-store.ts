@@ -1,188 +1,46 @@
-/** Sums usage from what is rolled up and, beyond its bound, from generations, all in one snapshot. */
-import type { Database, Queries, Transaction } from "../../backing/backing.ts";
+/** Reads usage in one snapshot. */
+import type { Database, Transaction } from "../../backing/backing.ts";
 import { allowStatements } from "../../backing/statement-time.ts";
-import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import type { NanoUsd } from "../../kernel/money.ts";
 import { usageStatementMsMax, usageWorkMemoryBytes } from "../limits.ts";
-import { blocksOf } from "./periods.ts";
-import type { UsageDimension } from "./schema.ts";
+import { selectSeries, selectState, selectSums, type SumsQuery, type UsageRowSums, type UsageState } from "./usage-sums-store.ts";
 
-export interface UsageQuery {
-  workspace: WorkspaceId;
-  /** null: any. */
-  keys: KeyId[] | null;
-  model: string | null;
-  /** Beginnings of the periods, in quarters of an hour since 1970, rising. */
-  starts: number[];
-  /** The quarter that ends the last period. */
-  end: number;
-  by: ReadonlySet<UsageDimension>;
-  rowsMax: number;
+export interface UsageQuery extends Omit<SumsQuery, "only"> {
   /** How many of the dearest names are listed by period, and the others as one sum each; null: all by period. */
   seriesMax: number | null;
 }
 
-/** Names are null for dimensions that are not asked for. The key is empty for requests of the Workbench. */
-export interface UsageRowSums {
-  /** From 1, the place of its beginning in the query; 0: of all periods. */
-  period: number;
-  key: KeyId | null;
-  keyName: string | null;
-  member: string | null;
-  model: string | null;
-  provider: string | null;
-  endpoint: string | null;
-  /** How many rows it sums: above one for the rest alone. */
-  rows: bigint;
-  isRest: boolean;
-  /** The sum of all names of a period, where only some are listed by period. */
-  isPeriod: boolean;
-  requests: bigint;
-  errors: bigint;
-  promptTokens: bigint;
-  cachedTokens: bigint;
-  cacheWriteTokens: bigint;
-  completionTokens: bigint;
-  charge: NanoUsd;
-  listCost: NanoUsd;
+export interface UsageAnswer {
+  /** At most `rowsMax` rows, those with the highest charges, and then the sums of all others. */
+  rows: UsageRowSums[];
+  /** The sums of each period, whatever the names, where only some are listed by period. */
+  periods: UsageRowSums[];
 }
 
-interface State {
-  closed: string;
-  summedBefore: number;
-  /** The quarter after the last one of the workspace that has sums. */
-  sumsEnd: number;
-}
-
-/** @returns at most `rowsMax` rows, those with the highest charges, and one with the sum of all others */
-export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageRowSums[]> {
+export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageAnswer> {
   return sql.begin("isolation level repeatable read read only", async (tx) => {
     await allowStatements(usageStatementMsMax, tx);
     // Compiling such a query takes longer than running it, and its few groups are found by hashes in half the time of sorting for them.
     await tx`
       SELECT set_config('jit', 'off', true), set_config('enable_sort', 'off', true), set_config('work_mem', ${`${usageWorkMemoryBytes / 1024}kB`}, true)`;
-    const [state] = await tx<State[]>`
-      SELECT coalesce((SELECT closed_before FROM usage_state), '') AS closed,
-        coalesce((SELECT summed_before FROM usage_state), 0) AS "summedBefore",
-        coalesce((SELECT max(start) + 1 FROM usage_sums WHERE workspace = ${numberOf(query.workspace, tx)} AND kind = ${kinds.total} AND span = 1), 0)
-          AS "sumsEnd"`;
-    if (state === undefined) throw new Error("The query of the usage's state gave no row");
-    return [...(await selectSums(query, state, tx))];
-  }) as Promise<UsageRowSums[]>;
+    const state = await selectState(query.workspace, tx);
+    const { seriesMax } = query;
+    if (seriesMax === null) return { rows: await selectSums(query, state, tx), periods: [] };
+    return selectDearest({ ...query, seriesMax }, state, tx);
+  }) as Promise<UsageAnswer>;
 }
 
-/** The kinds of sums, each with far fewer rows than the one by all. */
-const kinds = { byAll: 0, byKey: 1, byModel: 2, total: 3 };
-
-function numberOf(workspace: WorkspaceId, sql: Queries) {
-  return sql`(SELECT number FROM workspaces WHERE id = ${workspace})`;
-}
-
-function kindOf({ keys, model, by }: UsageQuery): number {
-  const areKeys = keys !== null || by.has("key") || by.has("member");
-  const areModels = model !== null || by.has("model") || by.has("provider") || by.has("endpoint");
-  if (areKeys) return areModels ? kinds.byAll : kinds.byKey;
-  return areModels ? kinds.byModel : kinds.total;
-}
-
-/** Above the ids of all generations. A range with two bounds is what makes the planner use the index. */
-const afterAllIds = "gen-~";
-
-/** The blocks of all periods, each with the number of its period, from 1. */
-function blocksOfPeriods({ starts, end }: Pick<UsageQuery, "starts" | "end">, { summedBefore, sumsEnd }: Omit<State, "closed">) {
-  return starts.flatMap((from, index) => {
-    const to = Math.min(starts[index + 1] ?? end, sumsEnd);
-    return blocksOf({ from, to, summedBefore }).map((block) => ({ ...block, period: index + 1 }));
-  });
-}
-
-function selectSums(query: UsageQuery, { closed, summedBefore, sumsEnd }: State, tx: Transaction) {
-  const { workspace, keys, model, starts, end, rowsMax } = query;
-  const kind = kindOf(query);
-  const blocks = blocksOfPeriods({ starts, end }, { summedBefore, sumsEnd });
-  const [first = end] = starts;
-  const isNarrow = keys !== null || model !== null;
-  const own = tx`workspace_id = ${workspace} ${keys === null ? tx`` : tx`AND key_id = ANY(${keys}::text[])`}
-    ${model === null ? tx`` : tx`AND model = ${model}`}`;
-  const within = tx`quarter >= ${first} AND quarter < ${end}`;
-  const part = tx`key_id, model, provider, endpoint, period, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens,
-    completion_tokens, charge_nano, list_nano`;
-  const period = tx`width_bucket(quarter, ${starts}::integer[]) AS period`;
-  return tx<UsageRowSums[]>`
-    WITH series AS MATERIALIZED (
-      SELECT id, key_id, model, provider, endpoint FROM usage_series
-      WHERE ${own} AND (key_id = '*') = ${kind >= kinds.byModel} AND (model = '*') = ${kind === kinds.byKey || kind === kinds.total}
-    ), summed AS (
-      SELECT period, series_id, ${sums(tx)} FROM unnest(
-        ${blocks.map(({ period }) => period)}::integer[], ${blocks.map(({ span }) => span)}::smallint[],
-        ${blocks.map(({ from }) => from)}::integer[], ${blocks.map(({ to }) => to)}::integer[]
-      ) AS block (period, block_span, block_from, block_to)
-      ${isNarrow ? tx`CROSS JOIN generate_series(block_from, block_to - 1, block_span::integer) AS block_start CROSS JOIN series AS one` : tx``}
-      CROSS JOIN LATERAL (
-        SELECT usage_sums.* FROM usage_sums
-        WHERE workspace = ${numberOf(workspace, tx)} AND kind = ${kind} AND span = block_span
-          AND ${isNarrow ? tx`start = block_start AND series_id = one.id` : tx`start >= block_from AND start < block_to`}
-        -- Otherwise the planner may read all sums of the workspace, and then choose among them.
-        OFFSET 0
-      ) AS in_block
-      GROUP BY period, series_id
-    ), part AS (
-      SELECT ${part} FROM summed JOIN series ON series.id = series_id
-      UNION ALL
-      SELECT ${part} FROM (
-        SELECT *, ${period} FROM generation_usage
-        WHERE generation_id >= ${closed} AND generation_id < ${afterAllIds} AND ${own} AND ${within}
-      ) AS newest
-      UNION ALL
-      SELECT ${part} FROM (SELECT *, ${period} FROM usage_late WHERE generation_id < ${closed} AND ${own} AND ${within}) AS late
-    ), named AS (
-      SELECT period, ${names(query, tx)}, ${sums(tx)} FROM part LEFT JOIN api_keys AS of_request ON of_request.id = key_id
-      LEFT JOIN members AS of_workbench ON of_workbench.caller_id = key_id
-      GROUP BY 1, 2, 3, 4, 5, 6, 7 HAVING whole_sum(requests) <> 0
-    ), ${listed(query, tx)}, placed AS (
-      SELECT *, row_number() OVER (ORDER BY charge_nano DESC, list_nano DESC, requests DESC, period, key, model, provider, endpoint, member)
-        > ${rowsMax} AS is_rest FROM listed
-    ), shown AS (
-      SELECT *, 1::bigint AS rows, false AS is_period FROM placed WHERE NOT is_rest
-      UNION ALL
-      SELECT 0, NULL, NULL, NULL, NULL, NULL, NULL, ${sums(tx)}, true, count(*), false FROM placed WHERE is_rest HAVING count(*) > 0
-      UNION ALL
-      SELECT period, NULL, NULL, NULL, NULL, NULL, NULL, ${sums(tx)}, false, 1, true FROM named WHERE ${query.seriesMax !== null} GROUP BY period
-    )
-    SELECT period, key, key_name AS "keyName", member, model, provider, endpoint, requests, errors,
-      prompt_tokens AS "promptTokens", cached_tokens AS "cachedTokens", cache_write_tokens AS "cacheWriteTokens",
-      completion_tokens AS "completionTokens", charge_nano AS charge, list_nano AS "listCost", is_rest AS "isRest", is_period AS "isPeriod", rows
-    FROM shown ORDER BY period, charge_nano DESC, requests DESC, key, model, provider, endpoint, member`;
-}
-
-/** By period: all names, or the dearest ones, with one row without a period for each of the others. */
-function listed({ by, seriesMax }: UsageQuery, sql: Queries) {
-  if (seriesMax === null) return sql`listed AS (SELECT * FROM named)`;
-  const columns = sql`key, key_name, member, model, provider, endpoint`;
-  const isSame = [...by, ...(by.has("key") ? ["key_name"] : [])].map((name) => sql`AND named.${sql(name)} = kept.${sql(name)}`);
-  return sql`ranked AS (
-      SELECT ${columns}, ${sums(sql)}, row_number() OVER (ORDER BY whole_sum(charge_nano) DESC, whole_sum(list_nano) DESC, whole_sum(requests) DESC, ${columns})
-        > ${seriesMax} AS is_other FROM named GROUP BY ${columns}
-    ), listed AS (
-      SELECT named.* FROM named JOIN ranked AS kept ON NOT is_other ${isSame}
-      UNION ALL
-      SELECT 0, ${columns}, requests, errors, prompt_tokens, cached_tokens, cache_write_tokens, completion_tokens, charge_nano, list_nano
-      FROM ranked WHERE is_other
-    )`;
-}
-
-function sums(sql: Queries) {
-  return sql`whole_sum(requests) AS requests, whole_sum(errors) AS errors, whole_sum(prompt_tokens) AS prompt_tokens,
-    whole_sum(cached_tokens) AS cached_tokens, whole_sum(cache_write_tokens) AS cache_write_tokens,
-    whole_sum(completion_tokens) AS completion_tokens, whole_sum(charge_nano) AS charge_nano, whole_sum(list_nano) AS list_nano`;
-}
-
-/** Six columns, which are grouped by. In the Workbench a member is the caller: such rows have an empty key. */
-function names({ by }: UsageQuery, sql: Queries) {
-  const named = (dimension: UsageDimension, column: ReturnType<typeof sums>) => (by.has(dimension) ? column : sql`NULL::text`);
-  const isWorkbench = sql`key_id LIKE 'mbr-%'`;
-  return sql`${named("key", sql`CASE WHEN ${isWorkbench} THEN '' ELSE key_id END`)} AS key,
-    ${named("key", sql`coalesce(of_request.name, CASE WHEN ${isWorkbench} THEN 'Workbench' ELSE '' END)`)} AS key_name,
-    ${named("member", sql`coalesce(of_request.owner_email, of_workbench.email, '')`)} AS member,
-    ${named("model", sql`model`)} AS model, ${named("provider", sql`provider`)} AS provider, ${named("endpoint", sql`endpoint`)} AS endpoint`;
+/** The days of all names are many times as many sums as their whole spans, and the days of few names and of the workspace. */
+async function selectDearest(
+  query: UsageQuery & { seriesMax: number },
+  state: UsageState,
+  tx: Transaction,
+): Promise<UsageAnswer> {
+  const { starts, rowsMax, seriesMax } = query;
+  const othersMax = Math.max(0, rowsMax - seriesMax * starts.length);
+  const names = await selectSums({ ...query, starts: starts.slice(0, 1), rowsMax: seriesMax + othersMax }, state, tx);
+  const dearest = names.filter(({ isRest }) => !isRest).slice(0, seriesMax);
+  const others = names.filter((row) => !dearest.includes(row)).map((row) => ({ ...row, period: 0 }));
+  const only = { rows: dearest, series: await selectSeries(query, dearest, tx) };
+  const listed = dearest.length === 0 ? [] : await selectSums({ ...query, only }, state, tx);
+  return { rows: [...others, ...listed], periods: await selectSums({ ...query, by: new Set() }, state, tx) };
 }

@@ -12,6 +12,22 @@ import { cost, StoredMoney, usd, type Customer } from "../../support/gateway/sto
 const now = Date.UTC(2026, 11, 2);
 const zones = ["UTC", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"];
 
+type Row = UsageView["data"][number];
+
+function nameOf(row: Row, by: "model" | "key" | "member" | "period"): string | null | undefined {
+  return by === "key" ? row.key_id : row[by];
+}
+
+/** The charges of each name, by name. */
+function sumsBy(rows: readonly Row[], by: "model" | "key" | "member" | "period"): [string, bigint][] {
+  const sums = new Map<string, bigint>();
+  for (const row of rows) {
+    const name = String(nameOf(row, by));
+    sums.set(name, (sums.get(name) ?? 0n) + parseUsd(row.cost_usd));
+  }
+  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
 describe.each(databases)("usage on $name", ({ open, runsAll }) => {
   let database: TestDatabase;
   let money: StoredMoney;
@@ -193,6 +209,49 @@ describe.each(databases)("usage on $name", ({ open, runsAll }) => {
     ]);
     const sum = (rows: { cost_usd: string }[]): bigint => rows.reduce((all, row) => all + charged(row), 0n);
     expect([sum(data), sum(periods), charged(total)]).toEqual(Array(3).fill(await ledger(customer)));
+  });
+
+  test("with series, whatever the names and the zone, each sum is that of all names by day", async () => {
+    const customer = await money.customer();
+    const models = ["acme/a", "acme/b", "acme/c", "other/d"];
+    const settlements = Array.from({ length: 60 }, (_, index) => {
+      const usage = { ...customer.ended().usage, promptTokens: 1 + ((index * 7) % 31) };
+      return customer.ended({ admittedAt: now - index * 7 * 3_600_000 - 1, model: models[index % 4] ?? "", usage });
+    });
+    await customer.metering.settle(settlements.slice(10));
+    await rollUp();
+    await customer.metering.settle(settlements.slice(0, 10));
+    for (const tz of zones) {
+      for (const name of ["model", "key", "member"] as const) {
+        const fields = { from: "2026-11-01", by: `day,${name}`, tz };
+        const asked = { workspace: customer.workspace, keys: null, model: null, fields };
+        const all = await readUsage({ ...asked, rowsMax: 5_000 }, { sql: money.sql, clock });
+        const { data, periods, rest, total } = await readUsage(
+          { ...asked, seriesMax: 2, rowsMax: 70 },
+          { sql: money.sql, clock },
+        );
+        const listed = data.filter(({ period }) => period !== undefined);
+        const names = new Set(listed.map((row) => nameOf(row, name)));
+        expect(names.size).toBe(name === "model" ? 2 : 1);
+        expect(listed).toEqual(all.data.filter((row) => names.has(nameOf(row, name))));
+        expect([total, rest]).toEqual([all.total, null]);
+        expect(
+          sumsBy(
+            data.filter(({ period }) => period === undefined),
+            name,
+          ),
+        ).toEqual(
+          sumsBy(
+            all.data.filter((row) => !names.has(nameOf(row, name))),
+            name,
+          ),
+        );
+        expect(sumsBy(periods ?? [], "period")).toEqual(sumsBy(all.data, "period"));
+        const few = await readUsage({ ...asked, seriesMax: 2, rowsMax: 3 }, { sql: money.sql, clock });
+        expect([few.data.length, few.total]).toEqual([3, all.total]);
+        expect(sumOf(few) + charged(few.rest ?? few.total)).toBe(charged(all.total));
+      }
+    }
   });
 
   test("calls with own keys count with what they would have cost, and no charge", async () => {
