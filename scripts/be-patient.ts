@@ -14,7 +14,8 @@ export function stayPatient(): string[] {
   return canDrop ? words : [];
 }
 
-export function bePatient({ pid }: ChildProcess): void {
+/** What it has started before keeps its priority. */
+export function bePatient({ pid }: Pick<ChildProcess, "pid">): void {
   if (pid === undefined) return;
   try {
     setPriority(pid, niceness);

@@ -62,7 +62,7 @@ async function runAll(): Promise<Tally> {
 async function runOne(suite: Suite, total: Tally): Promise<void> {
   const files = filesOf(suite, join(root, "test"));
   if (stopping || files.length === 0) return;
-  await using own = suite.usesServers ? await servers?.forSuite(suite.name) : undefined;
+  await using own = suite.usesServers ? await servers?.forSuite(suite) : undefined;
   const environment = { ...own?.urls };
   const run = { ...suite, files, cwd: root, environment, isPatient: !suite.isTimed, showsProgress: sharesServers };
   const result = await runSuite(run);

@@ -1,8 +1,13 @@
-/** The servers of `npm test`: one PostgreSQL for all suites, and for each suite a database, a NATS and a Redis of its own. */
+/**
+ * The servers of `npm test`: one PostgreSQL for the timed suites and a patient one for all others, and for each suite a database, a NATS
+ * and a Redis of its own.
+ */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bePatient } from "../be-patient.ts";
 import type { ServiceUrls } from "../services.ts";
+import type { Suite } from "../suites.ts";
 import type { Servers } from "./find-servers.ts";
 import { startNats } from "./nats.ts";
 import { createDatabase, startPostgres } from "./postgres.ts";
@@ -16,9 +21,10 @@ export interface UrlsOfSuite extends AsyncDisposable {
 export class SuiteServers implements AsyncDisposable {
   readonly #servers: Servers;
   readonly #folder: string;
-  readonly #postgres: Server;
+  /** What ordinary suites ask of theirs takes no CPU from the timed suites. */
+  readonly #postgres: { timed: Server; ordinary: Server };
 
-  private constructor(servers: Servers, folder: string, postgres: Server) {
+  private constructor(servers: Servers, folder: string, postgres: { timed: Server; ordinary: Server }) {
     this.#servers = servers;
     this.#folder = folder;
     this.#postgres = postgres;
@@ -27,18 +33,22 @@ export class SuiteServers implements AsyncDisposable {
   static async start(servers: Servers): Promise<SuiteServers> {
     const folder = await mkdtemp(join(tmpdir(), "weir-suites-"));
     await chmod(folder, 0o711); // PostgreSQL may run as another user.
-    const postgres = await startPostgres({ program: servers.postgres, folder: join(folder, "postgres") });
-    return new SuiteServers(servers, folder, postgres);
+    const program = servers.postgres;
+    const timed = await startPostgres({ program, folder: join(folder, "postgres") });
+    const ordinary = await startPostgres({ program, folder: join(folder, "patient-postgres") });
+    bePatient(ordinary);
+    return new SuiteServers(servers, folder, { timed, ordinary });
   }
 
   /** Fleets of two suites never share a bus, a Redis or a database. */
-  async forSuite(name: string): Promise<UrlsOfSuite> {
+  async forSuite({ name, isTimed }: Pick<Suite, "name" | "isTimed">): Promise<UrlsOfSuite> {
+    const postgres = isTimed ? this.#postgres.timed : this.#postgres.ordinary;
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ program: this.#servers.nats, folder: join(this.#folder, name, "nats") }));
     const redis = stack.use(await startRedis({ program: this.#servers.redis, folder: join(this.#folder, name, "redis") }));
-    const database = new URL(this.#postgres.url);
+    const database = new URL(postgres.url);
     database.pathname = `/suite_${name}`;
-    await createDatabase(this.#postgres.url, `suite_${name}`);
+    await createDatabase(postgres.url, `suite_${name}`);
     const kept = stack.move();
     return {
       urls: { DATABASE_URL: database.href, NATS_URL: nats.url, REDIS_URL: redis.url },
@@ -47,7 +57,7 @@ export class SuiteServers implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#postgres.stop();
+    await Promise.all([this.#postgres.timed.stop(), this.#postgres.ordinary.stop()]);
     await rm(this.#folder, { recursive: true, force: true });
   }
 }
