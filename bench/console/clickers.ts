@@ -13,7 +13,11 @@ export interface Clicks {
   latencyMs: Summary | null;
   /** Each status with its count. */
   statuses: Record<string, number>;
+  /** The first clicks that were refused, as status and path. */
+  refused: string[];
 }
+
+const refusedMax = 10;
 
 /** Clicks until `work` has ended. */
 export async function clickDuring<Result>(
@@ -22,20 +26,24 @@ export async function clickDuring<Result>(
 ): Promise<{ result: Result; clicks: Clicks }> {
   const times = new Histogram();
   const statuses: Record<string, number> = {};
+  const refused: string[] = [];
   let ended = false;
   const startedAt = performance.now();
   const clicking = clickers.map(async ({ cookie, addresses }, n) => {
     const chance = randomFrom(seed + n);
     while (!ended) {
-      const seen = await look(url + addresses[Math.floor(chance() * addresses.length)], cookie);
+      const address = addresses[Math.floor(chance() * addresses.length)] ?? "/";
+      const seen = await look(url + address, cookie);
       times.add(seen.ms);
       statuses[seen.status] = (statuses[seen.status] ?? 0) + 1;
+      if (seen.status >= 400 && refused.length < refusedMax)
+        refused.push(`${seen.status} after ${seen.ms.toFixed(0)} ms: ${address}`);
     }
   });
   try {
     const result = await work();
     const seconds = (performance.now() - startedAt) / 1_000;
-    return { result, clicks: { perSecond: Math.round(times.count / seconds), latencyMs: times.summary(), statuses } };
+    return { result, clicks: { perSecond: Math.round(times.count / seconds), latencyMs: times.summary(), statuses, refused } };
   } finally {
     ended = true;
     await Promise.all(clicking);

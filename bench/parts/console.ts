@@ -134,5 +134,6 @@ async function takeRound({
 
 function lineOf({ alone, beside, clicks }: TrafficRound): string {
   const p99 = ({ latencyMs }: Pick<Result, "latencyMs">): string => `p50 ${latencyMs?.p50} ms, p99 ${latencyMs?.p99} ms`;
-  return `requests alone: ${p99(alone)}; beside ${clicks.perSecond} clicks a second: ${p99(beside)}; clicks ${JSON.stringify(clicks.statuses)}: p99 ${clicks.latencyMs?.p99} ms`;
+  const outcome = [JSON.stringify(clicks.statuses), ...clicks.refused].join(", ");
+  return `requests alone: ${p99(alone)}; beside ${clicks.perSecond} clicks a second: ${p99(beside)}; clicks ${outcome}: p99 ${clicks.latencyMs?.p99} ms`;
 }

@@ -113,7 +113,7 @@ export function wholeFacts(): Facts {
         {
           alone: resultOf(200),
           beside: resultOf(200),
-          clicks: { perSecond: 90, latencyMs: lateness.summary(), statuses: { 200: 900 } },
+          clicks: { perSecond: 90, latencyMs: lateness.summary(), statuses: { 200: 900 }, refused: [] },
         },
       ],
     },
