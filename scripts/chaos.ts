@@ -1,7 +1,7 @@
 /**
  * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks every invariant afterwards.
- * `--rolling` restarts every gateway under open streams instead; with `--connections N`, gateways of one port under N connections of
- * one request each. The exit code is 1 when an invariant was broken.
+ * `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version by this one;
+ * with `--connections N`, it restarts gateways of one port under N connections of one request each. The exit code is 1 when an invariant was broken.
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -10,6 +10,7 @@ import { reportOf, restartsSummaryOf, rollingSummaryOf, summaryOf } from "../tes
 import { runRestartsOnOnePort } from "../test/chaos/harness/restarts-on-one-port.ts";
 import { runRollingRestart } from "../test/chaos/harness/rolling-restart.ts";
 import { runChaos } from "../test/chaos/harness/run-chaos.ts";
+import { formerVersion } from "../test/chaos/harness/world/former-version.ts";
 
 const options = {
   minutes: { type: "string", default: "5" },
@@ -21,6 +22,8 @@ const options = {
   /** Faults in place of those of the seed: a JSON list of lists; the faults of one inner list come together. */
   faults: { type: "string" },
   rolling: { type: "boolean", default: false },
+  /** With `--rolling`: the commit of a former version, which the fleet starts with and which is replaced under load. */
+  former: { type: "string" },
   /** The number of streams that are open at any time during a rolling restart. */
   streams: { type: "string", default: "200" },
   /** In place of streams: at least so many connections, each with one request, to gateways that share a port. */
@@ -33,7 +36,7 @@ const options = {
 } as const;
 
 const usage =
-  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--rolling [--streams N | --connections N [--restarts N]]]";
+  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--rolling [--former COMMIT] [--streams N | --connections N [--restarts N]]]";
 const values = readArguments();
 const startedAt = performance.now();
 const say = (line: string): void => console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
@@ -74,7 +77,10 @@ async function chaos(servers: Servers): Promise<boolean> {
 
 async function rolling(servers: Servers): Promise<boolean> {
   const load = { streams: number("streams"), streamSeconds: 5, requestsPerSecond: number("rate"), leaveMs: 2_000 };
-  const result = await runRollingRestart({ servers, ...load, logLevel: values["log-level"], say });
+  await using before = values.former === undefined ? null : await formerVersion(values.former);
+  if (before === null && values.former !== undefined) throw new Error(`There is no commit "${values.former}" here`);
+  const logLevel = before === null ? values["log-level"] : "info";
+  const result = await runRollingRestart({ servers, ...load, logLevel, former: before?.folder, say });
   console.log(rollingSummaryOf(result).join("\n"));
   return result.violations.length === 0;
 }

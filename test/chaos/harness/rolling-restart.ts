@@ -1,4 +1,4 @@
-/** Restarts every gateway under load, one after the other. No client may notice. */
+/** Restarts every gateway under load, one after the other, or replaces a former version by this one. No client may notice. */
 import type { Servers } from "../../../scripts/services/find-servers.ts";
 import { brokenLines, checkAll } from "../../invariants/invariants.ts";
 import { until } from "../../support/until.ts";
@@ -9,7 +9,8 @@ import { isGood, type ClientCall } from "./load/client-call.ts";
 import { makeCustomers } from "./load/customers.ts";
 import { OpenStreams } from "./load/open-streams.ts";
 import { Traffic } from "./load/traffic.ts";
-import { openTestbed } from "./world/testbed.ts";
+import type { FleetProcess } from "./world/fleet-process.ts";
+import { openTestbed, type Testbed } from "./world/testbed.ts";
 
 export interface RollingPlan {
   servers: Servers;
@@ -18,7 +19,10 @@ export interface RollingPlan {
   streamSeconds: number;
   requestsPerSecond: number;
   leaveMs: number;
+  /** Of level info, where a former version is replaced. */
   logLevel: string;
+  /** The folder of a former version, whose workers and gateways are replaced one after the other. */
+  former?: string | undefined;
   say(line: string): void;
 }
 
@@ -44,14 +48,11 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   const open = new OpenStreams({ testbed, customer, streams, seconds: streamSeconds });
   await until(() => open.calls.filter(({ answeredAt }) => answeredAt === null).length === 0 && open.open >= streams);
   const endedAfterMs: number[] = [];
-  for (const { part, url } of testbed.gateways) {
-    const signalledAt = performance.now();
-    const { starts } = part;
-    part.signal("SIGTERM");
-    await until(() => part.starts > starts, stopMsMax);
-    endedAfterMs.push(performance.now() - signalledAt);
-    await until(async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200, stopMsMax);
-    say(`${part.name} ended ${((endedAfterMs.at(-1) ?? 0) / 1_000).toFixed(1)} s after its signal, and serves again`);
+  for (const { part, serves } of toRestart(testbed, { workersToo: plan.former !== undefined })) {
+    const tookMs = await restart(part);
+    endedAfterMs.push(tookMs);
+    await until(serves, stopMsMax);
+    say(`${part.name} ended ${(tookMs / 1_000).toFixed(1)} s after its signal, and serves again`);
   }
   await Promise.all([traffic.stop(), open.stop()]);
   const quiet = await untilQuiet(testbed, customers);
@@ -72,6 +73,39 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   const tally = tallyOf(notes, stored);
   const violations = [...failed.map(describeCall), ...brokenLines(checkAll(evidence)), ...moneyLines(tally), ...quiet.unfinished];
   return { calls: clients.length, endedAfterMs, tally, violations };
+}
+
+interface Restarted {
+  part: FleetProcess;
+  /** Whether it serves again. */
+  serves(): boolean | Promise<boolean>;
+}
+
+/** In the order of docs/operations.md: the first gateway brings the database to its schema, and workers wait for it. */
+function toRestart({ gateways, parts }: Testbed, { workersToo }: { workersToo: boolean }): Restarted[] {
+  const fronts = gateways.map(({ part, url }) => ({
+    part,
+    serves: async () => (await fetch(`${url}/ready`).catch(() => null))?.status === 200,
+  }));
+  if (!workersToo) return fronts;
+  const workers = [...parts.values()].filter((part) => !fronts.some((front) => front.part === part));
+  const behind = workers.map((part) => ({ part, serves: () => startsLogged(part) >= part.starts }));
+  return [...fronts.slice(0, 1), ...behind, ...fronts.slice(1)];
+}
+
+/** Restarts a process with the code of this version. @returns the time from the signal to its end, in ms */
+async function restart(part: FleetProcess): Promise<number> {
+  const signalledAt = performance.now();
+  const { starts } = part;
+  part.upgrade();
+  part.signal("SIGTERM");
+  await until(() => part.starts > starts, stopMsMax);
+  return performance.now() - signalledAt;
+}
+
+/** How often a worker has logged that it serves. */
+function startsLogged(part: FleetProcess): number {
+  return part.output.split('"event":"started"').length - 1;
 }
 
 function describeCall({ gateway, streamed, status, code, broke, sentAt, endedAt }: ClientCall): string {

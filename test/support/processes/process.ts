@@ -13,6 +13,8 @@ export interface ProcessPlan {
   /** Such as `["src/main.ts"]`. */
   arguments: string[];
   environment: Record<string, string>;
+  /** Where it runs. Default: this repository. */
+  cwd?: string;
 }
 
 export class OurProcess implements AsyncDisposable {
@@ -20,10 +22,10 @@ export class OurProcess implements AsyncDisposable {
   readonly #exited: Promise<number | null>;
   #output = "";
 
-  constructor({ program = bun, arguments: words, environment }: ProcessPlan) {
+  constructor({ program = bun, arguments: words, environment, cwd = repository }: ProcessPlan) {
     const inherited = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "" };
     this.#child = spawn(program, words, {
-      cwd: repository,
+      cwd,
       env: { ...inherited, ...bunEnvironment, NODE_ENV: "production", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });

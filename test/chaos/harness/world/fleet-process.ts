@@ -7,12 +7,15 @@ export interface FleetProcessPlan {
   name: string;
   arguments: string[];
   environment: Record<string, string>;
+  /** The folder of the code that it starts from, until `upgrade`. Default: this repository. */
+  former?: string | undefined;
 }
 
 const restartMs = 200;
 
 export class FleetProcess implements AsyncDisposable {
   readonly plan: FleetProcessPlan;
+  #former: string | undefined;
   #process: OurProcess;
   #output = "";
   #closed = false;
@@ -21,6 +24,7 @@ export class FleetProcess implements AsyncDisposable {
 
   constructor(plan: FleetProcessPlan) {
     this.plan = plan;
+    this.#former = plan.former;
     this.#process = this.#start();
   }
 
@@ -42,6 +46,11 @@ export class FleetProcess implements AsyncDisposable {
     return this.#output + this.#process.output;
   }
 
+  /** From its next start it runs the code of this repository. */
+  upgrade(): void {
+    this.#former = undefined;
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#process.signal(name);
   }
@@ -55,7 +64,8 @@ export class FleetProcess implements AsyncDisposable {
   #start(): OurProcess {
     this.#starts++;
     const [program = bun, ...words] = [...killWithParent("SIGKILL"), bun, ...this.plan.arguments];
-    const process = new OurProcess({ program, arguments: words, environment: this.plan.environment });
+    const code = this.#former === undefined ? {} : { cwd: this.#former };
+    const process = new OurProcess({ program, arguments: words, environment: this.plan.environment, ...code });
     void process.exited.then((code) => this.#ended(process, code));
     return process;
   }

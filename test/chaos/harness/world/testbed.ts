@@ -29,6 +29,8 @@ export interface TestbedPlan {
   logLevel: string;
   /** Variables for every process of Weir. */
   environment?: Record<string, string>;
+  /** The folder of a former version, whose code all processes start from. */
+  former?: string | undefined;
 }
 
 export interface Testbed extends AsyncDisposable {
@@ -53,7 +55,7 @@ const workers = [
 ] as const;
 
 /** Starts two gateways, two admission workers, two metering workers, a prober, and all that they need. */
-export async function openTestbed({ servers, logLevel, environment }: TestbedPlan): Promise<Testbed> {
+export async function openTestbed({ servers, logLevel, environment, former }: TestbedPlan): Promise<Testbed> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "weir-chaos-"));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -82,7 +84,7 @@ export async function openTestbed({ servers, logLevel, environment }: TestbedPla
   stack.defer(() => void process.off("exit", cleanUp));
   const start = async (name: string, words: string[], more: Record<string, string>): Promise<FleetProcess> => {
     const own = { ...common, ...(await links.environmentOf(name)), ...more };
-    const part = stack.use(new FleetProcess({ name, arguments: words, environment: own }));
+    const part = stack.use(new FleetProcess({ name, arguments: words, environment: own, former }));
     parts.set(name, part);
     return part;
   };

@@ -1,0 +1,33 @@
+/** docs/operations.md promises that a fleet is upgraded process by process without a pause. */
+import { afterAll, expect, test } from "bun:test";
+import { runRollingRestart } from "../chaos/harness/rolling-restart.ts";
+import { formerVersion } from "../chaos/harness/world/former-version.ts";
+import { testServers } from "../support/servers/services.ts";
+
+/** The version before this one: from it, fleets are upgraded without a pause. */
+const former = "3b93f3265408c90f485539dd2917b10f6dc1a240";
+const servers = await testServers();
+const before = await formerVersion(former);
+if (before === null) console.log(`Not run: the upgrade from ${former.slice(0, 8)}, since the history does not go back to it`);
+afterAll(() => before?.[Symbol.asyncDispose]());
+
+test.skipIf(servers === null || before === null)(
+  "the version before is replaced process by process under load: no request is refused, and all are settled",
+  async () => {
+    if (servers === null || before === null) throw new Error("There are no servers or no former version");
+    const { calls, violations, tally } = await runRollingRestart({
+      servers,
+      streams: 40,
+      streamSeconds: 1,
+      requestsPerSecond: 40,
+      leaveMs: 500,
+      logLevel: "info",
+      former: before.folder,
+      say: () => {},
+    });
+    expect(violations).toEqual([]);
+    expect(tally).toMatchObject({ unknown: 0, lost: [], doubled: [], unmetered: [] });
+    expect(tally.charged).toBeGreaterThan(calls * 0.9);
+  },
+  60_000,
+);
