@@ -4,6 +4,7 @@ import { quickChecks, runChecks, slowChecks } from "./checks.ts";
 import { killRunningSuites, runSuite, tallyText, type Tally } from "./run-suite.ts";
 import { findBrowser } from "./services/find-browser.ts";
 import { findServers } from "./services/find-servers.ts";
+import { templateVariable } from "./services/postgres.ts";
 import { SuiteServers } from "./services/suite-servers.ts";
 import { filesOf, lanesMax, runInLanes, suites, type Suite } from "./suites.ts";
 
@@ -63,7 +64,7 @@ async function runOne(suite: Suite, total: Tally): Promise<void> {
   const files = filesOf(suite, join(root, "test"));
   if (stopping || files.length === 0) return;
   await using own = suite.usesServers ? await servers?.forSuite(suite) : undefined;
-  const environment = { ...own?.urls };
+  const environment = { ...own?.urls, ...(servers && { [templateVariable]: servers.template }) };
   const run = { ...suite, files, cwd: root, environment, isPatient: !suite.isTimed, showsProgress: sharesServers };
   const result = await runSuite(run);
   add(total, result);

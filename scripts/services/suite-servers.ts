@@ -5,6 +5,10 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migrate } from "../../src/backing/migrate.ts";
+import { openPostgres } from "../../src/backing/postgres/postgres.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
+import { Secret } from "../../src/kernel/secret.ts";
 import { bePatient } from "../be-patient.ts";
 import type { ServiceUrls } from "../services.ts";
 import type { Suite } from "../suites.ts";
@@ -12,10 +16,20 @@ import type { Servers } from "./find-servers.ts";
 import { startNats } from "./nats.ts";
 import { createDatabase, startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
+import type { Program } from "./program.ts";
 import type { Server } from "./server.ts";
 
 export interface UrlsOfSuite extends AsyncDisposable {
   urls: ServiceUrls;
+}
+
+const templateName = "postgres-template";
+
+/** A stopped PostgreSQL whose database has the schema. */
+async function makeTemplate(program: Program, folder: string): Promise<void> {
+  await using server = await startPostgres({ program, folder });
+  await using database = openPostgres({ url: new Secret(server.url), applicationName: "test", clock: systemClock });
+  await migrate(database.sql);
 }
 
 export class SuiteServers implements AsyncDisposable {
@@ -24,18 +38,24 @@ export class SuiteServers implements AsyncDisposable {
   /** What ordinary suites ask of theirs takes no CPU from the timed suites. */
   readonly #postgres: { timed: Server; ordinary: Server };
 
+  /** What servers copy that tests start. */
+  readonly template: string;
+
   private constructor(servers: Servers, folder: string, postgres: { timed: Server; ordinary: Server }) {
     this.#servers = servers;
     this.#folder = folder;
     this.#postgres = postgres;
+    this.template = join(folder, templateName);
   }
 
   static async start(servers: Servers): Promise<SuiteServers> {
     const folder = await mkdtemp(join(tmpdir(), "weir-suites-"));
     await chmod(folder, 0o711); // PostgreSQL may run as another user.
     const program = servers.postgres;
-    const timed = await startPostgres({ program, folder: join(folder, "postgres") });
-    const ordinary = await startPostgres({ program, folder: join(folder, "patient-postgres") });
+    const template = join(folder, templateName);
+    await makeTemplate(program, template);
+    const timed = await startPostgres({ program, template, folder: join(folder, "postgres") });
+    const ordinary = await startPostgres({ program, template, folder: join(folder, "patient-postgres") });
     bePatient(ordinary);
     return new SuiteServers(servers, folder, { timed, ordinary });
   }
