@@ -9,6 +9,7 @@ import { loadAccount, loadHeads, loadKeyMonth } from "../src/gateway/credit/load
 import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
+import { observe } from "../src/kernel/metrics.ts";
 
 export interface AdmissionWorkerParts {
   backing: Backing;
@@ -21,11 +22,14 @@ export interface AdmissionWorkerParts {
 export async function startAdmission({ backing, counters, models, clock, log }: AdmissionWorkerParts): Promise<AsyncDisposable> {
   const { bus, sql } = backing;
   const stack = new AsyncDisposableStack();
+  const metering = stack.use(new MeteringLagGuard(bus, clock));
+  observe("weir_metering_lag_seconds", () => metering.lagMs / 1_000);
+  observe("weir_stream_events_waiting", () => ({ settlements: metering.waiting }));
   const service = new AdmissionService({
     bus,
     counters,
     models,
-    metering: stack.use(new MeteringLagGuard(bus, clock)),
+    metering,
     clock,
     log,
     findRecords: (hashes) => findKeyRecords(hashes, sql),

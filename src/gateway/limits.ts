@@ -47,6 +47,8 @@ export const settlementTransactionMax = 4_000;
 export const settlementPaceMs = 100;
 export const settlementPaceMsMax = 500;
 export const settlementEventsMax = 64;
+/** Models that metrics name; what is charged for further ones is counted as "other". */
+export const modelLabelsMax = 1_000;
 /** A gateway with so many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
 export const meteringLagMsMax = 300_000;

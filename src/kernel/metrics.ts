@@ -1,5 +1,10 @@
-/** Every metric, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format. */
+/**
+ * Every metric, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and docs/metrics.md
+ * explains each.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { errorTable } from "./errors.ts";
+import { Tally } from "./metrics/tally.ts";
 
 export const registry = new Registry();
 // The default, a look at the event loop every 10 ms, would wake a process more often than its work does.
@@ -36,26 +41,52 @@ const generationSeconds = new Histogram({
   collect: countEnded,
 });
 
+const generationsTotal = new Counter({
+  name: "weir_generations_total",
+  help: "Generations that ended in this gateway",
+  labelNames: ["provider", "code"],
+  registers,
+  collect: countEnded,
+});
+
+const admissionsTotal = new Counter({
+  name: "weir_admissions_total",
+  help: "Decisions of admission, as this gateway got them",
+  labelNames: ["outcome"],
+  registers,
+  collect: countDecided,
+});
+
+const admissionSeconds = new Histogram({
+  name: "weir_admission_seconds",
+  help: "From a request to admission to its decision",
+  buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  registers,
+  collect: countDecided,
+});
+
+/** The first increment of a counter that was not there before is invisible to Prometheus, so known errors start at zero. */
+for (const [code, { status }] of Object.entries(errorTable)) requestsTotal.inc({ status, code }, 0);
+
 /** Cached by labels: a lookup through the library costs more than counting. */
 const generations = new Map<string, { whole: Histogram.Internal<"provider">; first: Histogram.Internal<"provider"> }>();
 
-/** Counts since the last scrape, by code and status: counting each in the library would cost a request 1 % of the gateway's time. */
-const answered = new Map<string, Map<number, number>>();
+/** Answers by code and status. */
+const answered = new Tally<string, number>();
 
 /** Counts an answer of the inference API. @param code "none" for a success */
 export function countRequest(status: number, code: string): void {
-  const byStatus = answered.get(code) ?? new Map<number, number>();
-  if (byStatus.size === 0) answered.set(code, byStatus);
-  byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+  answered.add(code, status);
 }
 
 function countAnswered(): void {
-  for (const [code, byStatus] of answered) for (const [status, count] of byStatus) requestsTotal.inc({ status, code }, count);
-  answered.clear();
+  for (const [code, status, count] of answered.drain()) requestsTotal.inc({ status, code }, count);
 }
 
 export interface GenerationEnd {
   provider: string;
+  /** null: it succeeded. */
+  code: string | null;
   durationMs: number;
   /** null: there was no token. */
   firstTokenMs: number | null;
@@ -63,27 +94,58 @@ export interface GenerationEnd {
 
 /** Counted in batches, when enough wait or at a scrape: one at a time, each costs its request 2 % of the gateway's time. */
 const ended: GenerationEnd[] = [];
-const endedMax = 1_000;
+const decidedMs: number[] = [];
+const batchMax = 1_000;
+const outcomes = new Tally<string, "">();
 
 export function measureGeneration(end: GenerationEnd): void {
   ended.push(end);
-  if (ended.length >= endedMax) countEnded();
+  if (ended.length >= batchMax) countEnded();
 }
 
 function countEnded(): void {
-  for (const { provider, durationMs, firstTokenMs } of ended.splice(0)) {
+  const ends = new Tally<string, string>();
+  for (const { provider, code, durationMs, firstTokenMs } of ended.splice(0)) {
     const found = generations.get(provider);
     const child = found ?? { whole: generationSeconds.labels({ provider }), first: firstTokenSeconds.labels({ provider }) };
     if (!found) generations.set(provider, child);
     child.whole.observe(durationMs / 1_000);
     if (firstTokenMs !== null) child.first.observe(firstTokenMs / 1_000);
+    ends.add(provider, code ?? "none");
   }
+  for (const [provider, code, count] of ends.drain()) generationsTotal.inc({ provider, code }, count);
 }
+
+/** @param outcome "admitted", or the code of the refusal */
+export function measureAdmission({ outcome, ms }: { outcome: string; ms: number }): void {
+  outcomes.add(outcome, "");
+  decidedMs.push(ms);
+  if (decidedMs.length >= batchMax) countDecided();
+}
+
+function countDecided(): void {
+  for (const ms of decidedMs.splice(0)) admissionSeconds.observe(ms / 1_000);
+  for (const [outcome, , count] of outcomes.drain()) admissionsTotal.inc({ outcome }, count);
+}
+
+export const upstreamFailuresTotal = new Counter({
+  name: "weir_upstream_failures_total",
+  help: "Calls of providers that failed, also where another call then served",
+  labelNames: ["provider", "code"],
+  registers,
+});
+
+export const tokensTotal = new Counter({
+  name: "weir_tokens_total",
+  help: "Tokens of booked generations; each is of one kind",
+  labelNames: ["provider", "model", "kind"],
+  registers,
+});
 
 export const chargedUsdTotal = new Counter({
   name: "weir_charged_usd_total",
   help: "Charges booked, for graphs only: the ledger is exact",
-  labelNames: ["provider"],
+  labelNames: ["provider", "model"],
   registers,
 });
 
@@ -101,27 +163,36 @@ export const promptsDroppedTotal = new Counter({
   registers,
 });
 
-/** Each alarm also writes an error line with the same name to the log. */
-export type Alarm =
-  | "charge.above_reservation"
-  | "charge.late"
-  | "generation.unknown"
-  | "generation.expired"
-  | "ledger.went_back"
-  | "statement.contradicted"
-  | "settlement.dead"
-  | "spool.failed"
-  | "catalog.unreadable"
-  | "connectors.unreadable"
-  | "upstream.auth"
-  | "own_key.unreadable"
-  | "mail.given_up"
-  | "scan.failed"
-  | "top_up.disputed"
-  | "top_up.not_credited"
-  | "top_up.refund_failed"
-  | "top_up.refused"
-  | "top_up.unknown";
+export const settlementDelaySeconds = new Histogram({
+  name: "weir_settlement_delay_seconds",
+  help: "From the end of an answer to its booking: the longest of each transaction",
+  buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800],
+  registers,
+});
+
+/** Each alarm also writes an error line with the same name to the log. docs/metrics.md says what to do. */
+export const alarms = [
+  "charge.above_reservation",
+  "charge.late",
+  "generation.unknown",
+  "generation.expired",
+  "ledger.went_back",
+  "statement.contradicted",
+  "settlement.dead",
+  "spool.failed",
+  "catalog.unreadable",
+  "connectors.unreadable",
+  "upstream.auth",
+  "own_key.unreadable",
+  "mail.given_up",
+  "scan.failed",
+  "top_up.disputed",
+  "top_up.not_credited",
+  "top_up.refund_failed",
+  "top_up.refused",
+  "top_up.unknown",
+] as const;
+export type Alarm = (typeof alarms)[number];
 
 export const alarmsTotal = new Counter({
   name: "weir_alarms_total",
@@ -129,15 +200,42 @@ export const alarmsTotal = new Counter({
   labelNames: ["alarm"],
   registers,
 });
+// From zero, so that the first one shows as an increase.
+for (const alarm of alarms) alarmsTotal.inc({ alarm }, 0);
 
-/** A gauge that is read when it is scraped. */
-export function observe(gauge: { name: `weir_${string}`; help: string }, read: () => number): void {
-  registry.removeSingleMetric(gauge.name);
+/** What each gauge shows, and its label. A process shows those that one of its parts observes. */
+export const gauges = {
+  weir_admissions_unknown: { help: "Admissions to release, outcome unknown" },
+  weir_build_info: { help: "1, with the version of this process", label: "version" },
+  weir_credit_usd: { help: "Credit of all workspaces that have some, for graphs only: the ledger is exact" },
+  weir_dependency_up: { help: "Whether a part that this gateway needs works: 1 or 0", label: "dependency" },
+  weir_generations_open: { help: "Answers under way" },
+  weir_generations_to_move: { help: "Generations of the version before that are not in the new table yet" },
+  weir_generations_unsettled: { help: "Open holds: generations of this gateway that the ledger has not confirmed" },
+  weir_metering_lag_seconds: { help: "Since when settlements wait without one being booked" },
+  weir_prompts_waiting: { help: "Prompts that wait to be stored" },
+  weir_reserved_usd: { help: "What the open holds of this gateway reserve" },
+  weir_stream_events_waiting: { help: "Events that no worker has acknowledged", label: "stream" },
+  weir_streams_read_on: { help: "Streams read to their end after the client left" },
+  weir_workspaces: { help: "Workspaces by the credit that is left", label: "credit_usd" },
+} as const satisfies Record<`weir_${string}`, { help: string; label?: string }>;
+
+type Reading = number | Record<string, number>;
+
+/** Shows a gauge of this process. @param read called at each scrape; the values by its label if it has one */
+export function observe(name: keyof typeof gauges, read: () => Reading | Promise<Reading>): void {
+  const { help, label }: { help: string; label?: string } = gauges[name];
+  registry.removeSingleMetric(name);
   new Gauge({
-    ...gauge,
+    name,
+    help,
+    labelNames: label === undefined ? [] : [label],
     registers,
-    collect() {
-      this.set(read());
+    async collect() {
+      const reading = await read();
+      this.reset();
+      if (typeof reading === "number") return this.set(reading);
+      for (const [value, count] of Object.entries(reading)) this.set({ [label ?? ""]: value }, count);
     },
   });
 }

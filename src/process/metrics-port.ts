@@ -1,7 +1,10 @@
 /** Serves /metrics and /health on a port of their own. It needs no token, so by default it listens on loopback only. */
 import { createServer } from "node:http";
 import { ConfigError } from "./variables.ts";
-import { registry } from "../kernel/metrics.ts";
+import { observe, registry } from "../kernel/metrics.ts";
+import { version } from "./service-state.ts";
+
+observe("weir_build_info", () => ({ [version]: 1 }));
 
 interface MetricsAddress {
   metricsHost: string;

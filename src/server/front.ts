@@ -17,7 +17,7 @@ import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts"
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
 import { serviceState } from "../process/service-state.ts";
-import type { Check, Health } from "../process/health.ts";
+import { runChecks, type Check, type Health } from "../process/health.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/workbench.ts";
@@ -27,6 +27,7 @@ import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { keyPrefix } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { observe } from "../kernel/metrics.ts";
+import { usdAsJsonNumber } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { callsWithOwnKeys, openKeyReports } from "./own-keys.ts";
 import { openTopUps } from "./top-ups.ts";
@@ -109,7 +110,7 @@ export function openFront(parts: FrontParts): Front {
     clock,
     isOperator: operator.isOperator.bind(operator),
   };
-  observeGateway(gateway);
+  observeGateway(gateway, health.checks);
   const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
   return {
     app,
@@ -129,11 +130,16 @@ export function openFront(parts: FrontParts): Front {
   };
 }
 
-function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway): void {
-  observe({ name: "weir_generations_open", help: "Answers under way" }, () => inFlight.size);
-  observe({ name: "weir_streams_read_on", help: "Streams read to their end after the client left" }, () => drainLimit.active);
-  observe({ name: "weir_generations_unsettled", help: "Generations that the ledger has not confirmed" }, () => journal.unsettled);
-  observe({ name: "weir_admissions_unknown", help: "Admissions to release, outcome unknown" }, () => admission.releases.size);
+function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway, parts: Record<string, Check>): void {
+  observe("weir_generations_open", () => inFlight.size);
+  observe("weir_streams_read_on", () => drainLimit.active);
+  observe("weir_generations_unsettled", () => journal.unsettled);
+  observe("weir_reserved_usd", () => usdAsJsonNumber(journal.reserved));
+  observe("weir_admissions_unknown", () => admission.releases.size);
+  observe("weir_dependency_up", async () => {
+    const states = Object.entries(await runChecks(parts));
+    return Object.fromEntries(states.map(([part, state]) => [part, state === "ok" ? 1 : 0]));
+  });
 }
 
 /** The parts of the other APIs. */

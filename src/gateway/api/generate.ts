@@ -2,7 +2,7 @@
 import type { Admission, Caller } from "../admission/client/client.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
-import { countRequest } from "../../kernel/metrics.ts";
+import { countRequest, upstreamFailuresTotal } from "../../kernel/metrics.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
@@ -155,6 +155,7 @@ export function recordFailure(
   { log, health, ownKeys }: Gateway,
 ): void {
   logUpstreamFailure({ reservation, route, failure }, log);
+  upstreamFailuresTotal.inc({ provider: route.provider.id, code: failure.code });
   const givenUp = clientSignal.aborted || lifecycle.stop.stopped;
   if (route.ownKey && failure.code === "upstream_auth") ownKeys.refused(route.ownKey);
   // Its provider may refuse or limit the workspace's account, while it serves all others.

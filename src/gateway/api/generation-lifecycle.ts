@@ -156,6 +156,7 @@ export class GenerationLifecycle {
     this.prompt?.store();
     measureGeneration({
       provider: outcome.candidate?.route.provider.id ?? "none",
+      code: outcome.code,
       durationMs,
       firstTokenMs: outcome.firstTokenMs,
     });

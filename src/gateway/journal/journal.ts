@@ -6,6 +6,7 @@ import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { progressMs, pruneMs, unsettledMax } from "../limits.ts";
 import { decodeReportRequest, encodeOpenReport } from "./open-report.ts";
@@ -55,6 +56,11 @@ export class GenerationJournal implements Disposable {
   /** Generations that the ledger has not confirmed. */
   get unsettled(): number {
     return this.#open.size;
+  }
+
+  /** What the generations reserve that the ledger has not confirmed. */
+  get reserved(): NanoUsd {
+    return this.#open.reserved;
   }
 
   /** False while no further generation may begin: the disk takes no line, or too many generations wait for the ledger. */

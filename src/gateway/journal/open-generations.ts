@@ -2,6 +2,7 @@
 import type { Hold } from "../../backing/counters.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { holdMs, rateWindowMs } from "../../backing/limits.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
 import type { OpenReport } from "./open-report.ts";
 import type { GenerationIntent } from "./spool-line.ts";
 
@@ -23,10 +24,16 @@ const forgetEvery = 128;
 export class OpenGenerations {
   readonly #workspaces = new Map<WorkspaceId, OpenWorkspace>();
   readonly #workspaceOf = new Map<GenerationId, WorkspaceId>();
+  #reserved: NanoUsd = 0n;
 
   /** Count of generations that are admitted and not in the ledger yet. */
   get size(): number {
     return this.#workspaceOf.size;
+  }
+
+  /** The sum of their holds. */
+  get reserved(): NanoUsd {
+    return this.#reserved;
   }
 
   /** @param monotonicMs time of the addition */
@@ -39,15 +46,9 @@ export class OpenGenerations {
     admissions.times.push(admittedAt);
     admissions.addedAt = monotonicMs;
     forgetBefore(admissions.times, admittedAt - rateWindowMs);
-    open.holds.set(generation, {
-      generation,
-      fingerprint,
-      amount: BigInt(intent.amount),
-      key,
-      month,
-      admittedAt,
-      deadline: admittedAt + holdMs,
-    });
+    const amount = BigInt(intent.amount);
+    open.holds.set(generation, { generation, fingerprint, amount, key, month, admittedAt, deadline: admittedAt + holdMs });
+    if (!this.#workspaceOf.has(generation)) this.#reserved += amount;
     this.#workspaceOf.set(generation, workspace);
   }
 
@@ -56,7 +57,9 @@ export class OpenGenerations {
     const workspace = this.#workspaceOf.get(generation);
     if (workspace === undefined) return;
     this.#workspaceOf.delete(generation);
-    this.#workspaces.get(workspace)?.holds.delete(generation);
+    const holds = this.#workspaces.get(workspace)?.holds;
+    this.#reserved -= holds?.get(generation)?.amount ?? 0n;
+    holds?.delete(generation);
   }
 
   report(workspace: WorkspaceId): OpenReport {

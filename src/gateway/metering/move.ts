@@ -41,10 +41,7 @@ export async function moveGenerations(
 }
 
 let left = 0;
-observe(
-  { name: "weir_generations_to_move", help: "Generations of the version before that are not in the new table yet" },
-  () => left,
-);
+observe("weir_generations_to_move", () => left);
 
 function report(state: MoveState, onMoved?: (state: MoveView) => void): void {
   left = Math.max(0, (state.total ?? 0) - state.moved);

@@ -2,8 +2,11 @@
 import type { Counters } from "../../backing/counters.ts";
 import { monthOf, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
+import { observe } from "../../kernel/metrics.ts";
+import { usdAsJsonNumber } from "../../kernel/money.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { reconcileMs, sweepBatchMax } from "../limits.ts";
+import { CreditLeft } from "./credit-left.ts";
 import type { MaintenanceStore } from "./maintenance-store.ts";
 
 export interface ReconcileParts {
@@ -16,6 +19,9 @@ export interface ReconcileParts {
 /** Every minute until disposed, makes the partitions of generations ahead and pushes the heads. A failure of one does not stop the other. */
 export function startReconciliation(parts: ReconcileParts): AsyncDisposable {
   const { clock, maintenance, log } = parts;
+  let left = new CreditLeft();
+  observe("weir_credit_usd", () => usdAsJsonNumber(left.total));
+  observe("weir_workspaces", () => left.workspaces);
   return repeatUntilStopped({
     clock,
     async round() {
@@ -27,21 +33,27 @@ export function startReconciliation(parts: ReconcileParts): AsyncDisposable {
             "The partitions of generations could not be made ahead",
           ),
         );
-      await reconcile(parts);
+      left = await reconcile(parts);
     },
     everyMs: reconcileMs,
     onError: (error) => log.warn({ event: "reconcile.failed", reason: String(error) }, "The ledger's heads could not be pushed"),
   });
 }
 
-export async function reconcile({ counters, maintenance }: Pick<ReconcileParts, "counters" | "maintenance">): Promise<void> {
+/** One round over all workspaces. @returns the credit that they have left */
+export async function reconcile({
+  counters,
+  maintenance,
+}: Pick<ReconcileParts, "counters" | "maintenance">): Promise<CreditLeft> {
   const now = await counters.now();
+  const left = new CreditLeft();
   for (let after = ""; ;) {
     const workspaces = await maintenance.listWorkspaces(after, sweepBatchMax);
     const last = workspaces.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return left;
     after = last;
     const accounts = await maintenance.readAccounts(workspaces, monthOf(now));
+    for (const { balance } of accounts) left.add(balance);
     await counters.resolveMany({ resolve: [], accounts, keyMonths: [] });
   }
 }

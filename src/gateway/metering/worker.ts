@@ -1,19 +1,20 @@
 /** Consumes settlements: settles, confirms and acknowledges them. Only an invalid settlement is set aside as a dead letter. */
 import type { Bus, Delivered } from "../../backing/bus.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { chargedUsdTotal, excessUsdTotal } from "../../kernel/metrics.ts";
-import { usdAsJsonNumber, type NanoUsd } from "../../kernel/money.ts";
 import { settlementEventsMax, settlementPaceMs, settlementPaceMsMax, settlementTransactionMax } from "../limits.ts";
 import { decodeSettlements, encodeSettled } from "../journal/settlement-codec.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import type { Charge } from "./charge.ts";
 import { oncePerGeneration, settle, type Booked, type SettleParts } from "./settle.ts";
 import type { DeadLetter, MaintenanceStore } from "./maintenance-store.ts";
+import { reportCharges } from "./report-charges.ts";
 
 export interface MeteringParts extends SettleParts {
   bus: Bus;
   maintenance: Pick<MaintenanceStore, "storeDeadLetters">;
+  clock: Clock;
   log: Logger;
 }
 
@@ -35,7 +36,7 @@ async function settleTogether(events: ReadEvent[], parts: MeteringParts): Promis
   const { settled, refused } = await settleOrRefuse(settlements, parts);
   const letters = [...events.flatMap((event) => event.letters), ...refused];
   if (letters.length > 0) await storeAsDeadLetters(letters, parts);
-  for (const { charges, booked } of settled) reportCharges(charges, booked, parts.log);
+  for (const one of settled) reportCharges(one, parts);
   parts.bus.broadcast("settled", encodeSettled(events.flatMap(({ batch }) => batch ?? [])));
 }
 
@@ -144,32 +145,4 @@ async function storeAsDeadLetters(letters: DeadLetter[], { maintenance, log }: M
   for (const { messageId, reason } of letters) {
     raiseAlarm(log, "settlement.dead", { messageId, reason }, "A settlement cannot be booked and was stored in dead_letters");
   }
-}
-
-/** Raises alarms for unknown ends, late charges and costs above the charge, and counts charged USD. */
-function reportCharges(charges: Charge[], { fresh, late }: Booked, log: Logger): void {
-  const sums = new Map<string, { cost: NanoUsd; excess: NanoUsd }>();
-  for (const { settlement } of charges) {
-    const { generation, workspace, outcome, reserved, model, provider } = settlement;
-    const booked = fresh.get(generation);
-    if (!booked) continue;
-    const { cost, excess } = booked;
-    const sum = sums.get(provider) ?? { cost: 0n, excess: 0n };
-    sums.set(provider, { cost: sum.cost + cost, excess: sum.excess + excess });
-    const facts = { generation, workspace, reserved, model, provider };
-    if (outcome !== "settled")
-      raiseAlarm(log, `generation.${outcome}`, facts, "A generation's end is not known; it is charged nothing");
-    if (late.has(generation)) raiseAlarm(log, "charge.late", facts, "A generation was charged after its hold had been released");
-    if (excess > 0n) raiseAlarm(log, "charge.above_reservation", { ...facts, ...asTexts(booked) }, aboveReservation);
-  }
-  for (const [provider, { cost, excess }] of sums) {
-    chargedUsdTotal.inc({ provider }, usdAsJsonNumber(cost));
-    if (excess > 0n) excessUsdTotal.inc({ provider }, usdAsJsonNumber(excess));
-  }
-}
-
-const aboveReservation = "An answer cost more than its reservation or the remaining balance; the service bears the rest";
-
-function asTexts({ cost, excess }: { cost: NanoUsd; excess: NanoUsd }): Record<string, string> {
-  return { cost: cost.toString(), excess: excess.toString() };
 }

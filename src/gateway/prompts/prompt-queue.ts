@@ -44,7 +44,7 @@ export class PromptQueue {
   constructor(parts: QueueParts) {
     this.#parts = parts;
     this.#keys = new DataKeyCache(parts);
-    observe({ name: "weir_prompts_waiting", help: "Prompts that wait to be stored" }, () => this.#waiting.length);
+    observe("weir_prompts_waiting", () => this.#waiting.length);
   }
 
   /** Never throws, and starts its work in the next turn of the event loop. @param bytes the prompt's approximate size in memory */

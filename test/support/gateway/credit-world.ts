@@ -77,7 +77,9 @@ export class CreditWorld {
     const counters = forwardTo(() => this.worker.counters);
     const { resolveMany } = counters;
     counters.resolveMany = (batch) => this.#around(() => resolveMany(batch));
-    const metering = { bus: this.#bus, store: this.ledger, counters, maintenance: maintenanceStore(noDatabase), log: silentLog };
+    const { clock } = this.worker;
+    const maintenance = maintenanceStore(noDatabase);
+    const metering = { bus: this.#bus, store: this.ledger, counters, maintenance, clock, log: silentLog };
     void this.#bus.consume("settlements", { messagesMax: 5 }, (events) => settleEvents(events, metering));
     this.#gateways = [this.#gateway(0), this.#gateway(1)];
   }

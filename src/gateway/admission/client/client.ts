@@ -9,6 +9,7 @@ import { GatewayError } from "../../../kernel/errors.ts";
 import type { AdmissionIntent } from "../../journal/spool-line.ts";
 import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
+import { measureAdmission } from "../../../kernel/metrics.ts";
 import { admissionDeadlineMs } from "../../../backing/limits.ts";
 import { admissionRetryMs, rebuildWaitMs } from "../../limits.ts";
 import { unavailableMessage } from "../../models/unavailable-message.ts";
@@ -132,7 +133,7 @@ export class AdmissionClient {
     const { model, inputTokens, maxTokens, tools, candidates } = facts;
     const fields = { hash: caller.hash, model, inputTokens, maxTokens, tools, ...(candidates && { candidates }) };
     const fingerprint = fingerprintOf(fields);
-    const decision = await this.#decide(caller, {
+    const decision = await this.#measured(caller, {
       kind: "admit",
       generation,
       ...fields,
@@ -187,6 +188,19 @@ export class AdmissionClient {
 
   #deadline(): number | null {
     return this.#clockOffset === null ? null : Math.floor(this.#clockOffset + this.#clock.monotonic()) + admissionDeadlineMs;
+  }
+
+  async #measured(caller: Caller, request: AdmitGeneration): Promise<Admitted | Refused> {
+    const startedAt = this.#clock.monotonic();
+    const measure = (outcome: string): void => measureAdmission({ outcome, ms: this.#clock.monotonic() - startedAt });
+    try {
+      const decision = await this.#decide(caller, request);
+      measure(decision.kind === "admitted" ? "admitted" : decision.code);
+      return decision;
+    } catch (error) {
+      measure("billing_unavailable");
+      throw error;
+    }
   }
 
   /**

@@ -11,6 +11,8 @@ export class MeteringLagGuard implements Disposable {
   readonly #clock: Clock;
   readonly #listening: Disposable;
   #movedAt: number;
+  /** null: it could not be read. */
+  #waiting: number | null = 0;
   #closed = false;
   #cancel = (): void => {};
 
@@ -24,6 +26,16 @@ export class MeteringLagGuard implements Disposable {
 
   behind(): boolean {
     return this.#clock.monotonic() - this.#movedAt > meteringLagMsMax;
+  }
+
+  /** Since when settlements wait, or cannot be counted, without one being booked. Milliseconds; 0: none waits. */
+  get lagMs(): number {
+    return this.#waiting === 0 ? 0 : this.#clock.monotonic() - this.#movedAt;
+  }
+
+  /** Events of settlements that wait, as they were last counted. NaN: they could not be counted. */
+  get waiting(): number {
+    return this.#waiting ?? NaN;
   }
 
   [Symbol.dispose](): void {
@@ -41,8 +53,11 @@ export class MeteringLagGuard implements Disposable {
     this.#cancel = this.#clock.after(backlogPollMs, () => {
       void this.#bus
         .backlog("settlements")
-        .then(({ messages }) => messages === 0 && this.#moved())
-        .catch(() => {})
+        .then(({ messages }) => {
+          this.#waiting = messages;
+          if (messages === 0) this.#moved();
+        })
+        .catch(() => void (this.#waiting = null))
         .finally(() => this.#poll());
     });
   }

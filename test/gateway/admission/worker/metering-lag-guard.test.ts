@@ -37,6 +37,22 @@ describe("the guard against metering lag", () => {
     expect(guard.behind()).toBe(false);
   });
 
+  test("the lag is the time without progress while settlements wait, and none while none waits", async () => {
+    const { clock, bus, guard } = open(3);
+    await clock.pass(20_000);
+    expect([guard.lagMs, guard.waiting]).toEqual([20_000, 3]);
+    bus.broadcast("settled");
+    expect(guard.lagMs).toBe(0);
+    await clock.pass(7_000);
+    expect(guard.lagMs).toBe(7_000);
+    bus.backlogNow = () => Promise.reject(new Error("the bus is down"));
+    await clock.pass(5_000);
+    expect([guard.lagMs, guard.waiting]).toEqual([12_000, NaN]);
+    bus.backlogNow = async () => ({ messages: 0 });
+    await clock.pass(7_000);
+    expect([guard.lagMs, guard.waiting]).toEqual([0, 0]);
+  });
+
   test("the guard ends with its worker, also during a read of the backlog", async () => {
     const { clock, bus, guard } = open(0);
     const { promise, resolve } = Promise.withResolvers<{ messages: number }>();
