@@ -12,7 +12,7 @@ interface Declared {
 /** Every metric of Weir by its name, as the code declares it. */
 const declared = new Map<string, Declared>([
   ...registry.getMetricsAsArray().flatMap((metric) => (metric.name.startsWith("weir_") ? [declaredBy(metric)] : [])),
-  ...Object.entries(gauges).map(([name, { label }]: [string, { label?: string }]): [string, Declared] => [
+  ...Object.entries(gauges).map(([name, { label }]: [string, { help: string; label?: string }]): [string, Declared] => [
     name,
     { type: "gauge", labels: label === undefined ? [] : [label] },
   ]),
