@@ -1,4 +1,5 @@
 /** Reads the environment into a Config, once at start; only this file does. An error names the variable. */
+import type { LogFormat } from "./kernel/log.ts";
 import { Secret } from "./kernel/secret.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
@@ -66,6 +67,7 @@ export interface Config {
   /** How many SBOMs each project keeps, with its current one. */
   sbomsKept: number;
   logLevel: string;
+  logFormat: LogFormat;
   /** The service's key for a provider, by the variable in its `key_env`. */
   providerKey(name: string): Secret | null;
 }
@@ -129,6 +131,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     leaveMs: integer(environment, "SHUTDOWN_LEAVE_MS", distributed ? shutdownLeaveMsDefault : 0, 0, 600_000),
     sbomsKept: integer(environment, "SBOMS_KEPT", sbomsKeptDefault, 1, sbomsKeptMax),
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
+    logFormat: oneOf(environment, "LOG_FORMAT", "auto", ["auto", "text", "json"]),
     providerKey: (name) => secret(environment, name),
   };
 }

@@ -16,7 +16,7 @@ async function main(): Promise<number> {
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);
   restrictPermissions(config.dataDir);
-  const log = openLog(config.logLevel, "gateway");
+  const log = openLog(config, "gateway");
   const stopped = shutdownSignal();
   await serveMetrics(config);
   const service = await openService(config, log);

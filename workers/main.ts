@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   }
   restrictPermissions(config.dataDir);
   const clock = systemClock;
-  const log = openLog(config.logLevel, kind);
+  const log = openLog(config, kind);
   const stopped = shutdownSignal();
   await using stack = new AsyncDisposableStack();
   stack.use(await serveMetrics(config));

@@ -16,7 +16,7 @@ import { steps, type ComposedStep } from "./steps.ts";
 const [name = "", keysFile = "", model = ""] = process.argv.slice(2);
 const clock = systemClock;
 const config = readConfig();
-const log = openLog(config.logLevel, "composed");
+const log = openLog(config, "composed");
 const stack = new AsyncDisposableStack();
 const backing = stack.use(await openBacking({ config, log, clock, role: "composed" }));
 const { catalogDir: folder, sandbox, providerKey } = config;

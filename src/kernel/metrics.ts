@@ -4,7 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
-import { Tally } from "./metrics/tally.ts";
+import { Tally } from "./telemetry/tally.ts";
 
 export const registry = new Registry();
 // The default, a look at the event loop every 10 ms, would wake a process more often than its work does.

@@ -36,8 +36,9 @@ export function matching(environment: Environment, name: string, fallback: strin
   return value;
 }
 
-export function oneOf(environment: Environment, name: string, fallback: string, values: readonly string[]): string {
+export function oneOf<T extends string>(environment: Environment, name: string, fallback: NoInfer<T>, values: readonly T[]): T {
   const value = text(environment, name, fallback);
-  if (!values.includes(value)) throw new ConfigError(`${name} is "${value}": it takes ${values.join(", ")}`);
-  return value;
+  const known = values.find((one) => one === value);
+  if (known === undefined) throw new ConfigError(`${name} is "${value}": it takes ${values.join(", ")}`);
+  return known;
 }

@@ -15,6 +15,6 @@ declare const Deno: {
 
 const config = readConfig();
 const open = config.backends.mode === "distributed" ? openDistributed : openEmbedded;
-const service = await open({ config, log: openLog(config.logLevel, "gateway"), clock: systemClock });
+const service = await open({ config, log: openLog(config, "gateway"), clock: systemClock });
 const onListen = ({ port }: { port: number }): void => console.log(`listening on port ${port}`);
 Deno.serve({ port: config.port, hostname: config.host, onListen }, service.app.fetch);
