@@ -129,13 +129,13 @@ export class SimGateway {
     const plan = isRoutingOn(caller.record) ? planRoute(chat, { caller, models, measure: () => null }) : null;
     const admitted = this.#admitted(await admission.admit(caller, admissionFacts(chat, plan)), invocation);
     const format = chat.promptEstimate % 3 === 0 ? completionFormat : chatFormat;
-    const accepted = { clientSignal, createStream: webStream, caller, chat, format, plan, admitted };
+    const accepted = { clientSignal, trace: null, createStream: webStream, caller, chat, format, plan, admitted };
     return this.#orReleased(admitted, generate(accepted, this.#gateway));
   }
 
   async #embed(embedding: CheckedEmbedding, { caller, clientSignal, invocation }: Answering): Promise<Response> {
     const admitted = this.#admitted(await this.#gateway.admission.admit(caller, embedding), invocation);
-    const accepted = { clientSignal, caller, embedding, admitted, memory: new DisposableStack() };
+    const accepted = { clientSignal, trace: null, caller, embedding, admitted, memory: new DisposableStack() };
     return this.#orReleased(admitted, embedAdmitted(accepted, this.#gateway));
   }
 

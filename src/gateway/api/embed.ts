@@ -1,6 +1,7 @@
 /** Serves an accepted embeddings request: journals it before the provider is called, and settles it once before the client has the answer. */
 import type { Admission, Caller } from "../admission/client/client.ts";
 import { GatewayError } from "../../kernel/errors.ts";
+import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
 import type { EmbeddingFacts } from "../models/model.ts";
 import { hiddenInputTokens } from "../models/price.ts";
@@ -19,6 +20,7 @@ import { upstreamError } from "./response/upstream-errors.ts";
 export interface AcceptedEmbedding {
   /** The request's signal. */
   clientSignal: AbortSignal;
+  trace: TraceStart | null;
   caller: Caller;
   embedding: CheckedEmbedding;
   admitted: Admission;
@@ -60,12 +62,13 @@ function servingRoute({ embedding, caller }: AcceptedEmbedding, { models }: Gate
 }
 
 function openGeneration(
-  { admitted, embedding }: AcceptedEmbedding,
+  { admitted, embedding, trace }: AcceptedEmbedding,
   serving: Serving | null,
   gateway: Gateway,
 ): Promise<GenerationLifecycle> {
   const { model, promptEstimate } = embedding;
-  const facts = { model, promptEstimate, fingerprint: admitted.fingerprint, streamed: false, prompt: null, isRouted: false };
+  const { fingerprint, decision } = admitted;
+  const facts = { model, promptEstimate, fingerprint, decision, trace, streamed: false, prompt: null, isRouted: false };
   const candidate = serving?.candidate ?? null;
   return GenerationLifecycle.open(admitted.reservation, { ...facts, endpoint: "embeddings", candidate }, gateway);
 }

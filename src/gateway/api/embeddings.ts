@@ -8,11 +8,13 @@ import { embedAdmitted } from "./embed.ts";
 import type { Gateway } from "./gateway.ts";
 import { readBody } from "./request/body.ts";
 import { checkEmbedding } from "./request/embedding/check.ts";
+import { startTrace } from "../../kernel/telemetry/traces.ts";
 import { asGatewayError, holderOf } from "./request/load-limits.ts";
 
 /** @throws GatewayError with the first problem */
 export async function createEmbeddings(request: Request, gateway: Gateway): Promise<Response> {
   const { admission, bodies, clock, clocks, inFlight, models } = gateway;
+  const trace = startTrace(request, clock);
   // 1. The key (401), then the platform and the endpoint (403)
   const caller = await authenticate(request, gateway);
   requireEarlyAccess(caller, "embeddings");
@@ -29,5 +31,5 @@ export async function createEmbeddings(request: Request, gateway: Gateway): Prom
   // 3. Requests per minute (429), 4. the model (404, 503), 5. credit and spend limits (402): one atomic decision
   const admitted = await admission.admit(caller, embedding);
   // 6. The provider (400, 429, 502, 504)
-  return await embedAdmitted({ clientSignal: request.signal, caller, embedding, admitted, memory }, gateway);
+  return await embedAdmitted({ clientSignal: request.signal, trace, caller, embedding, admitted, memory }, gateway);
 }

@@ -3,6 +3,7 @@ import type { Admission, Caller } from "../admission/client/client.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest, upstreamFailuresTotal } from "../../kernel/metrics.ts";
+import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
@@ -28,6 +29,7 @@ import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan }
 export interface AcceptedRequest {
   /** The request's signal. */
   clientSignal: AbortSignal;
+  trace: TraceStart | null;
   createStream: CreateStream;
   caller: Caller;
   chat: CheckedChat;
@@ -76,14 +78,15 @@ function openGeneration(
   candidates: Candidates | null,
   gateway: Gateway,
 ): Promise<GenerationLifecycle> {
-  const { admitted, chat, caller, format } = accepted;
+  const { admitted, chat, caller, format, trace } = accepted;
   const prompt = openPrompt(accepted, gateway);
   const { model, streamed, promptEstimate } = chat;
   const candidate = candidates?.[0] ?? null;
   const isRouted = isRoutingOn(caller.record);
   const { endpoint } = format;
   const named = endpoint === undefined ? {} : { endpoint };
-  const facts = { fingerprint: admitted.fingerprint, model, streamed, promptEstimate, candidate, isRouted, prompt, ...named };
+  const { fingerprint, decision } = admitted;
+  const facts = { fingerprint, decision, model, streamed, promptEstimate, candidate, isRouted, prompt, trace, ...named };
   return GenerationLifecycle.open(admitted.reservation, facts, gateway);
 }
 

@@ -1,10 +1,12 @@
 /** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
+import type { Admission } from "../admission/client/client.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";
 import type { Endpoint, RouteAttempt, Settlement } from "../journal/settlement.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import { measureGeneration } from "../../kernel/metrics.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
+import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
 import type { Usage } from "../models/model.ts";
 import type { OwedRoute } from "../journal/spool-line.ts";
@@ -16,6 +18,7 @@ import type { Gateway } from "./gateway.ts";
 import { owedRoute, settlementOf } from "./settle.ts";
 import type { Attempt } from "./call/attempts.ts";
 import { noUsage } from "./call/charged-usage.ts";
+import { traceGeneration } from "./trace-generation.ts";
 
 export interface GenerationFacts {
   fingerprint: string;
@@ -28,6 +31,9 @@ export interface GenerationFacts {
   candidate: Candidate | null;
   /** The workspace has routing on, so the log keeps the calls. */
   isRouted: boolean;
+  /** null: traces are off. */
+  trace: TraceStart | null;
+  decision: Admission["decision"];
   /** Stored when the generation is settled; null: the workspace does not store prompts. */
   prompt: PromptRecorder | null;
   /** Absent: chat completions. */
@@ -60,6 +66,7 @@ export class GenerationLifecycle {
   #calls = 0;
   /** Monotonic milliseconds: when the current call began. */
   #calledAt: number;
+  #firstCallAt: number;
   #failed: readonly Attempt[] = [];
   /** The provider has the request, or is about to get it. */
   #sent = false;
@@ -74,6 +81,7 @@ export class GenerationLifecycle {
     this.#gateway = gateway;
     this.#candidate = facts.candidate;
     this.#calledAt = this.startedAt;
+    this.#firstCallAt = this.startedAt;
     this.#currentUsage = () => ({ ...noUsage, promptTokens: facts.promptEstimate });
     gateway.journal.track(reservation.generation, () => this.#progress());
   }
@@ -108,6 +116,7 @@ export class GenerationLifecycle {
     this.#candidate = candidate;
     this.#calls++;
     this.#calledAt = this.#gateway.clock.monotonic();
+    if (this.#calls === 1) this.#firstCallAt = this.#calledAt;
     // As in the intent, the request counts as sent until it is known that it was not.
     this.#sent = true;
     if (isOther) this.#gateway.journal.writeProgressOf(this.#reservation.generation);
@@ -160,7 +169,16 @@ export class GenerationLifecycle {
       durationMs,
       firstTokenMs: outcome.firstTokenMs,
     });
+    this.#trace(outcome, this.#settlement);
     await written;
+  }
+
+  #trace({ candidate }: GenerationOutcome, settlement: Settlement): void {
+    const { trace, decision, model: requestedModel } = this.#facts;
+    if (trace === null) return;
+    const calls = { failed: this.#failed, calls: this.#calls, firstCallAt: this.#firstCallAt, lastCallAt: this.#calledAt };
+    const ended = { trace, decision, reservation: this.#reservation, settlement, requestedModel, candidate, ...calls };
+    traceGeneration(ended, this.#gateway.clock);
   }
 
   /**

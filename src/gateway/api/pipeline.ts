@@ -4,6 +4,7 @@
  * read and an answer written.
  */
 import type { Caller } from "../admission/client/client.ts";
+import { startTrace } from "../../kernel/telemetry/traces.ts";
 import { readBody } from "./request/body.ts";
 import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat } from "./request/chat.ts";
 import { completionRequestFormat } from "./request/completion.ts";
@@ -63,6 +64,7 @@ interface CompletionCall {
 async function complete({ request, createStream, endpoint, findCaller }: CompletionCall, gateway: Gateway): Promise<Response> {
   const { admission, clock, clocks, health, models } = gateway;
   const { earlyAccess, requestFormat, format } = endpoint;
+  const trace = startTrace(request, clock);
   // 1. The key (401), then the platform and the endpoint (403)
   const caller = await findCaller();
   if (earlyAccess !== null) requireEarlyAccess(caller, earlyAccess);
@@ -77,7 +79,7 @@ async function complete({ request, createStream, endpoint, findCaller }: Complet
   const plan = planRoute(chat, { caller, models, measure: (route) => health.measure(route) });
   const admitted = await admission.admit(caller, admissionFacts(chat, plan));
   // 6. The provider (400, 429, 502, 504)
-  return await generate({ clientSignal: request.signal, createStream, caller, chat, format, plan, admitted }, gateway);
+  return await generate({ clientSignal: request.signal, trace, createStream, caller, chat, format, plan, admitted }, gateway);
 }
 
 function checkRoutedBody(bytes: Uint8Array, format: RequestFormat, { clock, models }: Gateway): Promise<CheckedChat> {

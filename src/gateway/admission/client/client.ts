@@ -34,6 +34,8 @@ export type RequestFacts = Pick<AdmitGeneration, "model" | "inputTokens" | "maxT
 
 export interface Admission {
   reservation: Reservation;
+  /** Monotonic milliseconds. */
+  decision: { askedAt: number; decidedAt: number };
   fingerprint: string;
   window: WindowOnBus;
   /** The numbers of the candidates that the reservation covers; null: every route of the request's `model`. */
@@ -133,6 +135,7 @@ export class AdmissionClient {
     const { model, inputTokens, maxTokens, tools, candidates } = facts;
     const fields = { hash: caller.hash, model, inputTokens, maxTokens, tools, ...(candidates && { candidates }) };
     const fingerprint = fingerprintOf(fields);
+    const askedAt = this.#clock.monotonic();
     const decision = await this.#measured(caller, {
       kind: "admit",
       generation,
@@ -147,7 +150,8 @@ export class AdmissionClient {
     const request = newRequestId(now);
     const amount = BigInt(decision.amount);
     const reservation = reservationFrom({ generation, request, workspace, key, month, amount, admittedAt, maxOutputTokens });
-    return { reservation, fingerprint, window, priced: decision.priced ?? null };
+    const times = { askedAt, decidedAt: this.#clock.monotonic() };
+    return { reservation, decision: times, fingerprint, window, priced: decision.priced ?? null };
   }
 
   /** Releases an admission that was not used. */
