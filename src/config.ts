@@ -5,6 +5,7 @@ import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
 import { readOidc, type OidcConfig } from "./process/read-oidc.ts";
 import { readStripe, type StripeConfig } from "./process/read-stripe.ts";
+import { readTelemetry, type TelemetryConfig } from "./process/telemetry/read-telemetry.ts";
 import { addressProblem } from "./kernel/server-address.ts";
 import {
   operatorTokenCharactersMin,
@@ -68,6 +69,8 @@ export interface Config {
   sbomsKept: number;
   logLevel: string;
   logFormat: LogFormat;
+  /** Sends traces and metrics; null: none are sent. */
+  telemetry: TelemetryConfig | null;
   /** The service's key for a provider, by the variable in its `key_env`. */
   providerKey(name: string): Secret | null;
 }
@@ -132,6 +135,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     sbomsKept: integer(environment, "SBOMS_KEPT", sbomsKeptDefault, 1, sbomsKeptMax),
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     logFormat: oneOf(environment, "LOG_FORMAT", "auto", ["auto", "text", "json"]),
+    telemetry: readTelemetry(environment, readPlainTextHosts(environment)),
     providerKey: (name) => secret(environment, name),
   };
 }
@@ -239,8 +243,12 @@ function readServiceAddress(environment: Environment): string {
   return trimmedEnd(url, "/");
 }
 
+function readPlainTextHosts(environment: Environment): string[] {
+  return text(environment, "PLAINTEXT_HOSTS", "").split(/[\s,]+/);
+}
+
 function readBackends(environment: Environment): Backends {
-  const plainTextHosts = text(environment, "PLAINTEXT_HOSTS", "").split(/[\s,]+/);
+  const plainTextHosts = readPlainTextHosts(environment);
   const databaseUrl = serviceUrl(environment, "DATABASE_URL", plainTextHosts);
   const natsUrl = serviceUrl(environment, "NATS_URL", plainTextHosts);
   const redisUrl = serviceUrl(environment, "REDIS_URL", plainTextHosts);

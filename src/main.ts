@@ -9,6 +9,7 @@ import { serverSettings } from "./process/server-settings.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
 import type { Service } from "./server/service.ts";
 import { shutdownSignal } from "./process/shutdown-signal.ts";
+import { startTelemetry } from "./process/telemetry/start-telemetry.ts";
 import { shutDownServer } from "./server/shutdown.ts";
 
 async function main(): Promise<number> {
@@ -19,6 +20,7 @@ async function main(): Promise<number> {
   const log = openLog(config, "gateway");
   const stopped = shutdownSignal();
   await serveMetrics(config);
+  const telemetry = await startTelemetry({ config: config.telemetry, role: "gateway", clock: systemClock, log });
   const service = await openService(config, log);
   const { server } = service.app.listen({
     port: config.port,
@@ -34,6 +36,7 @@ async function main(): Promise<number> {
   const settled = await service.finish(waitMs);
   await server?.stop(true);
   await service.close();
+  await telemetry[Symbol.asyncDispose]();
   log.info({ event: "stopped", unsettled: !settled });
   return 0;
 }

@@ -9,6 +9,7 @@ import { ConfigError } from "../src/process/variables.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { openLog, type Logger } from "../src/kernel/log.ts";
 import { restrictPermissions } from "../src/process/restrict-permissions.ts";
+import { startTelemetry } from "../src/process/telemetry/start-telemetry.ts";
 import { serveMetrics } from "../src/process/metrics-port.ts";
 import { openModels, type Models } from "../src/gateway/models/models.ts";
 import { embeddingCalls } from "../src/gateway/providers/embed.ts";
@@ -80,6 +81,7 @@ async function main(): Promise<void> {
   const stopped = shutdownSignal();
   await using stack = new AsyncDisposableStack();
   stack.use(await serveMetrics(config));
+  stack.use(await startTelemetry({ config: config.telemetry, role: kind, clock, log }));
   const backing = stack.use(await openBacking({ config, log, clock, role: kind }));
   stack.use(await start({ config, backing, clock, log }, stack));
   log.info({ event: "started", kind });

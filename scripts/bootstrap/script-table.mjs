@@ -18,5 +18,6 @@ export const scripts = {
   chaos: { file: "scripts/chaos.ts", packages: "all", service: true },
   screenshots: { file: "test/browser/screenshots/main.ts", packages: "all", service: true },
   simulate: { file: "scripts/simulate.ts", packages: "all", service: false },
+  alerts: { file: "scripts/alerts.ts", packages: "production", service: false },
   mutations: { file: "scripts/mutations.ts", packages: "all", service: false },
 };

@@ -52,6 +52,6 @@ function isEncryptedDatabase({ searchParams }: URL): boolean {
 }
 
 /** Whether the host is this machine. */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

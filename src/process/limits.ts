@@ -18,6 +18,17 @@ export const acceptQueueMsMax = 400;
 /** How long an answer of /metrics or /ready is reused. */
 export const healthKeptMs = 1_000;
 
+// Telemetry over OTLP
+/** Ended spans that wait to be sent; further ones are dropped. */
+export const telemetrySpansMax = 4_096;
+export const telemetrySpansBatch = 512;
+/** Pause between two sendings, unless a batch is full. */
+export const telemetrySpansPauseMs = 1_000;
+/** How long a sending may take, with its repetitions. */
+export const telemetrySendMs = 10_000;
+/** How long a process that ends sends what waits. */
+export const telemetryFlushMs = 2_000;
+
 // Tools API
 /** How long work on many rows may hold its thread before other work, such as chats, runs. */
 export const turnMicroseconds = 500;

@@ -105,6 +105,12 @@ export const packageHomes: Record<string, string[]> = {
   "js-yaml": ["src/security/advisories/reading/", "src/security/lockfiles/parse/yaml.ts"],
   "ae-cvss-calculator": ["src/security/advisories/cvss/"],
   nats: ["src/backing/nats/"],
+  ...Object.fromEntries(
+    ["api", "exporter-metrics-otlp-http", "exporter-trace-otlp-http", "resources", "sdk-metrics", "sdk-trace"].map((name) => [
+      `@opentelemetry/${name}`,
+      ["src/process/telemetry/"],
+    ]),
+  ),
   redis: ["src/backing/redis/connection/package-client.ts"],
   "@modelcontextprotocol/server": ["src/security/api/"],
   stripe: ["src/gateway/top-ups/stripe/"],

@@ -1,4 +1,4 @@
-/** Searches for secrets in everything that one process leaves behind: tables, files, logs, metrics. */
+/** Searches for secrets in everything that one process leaves behind or sends elsewhere: tables, files, logs, metrics, telemetry. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
@@ -16,6 +16,7 @@ import {
   type Customer,
 } from "../support/privacy/privacy.ts";
 import { expectNoOwnKey, spreadOwnKeys, type OwnKeyTraffic } from "../support/privacy/own-key-traffic.ts";
+import { OtlpCollector } from "../support/telemetry/otlp-collector.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -32,7 +33,9 @@ beforeAll(async () => {
   const { path: catalog } = stack.use(await temporaryFolder());
   const { path: dataDir } = stack.use(await temporaryFolder());
   const catalogDir = await writeStubCatalog(catalog, { url: stub.url });
-  const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace" };
+  const collector = stack.use(await OtlpCollector.start());
+  const telemetry = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+  const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace", ...telemetry };
   const fleet = stack.use(await Fleet.start({ services: null, catalogDir, dataDir, environment }));
   await fleet.runnable("stub/model");
   [off, on] = [await customer(fleet, stub, false), await customer(fleet, stub, true)];
@@ -45,6 +48,7 @@ beforeAll(async () => {
   gateway?.process.signal("SIGTERM");
   expect(await gateway?.process.exited).toBe(0);
   traces.add("output", gateway?.process.output ?? "");
+  traces.add("telemetry", collector.bodies.join("\n"));
   await traces.addFolder("afterwards", dataDir);
   const database = stack.use(
     await openEmbeddedPostgres({ folder: join(dataDir, "postgres"), clock: systemClock, log: silentLog }),
@@ -56,6 +60,7 @@ afterAll(() => stack.disposeAsync(), 30_000);
 test("the search covers tables, the spool, the database's files, logs and metrics, and finds what is stored on purpose", () => {
   expect(traces.whereIs(`findable-${off.workspace}`)).toContain("table.api_keys");
   expect(traces.whereIs(on.sent.answered[0]?.generation ?? "none")).toContain("table.stored_prompts");
+  expect(traces.whereIs(on.sent.answered[0]?.generation ?? "none")).toContain("telemetry");
   for (const kind of ["table.generations", "table.audit_events", "output", "metrics"]) expect(traces.names).toContain(kind);
   expect(traces.names.some((name) => /spool/.test(name))).toBe(true);
   expect(traces.names.some((name) => /pg_wal/.test(name))).toBe(true);

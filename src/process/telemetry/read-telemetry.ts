@@ -1,0 +1,75 @@
+import { isLoopback } from "../../kernel/server-address.ts";
+import { Secret } from "../../kernel/secret.ts";
+import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { ConfigError, integer, oneOf, text, type Environment } from "../variables.ts";
+
+/** Where traces and metrics are sent, over OTLP. The names of the variables are those of OpenTelemetry. */
+export interface TelemetryConfig {
+  /** Without a trailing slash. */
+  endpoint: string;
+  /** By their names; they may hold a credential. */
+  headers: Record<string, Secret>;
+  service: string;
+  traces: boolean;
+  metrics: boolean;
+  /** The share of generations that are traced, 0 to 1. */
+  share: number;
+  metricsEveryMs: number;
+}
+
+/**
+ * @param plainTextHosts that may be reached without TLS
+ * @returns null: nothing is sent
+ * @throws ConfigError with the variable
+ */
+export function readTelemetry(environment: Environment, plainTextHosts: string[]): TelemetryConfig | null {
+  const endpoint = text(environment, "OTEL_EXPORTER_OTLP_ENDPOINT", "");
+  const rest = {
+    headers: readHeaders(text(environment, "OTEL_EXPORTER_OTLP_HEADERS", "")),
+    service: text(environment, "OTEL_SERVICE_NAME", "weir"),
+    traces: oneOf(environment, "OTEL_TRACES_EXPORTER", "otlp", ["otlp", "none"]) === "otlp",
+    metrics: oneOf(environment, "OTEL_METRICS_EXPORTER", "otlp", ["otlp", "none"]) === "otlp",
+    share: readShare(text(environment, "OTEL_TRACES_SAMPLER_ARG", "1")),
+    metricsEveryMs: integer(environment, "OTEL_METRIC_EXPORT_INTERVAL", 60_000, 1_000, 3_600_000),
+  };
+  return endpoint === "" ? null : { endpoint: readEndpoint(endpoint, plainTextHosts), ...rest };
+}
+
+/** Ids of workspaces and what they spend go there, so a network between needs TLS. */
+function readEndpoint(value: string, plainTextHosts: string[]): string {
+  const url = URL.parse(value);
+  const isPlain = url !== null && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  const mayBePlain = isLoopback(host) || plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
+  if (isPlain && (url.protocol === "https:" || (url.protocol === "http:" && mayBePlain))) return trimmedEnd(value, "/");
+  throw new ConfigError(
+    `OTEL_EXPORTER_OTLP_ENDPOINT is no address such as https://collector.example.com:4318 or http://127.0.0.1:4318; http needs a host of this machine or of PLAINTEXT_HOSTS, and credentials belong into OTEL_EXPORTER_OTLP_HEADERS`,
+  );
+}
+
+/** `name=value,name=value`, the values percent-encoded. The error does not show them. */
+function readHeaders(value: string): Record<string, Secret> {
+  const pairs = value.split(",").filter((pair) => pair.trim() !== "");
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, name = "", encoded = ""] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([!-+\--~ ]*?)\s*$/.exec(pair) ?? [];
+      const decoded = decode(encoded);
+      if (name !== "" && decoded !== null) return [name, new Secret(decoded)];
+      throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS takes name=value pairs, separated by commas, the values percent-encoded");
+    }),
+  );
+}
+
+function decode(encoded: string): string | null {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return null;
+  }
+}
+
+function readShare(value: string): number {
+  const share = Number(value);
+  if (/^\d*\.?\d+$/.test(value) && share <= 1) return share;
+  throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG is "${value}": a share from 0 to 1 is needed, such as 0.1`);
+}
