@@ -52,17 +52,19 @@ function readHeaders(value: string): Record<string, Secret> {
   const pairs = value.split(",").filter((pair) => pair.trim() !== "");
   return Object.fromEntries(
     pairs.map((pair) => {
-      const [, name = "", encoded = ""] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([!-+\--~ ]*?)\s*$/.exec(pair) ?? [];
-      const decoded = decode(encoded);
-      if (name !== "" && decoded !== null) return [name, new Secret(decoded)];
+      const [name = "", ...rest] = pair.split("=").map((part) => part.trim());
+      const decoded = decode(rest.join("="));
+      if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && decoded) return [name, new Secret(decoded)];
       throw new ConfigError("OTEL_EXPORTER_OTLP_HEADERS takes name=value pairs, separated by commas, the values percent-encoded");
     }),
   );
 }
 
+/** null: it is not percent-encoded, or it is no value of a header. */
 function decode(encoded: string): string | null {
   try {
-    return decodeURIComponent(encoded);
+    const value = decodeURIComponent(encoded);
+    return /^[!-~ ]*$/.test(value) ? value : null;
   } catch {
     return null;
   }
@@ -70,6 +72,6 @@ function decode(encoded: string): string | null {
 
 function readShare(value: string): number {
   const share = Number(value);
-  if (/^\d*\.?\d+$/.test(value) && share <= 1) return share;
+  if (/^(?:[01]|1\.0|0?\.\d+)$/.test(value)) return share;
   throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG is "${value}": a share from 0 to 1 is needed, such as 0.1`);
 }

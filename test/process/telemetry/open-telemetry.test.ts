@@ -37,7 +37,14 @@ const ended: TracedGeneration = {
   to: at + 900,
   admission: { from: at + 1, to: at + 4 },
   calls: [
-    { provider: "acme", model: "one", baseUrl: "https://api.acme.example/v1", code: "upstream_error", from: at + 5, to: at + 100 },
+    {
+      provider: "acme",
+      model: "one",
+      baseUrl: "https://api.acme.example/v1",
+      code: "upstream_error",
+      from: at + 5,
+      to: at + 100,
+    },
     { provider: "google", model: "one-flash", baseUrl: "http://127.0.0.1:9/v1", code: null, from: at + 100, to: at + 900 },
   ],
   firstTokenMs: 250,
@@ -135,7 +142,8 @@ describe("telemetry over OTLP", () => {
     expect(named("settle")).toEqual(named(`POST ${ended.path}`));
     expect(named("settle").length).toBeGreaterThan(60);
     expect(named("settle").length).toBeLessThan(140);
-    const durations = collector.metrics.find(({ name }) => name === "gen_ai.client.operation.duration")?.histogram?.dataPoints ?? [];
+    const durations =
+      collector.metrics.find(({ name }) => name === "gen_ai.client.operation.duration")?.histogram?.dataPoints ?? [];
     expect(durations.reduce((sum, { count }) => sum + Number(count), 0)).toBe(800);
   });
 
@@ -152,7 +160,12 @@ describe("telemetry over OTLP", () => {
   });
 
   test("nothing is told where it is off", async () => {
-    const telemetry = await startTelemetry({ config: readConfig({}).telemetry, role: "gateway", clock: systemClock, log: silentLog });
+    const telemetry = await startTelemetry({
+      config: readConfig({}).telemetry,
+      role: "gateway",
+      clock: systemClock,
+      log: silentLog,
+    });
     expect(traces()).toBeNull();
     expect(startTrace(new Request("http://weir/gpt/v1/chat/completions"), systemClock)).toBeNull();
     await telemetry[Symbol.asyncDispose]();
