@@ -2,7 +2,7 @@
 import type { Reservation } from "../credit/reservation.ts";
 import type { Settlement } from "../journal/settlement.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { traces, wallTimes, type TracedCall, type TraceStart } from "../../kernel/telemetry/traces.ts";
+import { spanSince, traces, wallTimes, type TracedCall, type TraceStart } from "../../kernel/telemetry/traces.ts";
 import { chargeOf } from "../metering/charge.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
 import type { Attempt } from "./call/attempts.ts";
@@ -38,7 +38,7 @@ export function traceGeneration(ended: EndedGeneration, clock: Clock): void {
     model: requestedModel,
     streamed: settlement.streamed,
     from: wall(trace.receivedAt),
-    to: clock.now(),
+    to: wall(clock.monotonic()),
     admission: { from: wall(decision.askedAt), to: wall(decision.decidedAt) },
     calls: callsOf(ended, clock),
     firstTokenMs: settlement.firstTokenMs,
@@ -62,7 +62,7 @@ function callsOf({ failed, calls, candidate, settlement, firstCallAt, lastCallAt
     return { ...addressOf(tried), code: failure.code, from, to: from + ms };
   });
   if (made.length >= calls || candidate === null) return made;
-  return [...made, { ...addressOf(candidate), code: settlement.code, from: wall(lastCallAt), to: clock.now() }];
+  return [...made, { ...addressOf(candidate), code: settlement.code, ...spanSince(lastCallAt, clock) }];
 }
 
 function addressOf({ route }: Candidate): Pick<TracedCall, "provider" | "model" | "baseUrl"> {

@@ -3,7 +3,7 @@ import type { Bus, Delivered } from "../../backing/bus.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { traces, type TracedSpan } from "../../kernel/telemetry/traces.ts";
+import { spanSince, traces, type TracedSpan } from "../../kernel/telemetry/traces.ts";
 import { settlementEventsMax, settlementPaceMs, settlementPaceMsMax, settlementTransactionMax } from "../limits.ts";
 import { decodeSettlements, encodeSettled } from "../journal/settlement-codec.ts";
 import type { Settlement } from "../journal/settlement.ts";
@@ -33,13 +33,13 @@ export async function settleEvents(events: Delivered[], parts: MeteringParts): P
 }
 
 async function settleTogether(events: ReadEvent[], parts: MeteringParts): Promise<void> {
-  const from = traces() && parts.clock.now();
+  const startedAt = traces() && parts.clock.monotonic();
   const settlements = oncePerGeneration(events.flatMap((event) => event.settlements));
   const { settled, refused } = await settleOrRefuse(settlements, parts);
   const letters = [...events.flatMap((event) => event.letters), ...refused];
   if (letters.length > 0) await storeAsDeadLetters(letters, parts);
   for (const one of settled) reportCharges(one, parts);
-  if (from !== null) for (const one of settled) traceSettlements(one, { from, to: parts.clock.now() });
+  if (startedAt !== null) for (const one of settled) traceSettlements(one, spanSince(startedAt, parts.clock));
   parts.bus.broadcast("settled", encodeSettled(events.flatMap(({ batch }) => batch ?? [])));
 }
 

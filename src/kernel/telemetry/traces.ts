@@ -57,7 +57,7 @@ export interface TracedGeneration extends TracedSpan {
 export interface TracedWork extends TracedSpan {
   generation: GenerationId;
   work: "admission" | "settlement";
-  /** Such as "admitted", or the code of a refusal. */
+  /** "admitted", or how a settlement ended the generation. */
   outcome: string;
 }
 
@@ -91,6 +91,12 @@ export function startTrace(request: Request, clock: Clock): TraceStart | null {
   if (sink === null) return null;
   const { pathname: path } = new URL(request.url);
   return { receivedAt: clock.monotonic(), traceparent: request.headers.get("traceparent"), path };
+}
+
+/** From `startedAt`, in monotonic milliseconds, until now. */
+export function spanSince(startedAt: number, clock: Clock): TracedSpan {
+  const wall = wallTimes(clock);
+  return { from: wall(startedAt), to: wall(clock.monotonic()) };
 }
 
 /** Turns times of the monotonic clock into those of the wall clock. */

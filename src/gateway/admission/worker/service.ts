@@ -20,7 +20,7 @@ import type { AdmitGeneration, AdmissionReply, AdmissionRequest, Refused } from 
 import type { MeteringLagGuard } from "./metering-lag-guard.ts";
 import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
 import { readPosition } from "./position.ts";
-import { traces, type TracedSpan } from "../../../kernel/telemetry/traces.ts";
+import { spanSince, traces, type TracedSpan } from "../../../kernel/telemetry/traces.ts";
 
 export interface AdmissionParts {
   bus: Bus;
@@ -65,7 +65,7 @@ export class AdmissionService {
 
   /** Replies to a message from the bus. Rejects only if the bytes are not a message. */
   async reply(payload: Uint8Array): Promise<Uint8Array> {
-    const from = traces() && this.#parts.clock.now();
+    const startedAt = traces() && this.#parts.clock.monotonic();
     const { asks: requests } = decodeRequests(payload);
     const records = await this.#recordsOf(requests);
     const replies: AdmissionReply[] = requests.map(() => ({ kind: "refused", code: "internal_error" }));
@@ -83,7 +83,7 @@ export class AdmissionService {
       else others.push(this.#replyToOne(request).then((reply) => void (replies[index] = reply)));
     }
     await Promise.all([this.#admitAll(admits, replies), this.#releaseAll(releases, replies), ...others]);
-    if (from !== null) traceDecisions(requests, replies, { from, to: this.#parts.clock.now() });
+    if (startedAt !== null) traceDecisions(requests, replies, spanSince(startedAt, this.#parts.clock));
     return encodeReplies({ now: await this.#countersTime(), answers: replies });
   }
 
@@ -232,12 +232,11 @@ export class AdmissionService {
   }
 }
 
+/** What was refused has no trace: its gateway tells of none. */
 function traceDecisions(requests: AdmissionRequest[], replies: AdmissionReply[], span: TracedSpan): void {
   for (const [index, request] of requests.entries()) {
-    const reply = replies[index];
-    if (request.kind !== "admit" || !reply) continue;
-    const outcome = reply.kind === "refused" ? reply.code : reply.kind;
-    traces()?.work({ generation: request.generation, work: "admission", outcome, ...span });
+    if (request.kind !== "admit" || replies[index]?.kind !== "admitted") continue;
+    traces()?.work({ generation: request.generation, work: "admission", outcome: "admitted", ...span });
   }
 }
 
