@@ -5,6 +5,8 @@ import { startProviderStub, type ProviderStub } from "../../support/providers/pr
 import { chat, completion, outcomeOf, tally } from "../../support/gateway/requests.ts";
 import { chat as answer, error, type StubAnswer } from "../../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
+import { traceIdsOf } from "../../../src/process/telemetry/trace-ids.ts";
+import { attributesOf, OtlpCollector } from "../../support/telemetry/otlp-collector.ts";
 import { temporaryFolder } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
 
@@ -19,6 +21,7 @@ interface Answered {
 const names = ["alpha", "beta", "gamma"] as const;
 const stack = new AsyncDisposableStack();
 const providers = new Map<string, ProviderStub>();
+let collector: OtlpCollector;
 let fleet: Fleet;
 let workspace: string;
 let key: string;
@@ -73,7 +76,9 @@ beforeAll(async () => {
       ],
     },
   });
-  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-stub" } }));
+  collector = stack.use(await OtlpCollector.start());
+  const environment = { [stubKeyEnv]: "sk-stub", OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
+  fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment }));
   const customer = await fleet.operator().customer({ credit: "1" });
   workspace = customer.workspace;
   key = customer.keys[0]?.key ?? "";
@@ -123,6 +128,28 @@ describe("with routing on", () => {
       });
     },
   );
+
+  test("the trace of a request has every call of a provider, beside its admission and its booking", async () => {
+    at("alpha").answer(error(500));
+    const { generation } = await ask({ models: ["stub/two"], provider: { ignore: ["beta"] } });
+    const { traceId } = traceIdsOf(generation);
+    const spans = () => collector.spans.filter((span) => span.traceId === traceId);
+    await until(() => spans().some(({ name }) => name === "settle"));
+    const named = spans().toSorted((one, other) => Number(BigInt(one.startTimeUnixNano) - BigInt(other.startTimeUnixNano)));
+    expect(named.map(({ name }) => name).toSorted()).toEqual([
+      "POST /gpt/v1/chat/completions",
+      "admit",
+      "chat model-at-alpha",
+      "chat model-at-gamma",
+      "decide",
+      "settle",
+    ]);
+    const calls = named.filter(({ kind }) => kind === 3).map((span) => [span.name, attributesOf(span)["error.type"]]);
+    expect(calls).toEqual([
+      ["chat model-at-alpha", "upstream_error"],
+      ["chat model-at-gamma", undefined],
+    ]);
+  });
 
   test("an answer by the requested model logs its call, and no other requested model", async () => {
     const row = await logged((await ask({ models: ["stub/two"] })).generation);
