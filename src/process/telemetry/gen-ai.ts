@@ -12,15 +12,26 @@ const providerNames: Record<string, string> = {
 
 /** What names a call in spans and in metrics. */
 export function callAttributes({ operation }: TracedGeneration, { provider, model, baseUrl, code }: TracedCall): Attributes {
-  const { hostname, port } = new URL(baseUrl);
   return {
     "gen_ai.operation.name": operation,
     "gen_ai.provider.name": providerNames[provider] ?? provider,
     "gen_ai.request.model": model,
-    "server.address": hostname,
-    "server.port": port === "" ? 443 : Number(port),
+    ...serverOf(baseUrl),
     ...(code !== null && { "error.type": code }),
   };
+}
+
+/** By address, since parsing one is slow. The catalog bounds their number. */
+const servers = new Map<string, Attributes>();
+
+function serverOf(baseUrl: string): Attributes {
+  const known = servers.get(baseUrl);
+  if (known !== undefined) return known;
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const standard = protocol === "http:" ? 80 : 443;
+  const server = { "server.address": hostname, "server.port": port === "" ? standard : Number(port) };
+  servers.set(baseUrl, server);
+  return server;
 }
 
 export function tokenAttributes({ tokens }: TracedGeneration): Attributes {
