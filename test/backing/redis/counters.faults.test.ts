@@ -3,6 +3,7 @@ import { pino } from "pino";
 import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type AdmitReply, type AdmitRequest, type Counters } from "../../../src/backing/counters.ts";
+import { rateWindowMs } from "../../../src/backing/limits.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog, type Logger } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
@@ -264,6 +265,15 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
       "{w1}:n:k2": 121,
       "{w1}:t": 121,
     });
+  });
+
+  test("keeps a restored window as long as one that it counted itself, for admissions of the same minute do not renew it", async () => {
+    await ask((client) => client.hDel("{w1}:a", "head"));
+    const now = await counters.now();
+    const months = [{ month: monthOf(now), spent: 0n }];
+    const windows = [{ key: "k9", times: [now - 1] }];
+    await counters.load({ account: { workspace: "w1", balance: 1_000n, sequence: 1n, months }, holds: [], windows });
+    expect(await ask((client) => client.pTTL("{w1}:n:k9"))).toBeGreaterThan(2 * rateWindowMs);
   });
 
   test("says which settings of Redis endanger what is counted, and never its password", async () => {

@@ -36,7 +36,8 @@ register('merge_windows', function(keys, args)
       for index, time in ipairs(merged) do texts[index] = text(time) end
       call('DEL', list)
       callWithAll('RPUSH', list, texts, #texts)
-      call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + windowMs + 1000))
+      -- As in admit.lua: admissions of the same minute do not renew it, and each of them counts for a window more.
+      call('PEXPIRE', list, text(math.max(0, merged[#merged] - clock) + 2 * windowMs + 1000))
     end
   end
   return { 'merged' }
