@@ -14,7 +14,7 @@ export interface FormerVersion extends AsyncDisposable {
 }
 
 /**
- * Writes the files of a commit to a temporary folder. Where it has the same dependencies, it shares those that are installed.
+ * Writes the files of a commit to a temporary folder. Where all of its dependencies are installed here, it shares them.
  * @returns null where the history does not go back to the commit
  * @throws Error where its dependencies cannot be installed
  */
@@ -31,14 +31,24 @@ export async function formerVersion(commit: string): Promise<FormerVersion | nul
 }
 
 async function installIn(folder: string): Promise<void> {
-  const lock = (root: string) => readFile(join(root, "package-lock.json"), "utf8");
-  if ((await lock(folder)) === (await lock(repository))) {
+  const [needed, present] = await Promise.all([versionsIn(folder), versionsIn(repository)]);
+  if ([...needed].every(([path, version]) => present.get(path) === version)) {
     await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
     return;
   }
-  const installed = run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder, timeout: installMsMax });
-  if (installed.status !== 0)
-    throw new Error(`Cannot install the dependencies of the former version: ${String(installed.stderr)}`);
+  const { status, stderr } = run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder, timeout: installMsMax });
+  if (status !== 0) throw new Error(`Cannot install the dependencies of the former version: ${String(stderr)}`);
+}
+
+/** The version of each package by its path, as the lock file has them. */
+async function versionsIn(root: string): Promise<Map<string, string>> {
+  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as LockFile;
+  const dependencies = Object.entries(lock.packages).filter(([path]) => path !== "");
+  return new Map(dependencies.map(([path, { version }]) => [path, version]));
+}
+
+interface LockFile {
+  packages: Record<string, { version: string }>;
 }
 
 function run([program = "", ...words]: string[], options: { cwd: string; input?: Buffer; timeout?: number }) {
