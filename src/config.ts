@@ -1,12 +1,13 @@
 /** Reads the environment into a Config, once at start; only this file does. An error names the variable. */
 import type { LogFormat } from "./kernel/log.ts";
 import { Secret } from "./kernel/secret.ts";
-import { ConfigError, integer, matching, milliseconds, oneOf, secret, text, type Environment } from "./process/variables.ts";
+import { ConfigError, integer, matching, milliseconds, oneOf, text, type Environment } from "./process/variables.ts";
+import { secret, secretText } from "./process/environment/secret-variables.ts";
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
-import { readOidc, type OidcConfig } from "./process/read-oidc.ts";
-import { readStripe, type StripeConfig } from "./process/read-stripe.ts";
+import { readOidc, type OidcConfig } from "./process/environment/read-oidc.ts";
+import { readStripe, type StripeConfig } from "./process/environment/read-stripe.ts";
+import { readBackends, readDatabaseUrl, readPlainTextHosts, type Backends } from "./process/environment/read-backends.ts";
 import { readTelemetry, type TelemetryConfig } from "./process/telemetry/read-telemetry.ts";
-import { addressProblem } from "./kernel/server-address.ts";
 import {
   operatorTokenCharactersMin,
   sbomsKeptDefault,
@@ -30,8 +31,6 @@ export interface MailConfig {
   smtpUrl: Secret;
   from: { name: string; address: string };
 }
-
-export type Backends = { mode: "embedded" } | { mode: "distributed"; databaseUrl: Secret; natsUrl: Secret; redisUrl: Secret };
 
 export interface Config {
   port: number;
@@ -71,6 +70,8 @@ export interface Config {
   logFormat: LogFormat;
   /** Sends traces and metrics; null: none are sent. */
   telemetry: TelemetryConfig | null;
+  /** Where the first keys and links that sign in go: to a file in the data folder, on the output, or null for the mode's own choice. */
+  firstKeys: "file" | "output" | null;
   /** The service's key for a provider, by the variable in its `key_env`. */
   providerKey(name: string): Secret | null;
 }
@@ -103,7 +104,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     publicUrl,
     console: oneOf(environment, "CONSOLE", isOwnMachine ? "on" : "off", ["on", "off"]) === "on",
     oidc: readOidc(environment, publicUrl),
-    metricsPort: environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null,
+    metricsPort: readMetricsPort(environment),
     metricsHost: text(environment, "METRICS_HOST", "127.0.0.1"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),
     backends,
@@ -136,8 +137,31 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     logLevel: oneOf(environment, "LOG_LEVEL", "info", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
     logFormat: oneOf(environment, "LOG_FORMAT", "auto", ["auto", "text", "json"]),
     telemetry: readTelemetry(environment, readPlainTextHosts(environment)),
-    providerKey: (name) => secret(environment, name),
+    firstKeys: readFirstKeys(environment),
+    providerKey: readProviderKeys(environment),
   };
+}
+
+function readFirstKeys(environment: Environment): Config["firstKeys"] {
+  if (!environment["FIRST_KEYS"]) return null;
+  return oneOf(environment, "FIRST_KEYS", "output", ["file", "output"]) === "file" ? "file" : "output";
+}
+
+/** Files are read once. Those with the usual name are read at start, so that a wrong path is refused then and not at a request. */
+function readProviderKeys(environment: Environment): Config["providerKey"] {
+  const kept = new Map<string, Secret | null>();
+  const providerKey = (name: string): Secret | null => {
+    const key = kept.has(name) ? (kept.get(name) ?? null) : secret(environment, name);
+    kept.set(name, key);
+    return key;
+  };
+  for (const name of Object.keys(environment)) if (name.endsWith("_API_KEY_FILE")) providerKey(name.slice(0, -"_FILE".length));
+  return providerKey;
+}
+
+/** null: the gateway's own port, workers none. */
+export function readMetricsPort(environment: Environment = process.env): number | null {
+  return environment["METRICS_PORT"] ? integer(environment, "METRICS_PORT", 0, 0, 65_535) : null;
 }
 
 /** Links in mails begin with it, and not with what a request names as its host. */
@@ -150,7 +174,7 @@ function readPublicUrl(environment: Environment, { host, port }: Pick<Config, "h
 }
 
 function readMail(environment: Environment): MailConfig | null {
-  const url = environment["SMTP_URL"];
+  const url = secretText(environment, "SMTP_URL");
   const sender = environment["MAIL_FROM"];
   const from = sender ? readSender(sender) : null;
   if (!url) return null;
@@ -187,12 +211,6 @@ function withGitlabPath(url: string): string {
   return new URL(url).pathname === "/" ? `${url}/api/v4` : url;
 }
 
-const serviceUrls = {
-  DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir?sslmode=verify-full" },
-  NATS_URL: { scheme: /^(nats|tls):\/\/\S+$/, example: "tls://host:4222" },
-  REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
-};
-
 /** The configuration of the command line: the service, its operator token, and the catalog files. */
 export interface ClientConfig {
   /** Without a trailing slash. */
@@ -227,6 +245,18 @@ export function readClientConfig(environment: Environment = process.env): Client
 }
 
 /**
+ * The database of a fleet, for the command that migrates it.
+ * @throws ConfigError if it is missing or no safe address
+ */
+export function readMigrationConfig(environment: Environment = process.env): { databaseUrl: Secret } {
+  const databaseUrl = readDatabaseUrl(environment);
+  if (databaseUrl !== null) return { databaseUrl };
+  throw new ConfigError(
+    "DATABASE_URL is not set: it names the database of a fleet. One process brings its own database up to date when it starts",
+  );
+}
+
+/**
  * The folder in which a person typed a path. `npm run` starts scripts in the project's folder and passes the original folder in a
  * variable, which counts only for the script that npm started.
  */
@@ -243,39 +273,8 @@ function readServiceAddress(environment: Environment): string {
   return trimmedEnd(url, "/");
 }
 
-function readPlainTextHosts(environment: Environment): string[] {
-  return text(environment, "PLAINTEXT_HOSTS", "").split(/[\s,]+/);
-}
-
-function readBackends(environment: Environment): Backends {
-  const plainTextHosts = readPlainTextHosts(environment);
-  const databaseUrl = serviceUrl(environment, "DATABASE_URL", plainTextHosts);
-  const natsUrl = serviceUrl(environment, "NATS_URL", plainTextHosts);
-  const redisUrl = serviceUrl(environment, "REDIS_URL", plainTextHosts);
-  if (databaseUrl && natsUrl && redisUrl) return { mode: "distributed", databaseUrl, natsUrl, redisUrl };
-  const names = Object.keys(serviceUrls);
-  const given = names.filter((name) => environment[name]);
-  if (given.length === 0) return { mode: "embedded" };
-  const missing = names.filter((name) => !environment[name]);
-  throw new ConfigError(
-    `${given.join(" and ")} set without ${missing.join(" and ")}: set all three for a fleet or none for one process, ` +
-      "for counters in one process beside a shared ledger would let two gateways spend the same credit",
-  );
-}
-
-/** The value holds a password, so the error shows an example instead. */
-function serviceUrl(environment: Environment, name: keyof typeof serviceUrls, plainTextHosts: string[]): Secret | null {
-  const value = environment[name];
-  if (!value) return null;
-  const { scheme, example } = serviceUrls[name];
-  if (!scheme.test(value)) throw new ConfigError(`${name} is not an address such as ${example}`);
-  const problem = addressProblem(value, { example, plainTextHosts });
-  if (problem !== null) throw new ConfigError(`${name} ${problem}`);
-  return new Secret(value);
-}
-
 function readSecretsKeys(environment: Environment): Secret[] | null {
-  const value = environment["SECRETS_KEY"];
+  const value = secretText(environment, "SECRETS_KEY");
   if (!value) return null;
   const keys = parseSecretsKeys(value);
   if (keys === null) {

@@ -1,4 +1,5 @@
 /** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
+import { secretText, secretVariables } from "../../src/process/environment/secret-variables.ts";
 
 type Environment = Record<string, string | undefined>;
 
@@ -29,6 +30,7 @@ const open = new Set([
   "OTEL_SERVICE_NAME",
   "OTEL_TRACES_EXPORTER",
   "OTEL_TRACES_SAMPLER_ARG",
+  "FIRST_KEYS",
   "SHUTDOWN_LEAVE_MS",
   "CONNECT_TIMEOUT_MS",
   "FIRST_BYTE_TIMEOUT_MS",
@@ -68,24 +70,45 @@ const providerCallers = ["gateway", "prober"];
 const providerCheckers = ["admission"];
 const set = "set";
 
+/** A secret may come in a file; its variable then has this name. */
+const fileVariables: ReadonlySet<string> = new Set(secretVariables.map((name) => `${name}_FILE`));
+
 /** Every variable of Weir. A test compares them with those that the configuration reads. */
-export const knownVariables: ReadonlySet<string> = new Set([...open, ...Object.keys(secrets)]);
+export const knownVariables: ReadonlySet<string> = new Set([...open, ...Object.keys(secrets), ...fileVariables]);
 
 export function environmentFor(role: string, environment: Environment): Record<string, string> {
-  const given = Object.entries(environment).map(([name, value]) => [name, value ? share(role, name, value) : null] as const);
-  return Object.fromEntries(given.flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => {
+      if (!value) return [];
+      if (fileVariables.has(name)) return shareFile({ role, name: name.slice(0, -"_FILE".length), path: value }, environment);
+      return share(role, name, value);
+    }),
+  );
 }
 
-function share(role: string, name: string, value: string): string | null {
-  if (machineVariables.test(name) || open.has(name)) return value;
+type Shared = [name: string, value: string][];
+
+/** A role that uses the whole secret gets the file's name. */
+function shareFile({ role, name, path }: { role: string; name: string; path: string }, environment: Environment): Shared {
+  const how = howMuch(role, name);
+  if (how === "whole") return [[`${name}_FILE`, path]];
+  return how === "nothing" ? [] : shareOf(name, secretText(environment, name) ?? "", how);
+}
+
+function share(role: string, name: string, value: string): Shared {
+  if (machineVariables.test(name) || open.has(name)) return [[name, value]];
+  if (Object.hasOwn(secrets, name)) return shareOf(name, value, howMuch(role, name));
+  if (providerCallers.includes(role)) return [[name, value]];
+  return providerCheckers.includes(role) ? [[name.replace(/_FILE$/, ""), set]] : [];
+}
+
+function howMuch(role: string, name: string): Share {
   const secret = secrets[name];
-  if (secret !== undefined) return cut(value, secret.roles[role] ?? secret.others);
-  if (providerCallers.includes(role)) return value;
-  return providerCheckers.includes(role) ? set : null;
+  return secret?.roles[role] ?? secret?.others ?? "nothing";
 }
 
-function cut(value: string, how: Share): string | null {
-  if (how === "nothing") return null;
+function shareOf(name: string, value: string, how: Share): Shared {
+  if (how === "nothing") return [];
   // Parsers of addresses take all up to the last @ before the path as user and password.
-  return how === "whole" ? value : value.replace(/^(\w+:\/\/)[^/?#]*@/, "$1");
+  return [[name, how === "whole" ? value : value.replace(/^(\w+:\/\/)[^/?#]*@/, "$1")]];
 }

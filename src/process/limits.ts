@@ -6,6 +6,8 @@ export const streamDurationMsDefault = 900_000;
 // Bodies
 export const serverBodyBytesMax = 64 * 1024 * 1024;
 export const operatorTokenCharactersMin = 32;
+/** Of a file that `<variable>_FILE` names. */
+export const secretFileBytesMax = 64 * 1024;
 
 // Metering and shutdown
 /** How long a stopping gateway of a fleet continues to serve, while balancers and clients move to others. */
@@ -13,6 +15,14 @@ export const shutdownLeaveMsDefault = 2_000;
 /** How long it then waits for pending handshakes, and after them for the queue of connections: together less than the second after which a client repeats its SYN. */
 export const handshakeMsMax = 500;
 export const acceptQueueMsMax = 400;
+
+// The lock of a data folder
+/** How often an owner shows that it lives, to processes that cannot see it: those of other containers. */
+export const lockBeatMs = 2_000;
+/** After so long without a sign an owner of another container counts as dead. */
+export const lockSilenceMsMax = 15_000;
+/** A claim takes milliseconds. After this time one of another container belongs to a dead process. */
+export const lockClaimMsMax = 5_000;
 
 // Quotas: requests without a key
 /** How long an answer of /metrics or /ready is reused. */

@@ -1,5 +1,4 @@
 /** Parses values of environment variables; errors name the variable. Only config.ts reads the environment itself. */
-import { Secret } from "../kernel/secret.ts";
 
 export class ConfigError extends Error {
   override name = "ConfigError";
@@ -9,11 +8,6 @@ export type Environment = Record<string, string | undefined>;
 
 export function text(environment: Environment, name: string, fallback: string): string {
   return environment[name] || fallback;
-}
-
-export function secret(environment: Environment, name: string): Secret | null {
-  const value = environment[name];
-  return value ? new Secret(value) : null;
 }
 
 export function integer(environment: Environment, name: string, fallback: number, min: number, max: number): number {

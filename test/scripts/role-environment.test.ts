@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { environmentFor, knownVariables } from "../../scripts/cluster/role-environment.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../../src/config.ts";
 
 const roles = ["gateway", "admission", "metering", "prober", "mailer", "scanner"];
@@ -52,6 +55,18 @@ describe("the environment of a fleet's processes", () => {
     expect(environmentFor("admission", environment)["ACME_API_KEY"]).toBe("set");
     expect(environmentFor("metering", environment)).not.toHaveProperty("ACME_API_KEY");
   });
+});
+
+test("a role gets the file of a secret that it uses, and the address in it where it needs no password", async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, "redis-url");
+  await writeFile(path, urls.REDIS_URL, { mode: 0o600 });
+  const given = { REDIS_URL_FILE: path, SECRETS_KEY_FILE: "/run/secrets/key", ACME_API_KEY_FILE: "/run/secrets/acme" };
+  expect(environmentFor("metering", given)).toEqual({ REDIS_URL_FILE: path });
+  expect(environmentFor("scanner", given)).toEqual({ REDIS_URL: "rediss://counters:6379" });
+  expect(environmentFor("admission", given)).toEqual({ REDIS_URL_FILE: path, ACME_API_KEY: "set" });
+  const { REDIS_URL_FILE: _file, ...others } = given;
+  expect(environmentFor("gateway", given)).toEqual({ ...others, REDIS_URL: "rediss://counters:6379" });
 });
 
 test("role-environment.ts lists every variable that the configuration reads", () => {

@@ -15,7 +15,7 @@ import {
   type Configuration,
   type IDToken,
 } from "openid-client";
-import type { OidcConfig } from "../../process/read-oidc.ts";
+import type { OidcConfig } from "../../process/environment/read-oidc.ts";
 import { memoizeFor } from "../../process/memoize-for.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import { FairSemaphore } from "../quotas/fair-semaphore.ts";

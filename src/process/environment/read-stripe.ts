@@ -1,6 +1,7 @@
 /** Reads the variables of card top-up. */
-import { Secret } from "../kernel/secret.ts";
-import { ConfigError, secret, type Environment } from "./variables.ts";
+import { Secret } from "../../kernel/secret.ts";
+import { secret, secretText } from "./secret-variables.ts";
+import { ConfigError, type Environment } from "../variables.ts";
 
 export interface StripeConfig {
   secretKey: Secret;
@@ -36,7 +37,7 @@ export function readStripe(environment: Environment, publicUrl: string): StripeC
 }
 
 function readWebhookSecrets(environment: Environment): Secret[] {
-  const all = (environment["STRIPE_WEBHOOK_SECRET"] ?? "").split(",").map((one) => one.trim());
+  const all = (secretText(environment, "STRIPE_WEBHOOK_SECRET") ?? "").split(",").map((one) => one.trim());
   const given = all.filter((one) => one !== "");
   if (given.length <= 2 && given.every((one) => /^whsec_\S+$/.test(one))) return given.map((one) => new Secret(one));
   throw new ConfigError(

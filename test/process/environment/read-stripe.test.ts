@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readConfig, readWorkerConfig } from "../../src/config.ts";
+import { readConfig, readWorkerConfig } from "../../../src/config.ts";
 
 const set = { STRIPE_SECRET_KEY: "sk_test_1", STRIPE_WEBHOOK_SECRET: "whsec_1" };
 const problemOf = (environment: Record<string, string>): string => {

@@ -1,7 +1,7 @@
 /** The variables of an OpenID Connect provider, and the errors that name them. */
 import { expect, test } from "bun:test";
 import { inspect } from "node:util";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../../src/config.ts";
 
 const given = {
   PUBLIC_URL: "https://weir.example.com",

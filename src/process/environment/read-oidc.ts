@@ -1,6 +1,7 @@
-import type { Secret } from "../kernel/secret.ts";
-import { oidcNameCharactersMax } from "./limits.ts";
-import { ConfigError, secret, text, type Environment } from "./variables.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import { oidcNameCharactersMax } from "../limits.ts";
+import { secret } from "./secret-variables.ts";
+import { ConfigError, text, type Environment } from "../variables.ts";
 
 /** An OpenID Connect provider that signs people in. */
 export interface OidcConfig {
@@ -22,10 +23,11 @@ export function readOidc(environment: Environment, publicUrl: string): OidcConfi
   const name = text(environment, "OIDC_NAME", "single sign-on");
   const clientSecret = secret(environment, "OIDC_CLIENT_SECRET");
   const [issuer, clientId] = [text(environment, "OIDC_ISSUER", ""), text(environment, "OIDC_CLIENT_ID", "")];
-  const given = needed.filter((variable) => environment[variable]);
+  const values = { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret };
+  const given = needed.filter((variable) => values[variable]);
   if (given.length === 0) return null;
   if (issuer === "" || clientId === "" || clientSecret === null) {
-    const missing = needed.filter((variable) => !environment[variable]);
+    const missing = needed.filter((variable) => !values[variable]);
     throw new ConfigError(`${given.join(" and ")} set without ${missing.join(" and ")}: set all three, or none`);
   }
   if (!environment["PUBLIC_URL"] || !isTrustworthy(URL.parse(publicUrl))) {
