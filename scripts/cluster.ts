@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfig, type Config } from "../src/config.ts";
 import { ConfigError } from "../src/process/variables.ts";
-import { LockedError } from "../src/process/lock.ts";
+import { LockedError } from "../src/process/lock/locked-error.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { ClusterError } from "./cluster/cluster-error.ts";
 import { Fleet } from "./cluster/fleet.ts";

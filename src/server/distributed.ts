@@ -13,7 +13,8 @@ import { adoptOrphanedSpoolsUntilStopped } from "../gateway/journal/orphaned-spo
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { prepareRetryMs } from "../connectors/limits.ts";
-import { LockedError, takeLock, takeNumberedFolder } from "../process/lock.ts";
+import { takeLock, takeNumberedFolder } from "../process/lock/lock.ts";
+import { LockedError } from "../process/lock/locked-error.ts";
 import { openModels } from "../gateway/models/models.ts";
 import { readOperatorToken } from "../process/operator-token.ts";
 import type { Database } from "../backing/backing.ts";
@@ -81,7 +82,7 @@ export async function prepareDatabase(
 
 async function takeIfFree(folder: string): Promise<AsyncDisposable | null> {
   try {
-    return await takeLock(join(folder));
+    return await takeLock(join(folder), { waits: false });
   } catch (error) {
     if (error instanceof LockedError) return null;
     throw error;

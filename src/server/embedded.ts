@@ -22,7 +22,7 @@ import { firstOwner, firstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { takeLock } from "../process/lock.ts";
+import { takeLock } from "../process/lock/lock.ts";
 import { openModels } from "../gateway/models/models.ts";
 import { readOperatorToken } from "../process/operator-token.ts";
 import { embeddingCalls } from "../gateway/providers/embed.ts";

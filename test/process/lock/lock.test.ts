@@ -1,13 +1,16 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { LockedError, takeLock, takeNumberedFolder } from "../../src/process/lock.ts";
-import { identityOf } from "../../src/process/process-identity.ts";
-import { canFillDisk } from "../support/processes/full-disk.ts";
-import { until } from "../support/until.ts";
+import { takeLock, takeNumberedFolder } from "../../../src/process/lock/lock.ts";
+import { LockedError } from "../../../src/process/lock/locked-error.ts";
+import { identityOf } from "../../../src/process/lock/process-identity.ts";
+import { ConfigError } from "../../../src/process/variables.ts";
+import { ManualClock } from "../../support/clock.ts";
+import { canFillDisk } from "../../support/processes/full-disk.ts";
+import { until } from "../../support/until.ts";
 
 const root = await mkdtemp(join(tmpdir(), "weir-lock-"));
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -17,7 +20,7 @@ const newFolder = () => join(root, `data-${++folders}`);
 
 /** Another process that tries to take the lock of `folder` and prints "taken" or "refused <pid>". @param before the command that starts it */
 function startTaker(folder: string, before: string[] = []): { child: ChildProcess; answer: Promise<string> } {
-  const command = [...before, process.execPath, join(import.meta.dir, "../support/processes/take-lock.ts"), folder];
+  const command = [...before, process.execPath, join(import.meta.dir, "../../support/processes/take-lock.ts"), folder];
   const [program = "", ...words] = command;
   const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
   const answer = once(child.stdout, "data").then(([data]) => String(data).trim());
@@ -41,6 +44,12 @@ describe("one process owns a data folder", () => {
     expect(String(refusal)).toContain(`process ${first.child.pid}`);
     expect(String(refusal)).toContain(folder);
     await end(first.child, "SIGKILL");
+  });
+
+  test("a folder that cannot be written is refused in one sentence that names it", async () => {
+    const refusal = await takeLock("/proc/none").catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect(String(refusal)).toContain('Cannot use the data folder "/proc/none": ENOENT');
   });
 
   test("a new owner takes over the lock of one that died by kill -9", async () => {
@@ -111,6 +120,68 @@ describe("one process owns a data folder", () => {
       await Promise.all(takers.map((taker) => end(taker.child, "SIGKILL")));
     }
   }, 30_000);
+});
+
+describe("a data folder that containers share has one owner", () => {
+  /** Runs a command where it sees no process but its own, like a container. */
+  const apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--"];
+  const canLiveApart = spawnSync(apart[0] ?? "", [...apart.slice(1), "true"]).status === 0;
+
+  test.skipIf(!canLiveApart)("a process does not take the lock of one that lives in another container", async () => {
+    const folder = newFolder();
+    const other = startTaker(folder, apart);
+    expect(await other.answer).toBe("taken");
+    const refusal = await takeLock(folder, { waits: false }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(LockedError);
+    expect(String(refusal)).toContain("process 1 of another container or machine");
+    const { number, lock } = await takeNumberedFolder(join(folder, ".."), folder.slice(root.length + 1).replace(/-\d+$/, ""));
+    await lock[Symbol.asyncDispose]();
+    expect(join(root, `data-${number}`)).not.toBe(folder);
+    await end(other.child, "SIGKILL");
+  });
+
+  /** The clock of a process elsewhere, and its lock. */
+  async function owned(): Promise<{ folder: string; clock: ManualClock; owner: AsyncDisposable; lost: string[] }> {
+    const [folder, clock, lost] = [newFolder(), new ManualClock(), [] as string[]];
+    const owner = await takeLock(folder, { clock, place: "one", lost: (path) => void lost.push(path) });
+    return { folder, clock, owner, lost };
+  }
+
+  test("a start waits for a sign of an owner elsewhere, and is refused by the first one", async () => {
+    const { folder, clock, owner } = await owned();
+    let refusal: unknown = null;
+    void takeLock(folder, { clock, place: "two" }).catch((error: unknown) => (refusal = error));
+    await until(async () => {
+      await clock.advance(1_000);
+      return refusal !== null;
+    });
+    expect(refusal).toBeInstanceOf(LockedError);
+    await owner[Symbol.asyncDispose]();
+  });
+
+  test("an owner elsewhere that was silent for 15 s loses its lock, notices, and does not remove the new one", async () => {
+    const { folder, clock, owner, lost } = await owned();
+    const past = clock.now() / 1_000 - 16;
+    await utimes(join(folder, "lock"), past, past);
+    await using _next = await takeLock(folder, { clock, place: "two", lost() {} });
+    await until(async () => {
+      await clock.advance(1_000);
+      return lost.length > 0;
+    });
+    expect(lost[0]).toBe(folder);
+    await owner[Symbol.asyncDispose]();
+    expect(await readdir(folder)).toEqual(["lock"]);
+  });
+
+  test("a claim that a process elsewhere left is removed", async () => {
+    const folder = newFolder();
+    await mkdir(folder);
+    const claim = join(folder, "lock.claim.1.start.elsewhere~id");
+    await writeFile(claim, "{}");
+    await utimes(claim, 1, 1);
+    await using _lock = await takeLock(folder);
+    expect(await readdir(folder)).toEqual(["lock"]);
+  });
 });
 
 describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => {
