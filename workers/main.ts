@@ -4,6 +4,7 @@ import type { Backing } from "../src/backing/backing.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
 import { openCounters } from "../src/backing/open-counters.ts";
+import { answerRollCalls } from "../src/backing/roll-call.ts";
 import { readWorkerConfig, type Config } from "../src/config.ts";
 import { ConfigError } from "../src/process/variables.ts";
 import { systemClock } from "../src/kernel/clock.ts";
@@ -83,6 +84,7 @@ async function main(): Promise<void> {
   stack.use(await serveMetrics(config));
   stack.use(await startTelemetry({ config: config.telemetry, role: kind, clock, log }));
   const backing = stack.use(await openBacking({ config, log, clock, role: kind }));
+  stack.use(answerRollCalls(kind, { ...backing, clock, log }));
   stack.use(await start({ config, backing, clock, log }, stack));
   log.info({ event: "started", kind });
   log.info({ event: "stopping", signal: await stopped });

@@ -8,7 +8,7 @@ const common: readonly [string, string][] = [
 ];
 
 const environment =
-  "WEIR_URL: address of the service (default http://127.0.0.1:$PORT). WEIR_TOKEN: operator token (default DATA_DIR/operator-token).";
+  "WEIR_URL: address of the service (default http://127.0.0.1:$PORT). WEIR_TOKEN: operator token (default DATA_DIR/operator-token), or WEIR_TOKEN_FILE.";
 
 /** The usage of one verb, or the list of verbs. */
 export function help(verbs: readonly Verb[]): string {
@@ -18,7 +18,7 @@ export function help(verbs: readonly Verb[]): string {
 
 function helpOfVerbs(verbs: readonly Verb[]): string {
   const rows = verbs.map(({ noun, verb, summary }): [string, string] => [`${noun} ${verb}`.trim(), summary]);
-  const usage = "weir <noun> <verb> [--flag value] [--json]";
+  const usage = "weir <noun> <verb> [--flag value] [--json], or weir --version";
   return [usage, "", columns(rows), "", columns(common), "", environment].join("\n");
 }
 

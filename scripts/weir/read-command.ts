@@ -11,6 +11,7 @@ import { verbs } from "./verbs.ts";
 export type Command =
   /** `verbs` are those that the words name, or all. */
   | { kind: "help"; verbs: readonly Verb[] }
+  | { kind: "version" }
   | { kind: "call"; verb: RemoteVerb; fields: Record<string, unknown>; as: string | null; json: boolean }
   | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean }
   | SendCommand;
@@ -28,6 +29,7 @@ const common = { as: { type: "string" }, json: { type: "boolean" }, help: { type
 
 /** @throws UsageError with the mistake and, for an unknown word, the nearest known one */
 export function readCommand(words: string[]): Command {
+  if (words.length === 1 && words[0] === "--version") return { kind: "version" };
   const flagsAt = words.findIndex((word) => word.startsWith("-"));
   const names = flagsAt === -1 ? words : words.slice(0, flagsAt);
   const rest = words.slice(names.length);

@@ -1,4 +1,5 @@
 /** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage. */
+import { version } from "../../src/process/service-state.ts";
 import { ConfigError } from "../../src/process/variables.ts";
 import { call, CallError, type Service } from "./call.ts";
 import { help } from "./help.ts";
@@ -24,6 +25,10 @@ export async function run(words: string[], context: CommandContext, terminal: Te
     const command = readCommand(words);
     if (command.kind === "help") {
       terminal.out(help(command.verbs));
+      return 0;
+    }
+    if (command.kind === "version") {
+      terminal.out(version);
       return 0;
     }
     const { verb, fields, json } = command;

@@ -38,7 +38,7 @@ export interface RemoteVerb extends VerbBase {
   msMax?: number;
 }
 
-/** Needs only files, and no service. */
+/** Needs only files or the database, and no service. */
 export interface LocalVerb extends VerbBase {
   local(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer>;
 }

@@ -29,7 +29,9 @@ export type Notification =
   /** A project is waiting to be scanned. */
   | "scan-waits"
   /** Someone asks for statements to be closed now. */
-  | "statements-due";
+  | "statements-due"
+  /** Someone asks which processes run. */
+  | "roll-call";
 
 /** The topic of a broadcast to every process. Correctness never depends on its delivery. */
 export type Topic =
@@ -37,7 +39,9 @@ export type Topic =
   /** Settlement batches that are in the ledger. Payload: JSON array of batch ids. */
   | "settled"
   /** A gateway's count of calls of the tools API. Payload: JSON, `[gateway, [[hash of a key, calls], …]]`. */
-  | "tools-calls";
+  | "tools-calls"
+  /** A process says that it runs. Payload: JSON. */
+  | "roll-answer";
 
 /** A request that goes to every process and that each may reply to. */
 export type ScatterService =

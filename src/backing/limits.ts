@@ -39,6 +39,10 @@ export const upkeepWalBytesMax = 64 * 1024 * 1024;
 // The bus
 /** Time on the bus is counted in ticks of this length; see backing/nats/ticker.ts. */
 export const busTickMs = 50;
+/** How long a call of the roll waits for answers. */
+export const rollCallMs = 500;
+/** How long each question about the state of a fleet may take. */
+export const fleetQuestionMs = 4_000;
 /** After a second without any heartbeat, requests are refused at once. */
 export const busSilenceMsMax = 1_000;
 /** A process that has listened for less than this does not yet know all others, and scatters no request. */

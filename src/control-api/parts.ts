@@ -1,5 +1,6 @@
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
+import type { FleetView } from "../backing/fleet-state.ts";
 import type { ServiceView } from "../process/service-state.ts";
 import type { SafeFetch } from "../http/outbound/safe-fetch.ts";
 import type { ProbeFetch } from "../connectors/connections/probe.ts";
@@ -70,6 +71,8 @@ export interface ControlParts {
   topUps: TopUpParts | null;
   /** The state of this process. */
   serviceState(): Promise<ServiceView>;
+  /** The state of all processes and of what they share. */
+  fleetState(): Promise<FleetView>;
   /** Notifies every process, after the commit. */
   notify(topic: Notification): void;
 }

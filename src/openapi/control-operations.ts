@@ -94,6 +94,7 @@ const controlTags = {
     "audit",
     "secrets",
     "service",
+    "status",
   ],
   "control-inference": [
     "credit",

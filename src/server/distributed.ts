@@ -5,6 +5,7 @@ import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
 import { openBacking } from "../backing/open-backing.ts";
 import { openOwnDatabase } from "../backing/open-own-database.ts";
 import { migrate, MigrationError } from "../backing/migrate.ts";
+import { answerRollCalls } from "../backing/roll-call.ts";
 import type { Config } from "../config.ts";
 import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { firstStart, type FirstStart } from "../control-api/first-start.ts";
@@ -35,6 +36,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const connectors = new CatalogCache({ sql: backing.sql, folder: config.catalogDir, clock, log });
   const front = openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
   stack.use(startDeliveries({ ...backing, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
+  stack.use(answerRollCalls("gateway", { ...backing, clock, log }));
   const stop = new AbortController();
   const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
   const publishing = preparing.then(

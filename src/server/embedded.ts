@@ -13,6 +13,7 @@ import { EmbeddedBus } from "../backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
 import { migrate } from "../backing/migrate.ts";
+import { answerRollCalls } from "../backing/roll-call.ts";
 import type { Config } from "../config.ts";
 import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { lockAccount } from "../accounts/members/member-store.ts";
@@ -59,6 +60,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));
   stack.use(startDeliveries({ sql, bus, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
+  stack.use(answerRollCalls("service", { bus, clock, log }));
   stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
   const front = openFront({
     config,

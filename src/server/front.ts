@@ -6,6 +6,7 @@ import { AdmissionClient } from "../gateway/admission/client/client.ts";
 import { makeApp } from "./app.ts";
 import type { Backing, Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
+import { fleetRoles, fleetState } from "../backing/fleet-state.ts";
 import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
 import { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
@@ -17,7 +18,7 @@ import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts"
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
 import { serviceState } from "../process/service-state.ts";
-import { runChecks, type Check, type Health } from "../process/health.ts";
+import { runChecks, watchHealth, type Check, type Health } from "../process/health.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/workbench.ts";
@@ -111,7 +112,7 @@ export function openFront(parts: FrontParts): Front {
     isOperator: operator.isOperator.bind(operator),
   };
   observeGateway(gateway, health.checks);
-  const app = makeApp({ gateway, health, ...planeParts(parts, gateway, operator) });
+  const app = makeApp({ gateway, health, ...planeParts(parts, gateway, { operator, health }) });
   return {
     app,
     gateway,
@@ -143,7 +144,11 @@ function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway, p
 }
 
 /** The parts of the other APIs. */
-function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorAuthenticator) {
+function planeParts(
+  parts: FrontParts,
+  gateway: Gateway,
+  { operator, health }: { operator: OperatorAuthenticator; health: Health },
+) {
   const { config, connectors: catalogCache, clock, log } = parts;
   const disk = new DiskSpaceGuard(clock, freeBytesOf(parts.folder));
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
@@ -151,7 +156,9 @@ function planeParts(parts: FrontParts, gateway: Gateway, operator: OperatorAuthe
   const { sql } = parts.backing;
   const authenticators = config.console ? [operator, new SessionAuthenticator({ sql, clock })] : [operator];
   const topUps = openTopUps({ ...parts, admission: gateway.admission });
-  const control = { ...controlParts(parts, gateway), authenticators, sboms, callHosts, topUps };
+  const roles = config.backends.mode === "embedded" ? ["service"] : fleetRoles;
+  const state = fleetState({ backing: parts.backing, clock, health: watchHealth(health), roles });
+  const control = { ...controlParts(parts, gateway), fleetState: state, authenticators, sboms, callHosts, topUps };
   const console = { control, operator, passwords: new Passwords(clock), sendsMail: config.mail !== null };
   return {
     control,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migrateSchema } from "../../scripts/weir/migrate-schema.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
@@ -15,6 +16,8 @@ interface Opened extends AsyncDisposable {
   sql: Database;
   /** Another connection to the same database; null where there is only one. */
   other: Database | null;
+  /** null: the embedded database. */
+  url: Secret | null;
 }
 
 async function openEmbedded(): Promise<Opened> {
@@ -23,6 +26,7 @@ async function openEmbedded(): Promise<Opened> {
   return {
     sql: database.sql,
     other: null,
+    url: null,
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
       await rm(home, { recursive: true, force: true });
@@ -38,7 +42,7 @@ async function openServer(): Promise<Opened> {
   );
   const kept = stack.move();
   if (!one || !two) throw new Error("Two connections were to be opened");
-  return { sql: one.sql, other: two.sql, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { sql: one.sql, other: two.sql, url: new Secret(server.url), [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 const kinds = [
@@ -115,6 +119,17 @@ for (const { name, open, skipped } of kinds) {
       expect(await failureOf(migrate(opened.sql, bad))).toContain("syntax error");
       expect(await opened.sql`SELECT 1 FROM pg_tables WHERE tablename IN ('third', 'fourth')`).toHaveLength(0);
       expect(await migrate(opened.sql, known)).toEqual([]);
+    });
+
+    test("weir migrate says what it applied, that nothing is missing, and what failed", async () => {
+      if (opened.url === null) return;
+      const refused = await migrateSchema(opened.url);
+      expect(refused.body["ok"]).toBe(false);
+      expect(refused.errors.join()).toContain("The database is newer than this version of Weir");
+      await opened.sql.unsafe("DROP SCHEMA public CASCADE; CREATE SCHEMA public").simple();
+      const { text, body } = await migrateSchema(opened.url);
+      expect(text).toStartWith("Applied:\n0001-ledger.sql\n");
+      expect(await migrateSchema(opened.url)).toMatchObject({ body: { ok: true, applied: [], newest: body["newest"] } });
     });
   });
 }

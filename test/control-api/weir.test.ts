@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { isRemote, isSending } from "../../scripts/weir/verb.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { endpoints } from "../../src/control-api/endpoints.ts";
+import { version } from "../../src/process/service-state.ts";
 import { Control, objectOf, operatorToken } from "../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { Weir, type Outcome } from "../support/weir.ts";
@@ -275,4 +276,17 @@ describe("the command line as a process", () => {
     await other.stop(true);
     expect([code, error]).toEqual([1, `weir: The server at ${url} is not Weir's control API: status 404\n`]);
   });
+});
+
+test("status exits 1 for a problem and shows what runs, and --version shows the version alone", async () => {
+  const control = new Control(database.sql);
+  await using own = new Weir(control);
+  const well = await own.run("status");
+  expect([well.code, well.error]).toEqual([0, ""]);
+  expect(well.out).toMatch(/^state +ok\n[^]*schema +0035-last\.sql\n[^]*PROCESS[^]*service {2}0 {8}here {2}1 /);
+  control.fleet = { ...control.fleet, ok: false, problems: ["No process answers as metering"] };
+  const ill = await own.run("status");
+  expect(ill.code).toBe(1);
+  expect(ill.out).toContain("1 problem\n                     No process answers as metering\n");
+  expect(await own.run("--version")).toEqual({ code: 0, out: `${version}\n`, error: "" });
 });

@@ -5,7 +5,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { freePort } from "../../scripts/services/free-port.ts";
-import { identityOf } from "../../src/process/process-identity.ts";
+import type { FleetView } from "../../src/backing/fleet-state.ts";
+import { identityOf } from "../../src/process/lock/process-identity.ts";
 import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
@@ -143,6 +144,14 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
   test("the output, which log collectors store, contains the path of the file with the first keys, but not the keys", () => {
     expect(fleet.output()).toContain(`The first keys are in "${join(dataDir, "first-keys")}"`);
     expect(fleet.output()).not.toMatch(/platform-(api|mcp)-[0-9a-f]/);
+  });
+
+  test("weir status names every process of the fleet, and finds nothing wrong", async () => {
+    const headers = { authorization: `Bearer ${readFileSync(join(dataDir, "operator-token"), "utf8").trim()}` };
+    const state = (await (await fetch(`http://127.0.0.1:${port}/api/console/status`, { headers })).json()) as FleetView;
+    expect(state).toMatchObject({ ok: true, problems: [], schema: { missing: [], unknown: [] } });
+    const roles = state.processes.map(({ role }) => role);
+    expect(roles).toEqual(["admission", "admission", "gateway", "gateway", "mailer", "metering", "prober", "scanner"]);
   });
 
   test("a second supervisor on the same folder exits with 1, names the first, and harms nothing", async () => {

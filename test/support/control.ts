@@ -1,6 +1,7 @@
 /** The control API over a database, without a network: what a client with the operator token sees. */
 import { pino } from "pino";
 import { controlApi } from "../../src/control-api/api.ts";
+import type { FleetView } from "../../src/backing/fleet-state.ts";
 import type { ControlParts, CreditPosition } from "../../src/control-api/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import type { Authenticator } from "../../src/accounts/members/authenticator.ts";
@@ -45,6 +46,16 @@ export class Control {
   readonly refreshed: string[] = [];
   /** What the API wrote to its log. */
   readonly logged: string[] = [];
+  /** The state of the fleet. */
+  fleet: FleetView = {
+    ok: true,
+    problems: [],
+    version: "0",
+    ready: true,
+    processes: [{ role: "service", version: "0", host: "here", pid: 1, started_at: "2026-01-01T00:00:00Z" }],
+    schema: { newest: "0035-last.sql", missing: [], unknown: [] },
+    settlements_waiting: 0,
+  };
   /** The counters' reply; null: none. */
   position: CreditPosition | null = null;
   /** The connector catalog for connections. */
@@ -100,6 +111,7 @@ export class Control {
         dependencies: { database: "ok" },
         alarms: [],
       }),
+      fleetState: async () => this.fleet,
       topUps: null,
       notify: this.notified.notify,
     };

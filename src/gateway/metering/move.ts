@@ -77,7 +77,10 @@ export async function requireMoved(sql: Database): Promise<void> {
 export async function requireFinished(sql: Database): Promise<void> {
   await requireMoved(sql);
   if ((await selectMove(sql)) === null) return;
-  throw new DomainError("conflict", "The tables of the version before are still there: drop them by `migrate --finish` first");
+  throw new DomainError(
+    "conflict",
+    "The tables of the version before are still there: drop them by `migrate rows --finish` first",
+  );
 }
 
 interface BackgroundMoveParts extends Omit<MoveParts, "batchMax"> {

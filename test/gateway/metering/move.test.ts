@@ -265,7 +265,7 @@ describe.each(databases)("the move of older rows on $name", ({ name, openBefore,
     expect(await retain()).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
     await move(false);
     const { status, body } = await retain();
-    expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining("migrate --finish")]);
+    expect([status, JSON.stringify(body)]).toEqual([409, expect.stringContaining("migrate rows --finish")]);
     await move(true);
     expect(await retain()).toMatchObject({ status: 200 });
   });

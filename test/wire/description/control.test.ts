@@ -63,6 +63,7 @@ test("workspaces, members and accounts match the document", async () => {
 test("sessions, second factors and the state of the service match the document", async () => {
   await askSessions(api, { url: on.fleet.url(), email: "owner@example.test" });
   await ask("get /api/console/service", 200);
+  await ask("get /api/console/status", 200);
 });
 
 test("keys and credit match the document", async () => {

@@ -1,3 +1,5 @@
+import type { FleetView } from "../../../../src/backing/fleet-state.ts";
+import { statusText } from "../../print-status.ts";
 import type { Verb } from "../../verb.ts";
 
 export const serviceVerbs: readonly Verb[] = [
@@ -8,5 +10,14 @@ export const serviceVerbs: readonly Verb[] = [
     method: "GET",
     path: "/service",
     flags: [],
+  },
+  {
+    noun: "status",
+    verb: "",
+    summary: "Show what runs, in which version and on which schema, and what waits for the ledger; exits 1 if there is a problem",
+    method: "GET",
+    path: "/status",
+    flags: [],
+    show: (body) => statusText(body as FleetView),
   },
 ];

@@ -1,3 +1,5 @@
+import { readMigrationConfig } from "../../../../src/config.ts";
+import { migrateSchema } from "../../migrate-schema.ts";
 import { yes } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
@@ -8,6 +10,13 @@ export const migrateVerbs: readonly Verb[] = [
   {
     noun: "migrate",
     verb: "",
+    summary: "Bring the database of DATABASE_URL to this version's schema; no process of Weir needs to run",
+    flags: [],
+    local: () => migrateSchema(readMigrationConfig().databaseUrl),
+  },
+  {
+    noun: "migrate",
+    verb: "rows",
     summary: "Move the rows of the version before to their new table, and wait until they are moved",
     method: "POST",
     path: "/migrate",

@@ -1,3 +1,4 @@
+import { FleetView } from "../../../backing/fleet-state.ts";
 import { ServiceView } from "../../../process/service-state.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { NoFields } from "../../fields.ts";
@@ -12,6 +13,17 @@ export const serviceEndpoints: Endpoint[] = [
     async handle({ actors, parts }) {
       actors.operator("see the state of the service");
       return parts.serviceState();
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/status",
+    summary: "Show what runs: the processes with their versions, the database's schema, and what waits for the ledger",
+    fields: NoFields,
+    view: FleetView,
+    async handle({ actors, parts }) {
+      actors.operator("see the state of the service");
+      return parts.fleetState();
     },
   }),
 ];

@@ -1,0 +1,73 @@
+/** What an operator wants to know before and after a change: what runs, in which version, on which schema, and what is late. */
+import { Type, type Static } from "@sinclair/typebox";
+import { withDeadline, type Clock } from "../kernel/clock.ts";
+import type { HealthState } from "../process/health.ts";
+import { version } from "../process/service-state.ts";
+import type { Backing } from "./backing.ts";
+import { fleetQuestionMs } from "./limits.ts";
+import { readSchemaState, SchemaView } from "./schema-state.ts";
+import { callRoll, RunningProcess } from "./roll-call.ts";
+
+export const FleetView = Type.Object({
+  ok: Type.Boolean({ description: "Whether there is no problem; `weir status` exits 1 otherwise" }),
+  problems: Type.Array(Type.String(), { description: "What needs a person, one sentence each" }),
+  version: Type.String({ description: "The version of the process that answers" }),
+  ready: Type.Boolean({ description: "Whether the process that answers can serve" }),
+  processes: Type.Array(RunningProcess, { description: "The processes that answered within half a second" }),
+  schema: Type.Union([SchemaView, Type.Null()], { description: "The database's schema; null: it cannot be read" }),
+  settlements_waiting: Type.Union([Type.Integer(), Type.Null()], {
+    description: "Settlements that are not in the ledger yet; null: it cannot be read",
+  }),
+});
+export type FleetView = Static<typeof FleetView>;
+
+interface Sources {
+  backing: Backing;
+  clock: Clock;
+  /** Of the process that answers. */
+  health: () => Promise<HealthState>;
+  /** The roles of which one process at least is to run. */
+  roles: readonly string[];
+}
+
+/** The roles of a fleet. */
+export const fleetRoles = ["gateway", "admission", "metering", "prober", "mailer", "scanner"] as const;
+
+/** Never rejects: what cannot be read is a problem. */
+export function fleetState({ backing, clock, health, roles }: Sources): () => Promise<FleetView> {
+  const ask = <T>(what: string, question: () => Promise<T>): Promise<T | null> =>
+    withDeadline(clock, fleetQuestionMs, what, question()).catch(() => null);
+  return async () => {
+    const [{ ready, states }, processes, schema, backlog] = await Promise.all([
+      health(),
+      ask("The roll", async () => callRoll({ ...backing, clock })),
+      ask("The schema", async () => readSchemaState(backing.sql)),
+      ask("The backlog", async () => backing.bus.backlog("settlements")),
+    ]);
+    const waiting = backlog?.messages ?? null;
+    const facts = { version, ready, processes: processes ?? [], schema, settlements_waiting: waiting };
+    const problems = [...partProblems(ready, states), ...schemaProblems(schema), ...processProblems(facts.processes, roles)];
+    if (waiting === null) problems.push("The queue of settlements cannot be read");
+    return { ok: problems.length === 0, problems, ...facts };
+  };
+}
+
+function partProblems(ready: boolean, states: Record<string, string>): string[] {
+  const failing = Object.entries(states).flatMap(([name, state]) => (state === "ok" ? [] : [`${name}: ${state}`]));
+  return ready || failing.length > 0 ? failing : ["The process that answers is stopping"];
+}
+
+function schemaProblems(schema: FleetView["schema"]): string[] {
+  if (schema === null) return ["The database's schema cannot be read"];
+  const { missing, unknown } = schema;
+  const older = `The database lacks ${missing.length} of this version's migrations: weir migrate applies them`;
+  const newer = `The database has ${unknown.length} migrations that this version does not know: a newer version was started`;
+  return [...(missing.length > 0 ? [older] : []), ...(unknown.length > 0 ? [newer] : [])];
+}
+
+function processProblems(processes: readonly RunningProcess[], roles: readonly string[]): string[] {
+  const missing = roles.filter((role) => !processes.some((process) => process.role === role));
+  const versions = [...new Set(processes.map((process) => process.version))].toSorted();
+  const mixed = versions.length > 1 ? [`Several versions run: ${versions.join(", ")}`] : [];
+  return [...missing.map((role) => `No process answers as ${role}`), ...mixed];
+}
