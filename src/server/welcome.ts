@@ -4,7 +4,8 @@ import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import type { FirstStart } from "../control-api/first-start.ts";
 
-type Address = Pick<Config, "host" | "port" | "sandbox" | "slug">;
+type Address = Pick<Config, "publicUrl" | "sandbox" | "slug">;
+type Destination = Pick<Config, "dataDir" | "firstKeys">;
 type Keys = Pick<FirstStart, "key" | "toolsKey">;
 
 interface Greeting {
@@ -14,39 +15,51 @@ interface Greeting {
   signInUrl?: string | null;
 }
 
-export function welcome(address: Address, greeting: Greeting): void {
-  console.log(greetingText(address, greeting));
+/** Of one process. With `FIRST_KEYS=file` its output has neither the keys nor the link: a file that only its owner can read has them. */
+export function welcome(config: Address & Destination, greeting: Greeting): void {
+  const { first, signInUrl = null } = greeting;
+  if (config.firstKeys !== "file") return console.log(greetingText(config, greeting));
+  console.log(pages(config));
+  if (first !== null)
+    writeApart(config, { name: "first-keys", what: "The first keys are", text: greetingText(config, greeting) });
+  else if (signInUrl !== null)
+    writeApart(config, { name: "sign-in-link", what: "A link that signs in once is", text: `${signInUrl}\n` });
 }
 
 /** What a start prints: the pages, the link to sign in, and the keys if they are new. */
-export function greetingText({ host, port, sandbox, slug }: Address, { first, signInUrl = null }: Greeting): string {
-  const url = urlOf({ host, port });
-  const keys = first === null ? laterStart : firstStart({ url, ...first, sandbox, slug });
+export function greetingText(address: Address, { first, signInUrl = null }: Greeting): string {
+  const { sandbox, slug } = address;
+  const keys = first === null ? laterStart : firstStart({ url: address.publicUrl, ...first, sandbox, slug });
+  const link = signInUrl === null ? "" : `Sign in with this link, which works once:\n\n  ${signInUrl}\n\n`;
+  return `${pages(address)}
+${link}${keys}`;
+}
+
+function pages({ publicUrl: url }: Pick<Address, "publicUrl">): string {
   return `
 Weir is ready at ${url}
 
   ${url}/            what it offers, and whether it works
   ${url}/connectors  the connector catalog
   ${url}/reference   the API reference
-
-${signInUrl === null ? "" : `Sign in with this link, which works once:\n\n  ${signInUrl}\n\n`}${keys}`;
+`;
 }
 
-/**
- * For a fleet: prints the keys on a terminal only. Elsewhere log collectors would keep them, so a file in the data folder that only its
- * owner can read gets them.
- */
-export function welcomeFleet(config: Address & Pick<Config, "dataDir">, first: Keys): void {
-  if (process.stdout.isTTY) return welcome(config, { first });
-  const path = join(resolve(config.dataDir), "first-keys");
+/** Of a fleet: prints the keys on a terminal, unless the operator chose another place. */
+export function welcomeFleet(config: Address & Destination, first: Keys): void {
+  const { firstKeys } = config;
+  if (firstKeys === "output" || (firstKeys === null && process.stdout.isTTY)) return console.log(greetingText(config, { first }));
+  const text = firstStart({ ...config, ...first, url: config.publicUrl });
+  writeApart(config, { name: "first-keys", what: "The first keys are", text });
+}
+
+/** Log collectors would keep what is printed, so a file in the data folder that only its owner can read gets it. */
+function writeApart({ dataDir }: Destination, { name, what, text }: { name: string; what: string; text: string }): void {
+  const path = join(resolve(dataDir), name);
   // An existing file would keep its permissions.
   rmSync(path, { force: true });
-  writeFileSync(path, firstStart({ ...config, ...first, url: urlOf(config) }), { mode: 0o600, flag: "wx" });
-  console.log(`The first keys are in "${path}", which only its owner can read: copy them, then remove it`);
-}
-
-function urlOf({ host, port }: Pick<Config, "host" | "port">): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  writeFileSync(path, text, { mode: 0o600, flag: "wx" });
+  console.log(`${what} in "${path}", which only its owner can read: copy what you need, then remove the file`);
 }
 
 const laterStart = `Keys are stored as hashes, so none can be shown again. Another one:
