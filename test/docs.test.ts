@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
+import { secretVariables } from "../src/process/environment/secret-variables.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
 
 const limitFiles = [...new Bun.Glob("**/limits.ts").scanSync(new URL("../src", import.meta.url).pathname)];
@@ -67,7 +68,14 @@ describe("docs/operations.md", () => {
     readConfig(noticing);
     readClientConfig(noticing);
     readMcpConfig(noticing);
-    expect(written.map(([name]) => name).toSorted()).toEqual([...asked].toSorted());
+    const inFiles = new Set(secretVariables.map((name) => `${name}_FILE`));
+    expect(written.map(([name]) => name).toSorted()).toEqual([...asked].filter((name) => !inFiles.has(name)).toSorted());
+  });
+
+  test("names each variable that may come in a file", () => {
+    const text = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
+    const [, list = ""] = /^### Secrets in files\n([^#]*)/m.exec(text) ?? [];
+    expect([...list.matchAll(/`([A-Z_]+)_FILE`/g)].map(([, name]) => name).toSorted()).toEqual([...secretVariables].toSorted());
   });
 
   test("shows the default of each that has one", () => {
