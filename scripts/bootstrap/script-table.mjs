@@ -19,5 +19,6 @@ export const scripts = {
   screenshots: { file: "test/browser/screenshots/main.ts", packages: "all", service: true },
   simulate: { file: "scripts/simulate.ts", packages: "all", service: false },
   alerts: { file: "scripts/alerts.ts", packages: "production", service: false },
+  "check-deploy": { file: "scripts/check-deploy.ts", packages: "all", service: false },
   mutations: { file: "scripts/mutations.ts", packages: "all", service: false },
 };

@@ -1,0 +1,40 @@
+/**
+ * `npm run check-deploy`: checks the files in deploy/ by the tools that read them. A check whose tool this machine lacks is skipped, and
+ * the output says so. `-- --build-image NAME --base-image NAME` names other base images, where a registry is out of reach.
+ */
+import { parseArgs } from "node:util";
+import { runAtEnd } from "../test/support/processes/at-end.ts";
+import { checkBalancer } from "./check-deploy/balancer.ts";
+import { checkChart } from "./check-deploy/chart.ts";
+import { checkCompose } from "./check-deploy/compose.ts";
+import { checkImage } from "./check-deploy/image.ts";
+import { ToolMissingError } from "./check-deploy/tool.ts";
+import { checkUnits } from "./check-deploy/units.ts";
+
+const options = { "build-image": { type: "string" }, "base-image": { type: "string" } } as const;
+const { values } = parseArgs({ options });
+const images = { build: values["build-image"] ?? null, base: values["base-image"] ?? null };
+
+/** Each gives what it saw, in one line. */
+const checks: [string, () => Promise<string>][] = [
+  ["units", checkUnits],
+  ["balancer", checkBalancer],
+  ["chart", checkChart],
+  ["compose", checkCompose],
+  ["image", () => checkImage(images)],
+];
+
+const tally = { passed: 0, failed: 0, skipped: 0 };
+for (const [name, check] of checks) {
+  try {
+    console.log(`ok      ${name}: ${await check()}`);
+    tally.passed++;
+  } catch (error) {
+    const isSkipped = error instanceof ToolMissingError;
+    console.log(`${isSkipped ? "skipped" : "FAILED "} ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    tally[isSkipped ? "skipped" : "failed"]++;
+  }
+}
+await runAtEnd();
+console.log(`${tally.passed} passed, ${tally.failed} failed, ${tally.skipped} skipped`);
+process.exit(tally.failed === 0 ? 0 : 1);

@@ -1,0 +1,51 @@
+/** Builds the image, starts it once as compose would, and stops it. */
+import { run, toolOf } from "./tool.ts";
+
+interface Images {
+  build: string | null;
+  base: string | null;
+}
+
+const startMsMax = 60_000;
+const lookMs = 500;
+const name = "weir-check";
+/** Keys of both kinds, and the link that signs in. */
+const secrets = /-(api|mcp)-[0-9a-f]{16}|\/console\/link\//;
+const confined = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"];
+
+export async function checkImage({ build, base }: Images): Promise<string> {
+  const tool = toolOf("podman", "docker");
+  const bases = [
+    ...(build ? ["--build-arg", `BUILD_IMAGE=${build}`] : []),
+    ...(base ? ["--build-arg", `BASE_IMAGE=${base}`] : []),
+  ];
+  await run([tool, "build", "--file", "deploy/Dockerfile", "--tag", name, ...bases, "."]);
+  await run([tool, "run", "--detach", "--name", name, "--volume", `${name}:/data`, "--env", "CONSOLE=on", ...confined, name]);
+  try {
+    await untilHealthy(tool);
+    const status = await run([tool, "exec", name, "weir", "status"]);
+    const keys = await run([tool, "exec", name, "cat", "/data/first-keys"]);
+    if (!secrets.test(keys)) throw new Error("The file first-keys has no keys");
+    const startedMs = performance.now();
+    await run([tool, "stop", "--time", "75", name]);
+    const stoppedMs = performance.now() - startedMs;
+    const code = await run([tool, "inspect", "--format", "{{.State.ExitCode}}", name]);
+    const log = await run([tool, "logs", name]);
+    if (code !== "0" || !log.includes('"event":"stopped"')) throw new Error(`It ended with ${code} on SIGTERM:\n${log}`);
+    if (secrets.test(log)) throw new Error("Its log shows keys or a link that signs in");
+    return `${tool} builds it; it serves with a read-only root, says "${status.split("\n")[0]}", and stops in ${Math.round(stoppedMs)} ms`;
+  } finally {
+    await run([tool, "rm", "--force", name]);
+    await run([tool, "volume", "rm", name]);
+  }
+}
+
+async function untilHealthy(tool: string): Promise<void> {
+  const endsAt = performance.now() + startMsMax;
+  for (;;) {
+    const problem = await run([tool, "exec", name, "bun", "scripts/healthy.ts"]).then(() => null, String);
+    if (problem === null) return;
+    if (performance.now() > endsAt) throw new Error(`${problem}\n${await run([tool, "logs", name])}`);
+    await Bun.sleep(lookMs);
+  }
+}
