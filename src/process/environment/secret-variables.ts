@@ -18,6 +18,7 @@ export const secretVariables = [
   "STRIPE_SECRET_KEY",
   "STRIPE_WEBHOOK_SECRET",
   "OIDC_CLIENT_SECRET",
+  "OTEL_EXPORTER_OTLP_HEADERS",
   "WEIR_TOKEN",
   "WEIR_TOOLS_KEY",
 ] as const;

@@ -1,6 +1,7 @@
 import { isLoopback } from "../../kernel/server-address.ts";
 import { Secret } from "../../kernel/secret.ts";
 import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { secretText } from "../environment/secret-variables.ts";
 import { ConfigError, integer, oneOf, text, type Environment } from "../variables.ts";
 
 /** Where traces and metrics are sent, over OTLP. The names of the variables are those of OpenTelemetry. */
@@ -25,7 +26,7 @@ export interface TelemetryConfig {
 export function readTelemetry(environment: Environment, plainTextHosts: string[]): TelemetryConfig | null {
   const endpoint = text(environment, "OTEL_EXPORTER_OTLP_ENDPOINT", "");
   const rest = {
-    headers: readHeaders(text(environment, "OTEL_EXPORTER_OTLP_HEADERS", "")),
+    headers: readHeaders(secretText(environment, "OTEL_EXPORTER_OTLP_HEADERS") ?? ""),
     service: text(environment, "OTEL_SERVICE_NAME", "weir"),
     traces: oneOf(environment, "OTEL_TRACES_EXPORTER", "otlp", ["otlp", "none"]) === "otlp",
     metrics: oneOf(environment, "OTEL_METRICS_EXPORTER", "otlp", ["otlp", "none"]) === "otlp",
