@@ -1,4 +1,5 @@
 /** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
+import { addressesIn } from "../../src/kernel/server-address.ts";
 import { secretText, secretVariables } from "../../src/process/environment/secret-variables.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -109,6 +110,8 @@ function howMuch(role: string, name: string): Share {
 
 function shareOf(name: string, value: string, how: Share): Shared {
   if (how === "nothing") return [];
+  if (how === "whole") return [[name, value]];
   // Parsers of addresses take all up to the last @ before the path as user and password.
-  return [[name, how === "whole" ? value : value.replace(/^(\w+:\/\/)[^/?#]*@/, "$1")]];
+  const addresses = addressesIn(value).map((address) => address.replace(/^(\w+:\/\/)[^/?#]*@/, "$1"));
+  return [[name, addresses.join(",")]];
 }

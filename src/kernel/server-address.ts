@@ -12,6 +12,11 @@ const encryptedSchemes = ["tls:", "rediss:"];
 const encryptedModes = ["require", "verify-ca", "verify-full"];
 const plainModes = ["disable"];
 
+/** The addresses of several servers of one kind, separated by commas. A comma elsewhere, as in a password, separates nothing. */
+export function addressesIn(value: string): string[] {
+  return value.split(/\s*,\s*(?=\w+:\/\/)/);
+}
+
 /** @throws Error with the cause and without the address, which holds a password */
 export function readServerAddress(address: string): ServerAddress {
   const url = URL.parse(address);

@@ -1,5 +1,5 @@
 /** Reads the addresses of the servers of a fleet. */
-import { addressProblem } from "../../kernel/server-address.ts";
+import { addressesIn, addressProblem } from "../../kernel/server-address.ts";
 import { Secret } from "../../kernel/secret.ts";
 import { secretText } from "./secret-variables.ts";
 import { ConfigError, text, type Environment } from "../variables.ts";
@@ -29,14 +29,16 @@ export function readBackends(environment: Environment): Backends {
   );
 }
 
-/** The value holds a password, so the error shows an example instead. */
+/** One address, or those of several nodes of a Redis Cluster. The value holds a password, so the error shows an example instead. */
 function serviceUrl(environment: Environment, name: keyof typeof serviceUrls, plainTextHosts: string[]): Secret | null {
   const value = secretText(environment, name);
   if (value === undefined) return null;
   const { scheme, example } = serviceUrls[name];
-  if (!scheme.test(value)) throw new ConfigError(`${name} is not an address such as ${example}`);
-  const problem = addressProblem(value, { example, plainTextHosts });
-  if (problem !== null) throw new ConfigError(`${name} ${problem}`);
+  for (const address of name === "REDIS_URL" ? addressesIn(value) : [value]) {
+    if (!scheme.test(address)) throw new ConfigError(`${name} is not an address such as ${example}`);
+    const problem = addressProblem(address, { example, plainTextHosts });
+    if (problem !== null) throw new ConfigError(`${name} ${problem}`);
+  }
   return new Secret(value);
 }
 
