@@ -11,17 +11,18 @@ export interface RedisOptions {
   /** Its append-only file, its password and its log. */
   folder: string;
   port?: number;
-  /** A Redis Cluster of one server that has all slots: it refuses commands over several slots. */
-  cluster?: boolean;
+  /** A Redis Cluster of one server that has all slots; or a node of one, without slots, which fails so soon after its last word. */
+  cluster?: true | { password: string; nodeTimeoutMs: number };
 }
 
 const slots = 16_384;
 const clusterBusOffset = 10_000;
 
 /** A Redis server on loopback with a password, which forgets at most the last second and never evicts. */
-export async function startRedis({ program, folder, port: wanted, cluster = false }: RedisOptions): Promise<Server> {
+export async function startRedis({ program, folder, port: wanted, cluster }: RedisOptions): Promise<Server> {
   const port = wanted ?? (await freePort({ alsoOffset: clusterBusOffset }));
-  const { home, password } = await openFolder(folder, null);
+  const member = cluster === true ? undefined : cluster;
+  const { home, password } = await openFolder(folder, null, member?.password);
   const config = join(home, "redis.conf");
   const settings = [
     `bind 127.0.0.1`,
@@ -34,7 +35,8 @@ export async function startRedis({ program, folder, port: wanted, cluster = fals
     `maxmemory-policy noeviction`,
     // Frees large expired windows in another thread than the one that replies.
     `lazyfree-lazy-expire yes`,
-    ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip 127.0.0.1`] : []),
+    ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip 127.0.0.1`, `cluster-require-full-coverage no`] : []),
+    ...(member ? [`masterauth ${password}`, `repl-diskless-sync-delay 0`, `cluster-node-timeout ${member.nodeTimeoutMs}`] : []),
   ];
   await writeFile(config, settings.join("\n"), { mode: 0o600 });
   const ask = (command: string, expect: RegExp) =>
@@ -51,7 +53,7 @@ export async function startRedis({ program, folder, port: wanted, cluster = fals
     abortSignal: "SIGKILL",
     ready: async () => {
       await ask("PING", /\+PONG/);
-      if (cluster) await holdAllSlots(ask);
+      if (cluster === true) await holdAllSlots(ask);
     },
   });
 }

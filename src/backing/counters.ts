@@ -101,7 +101,9 @@ export type AdmitReply =
    * Data of the ledger is missing. `workspace`: all of it, `load` it. `month`, `key`: what a ready workspace or the key spent in
    * the batch's month is not known yet; push it with `resolveMany`, where no rows mean 0. `budget`: the same of the request's budgets.
    */
-  | { outcome: "not_ready"; what: "workspace" | "month" | "key" | "budget" };
+  | { outcome: "not_ready"; what: "workspace" | "month" | "key" | "budget" }
+  /** The part of the store that has this workspace did not answer, others did. As with CountersUnavailableError, it may have decided. */
+  | { outcome: "unreachable" };
 
 export interface AdmitBatch {
   /** The UTC month that the sender assumes; the store checks it by its own clock. */
@@ -203,11 +205,11 @@ export class CountersUnavailableError extends Error {
 }
 
 export interface Counters extends AsyncDisposable {
-  /** Decides each request in order, each atomically. A refusal changes nothing. Throws CountersUnavailableError: outcome unknown. */
+  /** Decides each request in order, each atomically. A refusal changes nothing. Throws CountersUnavailableError: all outcomes unknown. */
   admitMany(batch: AdmitBatch): Promise<AdmitBatchReply>;
   /**
    * The only method that releases holds: settle, void, expire, unknown; and the fenced push. Idempotent. Returns the amount that
-   * each resolve freed. Works on a workspace that is not ready, too: it leaves tombstones, and newer values survive a later `load`.
+   * each resolve freed. Throws CountersUnavailableError when a part of the store did not answer, after the other parts are done. Works on a workspace that is not ready, too: it leaves tombstones, and newer values survive a later `load`.
    * The first push of a month to a workspace drops the totals of months before the previous one, and budgets without holds.
    */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;

@@ -10,6 +10,14 @@ export const workerHeartbeatMs = 100;
 export const workerSilenceMsMax = 300;
 export const messagesInFlightPerWorker = 2;
 export const countersDeadlineMs = 250;
+/** How often the nodes of a Redis Cluster are asked which of them has which slots. */
+export const clusterPollMs = 500;
+/** The pause before a workspace is looked for again, whose slot is on its way. */
+export const clusterRetryMs = 20;
+/** For so long a master counts after most masters said that it has not failed. */
+export const clusterLeaseMs = 2_000;
+/** A lease, an answer and a call: then nobody asks any more the failed master whose place another took. */
+export const clusterTakeoverMs = clusterLeaseMs + 2 * countersDeadlineMs;
 export const databaseDeadlineMs = 5_000;
 /** A reservation outlives the longest stream by five minutes, then the sweeper may expire it. */
 export const holdMs = 1_200_000;

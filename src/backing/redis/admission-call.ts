@@ -3,41 +3,30 @@ import type { AdmitBatch, AdmitRequest, Budget } from "../counters.ts";
 import { dayAfter, monthBounds, type Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { holdMs, rateWindowMs, tombstoneMs } from "../limits.ts";
-import { baseName, callsFor } from "./calls.ts";
+import { baseName } from "./base-name.ts";
 import { budgetField, headField, keyMonthField, monthField, windowField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 
 /** A request with its place in the batch: a call has them by workspace. */
-type Placed = [place: number, request: AdmitRequest];
+export type Placed = [place: number, request: AdmitRequest];
 
-export interface AdmissionCall {
-  key: string;
-  values: (string | Buffer)[];
-  /** In the order of the replies. */
-  placed: Placed[];
-}
-
-/** @param store the store's current run, and whether a call must stay within a cluster's slot */
-export function admissionCalls(
-  { month, day = 0, requests }: AdmitBatch,
-  store: { run: number; clustered: boolean },
-): AdmissionCall[] {
+/**
+ * @param workspaces each with its requests; the replies are in this order
+ * @param node its current run, and whether it may lack some of the workspaces
+ */
+export function admissionValues(
+  { month, day = 0 }: Pick<AdmitBatch, "month" | "day">,
+  workspaces: readonly (readonly [WorkspaceId, Placed[]])[],
+  node: { run: number; isOfCluster: boolean },
+): (string | Buffer)[] {
   const { startMs, endMs } = monthBounds(month);
-  const byWorkspace = placedByWorkspace(requests);
-  return callsFor(byWorkspace.keys(), store.clustered).map((workspaces) => {
-    const numbers = [workspaces.length, store.run, startMs, endMs, holdMs, rateWindowMs, tombstoneMs];
-    const packing: Packing = { texts: [], numbers };
-    const called: Placed[] = [];
-    for (const workspace of workspaces) {
-      const placed = byWorkspace.get(workspace) ?? [];
-      packRequests(packing, { workspace, month, day, placed });
-      called.push(...placed);
-    }
-    return { key: baseName(workspaces[0]), values: packedArguments(packing), placed: called };
-  });
+  const count = node.isOfCluster ? -workspaces.length : workspaces.length;
+  const packing: Packing = { texts: [], numbers: [count, node.run, startMs, endMs, holdMs, rateWindowMs, tombstoneMs] };
+  for (const [workspace, placed] of workspaces) packRequests(packing, { workspace, month, day, placed });
+  return packedArguments(packing);
 }
 
-function placedByWorkspace(requests: AdmitRequest[]): Map<WorkspaceId, Placed[]> {
+export function placedByWorkspace(requests: readonly AdmitRequest[]): Map<WorkspaceId, Placed[]> {
   const byWorkspace = new Map<WorkspaceId, Placed[]>();
   for (const [place, request] of requests.entries()) {
     const placed = byWorkspace.get(request.workspace);

@@ -42,6 +42,7 @@ const outcomes: ((reply: ReplyReader, decided: DecidedRequest) => AdmitReply)[] 
     if (budget === undefined) throw new Error("Cannot read a function's reply: it names a budget that its request does not have");
     return { outcome: budget.refusal, headroom: reply.nano(), budget: budget.name, window: windowIn(reply) };
   },
+  () => ({ outcome: "unreachable" }),
 ];
 
 export function readAdmission(reply: ReplyReader, decided: DecidedRequest): AdmitReply {

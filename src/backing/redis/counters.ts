@@ -17,19 +17,22 @@ import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { countersDeadlineMs } from "../limits.ts";
-import { admissionCalls, type AdmissionCall } from "./admission-call.ts";
+import { admissionValues, placedByWorkspace } from "./admission-call.ts";
 import { readAdmission } from "./admission-reply.ts";
-import { baseName } from "./calls.ts";
+import { baseName } from "./base-name.ts";
+import { callNodeOf, callNodes, type CallNode, type CallParts } from "./cluster/call-nodes.ts";
+import { RedisNodes } from "./cluster/redis-nodes.ts";
 import { loadRedisClient, type RedisLibrary } from "./connection/load-client.ts";
-import { RedisConnection } from "./connection/connection.ts";
 import { keyMonthField } from "./fields.ts";
 import { readHolds } from "./read-holds.ts";
-import { loadValues, windowValues } from "./load-call.ts";
-import { ReplyReader } from "./reply-reader.ts";
-import { resolveCalls, type ResolveCall } from "./resolve-call.ts";
-import { readFunctions, type FunctionLibrary } from "./function-library.ts";
+import { loadValues, windowCalls } from "./load-call.ts";
+import { ReplyReader, type ReplyElement } from "./reply-reader.ts";
+import { resolveValues } from "./resolve-call.ts";
+import { resolveRounds } from "./resolve-part.ts";
+import { readFunctions, type FunctionLibrary, type FunctionName } from "./function-library.ts";
 
 export interface DistributedCountersOptions {
+  /** Of one Redis, or of several nodes of a Redis Cluster, separated by commas. */
   url: Secret;
   clock: Clock;
   log: Logger;
@@ -45,75 +48,95 @@ export interface DistributedCountersOptions {
  */
 export async function openDistributedCounters(options: DistributedCountersOptions): Promise<Counters> {
   const connect = await loadRedisClient(options.client);
-  const redis = new RedisConnection({ ...options, connect, functions: options.functions ?? readFunctions() });
-  await redis.reached(countersDeadlineMs);
-  return new DistributedCounters(redis, options.clock);
+  const nodes = new RedisNodes({ ...options, connect, functions: options.functions ?? readFunctions() });
+  await nodes.reached(countersDeadlineMs);
+  return new DistributedCounters(nodes, options.clock);
 }
 
 class DistributedCounters implements Counters {
-  readonly #redis: RedisConnection;
+  readonly #nodes: RedisNodes;
   readonly #clock: Clock;
+  readonly #parts: CallParts;
 
-  constructor(redis: RedisConnection, clock: Clock) {
-    this.#redis = redis;
+  constructor(nodes: RedisNodes, clock: Clock) {
+    this.#nodes = nodes;
     this.#clock = clock;
+    this.#parts = { nodes, clock };
   }
 
   async admitMany(batch: AdmitBatch): Promise<AdmitBatchReply> {
     if (batch.requests.length === 0) return { now: await this.now(), replies: [] };
     const replies: AdmitReply[] = [];
-    const calls = admissionCalls(batch, this.#redis.server);
-    const clocks = await Promise.all(calls.map((call) => this.#admit(call, { month: batch.month, replies })));
+    const clocks: number[] = [];
+    const placed = placedByWorkspace(batch.requests);
+    const admit: CallNode = async (node, workspaces) => {
+      const asked = workspaces.map((workspace) => [workspace, placed.get(workspace) ?? []] as const);
+      const reply = new ReplyReader(await node.call("admit", { values: admissionValues(batch, asked, node) }));
+      const now = reply.number();
+      clocks.push(now);
+      const decided = { month: batch.month, now };
+      return asked.flatMap(([workspace, requests]) => {
+        for (const [place, request] of requests) replies[place] = readAdmission(reply, { request, ...decided });
+        return requests.some(([place]) => replies[place]?.outcome === "unreachable") ? [workspace] : [];
+      });
+    };
+    const failures = await callNodes(placed.keys(), admit, this.#parts);
+    if (clocks.length === 0) for (const error of failures.values()) throw error;
+    for (const workspace of failures.keys()) {
+      for (const [place] of placed.get(workspace) ?? []) replies[place] = { outcome: "unreachable" };
+    }
     return { now: Math.max(...clocks), replies };
   }
 
-  /** Puts each reply in its place in the batch. @returns the store's clock */
-  async #admit(call: AdmissionCall, { month, replies }: { month: Month; replies: AdmitReply[] }): Promise<number> {
-    const reply = new ReplyReader(await this.#redis.call("admit", call));
-    const now = reply.number();
-    for (const [place, request] of call.placed) replies[place] = readAdmission(reply, { request, month, now });
-    return now;
-  }
-
+  /** A workspace whose pushes failed keeps its holds: without the pushes its costs would count nowhere. */
   async resolveMany(batch: ResolveBatch): Promise<NanoUsd[]> {
     const freed: NanoUsd[] = [];
-    const release = async (call: ResolveCall): Promise<void> => {
-      const reply = new ReplyReader(await this.#redis.call("resolve", call));
-      for (const place of call.places) freed[place] = reply.nano();
-    };
-    for (const round of resolveCalls(batch, this.#redis.server.clustered)) await Promise.all(round.map(release));
+    const failed = new Map<WorkspaceId, unknown>();
+    for (const round of resolveRounds(batch)) {
+      const resolve: CallNode = async (node, workspaces) => {
+        const parts = workspaces.flatMap((workspace) => round.get(workspace) ?? []);
+        const reply = new ReplyReader(await node.call("resolve", { values: resolveValues(parts, node) }));
+        return parts.flatMap((part) => {
+          if (reply.number() === 0) return [part.workspace];
+          for (const [place] of part.resolve) freed[place] = reply.nano();
+          return [];
+        });
+      };
+      const workspaces = [...round.keys()].filter((workspace) => !failed.has(workspace));
+      for (const [workspace, error] of await callNodes(workspaces, resolve, this.#parts)) failed.set(workspace, error);
+    }
+    for (const error of failed.values()) throw error;
     return freed;
   }
 
   async beginLoad(workspace: WorkspaceId): Promise<string | null> {
-    const values = [String(this.#redis.server.run), newInternalId(this.#clock.now())];
-    const [begun] = await this.#redis.call("begin-load", { key: baseName(workspace), values });
+    const name = newInternalId(this.#clock.now());
+    const [begun] = await this.#call("begin-load", workspace, (run) => [String(run), name]);
     return begun === undefined ? null : String(begun);
   }
 
   /** Windows first and in calls of their own, for they may be long: no request is admitted before the last function has run. */
   async load(load: WorkspaceLoad): Promise<void> {
     assertCountable(load.account);
-    const key = baseName(load.account.workspace);
-    const { run } = this.#redis.server;
-    for (const values of windowValues(load.windows, run)) await this.#redis.call("merge-windows", { key, values });
-    const [outcome] = await this.#redis.call("load", { key, values: loadValues(load, run) });
+    const { workspace } = load.account;
+    for (const windows of windowCalls(load.windows))
+      await this.#call("merge-windows", workspace, (run) => [String(run), ...windows]);
+    const [outcome] = await this.#call("load", workspace, (run) => loadValues(load, run));
     if (outcome === "stale") assertCurrent(load, null);
   }
 
   async forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean> {
-    const values = [String(this.#redis.server.run), sequence.toString()];
-    const [outcome] = await this.#redis.call("forget", { key: baseName(workspace), values });
+    const [outcome] = await this.#call("forget", workspace, (run) => [String(run), sequence.toString()]);
     return outcome === "forgotten";
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {
-    const holds = readHolds(await this.#redis.call("holds", { key: baseName(workspace), values: [] }));
+    const holds = readHolds(await this.#call("holds", workspace, () => []));
     return holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
   }
 
   async overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]> {
-    return readHolds(await this.#redis.call("overdue", { key: baseName(workspace), values: [String(limit)] }));
+    return readHolds(await this.#call("overdue", workspace, () => [String(limit)]));
   }
 
   /** The month is a guess until Redis replies with its clock; a wrong guess costs a second call. */
@@ -133,8 +156,8 @@ class DistributedCounters implements Counters {
     key: KeyId | null;
     month: Month;
   }): Promise<CountedBalance & { now: number }> {
-    const values = [String(this.#redis.server.run), keyMonthField({ key: key ?? "", month })];
-    const reader = new ReplyReader(await this.#redis.call("read", { key: baseName(workspace), values }));
+    const field = keyMonthField({ key: key ?? "", month });
+    const reader = new ReplyReader(await this.#call("read", workspace, (run) => [String(run), field]));
     const now = reader.number();
     if (reader.atEnd) return { now, account: null, keySpent: null };
     const [balance, reserved, sequence] = [reader.nano(), reader.nano(), reader.nano()];
@@ -143,12 +166,18 @@ class DistributedCounters implements Counters {
   }
 
   async now(): Promise<number> {
-    const reader = new ReplyReader(await this.#redis.command(["TIME"]));
+    const reader = new ReplyReader(await this.#nodes.anyNode().command(["TIME"]));
     const [seconds, microseconds] = [reader.number(), reader.number()];
     return seconds * 1_000 + Math.floor(microseconds / 1_000);
   }
 
+  /** @param values the arguments for a node with this run */
+  #call(name: FunctionName, workspace: WorkspaceId, values: (run: number) => (string | Buffer)[]): Promise<ReplyElement[]> {
+    const key = baseName(workspace);
+    return callNodeOf(workspace, (node) => node.call(name, { key, values: values(node.run) }), this.#parts);
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
-    return this.#redis[Symbol.asyncDispose]();
+    return this.#nodes[Symbol.asyncDispose]();
   }
 }

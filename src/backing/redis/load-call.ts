@@ -35,14 +35,14 @@ export function loadValues({ begun, account, budgets = [], holds }: WorkspaceLoa
   return [begun ?? "", ...packedArguments(packing)];
 }
 
-/** The values of merge-windows.lua, for as many calls as the times need. */
-export function windowValues(windows: WorkspaceLoad["windows"], run: number): string[][] {
+/** The values of merge-windows.lua after the run, for as many calls as the times need. */
+export function windowCalls(windows: WorkspaceLoad["windows"]): string[][] {
   const calls: string[][] = [];
   let room = 0;
   for (const { key, times } of windows) {
     if (times.length === 0) continue;
     if (times.length > room) {
-      calls.push([String(run), String(rateWindowMs)]);
+      calls.push([String(rateWindowMs)]);
       room = timesPerCallMax;
     }
     calls.at(-1)?.push(key, distances(times));

@@ -1,35 +1,19 @@
 /** The arguments of resolve.lua: releases and pushes. */
-import type { ResolveBatch } from "../counters.ts";
 import { countableBalance } from "../credit-bound.ts";
 import { previousMonth } from "../../kernel/clock.ts";
 import { budgetKeptMs, rateWindowMs, tombstoneMs } from "../limits.ts";
-import { baseName, callsFor } from "./calls.ts";
+import { baseName } from "./base-name.ts";
 import { budgetField, headField, keyMonthField, monthField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 import { numberOf } from "./resolutions.ts";
-import { resolveRounds, type ResolvePart } from "./resolve-part.ts";
+import type { ResolvePart } from "./resolve-part.ts";
 
-export interface ResolveCall {
-  key: string;
-  values: (string | Buffer)[];
-  /** For each reply, the place of its resolve in the batch. */
-  places: number[];
-}
-
-/**
- * Rounds, one after the other, of calls that may be made at once.
- * @param clustered whether a call must stay within a cluster's slot
- */
-export function resolveCalls(batch: ResolveBatch, clustered: boolean): ResolveCall[][] {
-  return resolveRounds(batch).map((round) =>
-    callsFor(round.keys(), clustered).map((workspaces) => {
-      const packing: Packing = { texts: [], numbers: [workspaces.length, tombstoneMs, rateWindowMs, budgetKeptMs] };
-      const parts = workspaces.flatMap((workspace) => round.get(workspace) ?? []);
-      for (const part of parts) pack(packing, part);
-      const places = parts.flatMap(({ resolve }) => resolve.map(([place]) => place));
-      return { key: baseName(workspaces[0]), values: packedArguments(packing), places };
-    }),
-  );
+/** @param isOfCluster whether the node may lack some of the workspaces */
+export function resolveValues(parts: readonly ResolvePart[], { isOfCluster }: { isOfCluster: boolean }): (string | Buffer)[] {
+  const count = isOfCluster ? -parts.length : parts.length;
+  const packing: Packing = { texts: [], numbers: [count, tombstoneMs, rateWindowMs, budgetKeptMs] };
+  for (const part of parts) pack(packing, part);
+  return packedArguments(packing);
 }
 
 function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMonths, budgets }: ResolvePart): void {

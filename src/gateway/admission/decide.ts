@@ -123,6 +123,8 @@ export function replyFor(prepared: Prepared, admit: AdmitGeneration, reply: Admi
       return { kind: "refused", code: "billing_unavailable", message: "The request could not be admitted in time" };
     case "conflict":
       return { kind: "refused", code: "internal_error" };
+    case "unreachable":
+      return { kind: "refused", code: "billing_unavailable" };
     case "not_ready":
     case "wrong_month":
       return { kind: "again" };

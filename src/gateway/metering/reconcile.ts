@@ -40,20 +40,26 @@ export function startReconciliation(parts: ReconcileParts): AsyncDisposable {
   });
 }
 
-/** One round over all workspaces. @returns the credit that they have left */
+/**
+ * One round over all workspaces. @returns the credit that they have left
+ * @throws Error of the counters at the end, when some workspaces could not be pushed: a part of the store may be down
+ */
 export async function reconcile({
   counters,
   maintenance,
 }: Pick<ReconcileParts, "counters" | "maintenance">): Promise<CreditLeft> {
   const now = await counters.now();
   const left = new CreditLeft();
+  const failures: unknown[] = [];
   for (let after = ""; ;) {
     const workspaces = await maintenance.listWorkspaces(after, sweepBatchMax);
     const last = workspaces.at(-1);
-    if (last === undefined) return left;
+    if (last === undefined) break;
     after = last;
     const accounts = await maintenance.readAccounts(workspaces, monthOf(now));
     for (const { balance } of accounts) left.add(balance);
-    await counters.resolveMany({ resolve: [], accounts, keyMonths: [] });
+    await counters.resolveMany({ resolve: [], accounts, keyMonths: [] }).catch((error: unknown) => failures.push(error));
   }
+  for (const error of failures) throw error;
+  return left;
 }

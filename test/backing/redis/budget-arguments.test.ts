@@ -1,8 +1,9 @@
 /** Workspaces without budgets pay nothing for them: the arguments of the functions are those that they were before. */
 import { expect, test } from "bun:test";
-import type { AdmitRequest, Budget } from "../../../src/backing/counters.ts";
-import { admissionCalls } from "../../../src/backing/redis/admission-call.ts";
-import { resolveCalls } from "../../../src/backing/redis/resolve-call.ts";
+import type { AdmitRequest, Budget, ResolveBatch } from "../../../src/backing/counters.ts";
+import { admissionValues, placedByWorkspace } from "../../../src/backing/redis/admission-call.ts";
+import { resolveValues } from "../../../src/backing/redis/resolve-call.ts";
+import { resolveRounds } from "../../../src/backing/redis/resolve-part.ts";
 
 const request: AdmitRequest = {
   generation: "gen-1",
@@ -26,14 +27,14 @@ const release = {
 };
 
 /** The arguments of one call: its texts, and its numbers as bytes hold them. */
-function argumentsOf(call: { values: (string | Buffer)[] } | undefined): { texts: string[]; numbers: number } {
-  const [texts, numbers] = call?.values ?? [];
+function argumentsOf([texts, numbers]: (string | Buffer)[]): { texts: string[]; numbers: number } {
   return { texts: String(texts).split("\0").slice(0, -1), numbers: (numbers?.length ?? 0) / 8 };
 }
 
 const admitting = (...requests: AdmitRequest[]) =>
-  argumentsOf(admissionCalls({ month, day: 0, requests }, { run: 1, clustered: false })[0]);
-const resolving = (batch: Parameters<typeof resolveCalls>[0]) => argumentsOf(resolveCalls(batch, false)[0]?.[0]);
+  argumentsOf(admissionValues({ month, day: 0 }, [...placedByWorkspace(requests)], { run: 1, isOfCluster: false }));
+const resolving = (batch: ResolveBatch) =>
+  argumentsOf(resolveValues([...(resolveRounds(batch)[0]?.values() ?? [])], { isOfCluster: false }));
 
 test("an admission without budgets names no field of them and sends eight numbers, two for its workspace and seven for itself", () => {
   expect(admitting(request)).toEqual({

@@ -8,17 +8,38 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { countedTimes, countedWorkspaces, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
 
-/** The functions of production with another clock: a key of the workspace. */
-const functions = readFunctions("local function now(keys) return tonumber(redis.call('GET', keys[1] .. ':clock')) end");
+/** The functions of production with another clock: a key of the workspace, which is the only key or the first text. */
+const functions = readFunctions(`local function now(keys, args)
+  return tonumber(redis.call('GET', (keys[1] or string.match(args[1], '^%Z+')) .. ':clock'))
+end`);
+
+/** What a harness asks of a Redis, or of all masters of a cluster. */
+export interface StoreClient {
+  set(key: string, value: string): Promise<unknown>;
+  eval(script: string, options: { keys: string[] }): Promise<unknown>;
+  flushDb(): Promise<unknown>;
+}
 
 /** Empties the Redis at `url`; no other test may use it until disposed. @param library the client of the counters */
 export async function openRedisHarness(url: string, library?: RedisLibrary): Promise<CountersHarness> {
   const client = await connectClient(url);
+  return openHarness({ url, library, store: client, close: () => client.destroy() });
+}
+
+/** Empties the Redis or the cluster of `store`, which is at `url`. @param close called in the end */
+export async function openHarness({ url, library, store, close }: HarnessParts): Promise<CountersHarness> {
   const options = { url: new Secret(url), clock: systemClock, log: silentLog, functions };
   const counters = await openDistributedCounters({ ...options, ...(library && { client: library }) });
-  const harness = new RedisHarness(client, counters);
+  const harness = new RedisHarness({ store, close, counters });
   await harness.wipe();
   return harness;
+}
+
+interface HarnessParts {
+  url: string;
+  library?: RedisLibrary | undefined;
+  store: StoreClient;
+  close(): void;
 }
 
 /** A plain client of a Redis. */
@@ -33,11 +54,13 @@ export type Client = Awaited<ReturnType<typeof connectClient>>;
 
 class RedisHarness implements CountersHarness {
   readonly counters: Counters;
-  readonly #client: Client;
+  readonly #store: StoreClient;
+  readonly #close: () => void;
   #now = countersStartMs;
 
-  constructor(client: Client, counters: Counters) {
-    this.#client = client;
+  constructor({ store, close, counters }: { store: StoreClient; close(): void; counters: Counters }) {
+    this.#store = store;
+    this.#close = close;
     this.counters = {
       admitMany: (batch) => counters.admitMany(batch),
       beginLoad: (workspace) => counters.beginLoad(workspace),
@@ -58,26 +81,26 @@ class RedisHarness implements CountersHarness {
 
   async advance(ms: number): Promise<void> {
     this.#now += ms;
-    await Promise.all(countedWorkspaces.map((workspace) => this.#client.set(`{${workspace}}:clock`, String(this.#now))));
+    await Promise.all(countedWorkspaces.map((workspace) => this.#store.set(`{${workspace}}:clock`, String(this.#now))));
   }
 
   async wipe(): Promise<void> {
-    await this.#client.flushDb();
+    await this.#store.flushDb();
     await this.advance(0);
   }
 
   async restart(): Promise<void> {
     const keys = countedWorkspaces.map((workspace) => `{${workspace}}`);
-    for (const key of keys) await this.#client.eval(restartScript, { keys: [key] });
+    for (const key of keys) await this.#store.eval(restartScript, { keys: [key] });
   }
 
   dump(workspace: string): Promise<Dump> {
-    return dumpRedis({ client: this.#client, counters: this.counters, workspace, clockMs: this.#now });
+    return dumpRedis({ client: this.#store, counters: this.counters, workspace, clockMs: this.#now });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.counters[Symbol.asyncDispose]();
-    this.#client.destroy();
+    this.#close();
   }
 }
 
@@ -88,7 +111,7 @@ export async function dumpRedis({
   workspace,
   clockMs,
 }: {
-  client: Client;
+  client: StoreClient;
   counters: Pick<Counters, "holds">;
   workspace: string;
   clockMs: number;

@@ -4,7 +4,7 @@ import type { Server } from "../../../scripts/services/server.ts";
 import { temporaryFolder, testServers } from "./services.ts";
 
 /** null if this machine has none; the reason is printed. */
-export async function openTestRedis(options: { cluster?: boolean } = {}): Promise<Server | null> {
+export async function openTestRedis(options: { cluster?: true } = {}): Promise<Server | null> {
   const servers = await testServers();
   if (servers === null) return null;
   return startRedis({ program: servers.redis, folder: await temporaryFolder("redis"), ...options });

@@ -1,5 +1,5 @@
 /** The slot of a key in a Redis Cluster: CRC16 (XMODEM) of its tag, modulo 16,384. Source: redis.io, cluster specification. */
-const slotCount = 16_384;
+export const slotCount = 16_384;
 const polynomial = 0x1021;
 
 const remainders = Uint16Array.from({ length: 256 }, (_, byte) => {

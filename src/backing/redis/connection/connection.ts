@@ -1,5 +1,5 @@
 /**
- * The connection to Redis, made and made again in the background; no call waits for it or is queued for it.
+ * The connection to a Redis, made and made again in the background; no call waits for it or is queued for it.
  * A call ends within the counters' deadline. While a call that passed its deadline has no reply, further calls fail at once,
  * until its late reply or the end of its connection. So a Redis that hangs costs a few callers 250 ms and the others nothing.
  */
@@ -25,11 +25,13 @@ export interface ConnectionOptions {
   log: Logger;
   connect: ConnectRedis;
   functions: FunctionLibrary;
+  /** The server of a new connection is known. */
+  connected(server: Server): void;
 }
 
 export interface FunctionCall {
-  /** Names the slot of a Redis Cluster. */
-  key: string;
+  /** Names the slot of a Redis Cluster; absent: the function looks for itself which of its workspaces this server has. */
+  key?: string;
   values: (string | Buffer)[];
 }
 
@@ -39,7 +41,8 @@ export class RedisConnection implements AsyncDisposable {
   readonly #log: Logger;
   readonly #openClient: ConnectRedis;
   readonly #functions: FunctionLibrary;
-  readonly #first = Promise.withResolvers<void>();
+  readonly #connected: (server: Server) => void;
+  #isFirst = true;
   /** The current one, open or not; null between two and once this is closed. */
   #link: RedisLink | null = null;
   /** Of the current link, for a restart of Redis ends it; null while there is none. */
@@ -53,44 +56,44 @@ export class RedisConnection implements AsyncDisposable {
   #troubleLoggedAt = -troubleLogMs;
   #isClosed = false;
 
-  constructor({ url, clock, log, connect, functions }: ConnectionOptions) {
+  constructor({ url, clock, log, connect, functions, connected }: ConnectionOptions) {
     this.#url = url;
     this.#clock = clock;
     this.#log = log;
     this.#openClient = connect;
     this.#functions = functions;
+    this.#connected = connected;
     this.#connect();
-    void this.#first.promise.then(() => warnOfSettings(async (name) => this.#link?.send("CONFIG", ["GET", name]), log));
   }
 
-  /** Resolves when Redis was reached for the first time, at the latest after `ms`. */
-  async reached(ms: number): Promise<void> {
-    await withDeadline(this.#clock, ms, "Connecting to Redis", this.#first.promise).catch(() => {});
-  }
-
-  /** The Redis of the next call. @throws CountersUnavailableError when there is none at present */
-  get server(): Server {
-    if (this.#server === null) throw new CountersUnavailableError("Redis is not connected");
+  /** The Redis of the next call; null: there is none at present. */
+  get server(): Server | null {
     return this.#server;
   }
 
   /** Runs a function. @throws CountersUnavailableError: whether it ran is then unknown */
   call(name: FunctionName, { key, values }: FunctionCall): Promise<ReplyElement[]> {
-    const parameters = [fullName(name, this.#functions), "1", key, ...values];
-    return this.#run(`Function ${name}`, async (link) => {
+    const parameters = [fullName(name, this.#functions), ...(key === undefined ? ["0"] : ["1", key]), ...values];
+    const send = async (link: RedisLink): Promise<ReplyElement[]> => {
       try {
-        return await link.send("FCALL", parameters);
+        return elementsOf(await link.send("FCALL", parameters));
       } catch (error) {
         if (!isUnknownFunction(error)) throw error;
         await this.#loadFunctions(link);
-        return await link.send("FCALL", parameters);
+        return elementsOf(await link.send("FCALL", parameters));
       }
-    });
+    };
+    return this.#run(`Function ${name}`, send);
   }
 
   /** @throws CountersUnavailableError: whether it ran is then unknown */
   command([name = "", ...parameters]: string[]): Promise<ReplyElement[]> {
-    return this.#run(name, (link) => link.send(name, parameters));
+    return this.#run(name, async (link) => elementsOf(await link.send(name, parameters)));
+  }
+
+  /** A command that replies with a text. @throws CountersUnavailableError */
+  text([name = "", ...parameters]: string[]): Promise<string> {
+    return this.#run(name, async (link) => String(await link.send(name, parameters)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -100,13 +103,13 @@ export class RedisConnection implements AsyncDisposable {
     link?.[Symbol.dispose]();
   }
 
-  async #run(what: string, send: (link: RedisLink) => Promise<unknown>): Promise<ReplyElement[]> {
+  async #run<Reply>(what: string, send: (link: RedisLink) => Promise<Reply>): Promise<Reply> {
     const link = this.#link;
     if (link === null || this.#server === null) throw new CountersUnavailableError(`${what} cannot run: Redis is not connected`);
     if (this.#overdue > 0) throw new CountersUnavailableError(`${what} cannot run: Redis does not answer`);
     const reply = send(link);
     try {
-      return elementsOf(await withDeadline(this.#clock, countersDeadlineMs, what, reply));
+      return await withDeadline(this.#clock, countersDeadlineMs, what, reply);
     } catch (error) {
       if (error instanceof DeadlineError) this.#awaitLateReply(link, reply);
       this.#logTrouble(error);
@@ -151,14 +154,22 @@ export class RedisConnection implements AsyncDisposable {
       const server = readServer(String(await link.send("INFO", [])));
       if (link !== this.#link) return;
       this.#server = server;
-      this.#first.resolve();
       this.#log.info({ event: "redis.connected", clustered: server.clustered }, "Connected to Redis");
-      await this.#loadFunctions(link);
+      this.#connected(server);
+      this.#checkSettings(server);
+      // A replica gets them from its master.
+      if (!server.isReplica) await this.#loadFunctions(link);
     } catch (error) {
       this.#logTrouble(error);
       if (link !== this.#link || this.#server !== null) return;
       this.#cancelAttempt = this.#clock.after(reconnectMsMax, () => void this.#initialize(link));
     }
+  }
+
+  #checkSettings(server: Server): void {
+    if (!this.#isFirst) return;
+    this.#isFirst = false;
+    void warnOfSettings(server, { configGet: async (name) => this.#link?.send("CONFIG", ["GET", name]), log: this.#log });
   }
 
   #lose(reason: unknown): void {

@@ -1,10 +1,10 @@
 -- Decides admissions. Every check precedes the first counting write: a refusal drops expired times and changes nothing else.
--- KEYS  one of the slot
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, fields of its head and of its month, the generations of its requests, for each key the
 --          fields of its window and of its month, the fields of its budgets, the fingerprints of its requests
--- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
---          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
+-- Numbers  how many texts and workspaces (below zero: of a cluster, where some may be elsewhere), run, first ms of the month and of the
+--          next one, life of a hold, width of the window, life of a tombstone in ms; for each workspace how many requests and keys, and
+--          seven for each request (see `decide`)
 --          Where requests have budgets, how many requests is below zero; how many budgets, and for each the first ms of its period and
 --          of the next one, come after how many keys, and each request's own after its seven (see `readAsked`).
 -- Returns numbers: the clock, then for each request its outcome and the numbers of that outcome.
@@ -15,7 +15,7 @@ local replies, replyCount
 -- Outcomes, as admission-reply.ts reads them.
 local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
 local resolvedBefore, inConflict, late, inOtherMonth, spaceUnknown, monthUnknown, keyUnknown = 7, 8, 9, 10, 11, 12, 13
-local budgetUnknown, budgetSpent = 14, 15
+local budgetUnknown, budgetSpent, elsewhere = 14, 15, 16
 
 -- Of the current workspace. known[place + shift] is the value of the field texts[place].
 local base, known, shift
@@ -137,8 +137,9 @@ local function readAsked()
   end
 end
 
--- The numbers of a workspace that is not ready.
-local function skipNumbers(requests, budgetCount)
+-- The same outcome for all requests of a workspace, whose numbers are skipped.
+local function replyAll(outcome, requests, budgetCount)
+  for _ = 1, requests do reply(outcome) end
   if not budgetCount then
     numbersAt = numbersAt + requests * 7 * 8
     return
@@ -288,8 +289,8 @@ register('admit', function(_, args)
   texts, clockText = textsIn(args[1], textCount), text(clock)
   replies, replyCount = { clock }, 1
   fields, fieldCount, isReserved = {}, 0, false
-  local first, none = 1, {}
-  for _ = 1, spaces do
+  local first, none, isClustered = 1, {}, spaces < 0
+  for _ = 1, math.abs(spaces) do
     local requests, keys, budgetCount
     requests, keys, numbersAt = read('<dd', numbers, numbersAt)
     if requests < 0 then
@@ -301,7 +302,9 @@ register('admit', function(_, args)
     local keysFirst = generations + requests
     local budgetsFirst = keysFirst + 2 * keys
     local fingerprints = budgetsFirst + (budgetCount or 0)
-    if open(valuesOf(base .. ':a', texts, first + 1, fingerprints - 1)) then
+    if isClustered and not isHere(base) then
+      replyAll(elsewhere, requests, budgetCount)
+    elseif open(valuesOf(base .. ':a', texts, first + 1, fingerprints - 1)) then
       if budgetCount then openBudgets(budgetsFirst, budgetCount) end
       local tombstones, older = none, none
       if buried > 0 then
@@ -314,10 +317,9 @@ register('admit', function(_, args)
       end
       write(texts[first + 1], texts[first + 2])
     else
-      for _ = 1, requests do reply(spaceUnknown) end
-      skipNumbers(requests, budgetCount)
+      replyAll(spaceUnknown, requests, budgetCount)
     end
     first = fingerprints + requests
   end
   return replies
-end)
+end, anySlots)

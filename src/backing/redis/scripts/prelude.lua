@@ -5,12 +5,22 @@ local call, floor, max, min, pack, read
 local clock
 
 -- The version is part of the name, so that fleets of two versions share a Redis. `run` is given KEYS and ARGV.
-local function register(name, run)
-  redis.register_function(name .. '_' .. version, function(keys, args)
+local function register(name, run, flags)
+  local function callback(keys, args)
     call, floor, max, min, pack, read = redis.call, math.floor, math.max, math.min, struct.pack, struct.unpack
-    clock = now(keys)
+    clock = now(keys, args)
     return run(keys, args)
-  end)
+  end
+  redis.register_function({ function_name = name .. '_' .. version, callback = callback, flags = flags or {} })
+end
+
+-- A function that serves workspaces of any slots names no key: it looks at each workspace before it does anything for it.
+local anySlots = { 'allow-cross-slot-keys' }
+
+-- Whether a node of a cluster has the workspace. A slot on its way to another node is nowhere: what is missing here may be there, so
+-- Redis refuses to look for a missing key, and a key that is only a base name is always missing.
+local function isHere(base)
+  return type(redis.pcall('EXISTS', base)) == 'number'
 end
 
 -- The values in {w}:a, {w}:t and {w}:u. Numbers are doubles, as in Lua: to write and to read digits takes five times as long.

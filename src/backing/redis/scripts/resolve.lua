@@ -1,20 +1,22 @@
 -- Releases holds, leaves tombstones, and stores the ledger's absolute values where they are newer.
--- KEYS  one of the slot
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, field of its head, the generations, the fields of the totals that are pushed, those of its
 --          own months before those of its keys and of its budgets, and for each of its own months the oldest that is kept beside it
--- Numbers  how many texts and workspaces, life of a tombstone, width of the window and life of a budget's period in ms; for each
---          workspace how many generations, accounts, months and keys' months; how each generation was resolved; for each account
---          balance, sequence, how many months and what was spent in each; for each key's month spent, version and sequence
+-- Numbers  how many texts and workspaces (below zero: of a cluster, where some may be elsewhere), life of a tombstone, width of the
+--          window and life of a budget's period in ms; for each workspace how many generations, accounts, months and keys' months; how
+--          each generation was resolved; for each account balance, sequence, how many months and what was spent in each; for each key's
+--          month spent, version and sequence
 --          Where budgets are pushed, how many generations is -1 minus their count; how many budgets follows the four counts, and spent,
 --          first ms of the period and sequence of each come last.
--- Returns numbers: the amount that each resolve freed.
+-- Returns numbers: for each workspace whether it is here, and if it is the amount that each resolve freed.
 
 -- Of the call.
 local texts, numbers, numbersAt, tombstoneMs, windowMs, budgetMs
 local replies, replyCount
 -- Of the current workspace. `totals` are by field; `heldIn` is the total of the month that a hold was last released from.
 local base, account, totals, heldIn, heldMonth
+-- known[place + shift] is the value of the field texts[place].
+local known, shift
 local run, balance, sequence, reserved, due, buried, isChanged
 -- Holds whose key's total is not known yet: field and amount.
 local unknown, unknownCount
@@ -119,11 +121,11 @@ local function firstResolution(generation)
     or resolutionIn(call('HGET', base .. ':u', generation), tombstoneMs)
 end
 
--- Resolves texts[first] to texts[last]; values[place + shift] is the hold of texts[place].
-local function resolveAll(first, last, values, shift)
+-- Resolves texts[first] to texts[last].
+local function resolveAll(first, last)
   local isNew, resolved = rotateTombstones(), last > first and {} or nil
   for place = first, last do
-    local generation, hold, freed, resolution = texts[place], values[place + shift], 0, nil
+    local generation, hold, freed, resolution = texts[place], known[place + shift], 0, nil
     resolution, numbersAt = read('<d', numbers, numbersAt)
     local before = resolved and resolved[generation]
     if before then
@@ -223,6 +225,15 @@ local function pushBudget(field)
   end
 end
 
+-- Reads the values of the workspace whose texts begin at `first`; its totals and budgets are from texts[monthsFirst] to texts[keep - 1].
+local function open(first, monthsFirst, budgetsFirst, keep)
+  base, account, totals, heldMonth = texts[first], texts[first] .. ':a', {}, nil
+  known, shift = valuesOf(account, texts, first + 1, keep - 1), -first
+  for place = monthsFirst, budgetsFirst - 1 do rememberTotal(texts[place], known[place + shift]) end
+  for place = budgetsFirst, keep - 1 do rememberBudget(texts[place], known[place + shift]) end
+  run, balance, sequence, reserved, due, buried = headIn(known[1])
+end
+
 register('resolve', function(_, args)
   local textCount, spaces
   numbers = args[2]
@@ -231,8 +242,8 @@ register('resolve', function(_, args)
   unknown, unknownCount, tombstones = {}, 0, {}
   fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
   replies, replyCount, isChanged = {}, 0, false
-  local first = 1
-  for _ = 1, spaces do
+  local first, isClustered = 1, spaces < 0
+  for _ = 1, math.abs(spaces) do
     local generations, accounts, months, keyMonths
     generations, accounts, months, keyMonths, numbersAt = read('<dddd', numbers, numbersAt)
     local budgets = 0
@@ -240,24 +251,28 @@ register('resolve', function(_, args)
       generations = -1 - generations
       budgets, numbersAt = read('<d', numbers, numbersAt)
     end
-    base, account, totals, heldMonth = texts[first], texts[first] .. ':a', {}, nil
     local monthsFirst = first + 2 + generations
     local keysFirst = monthsFirst + months
     local budgetsFirst = keysFirst + keyMonths
     local keep = budgetsFirst + budgets
-    local values, shift = valuesOf(account, texts, first + 1, keep - 1), -first
-    for place = monthsFirst, budgetsFirst - 1 do rememberTotal(texts[place], values[place + shift]) end
-    for place = budgetsFirst, keep - 1 do rememberBudget(texts[place], values[place + shift]) end
-    run, balance, sequence, reserved, due, buried = headIn(values[1])
-    if generations > 0 then resolveAll(first + 2, monthsFirst - 1, values, shift) end
-    first = keep + months
-    for _ = 1, accounts do
-      local count = pushAccount(monthsFirst, keep)
-      monthsFirst, keep = monthsFirst + count, keep + count
+    replyCount = replyCount + 1
+    if isClustered and not isHere(texts[first]) then
+      replies[replyCount] = 0
+      numbersAt = numbersAt + (generations + 3 * (accounts + keyMonths + budgets) + months) * 8
+    else
+      replies[replyCount] = 1
+      open(first, monthsFirst, budgetsFirst, keep)
+      if generations > 0 then resolveAll(first + 2, monthsFirst - 1) end
+      local month, kept = monthsFirst, keep
+      for _ = 1, accounts do
+        local count = pushAccount(month, kept)
+        month, kept = month + count, kept + count
+      end
+      for place = keysFirst, budgetsFirst - 1 do pushKeyMonth(texts[place]) end
+      for place = budgetsFirst, keep - 1 do pushBudget(texts[place]) end
+      write()
     end
-    for place = keysFirst, budgetsFirst - 1 do pushKeyMonth(texts[place]) end
-    for place = budgetsFirst, budgetsFirst + budgets - 1 do pushBudget(texts[place]) end
-    write()
+    first = keep + months
   end
   return replies
-end)
+end, anySlots)

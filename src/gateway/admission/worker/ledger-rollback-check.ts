@@ -3,7 +3,7 @@
  * than theirs, so a workspace could spend credit that its ledger no longer has. When the counters are ahead of the ledger, this check
  * makes them forget the workspace, and it is loaded again.
  */
-import type { Counters } from "../../../backing/counters.ts";
+import { CountersUnavailableError, type Counters } from "../../../backing/counters.ts";
 import { raiseAlarm } from "../../../kernel/alarm.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -75,17 +75,20 @@ export class LedgerRollbackCheck {
   async #check(workspaces: readonly WorkspaceId[]): Promise<ReadonlySet<WorkspaceId>> {
     const { store, clock, log } = this.#parts;
     const at = clock.monotonic();
+    const unread = new Set<WorkspaceId>();
     let unchecked = workspaces;
     try {
-      const sequences = await this.#sequencesOf(workspaces);
-      unchecked = [...sequences.keys()];
+      const sequences = await this.#sequencesOf(workspaces, unread);
+      unchecked = [...sequences.keys(), ...unread];
       const heads =
-        unchecked.length === 0 ? null : await withDeadline(clock, recordLookupMs, "Reading ledger heads", store.heads(unchecked));
+        sequences.size === 0
+          ? null
+          : await withDeadline(clock, recordLookupMs, "Reading ledger heads", store.heads([...sequences.keys()]));
       for (const [workspace, sequence] of sequences)
         await this.#compare({ workspace, sequence, head: heads?.get(workspace) ?? 0n });
       if (this.#checkedAt.size >= recordsCachedMax) this.#checkedAt.clear();
-      for (const workspace of workspaces) this.#checkedAt.set(workspace, at);
-      return new Set();
+      for (const workspace of workspaces) if (!unread.has(workspace)) this.#checkedAt.set(workspace, at);
+      return unread;
     } catch (error) {
       log.warn(
         { event: "ledger.unchecked", workspaces: unchecked.length, reason: String(error) },
@@ -95,13 +98,23 @@ export class LedgerRollbackCheck {
     }
   }
 
-  /** The counters' sequences. Workspaces absent from the counters are loaded from the ledger before use, so they need no check. */
-  async #sequencesOf(workspaces: readonly WorkspaceId[]): Promise<Map<WorkspaceId, bigint>> {
-    const read = async (workspace: WorkspaceId) => ({ workspace, ...(await this.#parts.counters.read(workspace, null)) });
-    const positions = await Promise.all(workspaces.map(read));
-    return new Map(
-      positions.flatMap(({ workspace, account }) => (account === null ? [] : [[workspace, account.sequence] as const])),
-    );
+  /**
+   * The counters' sequences. Workspaces absent from the counters are loaded from the ledger before use, so they need no check.
+   * @param unread gets those whose part of the counters did not answer, which delay no others
+   */
+  async #sequencesOf(workspaces: readonly WorkspaceId[], unread: Set<WorkspaceId>): Promise<Map<WorkspaceId, bigint>> {
+    const sequences = new Map<WorkspaceId, bigint>();
+    const read = async (workspace: WorkspaceId): Promise<void> => {
+      try {
+        const { account } = await this.#parts.counters.read(workspace, null);
+        if (account !== null) sequences.set(workspace, account.sequence);
+      } catch (error) {
+        if (!(error instanceof CountersUnavailableError)) throw error;
+        unread.add(workspace);
+      }
+    };
+    await Promise.all(workspaces.map(read));
+    return sequences;
   }
 
   async #compare({ workspace, sequence, head }: { workspace: WorkspaceId; sequence: bigint; head: bigint }): Promise<void> {

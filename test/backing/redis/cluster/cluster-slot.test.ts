@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { clusterSlot } from "../../../src/backing/redis/cluster-slot.ts";
+import { clusterSlot } from "../../../../src/backing/redis/cluster/cluster-slot.ts";
 
 test("a workspace lies in the slot that Redis Cluster computes", () => {
   expect(clusterSlot("123456789")).toBe(0x31c3);

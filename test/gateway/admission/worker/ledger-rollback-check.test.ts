@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { LedgerRollbackCheck } from "../../../../src/gateway/admission/worker/ledger-rollback-check.ts";
 import type { LoadStore } from "../../../../src/gateway/admission/worker/load.ts";
+import { CountersUnavailableError } from "../../../../src/backing/counters.ts";
 import { EmbeddedCounters } from "../../../../src/backing/embedded/counters.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";
 import { ledgerCheckMs, ledgerCheckBatchMs } from "../../../../src/gateway/limits.ts";
@@ -56,6 +57,18 @@ test("the check returns a workspace whose ledger cannot be read, and no other", 
   head = 7n;
   expect((await check.unchecked(["w1"])).size).toBe(0);
   expect(await isKnown()).toBe(true);
+});
+
+test("the check returns a workspace whose part of the counters does not answer, and no other", async () => {
+  const account = { workspace: "w2", balance: 500n, sequence: 7n, months: [] };
+  await counters.load({ account, holds: [], windows: [] });
+  const { read } = counters;
+  counters.read = (workspace, key) =>
+    workspace === "w2" ? Promise.reject(new CountersUnavailableError("its shard is down")) : read.call(counters, workspace, key);
+  const check = rollbackCheck();
+  expect([...(await check.unchecked(["w1", "w2"]))]).toEqual(["w2"]);
+  counters.read = read;
+  expect((await check.unchecked(["w2"])).size).toBe(0);
 });
 
 test("the check finds a ledger that is restored under a running fleet within half a minute, in the background", async () => {
