@@ -1,6 +1,7 @@
 /** The faults of a run. Each run has only some kinds, so that one kind does not hide the effects of another. */
 import { planBudgetChanges } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
+import { planFailOvers } from "./fail-overs.ts";
 import { amountMax } from "./plan.ts";
 import { planTopUps } from "./top-ups/plan-top-ups.ts";
 import type { World } from "./world/world.ts";
@@ -98,5 +99,6 @@ export function planFaults(world: World, chance: Chance): void {
     }
   }
   if (world.plan.hasBudgets) planBudgetChanges(world, amountMax);
+  if (world.plan.hasFailOvers) planFailOvers(world);
   if (world.fleet.topUps) planTopUps(world, world.fleet.topUps);
 }

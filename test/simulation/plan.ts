@@ -3,6 +3,7 @@ import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
 import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
+import { failOverChanceOf, hasFailOvers } from "./fail-overs.ts";
 import { hasTopUps, topUpChanceOf } from "./top-ups/plan.ts";
 
 /** The highest reservation of the workload, in nano-USD; see `someRequest`. */
@@ -38,6 +39,9 @@ export interface Plan {
   /** What budgets draw. */
   budgetChance: Chance;
   hasBudgets: boolean;
+  /** What fail-overs draw. */
+  failOverChance: Chance;
+  hasFailOvers: boolean;
   /** What top-ups draw. */
   topUps: { isOn: boolean; chance: Chance };
 }
@@ -52,6 +56,8 @@ export function makePlan(seed: number, chance: Chance): Plan {
     isMixed,
     budgetChance,
     hasBudgets: hasBudgets(seed),
+    failOverChance: failOverChanceOf(seed),
+    hasFailOvers: hasFailOvers(seed),
     topUps: { isOn: hasTopUps(seed), chance: topUpChanceOf(seed) },
     workspaces: [1, 2].map((number) => {
       const workspace = someWorkspace(`ws-${seed}-${number}`, chance);

@@ -1,7 +1,14 @@
 /** The counters' store: the real embedded counters, called over the network. It can lose what a real store may lose. */
-import { CountersUnavailableError, type AdmitBatch, type AdmitBatchReply, type Counters } from "../../../src/backing/counters.ts";
+import {
+  CountersUnavailableError,
+  type AdmitBatch,
+  type AdmitBatchReply,
+  type AdmitReply,
+  type Counters,
+  type ResolveBatch,
+} from "../../../src/backing/counters.ts";
 import { AdmissionLog } from "../../../src/backing/embedded/counters/admission-log.ts";
-import type { WorkspaceCounters } from "../../../src/backing/embedded/counters/workspace-counters.ts";
+import { unknownWorkspace, type WorkspaceCounters } from "../../../src/backing/embedded/counters/workspace-counters.ts";
 import { EmbeddedCounters } from "../../../src/backing/embedded/counters.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";
@@ -25,6 +32,8 @@ export class CountersServer {
   readonly server: Server;
   /** The sum of all changes of its clock, in milliseconds. */
   steppedMs = 0;
+  /** Workspaces whose part of the store does not answer. */
+  readonly down = new Set<string>();
   #counters: EmbeddedCounters;
   /** Workspaces whose counters were lost and are not loaded again yet. */
   #lost = new Set<string>();
@@ -44,15 +53,17 @@ export class CountersServer {
   /** The counters as one process calls them. */
   clientOf(host: Host): Counters {
     const local = forwardTo(() => this.#counters);
+    const callFor = <Reply>(workspace: string, work: () => Promise<Reply>): Promise<Reply> =>
+      this.server.call(host, () => (this.down.has(workspace) ? Promise.reject(partDown()) : work()));
     return {
       admitMany: (batch) => this.server.call(host, () => this.#admitMany(batch)),
-      resolveMany: (batch) => this.server.call(host, () => local.resolveMany(batch)),
-      beginLoad: (workspace) => this.server.call(host, () => local.beginLoad(workspace)),
-      load: (load) => this.server.call(host, () => local.load(load)),
-      forget: (workspace, sequence) => this.server.call(host, () => local.forget(workspace, sequence)),
-      holds: (workspace) => this.server.call(host, () => local.holds(workspace)),
-      overdue: (workspace, limit) => this.server.call(host, () => local.overdue(workspace, limit)),
-      read: (workspace, key) => this.server.call(host, () => local.read(workspace, key)),
+      resolveMany: (batch) => this.server.call(host, () => this.#resolveMany(batch)),
+      beginLoad: (workspace) => callFor(workspace, () => local.beginLoad(workspace)),
+      load: (load) => callFor(load.account.workspace, () => local.load(load)),
+      forget: (workspace, sequence) => callFor(workspace, () => local.forget(workspace, sequence)),
+      holds: (workspace) => callFor(workspace, () => local.holds(workspace)),
+      overdue: (workspace, limit) => callFor(workspace, () => local.overdue(workspace, limit)),
+      read: (workspace, key) => callFor(workspace, () => local.read(workspace, key)),
       now: () => this.server.call(host, () => local.now()),
       [Symbol.asyncDispose]: async () => {},
     };
@@ -95,11 +106,43 @@ export class CountersServer {
     };
   }
 
+  /** @returns the present data of a workspace, which may take the place of newer data and then has to be loaded again */
+  replicaOf(workspace: string): { promote(): void } {
+    const space = this.#counters.workspaces.get(workspace);
+    const copy = space === undefined ? unknownWorkspace() : copyOf(space);
+    return {
+      promote: () => {
+        this.down.delete(workspace);
+        if (this.#counters.workspaces.get(workspace)?.ready) this.#lost.add(workspace);
+        this.#counters.workspaces.set(workspace, { ...copy, ready: false, loading: null });
+      },
+    };
+  }
+
   #markLost(): void {
     for (const [name, { ready }] of this.#counters.workspaces) if (ready) this.#lost.add(name);
   }
 
+  /** The others are decided beside those whose part is down. */
   async #admitMany(batch: AdmitBatch): Promise<AdmitBatchReply> {
+    const places = [...batch.requests.keys()].filter((place) => !this.down.has(batch.requests[place]?.workspace ?? ""));
+    if (places.length === batch.requests.length) return this.#admitHere(batch);
+    if (places.length === 0) throw partDown();
+    const here = await this.#admitHere({ ...batch, requests: batch.requests.filter((_, place) => places.includes(place)) });
+    const replies = batch.requests.map((): AdmitReply => ({ outcome: "unreachable" }));
+    for (const [index, reply] of here.replies.entries()) replies[places[index] ?? 0] = reply;
+    return { now: here.now, replies };
+  }
+
+  async #resolveMany({ resolve, accounts, keyMonths, budgets = [] }: ResolveBatch): Promise<bigint[]> {
+    const isUp = ({ workspace }: { workspace: string }): boolean => !this.down.has(workspace);
+    const some = { resolve: resolve.filter(isUp), accounts: accounts.filter(isUp), keyMonths: keyMonths.filter(isUp) };
+    const freed = await this.#counters.resolveMany({ ...some, budgets: budgets.filter(isUp) });
+    if ([...resolve, ...accounts, ...keyMonths, ...budgets].some((one) => !isUp(one))) throw partDown();
+    return freed;
+  }
+
+  async #admitHere(batch: AdmitBatch): Promise<AdmitBatchReply> {
     const { recorder } = this.#parts;
     const workspaces = [...new Set(batch.requests.map(({ workspace }) => workspace))];
     const before = recorder.isInspected() ? workspaces.map((workspace) => this.dump(workspace)) : null;
@@ -122,6 +165,10 @@ export class CountersServer {
     const never = () => () => {};
     return { now: () => this.now(), monotonic: () => scheduler.now, after: never, endOfTurn: never };
   }
+}
+
+function partDown(): Error {
+  return new CountersUnavailableError("a part of the simulated store did not answer");
 }
 
 function copyOf(space: WorkspaceCounters): WorkspaceCounters {

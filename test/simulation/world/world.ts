@@ -109,6 +109,7 @@ export class World {
     this.onOtherPayer = () => {};
     this.conditions.rates = healthyRates;
     this.disk.full = null;
+    this.counters.down.clear();
     this.#isRollingBack = false;
     for (const { server } of [this.counters, this.ledger, ...this.fleet.outside])
       Object.assign(server, { isDead: false, frozenUntil: 0 });
@@ -150,6 +151,21 @@ export class World {
     const restore = this.counters.remember();
     this.scheduler.plan(ms, null, () => {
       if (!this.#isHealed) restore();
+      this.#isRollingBack = false;
+    });
+  }
+
+  /** Until the replica has taken over no process may be lost that knows of newer holds. */
+  failOver(workspace: string, { lostMs, downMs }: { lostMs: number; downMs: number }): void {
+    this.mayLeak = true;
+    if (!this.#canReport) return;
+    this.#isRollingBack = true;
+    const replica = this.counters.replicaOf(workspace);
+    this.scheduler.plan(lostMs, null, () => {
+      if (!this.#isHealed) this.counters.down.add(workspace);
+    });
+    this.scheduler.plan(lostMs + downMs, null, () => {
+      if (!this.#isHealed) replica.promote();
       this.#isRollingBack = false;
     });
   }

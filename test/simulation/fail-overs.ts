@@ -1,0 +1,30 @@
+/**
+ * Part of the counters' store dies, and its replica takes over without the last writes: to the counters a workspace is such a part. It draws
+ * from random numbers of its own, so that it changes nothing in runs without it.
+ */
+import { Chance } from "./chance.ts";
+import type { World } from "./world/world.ts";
+
+/** How many writes the replica lacks, in milliseconds. */
+const lostMs = (chance: Chance): number => chance.pick([1, 20, 200, 2_000]);
+const downMs = (chance: Chance): number => chance.between(500, 6_000);
+
+export function failOverChanceOf(seed: number): Chance {
+  return new Chance(seed ^ 0x2545f491);
+}
+
+/** One of four runs has them. */
+export function hasFailOvers(seed: number): boolean {
+  return seed % 4 === 2;
+}
+
+export function planFailOvers(world: World): void {
+  const { failOverChance: chance, workspaces, busyMs } = world.plan;
+  for (let times = chance.between(1, 4); times > 0; times--) {
+    const { id } = chance.pick(workspaces);
+    const [lost, down] = [lostMs(chance), downMs(chance)];
+    world.scheduler.plan(chance.next() * busyMs, null, () =>
+      world.injectFault("a replica takes over without the last writes", () => world.failOver(id, { lostMs: lost, downMs: down })),
+    );
+  }
+}
