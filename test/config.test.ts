@@ -49,6 +49,15 @@ describe("with all three addresses", () => {
     expect(config.backends.mode === "distributed" && config.backends.redisUrl.reveal()).toBe(urls.REDIS_URL);
   });
 
+  test("REDIS_URL takes the addresses of several nodes, each of which is checked", () => {
+    const read = (REDIS_URL: string) => readConfig({ ...urls, SECRETS_KEY: key, REDIS_URL });
+    const several = "rediss://:a,b@one.example:6379, rediss://:a,b@two.example:6379";
+    const { backends } = read(several);
+    expect(backends.mode === "distributed" && backends.redisUrl.reveal()).toBe(several);
+    expect(() => read("rediss://one.example,redis://two.example")).toThrow("REDIS_URL would reach two.example in plain text");
+    expect(() => read("rediss://one.example,two.example")).toThrow(ConfigError);
+  });
+
   test("SANDBOX=on switches the sandbox on", () => {
     expect(readConfig({ ...urls, SECRETS_KEY: key, SANDBOX: "on" }).sandbox).toBe(true);
   });

@@ -5,6 +5,8 @@ export interface Case {
   /** The number of units of one call. Figures are per unit. */
   units: number;
   call(): unknown;
+  /** The CPU time that the servers of this case used so far; absent: it has none whose time is shown. */
+  othersCpuSeconds?(): number;
 }
 
 export interface Microbenchmark {

@@ -48,6 +48,8 @@ describe("the environment of a fleet's processes", () => {
       expect(environmentFor(role, environment)).toMatchObject({ PATH: "/bin", NODE_EXTRA_CA_CERTS: "/etc/authority.pem" });
     }
     expect(environmentFor("scanner", environment)["REDIS_URL"]).toBe("rediss://counters:6379");
+    const nodes = { REDIS_URL: "rediss://:redis-p@ssword@one:6379,rediss://:redis-p@ssword@two:6379" };
+    expect(environmentFor("scanner", nodes)["REDIS_URL"]).toBe("rediss://one:6379,rediss://two:6379");
     expect(environmentFor("gateway", environment)["SMTP_URL"]).toBe("smtp://mail.example:587");
   });
 

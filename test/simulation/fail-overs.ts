@@ -13,9 +13,9 @@ export function failOverChanceOf(seed: number): Chance {
   return new Chance(seed ^ 0x2545f491);
 }
 
-/** One of four runs has them. */
+/** Two of seven runs have them. */
 export function hasFailOvers(seed: number): boolean {
-  return seed % 4 === 2;
+  return seed % 7 < 2;
 }
 
 export function planFailOvers(world: World): void {

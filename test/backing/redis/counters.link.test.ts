@@ -86,6 +86,14 @@ describe.each(redisLibraries)("counters and their one connection to Redis, by th
     expect(lines.join("")).toContain("did not answer within 1000 ms");
   });
 
+  test("several servers that form no cluster are not used: each would have the credit for itself", async () => {
+    const other = stack.use(await FakeRedis.listen());
+    const counters = await begin(`${redis.url},${other.url}`);
+    await until(() => redis.times("INFO") + other.times("INFO") === 2);
+    expect(await refusal(counters)).toBeInstanceOf(CountersUnavailableError);
+    expect(lines.join("")).toContain("not those of a Redis Cluster: none is used");
+  });
+
   test("a ping asks each 500 ms whether Redis is there, and while it is the connection stays", async () => {
     const counters = await open();
     const before = redis.times("PING");

@@ -1,140 +1,52 @@
-/** A Redis Cluster of masters with a replica each, which a test may kill, and whose slots it may move. */
-import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import { startRedis } from "../../../scripts/services/redis.ts";
-import type { Server } from "../../../scripts/services/server.ts";
-import { clusterSlot, slotCount } from "../../../src/backing/redis/cluster/cluster-slot.ts";
-import { connectClient, type Client, type StoreClient } from "../counters/redis.ts";
-import { until } from "../until.ts";
+/** A Redis Cluster of three masters with a replica each for one test file, which may kill nodes and move slots. */
+import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../scripts/services/redis-cluster.ts";
+import { clusterSlot } from "../../../src/backing/redis/cluster/cluster-slot.ts";
+import { readNodesReport } from "../../../src/backing/redis/cluster/nodes-report.ts";
+import type { StoreClient } from "../counters/redis.ts";
 import { temporaryFolder, testServers } from "./services.ts";
 
-const mastersCount = 3;
-/** A node that is silent for this long has failed. Its replica takes over some 0.7 s later. */
-const nodeTimeoutMs = 1_000;
-const startMsMax = 30_000;
-
-interface Node {
-  server: Server;
-  client: Client;
-  id: string;
+/** null if this machine has no Redis; the reason is printed. */
+export async function openTestRedisCluster(): Promise<RedisCluster | null> {
+  const servers = await testServers();
+  if (servers === null) return null;
+  const folder = await temporaryFolder("redis-cluster");
+  return startRedisCluster({ program: servers.redis, folder, masters: 3, hasReplicas: true, nodeTimeoutMs: 1_000 });
 }
 
-export class TestRedisCluster implements AsyncDisposable {
-  /** The masters, then the replica of each, as they were at first. */
-  readonly nodes: Node[];
+/** The node of these that has the slot, in the opinion of the first that lives. */
+export async function masterOf(slot: number, nodes: ClusterNode[]): Promise<ClusterNode> {
+  const asked = nodes.find(({ server }) => server.pid !== 0);
+  const text = String(await asked?.send("CLUSTER", "NODES"));
+  const known = [...readNodesReport(text, { asked: "127.0.0.1:0", encrypted: false }).nodes.values()];
+  const owner = known.find(({ slots }) => slots.some(([first, last]) => first <= slot && slot <= last));
+  const master = nodes.find(({ id }) => id === owner?.id);
+  if (master === undefined) throw new Error(`None of these nodes has the slot ${slot}`);
+  return master;
+}
 
-  private constructor(nodes: Node[]) {
-    this.nodes = nodes;
-  }
+/** Moves a slot with its keys as redis-cli does, and calls back when one key is there and the others are still here. */
+export async function moveSlot(
+  slot: number,
+  { from, to, halfway }: { from: ClusterNode; to: ClusterNode; halfway(): Promise<void> },
+): Promise<void> {
+  const { password } = new URL(to.server.url);
+  const target = ["127.0.0.1", String(to.server.port), "", "0", "1000", "AUTH", password, "KEYS"];
+  const keysLeft = async () => ((await from.send("CLUSTER", "GETKEYSINSLOT", String(slot), "100")) as string[]).toSorted();
+  await to.send("CLUSTER", "SETSLOT", String(slot), "IMPORTING", from.id);
+  await from.send("CLUSTER", "SETSLOT", String(slot), "MIGRATING", to.id);
+  const [first = ""] = await keysLeft();
+  await from.send("MIGRATE", ...target, first);
+  await halfway();
+  for (let keys = await keysLeft(); keys.length > 0; keys = await keysLeft()) await from.send("MIGRATE", ...target, ...keys);
+  for (const node of [to, from]) await node.send("CLUSTER", "SETSLOT", String(slot), "NODE", to.id);
+}
 
-  /** null if this machine has no Redis; the reason is printed. */
-  static async start(): Promise<TestRedisCluster | null> {
-    const servers = await testServers();
-    if (servers === null) return null;
-    const folder = await temporaryFolder("redis-cluster");
-    const cluster = { password: randomBytes(16).toString("hex"), nodeTimeoutMs };
-    const starting = Array.from({ length: 2 * mastersCount }, async (_, place): Promise<Node> => {
-      const server = await startRedis({ program: servers.redis, folder: join(folder, String(place)), cluster });
-      const client = await connectClient(server.url);
-      return { server, client, id: String(await client.sendCommand(["CLUSTER", "MYID"])) };
-    });
-    const started = new TestRedisCluster(await Promise.all(starting));
-    await started.#join();
-    return started;
-  }
-
-  /** The addresses of all nodes. */
-  get url(): string {
-    return this.nodes.map(({ server }) => server.url).join(",");
-  }
-
-  /** The master that has this slot, in the opinion of a node that lives. */
-  async masterOf(slot: number): Promise<Node> {
-    const [, id = ""] = (await this.#slots()).find(([last]) => slot <= last) ?? [];
-    const master = this.nodes.find((node) => node.id === id);
-    if (master === undefined) throw new Error(`No node has the slot ${slot}`);
-    return master;
-  }
-
-  replicaOf(master: Node): Node {
-    const place = this.nodes.indexOf(master);
-    const replica = this.nodes[place + mastersCount];
-    if (replica === undefined) throw new Error("It was no master at first");
-    return replica;
-  }
-
-  /** Moves a slot with its keys as redis-cli does, and calls back while some keys are here and others there. */
-  async move(slot: number, { from, to, halfway }: { from: Node; to: Node; halfway(): Promise<void> }): Promise<void> {
-    await to.client.sendCommand(["CLUSTER", "SETSLOT", String(slot), "IMPORTING", from.id]);
-    await from.client.sendCommand(["CLUSTER", "SETSLOT", String(slot), "MIGRATING", to.id]);
-    const { password } = new URL(to.server.url);
-    const keysLeft = async () =>
-      ((await from.client.sendCommand(["CLUSTER", "GETKEYSINSLOT", String(slot), "100"])) as string[]).toSorted();
-    const [first] = await keysLeft();
-    const migrate = (keys: string[]) =>
-      from.client.sendCommand([
-        "MIGRATE",
-        "127.0.0.1",
-        String(to.server.port),
-        "",
-        "0",
-        "1000",
-        "AUTH",
-        password,
-        "KEYS",
-        ...keys,
-      ]);
-    if (first !== undefined) await migrate([first]);
-    await halfway();
-    for (let keys = await keysLeft(); keys.length > 0; keys = await keysLeft()) await migrate(keys);
-    for (const { client } of [to, from]) await client.sendCommand(["CLUSTER", "SETSLOT", String(slot), "NODE", to.id]);
-  }
-
-  /** Asks the masters as one store; keys name the slot. */
-  get store(): StoreClient {
-    const at = async (key: string): Promise<Client> => (await this.masterOf(clusterSlot(/^{(.*)}/.exec(key)?.[1] ?? key))).client;
-    return {
-      set: async (key, value) => (await at(key)).set(key, value),
-      eval: async (script, options) => (await at(options.keys[0] ?? "")).eval(script, options),
-      flushDb: () => Promise.all(this.nodes.slice(0, mastersCount).map(({ client }) => client.flushDb())),
-    };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const { client } of this.nodes) client.destroy();
-    await Promise.all(this.nodes.map(({ server }) => server.kill("SIGKILL")));
-  }
-
-  async #slots(): Promise<[last: number, id: string][]> {
-    for (const { server, client } of this.nodes) {
-      if (server.pid === 0) continue;
-      const ranges = (await client.sendCommand(["CLUSTER", "SLOTS"])) as [number, number, [string, number, string]][];
-      return ranges.toSorted(([a], [b]) => a - b).map(([, last, [, , id]]) => [last, id]);
-    }
-    throw new Error("No node lives");
-  }
-
-  async #join(): Promise<void> {
-    const masters = this.nodes.slice(0, mastersCount);
-    const share = Math.ceil(slotCount / mastersCount);
-    for (const [place, { client, server }] of this.nodes.entries()) {
-      await client.sendCommand(["CLUSTER", "SET-CONFIG-EPOCH", String(place + 1)]);
-      for (const other of this.nodes.slice(0, place)) {
-        await other.client.sendCommand(["CLUSTER", "MEET", "127.0.0.1", String(server.port)]);
-      }
-    }
-    for (const [place, { client }] of masters.entries()) {
-      const [first, last] = [place * share, Math.min((place + 1) * share, slotCount) - 1];
-      await client.sendCommand(["CLUSTER", "ADDSLOTSRANGE", String(first), String(last)]);
-    }
-    const everyone =
-      (expected: RegExp, command: string[], nodes = this.nodes) =>
-      async (): Promise<boolean> => {
-        const replies = await Promise.all(nodes.map(({ client }) => client.sendCommand(command)));
-        return replies.every((reply) => expected.test(String(reply)));
-      };
-    await until(everyone(/cluster_state:ok[^]*cluster_slots_ok:16384[^]*cluster_known_nodes:6/, ["CLUSTER", "INFO"]), startMsMax);
-    for (const master of masters) await this.replicaOf(master).client.sendCommand(["CLUSTER", "REPLICATE", master.id]);
-    await until(everyone(/master_link_status:up/, ["INFO", "replication"], this.nodes.slice(mastersCount)), startMsMax);
-  }
+/** The masters as one store, whose keys begin with their tag. */
+export function storeOf({ masters }: RedisCluster): StoreClient {
+  const at = (key: string): Promise<ClusterNode> => masterOf(clusterSlot(/^{(.*?)}/.exec(key)?.[1] ?? key), masters);
+  return {
+    set: async (key, value) => (await at(key)).send("SET", key, value),
+    eval: async (script, { keys }) => (await at(keys[0] ?? "")).send("EVAL", script, String(keys.length), ...keys),
+    flushDb: () => Promise.all(masters.map((master) => master.send("FLUSHDB"))),
+  };
 }

@@ -41,8 +41,8 @@ export class RedisNodes implements AsyncDisposable {
     const urls = addressesIn(options.url.reveal());
     this.#url = urls[0] ?? "";
     this.#isEncrypted = this.#url.startsWith("rediss:");
-    this.#seeds = urls.map(addressOf);
-    for (const [place, address] of this.#seeds.entries()) this.#open(address, urls[place]);
+    for (const url of urls) this.#open(addressOf(url), url);
+    this.#seeds = [...this.#nodes.keys()];
   }
 
   /** Resolves when the only server, or the masters of all slots, were reached for the first time, at the latest after `ms`. */

@@ -1,5 +1,6 @@
 /** Counters in a real Redis Cluster: batches over several masters, slots on the move, and a master that dies. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RedisCluster } from "../../../../scripts/services/redis-cluster.ts";
 import type { Counters } from "../../../../src/backing/counters.ts";
 import { clusterSlot } from "../../../../src/backing/redis/cluster/cluster-slot.ts";
 import { openDistributedCounters } from "../../../../src/backing/redis/counters.ts";
@@ -9,16 +10,16 @@ import { Secret } from "../../../../src/kernel/secret.ts";
 import { describeCounters } from "../../../contracts/counters.ts";
 import { Customers } from "../../../support/counters/customers.ts";
 import { openHarness } from "../../../support/counters/redis.ts";
-import { TestRedisCluster } from "../../../support/servers/redis-cluster.ts";
+import { masterOf, moveSlot, openTestRedisCluster, storeOf } from "../../../support/servers/redis-cluster.ts";
 import { until } from "../../../support/until.ts";
 
 /** How soon after its replica was promoted a master's customers are served again. */
 const healMsMax = 5_000;
 
-const started = await TestRedisCluster.start();
+const started = await openTestRedisCluster();
 
 describe.skipIf(started === null)("counters in a Redis Cluster of three masters with a replica each", () => {
-  const cluster = (): TestRedisCluster => {
+  const cluster = (): RedisCluster => {
     if (started === null) throw new Error("There is no cluster");
     return started;
   };
@@ -31,13 +32,13 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
     await started?.[Symbol.asyncDispose]();
   });
 
-  describeCounters("the contract", () => openHarness({ url: cluster().url, store: cluster().store, close: () => {} }));
+  describeCounters("the contract", () => openHarness({ url: cluster().url, store: storeOf(cluster()), close: () => {} }));
 
-  const functionCalls = async (): Promise<number[]> =>
+  const functionCalls = (): Promise<number[]> =>
     Promise.all(
-      cluster()
-        .nodes.slice(0, 3)
-        .map(async ({ client }) => Number(/cmdstat_fcall:calls=(\d+)/.exec(await client.info("commandstats"))?.[1] ?? 0)),
+      cluster().masters.map(async ({ send }) => {
+        return Number(/cmdstat_fcall:calls=(\d+)/.exec(String(await send("INFO", "commandstats")))?.[1] ?? 0);
+      }),
     );
 
   test("a batch of 128 requests of as many workspaces, and its releases, are one call each for every master", async () => {
@@ -58,16 +59,14 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
     expect(await customers.ask([workspace])).toEqual({ admitted: 1 });
     await customers.ask(others);
     const slot = clusterSlot(workspace);
-    const from = await cluster().masterOf(slot);
-    const to =
-      cluster()
-        .nodes.slice(0, 3)
-        .find((node) => node !== from) ?? from;
+    const { masters } = cluster();
+    const from = await masterOf(slot, masters);
+    const to = masters.find((node) => node !== from) ?? from;
     const halfway = async () => {
       expect(await customers.ask([workspace, ...others])).toEqual({ unreachable: 1, admitted: 5 });
       expect(await customers.ask([workspace])).toEqual({ unreachable: 1 });
     };
-    await cluster().move(slot, { from, to, halfway });
+    await moveSlot(slot, { from, to, halfway });
     await customers.spendAll();
     expect(customers.admitted).toEqual([5, 5, 5, 5, 5, 5]);
     expect(await customers.ask(customers.workspaces)).toEqual({ insufficient_credit: 6 });
@@ -76,8 +75,9 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
   test("when a master dies whose replica lacks its last writes, others are served, and after the promotion none is overdrawn", async () => {
     const customers = new Customers({ counters, count: 120, creditFor: 200 });
     await customers.send(120);
-    const master = await cluster().masterOf(0);
-    const replica = cluster().replicaOf(master);
+    const { masters, replicas } = cluster();
+    const master = await masterOf(0, masters);
+    const replica = replicas[masters.indexOf(master)] ?? master;
     expect(await customers.send(120)).toEqual({ admitted: 120 });
     await replica.server.kill("SIGSTOP");
     expect(await customers.send(120)).toEqual({ admitted: 120 });
@@ -86,7 +86,7 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
 
     const seen: Record<string, number> = {};
     let promotedAt = Infinity;
-    const isPromoted = async () => /role:master/.test(await replica.client.info("replication"));
+    const isPromoted = async () => /role:master/.test(String(await replica.send("INFO", "replication")));
     await until(async () => {
       const outcomes = await customers.send(60);
       for (const [outcome, count] of Object.entries(outcomes)) seen[outcome] = (seen[outcome] ?? 0) + count;

@@ -1,0 +1,72 @@
+/** Admissions of as many workspaces as requests, in one Redis and in clusters of one and of three masters, then their release. */
+import { join } from "node:path";
+import { findServers } from "../../scripts/services/find-servers.ts";
+import { startRedis } from "../../scripts/services/redis.ts";
+import { startRedisCluster } from "../../scripts/services/redis-cluster.ts";
+import type { Server } from "../../scripts/services/server.ts";
+import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
+import { monthOf, systemClock } from "../../src/kernel/clock.ts";
+import { newGenerationId, newWorkspaceId, type WorkspaceId } from "../../src/kernel/ids.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { Secret } from "../../src/kernel/secret.ts";
+import { dataFolder } from "../paths.ts";
+import { usageOf } from "../processes/usage.ts";
+import type { Case, Microbenchmark } from "./benchmark.ts";
+
+const counts = [16, 128];
+const workspaces = 1_000;
+const balance = 1_000_000_000_000_000n;
+const key = "key-1";
+
+export const admitShards: Microbenchmark = {
+  unit: "request",
+  async prepare(stack) {
+    const servers = await findServers();
+    if ("missing" in servers) throw new Error(`Cannot start Redis: ${servers.missing}`);
+    const folder = (name: string) => join(dataFolder, "micro", `${name}-${Date.now()}`);
+    const program = servers.redis;
+    const one = stack.use(await startRedis({ program, folder: folder("redis") }));
+    const cases = await casesOf("one Redis", { url: one.url, servers: [one] }, stack);
+    for (const masters of [1, 3]) {
+      const options = { program, masters, hasReplicas: false, nodeTimeoutMs: 5_000 };
+      const cluster = stack.use(await startRedisCluster({ ...options, folder: folder(`redis-cluster-${masters}`) }));
+      const nodes = { url: cluster.url, servers: cluster.masters.map(({ server }) => server) };
+      cases.push(...(await casesOf(`a cluster of ${masters}`, nodes, stack)));
+    }
+    return cases;
+  },
+};
+
+async function casesOf(
+  name: string,
+  { url, servers }: { url: string; servers: Server[] },
+  stack: AsyncDisposableStack,
+): Promise<Case[]> {
+  const counters = stack.use(await openDistributedCounters({ url: new Secret(url), clock: systemClock, log: silentLog }));
+  const month = monthOf(Date.now());
+  const ids = Array.from({ length: workspaces }, () => newWorkspaceId(Date.now()));
+  for (const workspace of ids) {
+    const account = { workspace, balance, sequence: 1n, months: [{ month, spent: 0n }] };
+    await counters.load({ account, holds: [], windows: [] });
+  }
+  const keyMonths = ids.map((workspace) => ({ workspace, key, month, spent: 0n, version: 1n, sequence: 1n }));
+  await counters.resolveMany({ resolve: [], accounts: [], keyMonths });
+  const request = (workspace: WorkspaceId) => ({
+    ...{ generation: newGenerationId(Date.now()), workspace, key, fingerprint: "00112233445566778899aabbccddeeff" },
+    ...{ requestsPerMinute: 1_000_000, amount: 1_000n, keyLimit: null, workspaceLimit: null, modelRefusal: null, deadline: null },
+  });
+  let turn = 0;
+  return counts.map((count) => ({
+    name: `${name}, ${count} a message`,
+    units: count,
+    othersCpuSeconds: () => servers.reduce((sum, { pid }) => sum + usageOf(pid).cpuSeconds, 0),
+    async call() {
+      const requests = Array.from({ length: count }, () => request(ids[turn++ % workspaces] ?? ""));
+      const { replies } = await counters.admitMany({ month, requests });
+      const refused = replies.find(({ outcome }) => outcome !== "admitted");
+      if (refused) throw new Error(`Not admitted: ${refused.outcome}`);
+      const resolve = requests.map(({ workspace, generation }) => ({ workspace, generation, as: "settled" as const }));
+      await counters.resolveMany({ resolve, accounts: [], keyMonths: [] });
+    },
+  }));
+}
