@@ -10,18 +10,15 @@ import { packedArguments, type Packing } from "./packed-arguments.ts";
 /** A request with its place in the batch: a call has them by workspace. */
 export type Placed = [place: number, request: AdmitRequest];
 
-/**
- * @param workspaces each with its requests; the replies are in this order
- * @param node its current run, and whether it may lack some of the workspaces
- */
+/** @param workspaces each with its requests; the replies are in this order */
 export function admissionValues(
   { month, day = 0 }: Pick<AdmitBatch, "month" | "day">,
   workspaces: readonly (readonly [WorkspaceId, Placed[]])[],
-  node: { run: number; isOfCluster: boolean },
+  { run }: { run: number },
 ): (string | Buffer)[] {
   const { startMs, endMs } = monthBounds(month);
-  const count = node.isOfCluster ? -workspaces.length : workspaces.length;
-  const packing: Packing = { texts: [], numbers: [count, node.run, startMs, endMs, holdMs, rateWindowMs, tombstoneMs] };
+  const numbers = [workspaces.length, run, startMs, endMs, holdMs, rateWindowMs, tombstoneMs];
+  const packing: Packing = { texts: [], numbers };
   for (const [workspace, placed] of workspaces) packRequests(packing, { workspace, month, day, placed });
   return packedArguments(packing);
 }

@@ -95,7 +95,7 @@ class DistributedCounters implements Counters {
     for (const round of resolveRounds(batch)) {
       const resolve: CallNode = async (node, workspaces) => {
         const parts = workspaces.flatMap((workspace) => round.get(workspace) ?? []);
-        const reply = new ReplyReader(await node.call("resolve", { values: resolveValues(parts, node) }));
+        const reply = new ReplyReader(await node.call("resolve", { values: resolveValues(parts) }));
         return parts.flatMap((part) => {
           if (reply.number() === 0) return [part.workspace];
           for (const [place] of part.resolve) freed[place] = reply.nano();

@@ -6,8 +6,8 @@ export type FunctionName =
   "admit" | "resolve" | "begin-load" | "load" | "forget" | "merge-windows" | "read" | "holds" | "overdue";
 
 export interface FunctionLibrary {
-  /** The argument of `FUNCTION LOAD`. */
-  text: string;
+  /** The argument of `FUNCTION LOAD` for a node of a Redis Cluster, or for a Redis alone. */
+  text(isOfCluster: boolean): string;
   /** A hash of the text. It ends the name of the library and of each function, so that fleets of two versions share a Redis. */
   version: string;
 }
@@ -20,7 +20,10 @@ export function readFunctions(clock: string = luaText("clock")): FunctionLibrary
   const functions = names.map((name) => `do\n${luaText(name)}end`);
   const body = [...shared, ...functions].join("\n");
   const version = createHash("sha1").update(body).digest("hex");
-  return { text: `#!lua name=weir_${version}\nlocal version = '${version}'\n${body}`, version };
+  return {
+    text: (isOfCluster) => `#!lua name=weir_${version}\nlocal version, isOfCluster = '${version}', ${isOfCluster}\n${body}`,
+    version,
+  };
 }
 
 /** @returns the name of a function in Redis */

@@ -8,10 +8,8 @@ import { packedArguments, type Packing } from "./packed-arguments.ts";
 import { numberOf } from "./resolutions.ts";
 import type { ResolvePart } from "./resolve-part.ts";
 
-/** @param isOfCluster whether the node may lack some of the workspaces */
-export function resolveValues(parts: readonly ResolvePart[], { isOfCluster }: { isOfCluster: boolean }): (string | Buffer)[] {
-  const count = isOfCluster ? -parts.length : parts.length;
-  const packing: Packing = { texts: [], numbers: [count, tombstoneMs, rateWindowMs, budgetKeptMs] };
+export function resolveValues(parts: readonly ResolvePart[]): (string | Buffer)[] {
+  const packing: Packing = { texts: [], numbers: [parts.length, tombstoneMs, rateWindowMs, budgetKeptMs] };
   for (const part of parts) pack(packing, part);
   return packedArguments(packing);
 }

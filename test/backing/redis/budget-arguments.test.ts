@@ -32,9 +32,8 @@ function argumentsOf([texts, numbers]: (string | Buffer)[]): { texts: string[]; 
 }
 
 const admitting = (...requests: AdmitRequest[]) =>
-  argumentsOf(admissionValues({ month, day: 0 }, [...placedByWorkspace(requests)], { run: 1, isOfCluster: false }));
-const resolving = (batch: ResolveBatch) =>
-  argumentsOf(resolveValues([...(resolveRounds(batch)[0]?.values() ?? [])], { isOfCluster: false }));
+  argumentsOf(admissionValues({ month, day: 0 }, [...placedByWorkspace(requests)], { run: 1 }));
+const resolving = (batch: ResolveBatch) => argumentsOf(resolveValues([...(resolveRounds(batch)[0]?.values() ?? [])]));
 
 test("an admission without budgets names no field of them and sends eight numbers, two for its workspace and seven for itself", () => {
   expect(admitting(request)).toEqual({

@@ -23,11 +23,6 @@ export class RedisNode implements AsyncDisposable {
     return this.#connection.server;
   }
 
-  /** Whether it may lack some workspaces, which another node then has. */
-  get isOfCluster(): boolean {
-    return this.server?.clustered ?? false;
-  }
-
   /**
    * The run of its counters, see `Server`.
    * @throws CountersUnavailableError when it is not connected, or is of a cluster and is not known to be a master

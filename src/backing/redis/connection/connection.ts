@@ -79,7 +79,7 @@ export class RedisConnection implements AsyncDisposable {
         return elementsOf(await link.send("FCALL", parameters));
       } catch (error) {
         if (!isUnknownFunction(error)) throw error;
-        await this.#loadFunctions(link);
+        await this.#loadFunctions(link, this.#server);
         return elementsOf(await link.send("FCALL", parameters));
       }
     };
@@ -127,8 +127,8 @@ export class RedisConnection implements AsyncDisposable {
     late.then(end, end);
   }
 
-  async #loadFunctions(link: RedisLink): Promise<void> {
-    await link.send("FUNCTION", ["LOAD", "REPLACE", this.#functions.text]);
+  async #loadFunctions(link: RedisLink, server: Server | null): Promise<void> {
+    await link.send("FUNCTION", ["LOAD", "REPLACE", this.#functions.text(server?.clustered ?? false)]);
   }
 
   #connect(): void {
@@ -158,7 +158,7 @@ export class RedisConnection implements AsyncDisposable {
       this.#connected(server);
       this.#checkSettings(server);
       // A replica gets them from its master.
-      if (!server.isReplica) await this.#loadFunctions(link);
+      if (!server.isReplica) await this.#loadFunctions(link, server);
     } catch (error) {
       this.#logTrouble(error);
       if (link !== this.#link || this.#server !== null) return;

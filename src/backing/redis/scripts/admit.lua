@@ -2,9 +2,8 @@
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, fields of its head and of its month, the generations of its requests, for each key the
 --          fields of its window and of its month, the fields of its budgets, the fingerprints of its requests
--- Numbers  how many texts and workspaces (below zero: of a cluster, where some may be elsewhere), run, first ms of the month and of the
---          next one, life of a hold, width of the window, life of a tombstone in ms; for each workspace how many requests and keys, and
---          seven for each request (see `decide`)
+-- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
+--          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
 --          Where requests have budgets, how many requests is below zero; how many budgets, and for each the first ms of its period and
 --          of the next one, come after how many keys, and each request's own after its seven (see `readAsked`).
 -- Returns numbers: the clock, then for each request its outcome and the numbers of that outcome.
@@ -289,8 +288,8 @@ register('admit', function(_, args)
   texts, clockText = textsIn(args[1], textCount), text(clock)
   replies, replyCount = { clock }, 1
   fields, fieldCount, isReserved = {}, 0, false
-  local first, none, isClustered = 1, {}, spaces < 0
-  for _ = 1, math.abs(spaces) do
+  local first, none = 1, {}
+  for _ = 1, spaces do
     local requests, keys, budgetCount
     requests, keys, numbersAt = read('<dd', numbers, numbersAt)
     if requests < 0 then
@@ -302,7 +301,7 @@ register('admit', function(_, args)
     local keysFirst = generations + requests
     local budgetsFirst = keysFirst + 2 * keys
     local fingerprints = budgetsFirst + (budgetCount or 0)
-    if isClustered and not isHere(base) then
+    if not isHere(base) then
       replyAll(elsewhere, requests, budgetCount)
     elseif open(valuesOf(base .. ':a', texts, first + 1, fingerprints - 1)) then
       if budgetCount then openBudgets(budgetsFirst, budgetCount) end

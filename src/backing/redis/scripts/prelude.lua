@@ -15,12 +15,12 @@ local function register(name, run, flags)
 end
 
 -- A function that serves workspaces of any slots names no key: it looks at each workspace before it does anything for it.
-local anySlots = { 'allow-cross-slot-keys' }
+local anySlots = isOfCluster and { 'allow-cross-slot-keys' } or {}
 
--- Whether a node of a cluster has the workspace. A slot on its way to another node is nowhere: what is missing here may be there, so
+-- Whether this node has the workspace. In a cluster a slot on its way to another node is nowhere: what is missing here may be there, so
 -- Redis refuses to look for a missing key, and a key that is only a base name is always missing.
 local function isHere(base)
-  return type(redis.pcall('EXISTS', base)) == 'number'
+  return not isOfCluster or type(redis.pcall('EXISTS', base)) == 'number'
 end
 
 -- The values in {w}:a, {w}:t and {w}:u. Numbers are doubles, as in Lua: to write and to read digits takes five times as long.

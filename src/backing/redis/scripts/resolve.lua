@@ -2,10 +2,9 @@
 -- ARGV  texts, numbers
 -- Texts    for each workspace base name {w}, field of its head, the generations, the fields of the totals that are pushed, those of its
 --          own months before those of its keys and of its budgets, and for each of its own months the oldest that is kept beside it
--- Numbers  how many texts and workspaces (below zero: of a cluster, where some may be elsewhere), life of a tombstone, width of the
---          window and life of a budget's period in ms; for each workspace how many generations, accounts, months and keys' months; how
---          each generation was resolved; for each account balance, sequence, how many months and what was spent in each; for each key's
---          month spent, version and sequence
+-- Numbers  how many texts and workspaces, life of a tombstone, width of the window and life of a budget's period in ms; for each
+--          workspace how many generations, accounts, months and keys' months; how each generation was resolved; for each account
+--          balance, sequence, how many months and what was spent in each; for each key's month spent, version and sequence
 --          Where budgets are pushed, how many generations is -1 minus their count; how many budgets follows the four counts, and spent,
 --          first ms of the period and sequence of each come last.
 -- Returns numbers: for each workspace whether it is here, and if it is the amount that each resolve freed.
@@ -242,8 +241,8 @@ register('resolve', function(_, args)
   unknown, unknownCount, tombstones = {}, 0, {}
   fields, fieldCount, ended, endedCount, graves, graveCount = {}, 0, {}, 0, {}, 0
   replies, replyCount, isChanged = {}, 0, false
-  local first, isClustered = 1, spaces < 0
-  for _ = 1, math.abs(spaces) do
+  local first = 1
+  for _ = 1, spaces do
     local generations, accounts, months, keyMonths
     generations, accounts, months, keyMonths, numbersAt = read('<dddd', numbers, numbersAt)
     local budgets = 0
@@ -256,11 +255,10 @@ register('resolve', function(_, args)
     local budgetsFirst = keysFirst + keyMonths
     local keep = budgetsFirst + budgets
     replyCount = replyCount + 1
-    if isClustered and not isHere(texts[first]) then
-      replies[replyCount] = 0
+    replies[replyCount] = isHere(texts[first]) and 1 or 0
+    if replies[replyCount] == 0 then
       numbersAt = numbersAt + (generations + 3 * (accounts + keyMonths + budgets) + months) * 8
     else
-      replies[replyCount] = 1
       open(first, monthsFirst, budgetsFirst, keep)
       if generations > 0 then resolveAll(first + 2, monthsFirst - 1) end
       local month, kept = monthsFirst, keep
