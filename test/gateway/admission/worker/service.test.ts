@@ -160,6 +160,20 @@ describe("a message of admissions", () => {
     ]);
   });
 
+  test("without a part of the counters the worker refuses the admissions of its workspaces alone", async () => {
+    const worker = new AdmissionWorker({ ledger: new MemoryLedger().open("ws-1", 1_000_000n).open("ws-2", 1_000_000n) });
+    const elsewhere = admitRequest({ hash: worker.addKey("elsewhere", { workspace: "ws-2" }) });
+    await worker.outcomes(admitRequest(), elsewhere);
+    const { counters } = worker;
+    const admitMany = counters.admitMany.bind(counters);
+    counters.admitMany = async (batch) => {
+      const { now, replies } = await admitMany(batch);
+      const isDown = (place: number) => batch.requests[place]?.workspace === "ws-2";
+      return { now, replies: replies.map((reply, place) => (isDown(place) ? { outcome: "unreachable" } : reply)) };
+    };
+    expect(await worker.outcomes(admitRequest(), elsewhere)).toEqual(["admitted", "billing_unavailable"]);
+  });
+
   test("without counters admissions are billing_unavailable, and the message's other requests get their replies", async () => {
     const worker = new AdmissionWorker();
     worker.counters.admitMany = () => Promise.reject(new CountersUnavailableError("Redis does not answer"));
