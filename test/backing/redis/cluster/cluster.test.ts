@@ -80,6 +80,7 @@ describe.skipIf(started === null)("counters in a Redis Cluster of three masters 
     const replica = replicas[masters.indexOf(master)] ?? master;
     expect(await customers.send(120)).toEqual({ admitted: 120 });
     await replica.server.kill("SIGSTOP");
+    await master.send("CLIENT", "KILL", "TYPE", "replica");
     expect(await customers.send(120)).toEqual({ admitted: 120 });
     await master.server.kill("SIGKILL");
     await replica.server.kill("SIGCONT");
