@@ -22,6 +22,8 @@ export interface SlotOwner {
 export class ClusterView {
   readonly #owners = new Map<string, SlotOwner>();
   #bySlot: (SlotOwner | null)[] = [];
+  /** Nodes that had no slots at the last update, so that none can have taken their place since. */
+  #without = new Set<string>();
 
   /** The masters that have slots. */
   get owners(): Iterable<SlotOwner> {
@@ -49,8 +51,9 @@ export class ClusterView {
    */
   update(reports: readonly NodesReport[], askedAt: number): boolean {
     if (reports.length === 0) return false;
-    const claims = newestClaims(reports);
-    const bySlot = this.#claimSlots(claims, { reports, askedAt });
+    const newest = newestLines(reports);
+    const bySlot = this.#claimSlots(newest.filter(hasSlots), { reports, askedAt });
+    this.#without = new Set(newest.filter((node) => !hasSlots(node)).map(({ id }) => id));
     const owners = new Set(bySlot);
     let isChanged = false;
     for (const owner of this.#owners.values()) {
@@ -77,11 +80,18 @@ export class ClusterView {
     for (const claim of claims) {
       const { id, address, slots } = claim;
       const owner = this.#owners.get(id) ?? { id, address, confirmedAt: -Infinity, usableFrom: -Infinity };
-      if (!this.#owners.has(id) && tookOver(claim, reports)) owner.usableFrom = askedAt + clusterTakeoverMs;
+      if (!this.#owners.has(id) && this.#tookOver(claim, reports)) owner.usableFrom = askedAt + clusterTakeoverMs;
       owner.address = address;
       for (const [first, last] of slots) bySlot.fill(owner, first, last + 1);
     }
     return bySlot;
+  }
+
+  /** Whether a master that failed, and may not know it yet, had slots of this one: its claim is older. */
+  #tookOver(claim: ReportedNode, reports: readonly NodesReport[]): boolean {
+    const mayHaveLost = ({ id, isMaster, hasFailed, epoch }: ReportedNode): boolean =>
+      isMaster && hasFailed && epoch < claim.epoch && !this.#without.has(id);
+    return reports.some(({ nodes }) => [...nodes.values()].some(mayHaveLost));
   }
 
   #confirm(reports: readonly NodesReport[], askedAt: number): void {
@@ -97,22 +107,19 @@ export class ClusterView {
   }
 }
 
-/** Of each master with slots its newest claim, the newest of all last. A node knows its own slots before the others do. */
-function newestClaims(reports: readonly NodesReport[]): ReportedNode[] {
-  const claims = new Map<string, ReportedNode>();
+/** Of each node what is known last, the newest claims to slots last. A node knows its own slots before the others do. */
+function newestLines(reports: readonly NodesReport[]): ReportedNode[] {
+  const lines = new Map<string, ReportedNode>();
   for (const { by, nodes } of reports) {
     for (const node of nodes.values()) {
-      const known = claims.get(node.id);
+      const known = lines.get(node.id);
       const isNewer = known === undefined || node.epoch > known.epoch || (node.epoch === known.epoch && node.id === by);
-      if (isNewer) claims.set(node.id, node);
+      if (isNewer) lines.set(node.id, node);
     }
   }
-  return [...claims.values()].filter(({ isMaster, slots }) => isMaster && slots.length > 0).toSorted((a, b) => a.epoch - b.epoch);
+  return [...lines.values()].toSorted((a, b) => a.epoch - b.epoch);
 }
 
-/** Whether a master that failed and does not know it yet may have had slots of this one: its claim is older. */
-function tookOver(claim: ReportedNode, reports: readonly NodesReport[]): boolean {
-  return reports.some(({ nodes }) =>
-    [...nodes.values()].some((node) => node.isMaster && node.hasFailed && node.epoch < claim.epoch),
-  );
+function hasSlots({ isMaster, slots }: ReportedNode): boolean {
+  return isMaster && slots.length > 0;
 }

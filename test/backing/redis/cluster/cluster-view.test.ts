@@ -113,6 +113,25 @@ test("a replica that a person made the master, while the old one lived, is used 
   expect(ownerAt(1_000)).toBe("d");
 });
 
+test("a replica that a person made the master is used at once although another master failed long ago", () => {
+  const ask = (lines: Line[], now: number) =>
+    view.update(
+      ["b", "c", "d"].map((by) => said(by, lines)),
+      now,
+    );
+  ask(promoted, 1_000);
+  const switched: Line[] = [
+    ...promoted.map((line) => (line.id === "b" ? { ...line, flags: "slave", slots: "", epoch: 8 } : line)),
+    { id: "e", flags: "master", epoch: 8, slots: slots["b"] ?? "" },
+  ];
+  view.update(
+    ["c", "d", "e"].map((by) => said(by, switched)),
+    1_500,
+  );
+  const owner = view.ownerOf(6_000);
+  expect([owner?.id, owner && view.isUsable(owner, 1_500)]).toEqual(["e", true]);
+});
+
 test("a slot that moved is at the node with the newer claim, although others do not know it yet", () => {
   const moved = [
     { id: "a", flags: "master", epoch: 1, slots: "1-5460" },
