@@ -52,8 +52,16 @@ async function casesOf(
   const keyMonths = ids.map((workspace) => ({ workspace, key, month, spent: 0n, version: 1n, sequence: 1n }));
   await counters.resolveMany({ resolve: [], accounts: [], keyMonths });
   const request = (workspace: WorkspaceId) => ({
-    ...{ generation: newGenerationId(Date.now()), workspace, key, fingerprint: "00112233445566778899aabbccddeeff" },
-    ...{ requestsPerMinute: 1_000_000, amount: 1_000n, keyLimit: null, workspaceLimit: null, modelRefusal: null, deadline: null },
+    generation: newGenerationId(Date.now()),
+    workspace,
+    key,
+    fingerprint: "00112233445566778899aabbccddeeff",
+    requestsPerMinute: 1_000_000,
+    amount: 1_000n,
+    keyLimit: null,
+    workspaceLimit: null,
+    modelRefusal: null,
+    deadline: null,
   });
   let turn = 0;
   return counts.map((count) => ({

@@ -37,12 +37,12 @@ export async function microCommand(names: string[]): Promise<number> {
   const unknown = names.find((name) => !(name in microbenchmarks));
   if (unknown !== undefined)
     throw new UsageError(`Cannot run "${unknown}": the microbenchmarks are ${Object.keys(microbenchmarks).join(", ")}`);
-  console.log(`${"".padEnd(64)}${"µs (median)".padStart(14)}${"µs (best)".padStart(14)}${"per second".padStart(14)}`);
+  console.log(`${"".padEnd(72)}${"µs (median)".padStart(14)}${"µs (best)".padStart(14)}${"per second".padStart(14)}`);
   await measureAll(names.length > 0 ? names : Object.keys(microbenchmarks), ({ question, what, unit, median, least }) => {
     const label = `${question}: ${what}, per ${unit}`;
     const rate = Math.round(1_000_000 / median).toLocaleString("en");
     console.log(
-      `${label.padEnd(64)}${median.toPrecision(3).padStart(14)}${least.toPrecision(3).padStart(14)}${rate.padStart(14)}`,
+      `${label.padEnd(72)}${median.toPrecision(3).padStart(14)}${least.toPrecision(3).padStart(14)}${rate.padStart(14)}`,
     );
   });
   return 0;
@@ -65,7 +65,7 @@ async function measureAll(names: string[], onResult: (result: MicroResult) => vo
     for (const one of await benchmark.prepare(stack)) {
       const { othersCpu, ...figures } = await time(one);
       const result = { question: name, what: one.name, unit: benchmark.unit, ...figures };
-      const cpu = { ...result, what: `${one.name}: CPU of its servers`, median: othersCpu, least: othersCpu };
+      const cpu = { ...result, what: `${one.name}: servers' CPU`, median: othersCpu, least: othersCpu };
       for (const each of one.othersCpuSeconds ? [result, cpu] : [result]) {
         results.push(each);
         onResult(each);

@@ -51,7 +51,7 @@ export async function startRedisCluster(options: ClusterOptions): Promise<RedisC
   const [masters, replicas] = [nodes.slice(0, count), nodes.slice(count)];
   await introduce(nodes, masters);
   for (const [place, replica] of replicas.entries()) await replica.send("CLUSTER", "REPLICATE", masters[place]?.id ?? "");
-  await untilAll(replicas, /master_link_status:up/, "INFO", "replication");
+  await untilAll(replicas, ["master_link_status:up"], "INFO", "replication");
   const kept = stack.move();
   const url = nodes.map(({ server }) => server.url).join(",");
   return { masters, replicas, url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
@@ -77,15 +77,15 @@ async function introduce(nodes: ClusterNode[], masters: ClusterNode[]): Promise<
     const [first, last] = [place * share, Math.min((place + 1) * share, slots) - 1];
     await send("CLUSTER", "ADDSLOTSRANGE", String(first), String(last));
   }
-  const isWhole = new RegExp(`cluster_state:ok[^]*cluster_slots_ok:${slots}[^]*cluster_known_nodes:${nodes.length}\r`);
+  const isWhole = ["cluster_state:ok", `cluster_slots_ok:${slots}`, `cluster_known_nodes:${nodes.length}`];
   await untilAll(nodes, isWhole, "CLUSTER", "INFO");
 }
 
-async function untilAll(nodes: ClusterNode[], expected: RegExp, command: string, ...parameters: string[]): Promise<void> {
+async function untilAll(nodes: ClusterNode[], lines: string[], command: string, ...parameters: string[]): Promise<void> {
   const deadline = performance.now() + joinMsMax;
   for (;;) {
     const replies = await Promise.all(nodes.map((node) => node.send(command, ...parameters)));
-    if (replies.every((reply) => expected.test(String(reply)))) return;
+    if (replies.every((reply) => lines.every((line) => String(reply).split("\r\n").includes(line)))) return;
     if (performance.now() > deadline) throw new Error(`A Redis Cluster was not formed within ${joinMsMax} ms: ${replies.join()}`);
     await sleep(pauseMs);
   }

@@ -14,13 +14,18 @@ const plainModes = ["disable"];
 
 /** The addresses of several servers of one kind, separated by commas. A comma elsewhere, as in a password, separates nothing. */
 export function addressesIn(value: string): string[] {
-  return value.split(/\s*,\s*(?=\w+:\/\/)/);
+  const addresses: string[] = [];
+  for (const piece of value.split(",")) {
+    if (addresses.length === 0 || /^\w+:\/\//.test(piece.trimStart())) addresses.push(piece.trim());
+    else addresses.push(`${addresses.pop()},${piece.trimEnd()}`);
+  }
+  return addresses;
 }
 
 /** @throws Error with the cause and without the address, which holds a password */
 export function readServerAddress(address: string): ServerAddress {
   const url = URL.parse(address);
-  if (url === null) throw new Error("it is no address of one host");
+  if (url === null || url.hostname.includes(",")) throw new Error("it is no address of one host");
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
   const encrypted = url.protocol.startsWith("postgres") ? isEncryptedDatabase(url) : encryptedSchemes.includes(url.protocol);
   return { host, encrypted };

@@ -24,7 +24,14 @@ export function planFailOvers(world: World): void {
     const { id } = chance.pick(workspaces);
     const [lost, down] = [lostMs(chance), downMs(chance)];
     world.scheduler.plan(chance.next() * busyMs, null, () =>
-      world.injectFault("a replica takes over without the last writes", () => world.failOver(id, { lostMs: lost, downMs: down })),
+      world.injectFault("a replica takes over without the last writes", () => failOver(world, { id, lost, down })),
     );
   }
+}
+
+function failOver(world: World, { id, lost, down }: { id: string; lost: number; down: number }): void {
+  if (!world.rollBack(lost + down, (counters) => counters.replicaOf(id))) return;
+  world.scheduler.plan(lost, null, () =>
+    world.injectFault("a part of the counters is down", () => void world.counters.down.add(id)),
+  );
 }

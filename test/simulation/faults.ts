@@ -33,10 +33,10 @@ export const faults: Readonly<Record<string, Fault>> = {
   "the counters are frozen": (world, chance) => world.freezeCounters(chance.between(200, 15_000)),
   "the counters are emptied": (world) => world.loseCounters((counters) => counters.wipe()),
   "the counters restart": (world) => world.loseCounters((counters) => counters.restart()),
-  "the counters are rolled back": (world, chance) => world.rollBack(chance.between(10, 2_000)),
+  "the counters are rolled back": (world, chance) => void world.rollBack(chance.between(10, 2_000)),
   "the counters' clock is set": (world, chance) => world.step(chance.pick([-90_000, -2_000, -1, 1, 2_000, 90_000, 1_300_000])),
   "a process's time of day is wrong": (world, chance) =>
-    world.skew(chance.pick(world.fleet.slots).host, chance.between(-90_000, 90_000)),
+    void (chance.pick(world.fleet.slots).host.clock.skewMs = chance.between(-90_000, 90_000)),
   "a gateway is disconnected for longer than its holds last": (world) => world.outlive(),
   "the database is down": (world, chance) =>
     world.close("the database is down", { server: "ledger", ms: chance.between(200, 45_000) }),

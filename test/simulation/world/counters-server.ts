@@ -106,16 +106,14 @@ export class CountersServer {
     };
   }
 
-  /** @returns the present data of a workspace, which may take the place of newer data and then has to be loaded again */
-  replicaOf(workspace: string): { promote(): void } {
+  /** @returns a function that restores the present data of a workspace, as when a replica takes over without the last writes */
+  replicaOf(workspace: string): () => void {
     const space = this.#counters.workspaces.get(workspace);
     const copy = space === undefined ? unknownWorkspace() : copyOf(space);
-    return {
-      promote: () => {
-        this.down.delete(workspace);
-        if (this.#counters.workspaces.get(workspace)?.ready) this.#lost.add(workspace);
-        this.#counters.workspaces.set(workspace, { ...copy, ready: false, loading: null });
-      },
+    return () => {
+      this.down.delete(workspace);
+      if (this.#counters.workspaces.get(workspace)?.ready) this.#lost.add(workspace);
+      this.#counters.workspaces.set(workspace, { ...copy, ready: false, loading: null });
     };
   }
 

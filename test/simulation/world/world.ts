@@ -144,30 +144,17 @@ export class World {
     if (this.#canReport) lose(this.counters);
   }
 
-  rollBack(ms: number): void {
+  /** @returns whether the counters, or a part of them, will be again after `ms` what they are now */
+  rollBack(ms: number, remember = (counters: CountersServer) => counters.remember()): boolean {
     this.mayLeak = true;
-    if (!this.#canReport) return;
+    if (!this.#canReport) return false;
     this.#isRollingBack = true;
-    const restore = this.counters.remember();
+    const restore = remember(this.counters);
     this.scheduler.plan(ms, null, () => {
       if (!this.#isHealed) restore();
       this.#isRollingBack = false;
     });
-  }
-
-  /** Until the replica has taken over no process may be lost that knows of newer holds. */
-  failOver(workspace: string, { lostMs, downMs }: { lostMs: number; downMs: number }): void {
-    this.mayLeak = true;
-    if (!this.#canReport) return;
-    this.#isRollingBack = true;
-    const replica = this.counters.replicaOf(workspace);
-    this.scheduler.plan(lostMs, null, () => {
-      if (!this.#isHealed) this.counters.down.add(workspace);
-    });
-    this.scheduler.plan(lostMs + downMs, null, () => {
-      if (!this.#isHealed) replica.promote();
-      this.#isRollingBack = false;
-    });
+    return true;
   }
 
   freeze(host: Host, ms: number): void {
@@ -224,10 +211,6 @@ export class World {
       this.disconnect(host, 45_000);
       this.scheduler.plan(1_000, null, () => this.step(1_300_000));
     });
-  }
-
-  skew(host: Host, ms: number): void {
-    host.clock.skewMs = ms;
   }
 
   loseEvents(ms: number): void {

@@ -10,7 +10,7 @@ import { Secret } from "../../../../src/kernel/secret.ts";
 import { describeCounters } from "../../../contracts/counters.ts";
 import { Customers } from "../../../support/counters/customers.ts";
 import { openHarness } from "../../../support/counters/redis.ts";
-import { masterOf, moveSlot, openTestRedisCluster, storeOf } from "../../../support/servers/redis-cluster.ts";
+import { masterOf, moveSlot, openTestRedisCluster, storeOf } from "../../../support/counters/redis-cluster.ts";
 import { until } from "../../../support/until.ts";
 
 /** How soon after its replica was promoted a master's customers are served again. */

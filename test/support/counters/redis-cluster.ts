@@ -2,8 +2,8 @@
 import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../scripts/services/redis-cluster.ts";
 import { clusterSlot } from "../../../src/backing/redis/cluster/cluster-slot.ts";
 import { readNodesReport } from "../../../src/backing/redis/cluster/nodes-report.ts";
-import type { StoreClient } from "../counters/redis.ts";
-import { temporaryFolder, testServers } from "./services.ts";
+import type { StoreClient } from "./redis.ts";
+import { temporaryFolder, testServers } from "../servers/services.ts";
 
 /** null if this machine has no Redis; the reason is printed. */
 export async function openTestRedisCluster(): Promise<RedisCluster | null> {
