@@ -41,7 +41,7 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
   },
   async metering({ config, backing, clock, log }, stack) {
     const counters = stack.use(await openCounters({ config, clock, log }));
-    const lock = (name: string) => tryAdvisoryLock(name, backing.sql);
+    const lock = (name: string) => tryAdvisoryLock(name, { ...backing, clock });
     const { stripe, publicUrl } = config;
     stack.use(startTopUps({ backing, counters, stripe, publicUrl, lock, clock, log }));
     return startMetering({ backing, counters, clock, log });
@@ -50,10 +50,12 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
     const models = stack.use(await modelsOf({ config, backing, clock, log }));
     const settled = { clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey };
     const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
-    return startProber({ ...backing, models, ...calls, clock, log, lock: () => tryAdvisoryLock("weir prober", backing.sql) });
+    const lock = () => tryAdvisoryLock("weir prober", { ...backing, clock });
+    return startProber({ ...backing, models, ...calls, clock, log, lock });
   },
   async mailer({ config, backing, clock, log }) {
-    return startMailer({ ...backing, mail: config.mail, clock, log, lock: () => tryAdvisoryLock("weir mailer", backing.sql) });
+    const lock = () => tryAdvisoryLock("weir mailer", { ...backing, clock });
+    return startMailer({ ...backing, mail: config.mail, clock, log, lock });
   },
   async scanner({ config, backing, clock, log }, stack) {
     // Scans have low priority, so that chat requests get the CPU first.

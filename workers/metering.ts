@@ -1,4 +1,7 @@
-/** The worker that settles: the only one that writes generations, charges of the ledger and month totals. One is enough; more are safe. */
+/**
+ * The worker that settles: the only one that writes generations, charges of the ledger and month totals. Several share out the
+ * workspaces, and take over those of one that dies.
+ */
 import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";

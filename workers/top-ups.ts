@@ -2,6 +2,7 @@
  * The worker that charges saved cards where credit is below its threshold, and that looks up payments without a known outcome. One
  * process of a fleet does each at a time; more would make no further payment.
  */
+import type { Lock } from "../src/backing/advisory-lock.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import { stripeClient } from "../src/gateway/top-ups/stripe/stripe-client.ts";
@@ -21,8 +22,7 @@ export interface TopUpWorkerParts {
   /** null: cards are not taken. */
   stripe: StripeConfig | null;
   publicUrl: string;
-  /** Takes the lock of this name, which one process of a fleet holds at a time; null: another one holds it. */
-  lock: (name: string) => Promise<AsyncDisposable | null>;
+  lock: Lock;
   clock: Clock;
   log: Logger;
 }

@@ -1,22 +1,57 @@
 /** Work that one process of a fleet does at a time: a lock of PostgreSQL, which ends with the connection of a process that dies. */
-import type { Database } from "./backing.ts";
+import { sleep, type Clock } from "../kernel/clock.ts";
+import type { Database, Transaction } from "./backing.ts";
+import { advisoryLockBeatMs, advisoryLockSilenceMsMax } from "./limits.ts";
+
+export interface LockParts {
+  sql: Database;
+  clock: Clock;
+}
+
+/** Takes the lock of a name, which one process holds at a time; null: another one holds it. */
+export type Lock = (name: string) => Promise<AsyncDisposable | null>;
 
 /**
- * On a connection of its own for as long as it is held.
+ * On a connection of its own for as long as it is held. A process that hangs loses it after two seconds: PostgreSQL ends a transaction
+ * that is idle for longer. When it wakes, two processes do the work at once for a moment, which all work under such a lock allows.
  * @param name such as "weir prober"
  * @returns null when another process holds it
+ * @throws errors of the database
  */
-export async function tryAdvisoryLock(name: string, sql: Database): Promise<AsyncDisposable | null> {
-  const connection = await sql.reserve();
-  const [row] = await connection<{ locked: boolean }[]>`SELECT pg_try_advisory_lock(hashtext(${name})) AS locked`;
-  if (!row?.locked) {
-    connection.release();
-    return null;
-  }
+export async function tryAdvisoryLock(name: string, { sql, clock }: LockParts): Promise<AsyncDisposable | null> {
+  const taken = Promise.withResolvers<boolean>();
+  const over = new AbortController();
+  let isLost = false;
+  const held = sql.begin(async (tx) => {
+    const locked = await tryLock(name, tx);
+    taken.resolve(locked);
+    while (locked && !over.signal.aborted) {
+      await sleep(clock, advisoryLockBeatMs, over.signal);
+      // A process that hung reads first what came meanwhile, such as the end of this connection.
+      await new Promise<void>((resolve) => clock.endOfTurn(resolve));
+      // postgres.js throws beside all callers when a connection that has ended is to send the end of a transaction.
+      if (isLost) await new Promise<never>(() => {});
+      await tx`SELECT`;
+    }
+  });
+  held.catch((error: unknown) => {
+    isLost = true;
+    over.abort();
+    taken.reject(error);
+  });
+  if (!(await taken.promise)) return null;
   return {
     async [Symbol.asyncDispose]() {
-      await connection`SELECT pg_advisory_unlock(hashtext(${name}))`;
-      connection.release();
+      over.abort();
+      // A connection that was lost holds nothing.
+      await held.catch(() => {});
     },
   };
+}
+
+async function tryLock(name: string, tx: Transaction): Promise<boolean> {
+  const [row] = await tx<{ locked: boolean }[]>`
+    SELECT pg_try_advisory_xact_lock(hashtext(${name})) AS locked,
+      set_config('idle_in_transaction_session_timeout', ${String(advisoryLockSilenceMsMax)}, true)`;
+  return row?.locked === true;
 }

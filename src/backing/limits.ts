@@ -37,6 +37,9 @@ export const databaseStatementMsMax = 4_000;
 export const databaseConnectMs = 2_000;
 export const databaseLockMs = 2_000;
 export const databaseIdleInTransactionMs = 5_000;
+/** Who holds a lock shows so often that it lives, and loses the lock after this silence. */
+export const advisoryLockBeatMs = 500;
+export const advisoryLockSilenceMsMax = 2_000;
 export const migrationMsMax = 600_000;
 export const databaseOpenMs = 60_000;
 /** The time of a statement of the embedded database; work on many rows sets its own. */
@@ -64,6 +67,8 @@ export const embeddedRequestsInFlight = 16;
 export const busConnectMs = 2_000;
 export const busReconnectMs = 200;
 export const busPingMs = 1_000;
+/** How often a link looks whether its server was cut off from the others of its cluster. */
+export const busClusterLookMs = 1_000;
 export const busPingsUnansweredMax = 2;
 export const busCallMs = 2_000;
 export const eventPublishMs = 5_000;
@@ -79,6 +84,8 @@ export const eventAgeMsMax = 7 * 86_400_000;
 export const eventDuplicateMs = 120_000;
 export const eventAckMs = 10_000;
 export const eventsUnacknowledgedMax = 20_000;
+/** A stream is divided among so many processes at most. Further ones stand by. */
+export const eventPartitionsMax = 32;
 export const eventPullMs = 2_000;
 export const eventRetryMs = 250;
 export const eventRetryMsMax = 5_000;
