@@ -1,4 +1,4 @@
-/** `npm run cluster -- --gateways N --workers M [--port P]`: runs a fleet on one machine under one supervisor. */
+/** `npm run cluster -- --gateways N --workers M [--metering K] [--port P]`: runs a fleet on one machine under one supervisor. */
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfig, type Config } from "../src/config.ts";
@@ -48,13 +48,20 @@ async function main(): Promise<void> {
 }
 
 function readArguments(): { sizes: Sizes; port: string | undefined } {
-  const options = { gateways: { type: "string" }, workers: { type: "string" }, port: { type: "string" } } as const;
+  const type = "string" as const;
+  const options = {
+    gateways: { type, default: "2" },
+    workers: { type, default: "2" },
+    metering: { type, default: "1" },
+    port: { type },
+  } as const;
   try {
     const { values } = parseArgs({ options });
-    return { sizes: { gateways: count(values.gateways ?? "2"), workers: count(values.workers ?? "2") }, port: values.port };
+    const { gateways, workers, metering, port } = values;
+    return { sizes: { gateways: count(gateways), workers: count(workers), metering: count(metering) }, port };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ClusterError(`${why}\nUsage: npm run cluster -- --gateways N --workers M [--port P]`);
+    throw new ClusterError(`${why}\nUsage: npm run cluster -- --gateways N --workers M [--metering K] [--port P]`);
   }
 }
 

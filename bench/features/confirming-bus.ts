@@ -23,6 +23,10 @@ export class ConfirmingBus implements Bus {
     });
   }
 
+  partitions(stream: Stream): number {
+    return this.#bus.partitions(stream);
+  }
+
   listen(topic: Topic, handler: Listener): Disposable {
     if (topic !== "settled") return this.#bus.listen(topic, handler);
     this.#settled.add(handler);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 export interface Sizes {
   gateways: number;
   workers: number;
+  metering: number;
 }
 
 export interface Role {
@@ -22,7 +23,7 @@ const worker = (name: string, count: Role["count"] = () => 1): Role => ({ name, 
 const stopGroups: Role[][] = [
   [{ name: "gateway", command: ["src/main.ts"], count: ({ gateways }) => gateways }],
   [{ ...worker("admission", ({ workers }) => workers), sharesCore: true }, worker("prober"), worker("mailer"), worker("scanner")],
-  [worker("metering")],
+  [worker("metering", ({ metering }) => metering)],
 ];
 
 /** The roles that this version of the code contains. */

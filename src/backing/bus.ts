@@ -92,14 +92,20 @@ export interface Bus extends AsyncDisposable {
 
   /**
    * Stores an event; resolves when it is stored. The same id within two minutes is usually delivered once.
+   * @param partition events of one partition are consumed by one process, as long as all processes know of each other; default: 0
    * @throws when it could not be stored, or when that is unknown (publish again: consumers are idempotent)
    */
-  publish(stream: Stream, id: string, payload: Uint8Array): Promise<void>;
+  publish(stream: Stream, id: string, payload: Uint8Array, partition?: number): Promise<void>;
+  /**
+   * How many partitions a stream should be divided into at present: one for each process that consumes it, at least 1. Publishers
+   * and consumers may disagree for a moment; events of every partition are consumed.
+   */
+  partitions(stream: Stream): number;
   /**
    * Delivers events in batches, one batch at a time. When the handler resolves, the whole batch is
    * acknowledged; when it throws, all of it is delivered again after a pause. The pace says how far the starts of two batches
    * are apart; an event after an idle time is delivered at once. One process runs one consumer of a stream
-   * at a time; several processes may compete.
+   * at a time. Several processes share its partitions: when one dies, hangs or cannot handle events, the others consume its partitions.
    */
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;

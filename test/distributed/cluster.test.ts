@@ -239,7 +239,9 @@ describe("a supervisor that cannot start exits with 1 and leaves nothing behind"
   test.each([[["--gateways", "0"]], [["--workers", "many"]], [["--gatways", "2"]]])(
     "when its arguments are %p, and it prints the usage",
     async (options) => {
-      expect(await refusal(options, {})).toContain("Usage: npm run cluster -- --gateways N --workers M [--port P]");
+      expect(await refusal(options, {})).toContain(
+        "Usage: npm run cluster -- --gateways N --workers M [--metering K] [--port P]",
+      );
     },
   );
 });

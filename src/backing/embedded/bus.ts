@@ -74,6 +74,10 @@ export class EmbeddedBus implements Bus {
     return this.#outbox.publish(stream, id, payload);
   }
 
+  partitions(): number {
+    return 1;
+  }
+
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable> {
     return Promise.resolve(this.#outbox.consume({ stream, pace, handler }));
   }

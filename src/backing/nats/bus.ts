@@ -7,8 +7,9 @@ import type { Backlog, Bus, Delivered, Reply, Service, Stream, ScatterService, T
 import type { Pace } from "../pace.ts";
 import { startRequestServer } from "./request-server.ts";
 import { RequestClient } from "./request-client.ts";
-import { EventConsumer } from "./event-consumer.ts";
-import { EventStream } from "./event-stream.ts";
+import { ConsumerGroup } from "./events/consumer-group.ts";
+import { EventConsumer } from "./events/event-consumer.ts";
+import { EventStream } from "./events/event-stream.ts";
 import { NatsLink } from "./nats-link.ts";
 import { startScatterServer } from "./scatter-server.ts";
 import { topicSubject } from "./subjects.ts";
@@ -16,6 +17,8 @@ import { ScatterClient } from "./scatter-client.ts";
 
 export interface DistributedBusParts {
   url: Secret;
+  /** On how many servers of a cluster each event is stored; absent: one. */
+  replicas?: number;
   /** Shown by the server. */
   name: string;
   clock: Clock;
@@ -34,6 +37,7 @@ export class DistributedBus implements Bus {
   readonly #requestClients = new Map<Service, RequestClient>();
   readonly #scatterClients = new Map<ScatterService, ScatterClient>();
   readonly #streams = new Map<Stream, EventStream>();
+  readonly #groups = new Map<Stream, ConsumerGroup>();
 
   /** Connects in the background: nothing waits for NATS. */
   constructor(parts: DistributedBusParts) {
@@ -56,8 +60,13 @@ export class DistributedBus implements Bus {
     return Promise.resolve(startRequestServer({ ...this.#parts, link: this.#requests, service, handler }));
   }
 
-  publish(stream: Stream, id: string, payload: Uint8Array): Promise<void> {
-    return this.#stream(stream).publish(id, payload);
+  publish(stream: Stream, id: string, payload: Uint8Array, partition = 0): Promise<void> {
+    return this.#stream(stream).publish(id, payload, partition);
+  }
+
+  partitions(stream: Stream): number {
+    const make = (): ConsumerGroup => this.#stack.use(new ConsumerGroup({ ...this.#parts, link: this.#requests, stream }));
+    return made(this.#groups, stream, make).size;
   }
 
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable> {
@@ -68,8 +77,8 @@ export class DistributedBus implements Bus {
   }
 
   async backlog(stream: Stream): Promise<Backlog> {
-    const { num_pending, num_ack_pending } = await this.#stream(stream).consumer();
-    return { messages: num_pending + num_ack_pending };
+    const partitions = await this.#stream(stream).listPartitions();
+    return { messages: partitions.reduce((sum, { info }) => sum + info.num_pending + info.num_ack_pending, 0) };
   }
 
   broadcast(topic: Topic, payload: Uint8Array = new Uint8Array()): void {

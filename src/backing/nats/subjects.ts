@@ -22,6 +22,23 @@ export function topicSubject(topic: Topic): string {
   return `weir.topic.${topic}`;
 }
 
-export function eventSubject(stream: Stream): string {
-  return `weir.event.${stream}`;
+/** Processes that know nothing of partitions publish to partition 0. */
+export function eventSubject(stream: Stream, partition: number): string {
+  return partition === 0 ? `weir.event.${stream}` : `weir.event.${stream}.${partition}`;
+}
+
+/** null: the subject is that of no partition. */
+export function partitionOfSubject(subject: string, stream: Stream): number | null {
+  if (subject === eventSubject(stream, 0)) return 0;
+  const number = Number(subject.slice(eventSubject(stream, 0).length + 1));
+  return Number.isInteger(number) && subject === eventSubject(stream, number) ? number : null;
+}
+
+/** Of all partitions. */
+export function eventSubjects(stream: Stream): string[] {
+  return [eventSubject(stream, 0), `weir.event.${stream}.*`];
+}
+
+export function eventHeartbeatSubject(stream: Stream): string {
+  return `weir.beat.event.${stream}`;
 }

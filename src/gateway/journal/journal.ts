@@ -77,7 +77,7 @@ export class GenerationJournal implements Disposable {
   recover(): { settled: number; interrupted: number; unknown: number; pendingAdmissions: AdmissionIntent[] } {
     const { intents, settlements, interrupted, pendingAdmissions } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
-    for (const settlement of settlements) this.#publisher.add(settlement.generation, encodeSettlement(settlement));
+    for (const settlement of settlements) this.#publisher.add(settlement, encodeSettlement(settlement));
     const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));
     for (const end of ends) void this.end(end);
     this.flush();
@@ -163,7 +163,7 @@ export class GenerationJournal implements Disposable {
     const { generation } = settlement;
     this.#progress.forget(generation);
     const text = encodeSettlement(settlement);
-    this.#publisher.add(generation, text);
+    this.#publisher.add(settlement, text);
     try {
       await this.#spool.writeSettlement(generation, text);
     } catch (error) {

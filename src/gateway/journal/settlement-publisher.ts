@@ -13,21 +13,16 @@ import {
   publishRetryMs,
   publishRetryMsMax,
   publishesInFlightMax,
-  settlementBatchBytesMax,
-  settlementBatchMax,
   settlementPauseMs,
 } from "../limits.ts";
+import { partitionOf } from "./partition-of.ts";
 import { decodeSettled, encodeSettlements } from "./settlement-codec.ts";
-
-interface WaitingSettlement {
-  generation: GenerationId;
-  /** The settlement as JSON. */
-  text: string;
-  bytes: number;
-}
+import type { Settlement } from "./settlement.ts";
+import { WaitingSettlements } from "./waiting-settlements.ts";
 
 interface Batch {
   id: string;
+  partition: number;
   generations: GenerationId[];
   payload: Uint8Array;
   attempt: number;
@@ -45,8 +40,7 @@ interface SettlementPublisherParts {
 export class SettlementPublisher implements Disposable {
   readonly #parts: SettlementPublisherParts;
   readonly #listening: Disposable;
-  readonly #waiting: WaitingSettlement[] = [];
-  #waitingBytes = 0;
+  readonly #waiting = new WaitingSettlements();
   /** Batches that are published or about to be, by id; each takes memory until the ledger has it. */
   readonly #unconfirmed = new Map<string, Batch>();
   /** Unconfirmed batches that are due to be published again. */
@@ -65,10 +59,8 @@ export class SettlementPublisher implements Disposable {
   }
 
   /** @param text the settlement as JSON */
-  add(generation: GenerationId, text: string): void {
-    const bytes = Buffer.byteLength(text) + 1;
-    this.#waiting.push({ generation, text, bytes });
-    this.#waitingBytes += bytes;
+  add({ generation, workspace }: Pick<Settlement, "generation" | "workspace">, text: string): void {
+    this.#waiting.add(partitionOf(workspace, this.#parts.bus.partitions("settlements")), { generation, text });
     this.#schedule();
   }
 
@@ -91,17 +83,16 @@ export class SettlementPublisher implements Disposable {
   }
 
   #isEmpty(): boolean {
-    return this.#waiting.length === 0 && this.#unconfirmed.size === 0;
+    return this.#waiting.isEmpty && this.#unconfirmed.size === 0;
   }
 
   /** Publishes at once, unless a publication was made lately: then settlements are gathered until the pause ends or a batch is full. */
   #schedule(): void {
-    const isIdle = this.#waiting.length === 0 && this.#overdue.length === 0;
+    const isIdle = this.#waiting.isEmpty && this.#overdue.length === 0;
     if (isIdle || this.#closing.signal.aborted) return;
     const { clock } = this.#parts;
-    const isFull = this.#waiting.length >= settlementBatchMax || this.#waitingBytes >= settlementBatchBytesMax;
     const waitMs = this.#publishedAt + settlementPauseMs - clock.monotonic();
-    const isUrgent = isFull || this.#overdue.length > 0 || waitMs <= 0;
+    const isUrgent = this.#waiting.isFull || this.#overdue.length > 0 || waitMs <= 0;
     if (this.#nextPublish !== null && (this.#nextPublish.isUrgent || !isUrgent)) return;
     this.#nextPublish?.cancel();
     const publish = () => this.#publishBatches();
@@ -121,21 +112,12 @@ export class SettlementPublisher implements Disposable {
 
   #nextBatch(): Batch | null {
     const id = newInternalId(this.#parts.clock.now());
-    let bytes = encodeSettlements(id, []).length;
-    let count = 0;
-    for (const { bytes: more } of this.#waiting) {
-      if (count >= settlementBatchMax || (count > 0 && bytes + more > settlementBatchBytesMax)) break;
-      bytes += more;
-      count++;
-    }
-    if (count === 0) return null;
-    const taken = this.#waiting.splice(0, count);
-    for (const settlement of taken) this.#waitingBytes -= settlement.bytes;
-    const payload = encodeSettlements(
-      id,
-      taken.map(({ text }) => text),
-    );
-    const batch = { id, generations: taken.map(({ generation }) => generation), payload, attempt: 0, cancelTimer: () => {} };
+    const taken = this.#waiting.take(encodeSettlements(id, []).length);
+    if (taken === null) return null;
+    const { partition, settlements } = taken;
+    const generations = settlements.map(({ generation }) => generation);
+    const texts = settlements.map(({ text }) => text);
+    const batch = { id, partition, generations, payload: encodeSettlements(id, texts), attempt: 0, cancelTimer: () => {} };
     this.#unconfirmed.set(id, batch);
     return batch;
   }
@@ -146,11 +128,14 @@ export class SettlementPublisher implements Disposable {
     const { bus, clock, log } = this.#parts;
     const { signal } = this.#closing;
     // Each publication has a new message id: the stream would drop a repetition as a duplicate.
-    const messageId = `${batch.id}.${batch.attempt++}`;
+    const messageId = `${batch.id}.${batch.attempt}`;
+    const partition = this.#partitionOf(batch);
+    batch.attempt++;
     let pauseMs = publishRetryMs;
     while (!signal.aborted && this.#unconfirmed.has(batch.id)) {
       try {
-        await withDeadline(clock, publishDeadlineMs, "Publishing", bus.publish("settlements", messageId, batch.payload));
+        const stored = bus.publish("settlements", messageId, batch.payload, partition);
+        await withDeadline(clock, publishDeadlineMs, "Publishing", stored);
         this.#awaitConfirmation(batch);
         break;
       } catch (error) {
@@ -165,6 +150,11 @@ export class SettlementPublisher implements Disposable {
     }
     this.#publishing--;
     this.#schedule();
+  }
+
+  /** What one partition did not confirm goes through the next, in case that nobody consumes that one. */
+  #partitionOf({ partition, attempt }: Batch): number {
+    return attempt === 0 ? partition : (partition + attempt) % this.#parts.bus.partitions("settlements");
   }
 
   #awaitConfirmation(batch: Batch): void {

@@ -10,6 +10,7 @@ import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { rebuildReportMs, sweepBatchMax, sweepMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { decodeOpenReport, encodeReportRequest } from "../journal/open-report.ts";
+import { partitionOf } from "../journal/partition-of.ts";
 import { encodeSettlement, encodeSettlements } from "../journal/settlement-codec.ts";
 import { expiredSettlement } from "../journal/crash-settlement.ts";
 import type { MaintenanceStore } from "./maintenance-store.ts";
@@ -73,7 +74,7 @@ async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log
   // Holds that are found again while their expiry waits in the stream give the same message id.
   const id = `expired.${oldest.generation}`;
   const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
-  await bus.publish("settlements", id, encodeSettlements(id, texts));
+  await bus.publish("settlements", id, encodeSettlements(id, texts), partitionOf(workspace, bus.partitions("settlements")));
   const reservedNano = holds.reduce((sum, { amount }) => sum + amount, 0n).toString();
   log.warn(
     { event: "holds.overdue", workspace, holds: holds.length, reservedNano },

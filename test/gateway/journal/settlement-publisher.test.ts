@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { partitionOf } from "../../../src/gateway/journal/partition-of.ts";
 import { SettlementPublisher } from "../../../src/gateway/journal/settlement-publisher.ts";
 import { decodeSettlements, encodeSettled, encodeSettlement } from "../../../src/gateway/journal/settlement-codec.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
@@ -25,9 +26,9 @@ function open() {
     log: silentLog,
     onConfirmed: (generations) => confirmed.push(...generations),
   });
-  const add = (model = "acme/one"): string => {
-    const ended = settlement({ workspace: "ws-1", key: "key-1", model });
-    publisher.add(ended.generation, encodeSettlement(ended));
+  const add = (model = "acme/one", workspace = "ws-1"): string => {
+    const ended = settlement({ workspace, key: "key-1", model });
+    publisher.add(ended, encodeSettlement(ended));
     return ended.generation;
   };
   const confirm = (...events: (StoredEvent | undefined)[]): void =>
@@ -84,6 +85,35 @@ describe("the settlement publisher", () => {
     for (let number = 0; number < settlementBatchMax; number++) add();
     await settled();
     expect(bus.stored.length).toBe(2);
+  });
+
+  test("the publisher sends all settlements of a workspace through one partition", async () => {
+    const { clock, bus, add } = open();
+    bus.partitionsNow = 3;
+    const workspaces = Array.from({ length: 30 }, (_, number) => `ws-${number}`);
+    for (let round = 0; round < 3; round++) {
+      for (const workspace of workspaces) add("acme/one", workspace);
+      await clock.pass(settlementPauseMs);
+    }
+    const taken = bus.stored.map(({ payload, partition }) => {
+      const { settlements } = decodeSettlements(payload);
+      return { partition, others: settlements.filter(({ workspace }) => partitionOf(workspace, 3) !== partition).length };
+    });
+    expect(taken.filter(({ others }) => others > 0)).toEqual([]);
+    expect(new Set(taken.map(({ partition }) => partition))).toEqual(new Set([0, 1, 2]));
+    expect(bus.stored.flatMap((event) => contentOf(event).generations).length).toBe(90);
+  });
+
+  test("what a partition does not confirm goes through the next one, in case that nobody consumes it", async () => {
+    const { clock, bus, add } = open();
+    bus.partitionsNow = 2;
+    add();
+    await clock.pass(confirmationMs);
+    const [first, second] = bus.stored;
+    expect(second?.partition).toBe(1 - (first?.partition ?? 0));
+    bus.partitionsNow = 1;
+    await clock.pass(2 * confirmationMs);
+    expect(bus.stored[2]?.partition).toBe(0);
   });
 
   test("settlements are done when metering confirms them, in any order, and are reported once", async () => {

@@ -58,6 +58,7 @@ export class Network {
       width: () => Math.max(1, this.#reachableServers().length * messagesInFlightPerWorker),
       serve: async (_, handler) => this.#register(this.#servers, { host, handler }),
       publish: (_, id, payload) => this.#publish(host, id, payload),
+      partitions: () => 1,
       consume: async (_, pace, handler: (events: Delivered[]) => Promise<void>) => {
         this.events.consume(host, pace, handler);
         return { [Symbol.asyncDispose]: async () => {} };

@@ -6,6 +6,7 @@ type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
 export interface StoredEvent {
   id: string;
   payload: Uint8Array;
+  partition?: number;
 }
 
 export class FakeBus implements Bus {
@@ -17,6 +18,7 @@ export class FakeBus implements Bus {
   inFlight = 0;
   inFlightMost = 0;
   widthNow = 1_000;
+  partitionsNow = 1;
   /** Runs between client and server: lose, delay or repeat a request here. */
   carry: (deliver: () => Promise<Uint8Array>) => Promise<Reply> = async (deliver) => ({
     payload: await deliver(),
@@ -61,8 +63,12 @@ export class FakeBus implements Bus {
     return { [Symbol.asyncDispose]: async () => void this.#servers.splice(this.#servers.indexOf(handler), 1) };
   }
 
-  publish(_stream: Stream, id: string, payload: Uint8Array): Promise<void> {
-    return this.store({ id, payload });
+  publish(_stream: Stream, id: string, payload: Uint8Array, partition = 0): Promise<void> {
+    return this.store({ id, payload, partition });
+  }
+
+  partitions(): number {
+    return this.partitionsNow;
   }
 
   async consume(

@@ -73,8 +73,10 @@ async function backlogOf({ services }: Testbed): Promise<number> {
   const connection = await connect({ servers: `${hostname}:${port}`, user: username, pass: password });
   try {
     const manager = await jetstreamManager(connection);
-    const { num_pending, num_ack_pending } = await manager.consumers.info("settlements", "worker");
-    return num_pending + num_ack_pending;
+    let messages = 0;
+    for await (const { num_pending, num_ack_pending } of manager.consumers.list("settlements"))
+      messages += num_pending + num_ack_pending;
+    return messages;
   } finally {
     await connection.close();
   }

@@ -1,4 +1,4 @@
-import { eventStalledMs } from "../limits.ts";
+import { eventStalledMs } from "../../limits.ts";
 
 /** A consumer's own state, read when a pull came back empty. */
 export interface ConsumerState {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { StalledConsumerDetector, type ConsumerState } from "../../../src/backing/nats/stalled-consumer.ts";
-import { eventStalledMs } from "../../../src/backing/limits.ts";
+import { StalledConsumerDetector, type ConsumerState } from "../../../../src/backing/nats/events/stalled-consumer.ts";
+import { eventStalledMs } from "../../../../src/backing/limits.ts";
 
 function state({ floor = 0, delivered = 0, waiting = 0, unacknowledged = 0 }): ConsumerState {
   return {

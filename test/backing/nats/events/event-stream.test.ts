@@ -1,17 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { jetstreamManager } from "@nats-io/jetstream";
-import type { Server } from "../../../scripts/services/server.ts";
-import { EventConsumer } from "../../../src/backing/nats/event-consumer.ts";
-import { EventStream } from "../../../src/backing/nats/event-stream.ts";
-import { NatsLink } from "../../../src/backing/nats/nats-link.ts";
-import { systemClock } from "../../../src/kernel/clock.ts";
-import { silentLog } from "../../../src/kernel/log.ts";
-import { Secret } from "../../../src/kernel/secret.ts";
-import { temporaryFolder } from "../../support/servers/services.ts";
-import { until } from "../../support/until.ts";
-import { openNats, serversMissing } from "../servers.ts";
+import { AckPolicy, DeliverPolicy, jetstreamManager } from "@nats-io/jetstream";
+import type { Server } from "../../../../scripts/services/server.ts";
+import { EventConsumer } from "../../../../src/backing/nats/events/event-consumer.ts";
+import { EventPartition } from "../../../../src/backing/nats/events/event-partition.ts";
+import { EventStream } from "../../../../src/backing/nats/events/event-stream.ts";
+import { NatsLink } from "../../../../src/backing/nats/nats-link.ts";
+import { systemClock } from "../../../../src/kernel/clock.ts";
+import { silentLog } from "../../../../src/kernel/log.ts";
+import { Secret } from "../../../../src/kernel/secret.ts";
+import { temporaryFolder } from "../../../support/servers/services.ts";
+import { until } from "../../../support/until.ts";
+import { openNats, serversMissing } from "../../servers.ts";
 
 const payload = new Uint8Array(100);
 
@@ -20,6 +21,7 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
   let server: Server;
   let link: NatsLink;
   let stream: EventStream;
+  let first: EventPartition;
 
   beforeAll(async () => {
     folder = await temporaryFolder("nats");
@@ -31,6 +33,7 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
     const parts = { clock: systemClock, log: silentLog, stream: "settlements" } as const;
     link = new NatsLink({ ...parts, url: new Secret(server.url), name: "test" });
     stream = new EventStream({ ...parts, link });
+    first = new EventPartition({ ...parts, link, partition: 0 });
     await until(() => link.up);
     await stream.ensure();
   });
@@ -65,13 +68,13 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
   test("refuses new events when it is full instead of deleting old ones, and works on server 2.9", async () => {
     const { config } = await (await jetstreamManager(link.connection)).streams.info("settlements");
     expect(config).toMatchObject({ retention: "limits", discard: "new", storage: "file" });
-    const { config: consumer } = await stream.consumer();
+    const { config: consumer } = await first.info();
     expect(consumer).toMatchObject({ ack_policy: "explicit", max_deliver: -1, durable_name: "worker" });
   });
 
   test("removes what was acknowledged once it is large, and nothing else", async () => {
     await consume(await publish(10, "old"));
-    await until(async () => (await stream.consumer()).ack_floor.stream_seq === 10);
+    await until(async () => (await first.info()).ack_floor.stream_seq === 10);
     const waiting = await publish(3, "waiting");
     await stream.trim();
     expect(await stored()).toBe(13);
@@ -82,16 +85,16 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
 
   test("a consumer that is made anew delivers what was not acknowledged", async () => {
     await consume(await publish(4, "done"));
-    await until(async () => (await stream.consumer()).ack_floor.stream_seq === 4);
+    await until(async () => (await first.info()).ack_floor.stream_seq === 4);
     const open = await publish(4, "open");
-    await stream.restartConsumer(await stream.consumer());
-    expect((await stream.consumer()).num_pending).toBe(4);
+    await first.restart(await first.info());
+    expect((await first.info()).num_pending).toBe(4);
     await consume(open);
   });
 
   test("a consumer that remembers more than a stream that lost its end gets the new events", async () => {
     await consume(await publish(20, "lost"));
-    await until(async () => (await stream.consumer()).ack_floor.stream_seq === 20);
+    await until(async () => (await first.info()).ack_floor.stream_seq === 20);
     await server.stop();
     const messages = join(folder, "streams/jetstream/$G/streams/settlements/msgs");
     for (const file of readdirSync(messages)) rmSync(join(messages, file));
@@ -99,6 +102,22 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
     await until(() => link.up);
     await consume(await publish(3, "new"));
   }, 30_000);
+
+  test("takes a stream over that a version without partitions made, in place, and loses nothing of it", async () => {
+    const manager = await jetstreamManager(link.connection);
+    const former = { ack_policy: AckPolicy.Explicit, deliver_policy: DeliverPolicy.All } as const;
+    await manager.streams.delete("settlements");
+    await manager.streams.add({ name: "settlements", subjects: ["weir.event.settlements"] });
+    await manager.consumers.add("settlements", { ...former, durable_name: "worker" });
+    const before = await publish(4, "before");
+    await stream.ensure();
+    await stream.publish("beside", payload, 1);
+    await consume([...before, "beside"]);
+    await until(async () => (await stream.listPartitions()).every(({ info }) => info.num_pending + info.num_ack_pending === 0));
+    expect((await first.info()).config.filter_subject).toBe("weir.event.settlements");
+    await stream.trim(0);
+    expect(await stored()).toBe(0);
+  });
 
   async function stored(): Promise<number> {
     const manager = await jetstreamManager(link.connection);
