@@ -58,6 +58,16 @@ describe("with all three addresses", () => {
     expect(() => read("rediss://one.example,two.example")).toThrow(ConfigError);
   });
 
+  test("NATS may be a cluster, on three of whose servers settlements are stored unless NATS_REPLICAS says otherwise", () => {
+    const cluster = { ...urls, SECRETS_KEY: key, NATS_URL: "tls://weir:hush@one:4222,two:4222,three:4222" };
+    expect(readConfig({ ...urls, SECRETS_KEY: key }).backends).toMatchObject({ natsReplicas: 1 });
+    expect(readConfig(cluster).backends).toMatchObject({ natsReplicas: 3 });
+    expect(readConfig({ ...cluster, NATS_REPLICAS: "1" }).backends).toMatchObject({ natsReplicas: 1 });
+    expect(() => readConfig({ ...cluster, NATS_REPLICAS: "6" })).toThrow("NATS_REPLICAS");
+    expect(() => readConfig({ ...cluster, NATS_URL: "tls://one:4222,nats://two:4222" })).toThrow("NATS_URL would reach two");
+    expect(() => readConfig({ ...cluster, NATS_URL: "tls://a:hush@one,tls://b:hush@two" })).toThrow("NATS_URL is not usable");
+  });
+
   test("SANDBOX=on switches the sandbox on", () => {
     expect(readConfig({ ...urls, SECRETS_KEY: key, SANDBOX: "on" }).sandbox).toBe(true);
   });

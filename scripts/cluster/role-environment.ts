@@ -21,6 +21,7 @@ const open = new Set([
   "MAIL_FROM",
   "GITHUB_API_URL",
   "GITLAB_API_URL",
+  "NATS_REPLICAS",
   "METRICS_PORT",
   "METRICS_HOST",
   "LOG_LEVEL",

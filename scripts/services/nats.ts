@@ -12,27 +12,45 @@ export interface NatsOptions {
   /** Its streams, its password and its log. */
   folder: string;
   port?: number;
+  /** Further lines of its configuration. */
+  settings?: string[];
+  /** Who may connect, in place of one user with a password of its own. */
+  access?: NatsAccess;
+}
+
+export interface NatsAccess {
+  /** The lines of its configuration. */
+  settings: string[];
+  /** Variables that these name. */
+  environment?: Record<string, string>;
+  /** Of the URL. */
+  user: string;
+  password: string;
 }
 
 /** A NATS server with JetStream on loopback, with a password. */
-export async function startNats({ program, folder, port: wanted }: NatsOptions): Promise<Server> {
+export async function startNats({ program, folder, port: wanted, settings = [], access }: NatsOptions): Promise<Server> {
   const port = wanted ?? (await freePort());
-  const { home, password } = await openFolder(folder, null);
+  const { home, password: own } = await openFolder(folder, null);
+  const { user, password, settings: users, environment: variables = {} } = access ?? accessOf("weir", own);
   const config = join(home, "nats.conf");
-  const settings = [
+  const lines = [
     `listen: "127.0.0.1:${port}"`,
     `jetstream { store_dir: ${JSON.stringify(join(home, "streams"))} }`,
-    `authorization { user: weir, password: "${password}" }`,
+    ...users,
+    ...settings,
   ];
-  await writeFile(config, settings.join("\n"), { mode: 0o600 });
+  await writeFile(config, lines.join("\n"), { mode: 0o600 });
+  const { environment, prefix } = goStart();
   return await Server.start({
     name: "nats-server",
     program,
     arguments: ["--config", config],
-    ...goStart(),
+    environment: { ...environment, ...variables },
+    prefix,
     folder: home,
     port,
-    url: `nats://weir:${password}@127.0.0.1:${port}`,
+    url: `nats://${user}:${password}@127.0.0.1:${port}`,
     user: null,
     stopSignal: "SIGTERM",
     abortSignal: "SIGKILL",
@@ -40,4 +58,9 @@ export async function startNats({ program, folder, port: wanted }: NatsOptions):
       await exchange({ port, send: "", expect: /^INFO .*"jetstream":true/ });
     },
   });
+}
+
+/** One user, who may do everything. */
+export function accessOf(user: string, password: string): NatsAccess {
+  return { user, password, settings: [`authorization { user: ${user}, password: "${password}" }`] };
 }

@@ -33,7 +33,9 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
   const { DistributedBus } = await import("./nats/bus.ts");
   const applicationName = `weir ${role}`;
   const { sql } = stack.use(openPostgres({ url: backends.databaseUrl, applicationName, clock }));
-  const bus = stack.use(new DistributedBus({ url: backends.natsUrl, name: applicationName, clock, log }));
+  const bus = stack.use(
+    new DistributedBus({ url: backends.natsUrl, replicas: backends.natsReplicas, name: applicationName, clock, log }),
+  );
   return { sql, bus, ...ownerOf(stack) };
 }
 

@@ -2,9 +2,11 @@
 import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
+import { readNatsAddress } from "../../kernel/server-address.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs } from "../limits.ts";
 import { BusTimeoutError, BusUnavailableError } from "../bus.ts";
+import { leaveLoneServers } from "./cluster-view.ts";
 import { connectNats } from "./nats-connect.ts";
 
 export interface LinkParts {
@@ -106,8 +108,10 @@ export class NatsLink implements AsyncDisposable {
     const { signal } = this.#closing;
     for (let refused = false; !signal.aborted;) {
       try {
-        const connection = await connectNats(optionsOf(this.#parts));
+        const options = optionsOf(this.#parts);
+        const connection = await connectNats(options);
         refused = false;
+        await using _view = leaveLoneServers({ ...this.#parts, connection, options });
         await this.#serve(connection);
       } catch (error) {
         if (!refused) log.warn({ event: "bus.connect.failed", link: name, reason: String(error) });
@@ -154,11 +158,13 @@ export class NatsLink implements AsyncDisposable {
 }
 
 function optionsOf({ url, name }: LinkParts): ConnectionOptions {
-  const { protocol, hostname, port, username, password } = new URL(url.reveal());
+  const { servers, user, password, encrypted } = readNatsAddress(url.reveal());
   return {
-    servers: `${hostname}:${port || "4222"}`,
-    ...(username === "" ? {} : { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
-    ...(protocol === "tls:" ? { tls: {} } : {}),
+    servers,
+    // Addresses that servers name to each other may be of no use here, and nobody has allowed them.
+    ignoreClusterUpdates: true,
+    ...(user === null ? {} : { user, pass: password ?? "" }),
+    ...(encrypted ? { tls: {} } : {}),
     name,
     timeout: busConnectMs,
     maxReconnectAttempts: -1,

@@ -1,14 +1,14 @@
 /** Reads the addresses of the servers of a fleet. */
 import { addressesIn, addressProblem } from "../../kernel/server-address.ts";
 import { Secret } from "../../kernel/secret.ts";
+import { readNats, type NatsConfig } from "./read-nats.ts";
 import { secretText } from "./secret-variables.ts";
 import { ConfigError, text, type Environment } from "../variables.ts";
 
-export type Backends = { mode: "embedded" } | { mode: "distributed"; databaseUrl: Secret; natsUrl: Secret; redisUrl: Secret };
+export type Backends = { mode: "embedded" } | ({ mode: "distributed"; databaseUrl: Secret; redisUrl: Secret } & NatsConfig);
 
 const serviceUrls = {
   DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir?sslmode=verify-full" },
-  NATS_URL: { scheme: /^(nats|tls):\/\/\S+$/, example: "tls://host:4222" },
   REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
 };
 
@@ -16,10 +16,10 @@ const serviceUrls = {
 export function readBackends(environment: Environment): Backends {
   const plainTextHosts = readPlainTextHosts(environment);
   const databaseUrl = serviceUrl(environment, "DATABASE_URL", plainTextHosts);
-  const natsUrl = serviceUrl(environment, "NATS_URL", plainTextHosts);
+  const nats = readNats(environment, plainTextHosts);
   const redisUrl = serviceUrl(environment, "REDIS_URL", plainTextHosts);
-  if (databaseUrl && natsUrl && redisUrl) return { mode: "distributed", databaseUrl, natsUrl, redisUrl };
-  const urls = { DATABASE_URL: databaseUrl, NATS_URL: natsUrl, REDIS_URL: redisUrl };
+  if (databaseUrl && nats && redisUrl) return { mode: "distributed", databaseUrl, redisUrl, ...nats };
+  const urls = { DATABASE_URL: databaseUrl, NATS_URL: nats, REDIS_URL: redisUrl };
   const given = Object.entries(urls).flatMap(([name, url]) => (url === null ? [] : [name]));
   if (given.length === 0) return { mode: "embedded" };
   const missing = Object.keys(urls).filter((name) => !given.includes(name));
