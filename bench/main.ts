@@ -14,6 +14,7 @@ import { runFleet } from "./parts/fleet.ts";
 import { runHotPath, sliceSeconds } from "./parts/hot-path.ts";
 import { runLists } from "./parts/lists.ts";
 import { runLog } from "./parts/log.ts";
+import { runMetering } from "./parts/metering.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
 import { runUsage } from "./parts/usage.ts";
@@ -37,6 +38,7 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   lists              lists over a million findings, without other servers than PostgreSQL
   log                first pages of the log among 20 million generations, without other servers than PostgreSQL
   usage              questions about usage over 10 million generations, without other servers than PostgreSQL
+  metering           settlements of one and of two metering processes, from a full stream; printed, in no report
   console            every page of the Console as each role, and requests while twenty people click
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
@@ -97,6 +99,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async usage(options, facts) {
     facts.usage = await runUsage(options);
+  },
+  async metering(options) {
+    await runMetering(options);
   },
   async console(options, facts) {
     facts.console = await runConsole({ ...options, seconds: options.seconds ?? 8 });

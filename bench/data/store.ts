@@ -80,6 +80,11 @@ export async function insertCustomers({ name, keys }: { name: string; keys: Prep
       ${column((key) => key.start)}::text[], ${column((key) => key.lastFour)}::text[]) AS key (id, workspace, hash, start, last_four)`;
 }
 
+/** Sets each account to its credit, where nothing was charged. */
+export async function setHeadsToCredit(sql: Queries): Promise<void> {
+  await sql`UPDATE credit_accounts SET sequence = 1, balance_nano = ${(creditUsd * nanoPerUsd).toString()}::bigint`;
+}
+
 /** Makes the facts of each generation in order of time, spread evenly over the month so far and over the keys. */
 export async function makeGenerations(population: Population, keys: PreparedKey[], sql: Queries): Promise<void> {
   await sql`DROP TABLE IF EXISTS made`;

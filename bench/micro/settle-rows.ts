@@ -58,7 +58,7 @@ function settlementsOf(records: KeyRecord[], count: number): Settlement[] {
   );
 }
 
-function settlementOf(workspace: string, key: string): Settlement {
+export function settlementOf(workspace: string, key: string): Settlement {
   const admittedAt = Date.now();
   return {
     generation: newGenerationId(admittedAt),
