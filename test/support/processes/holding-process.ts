@@ -6,10 +6,6 @@ import { Secret } from "../../../src/kernel/secret.ts";
 import { until } from "../until.ts";
 
 const bus = new DistributedBus({ url: new Secret(process.argv[2] ?? ""), name: "holding", clock: systemClock, log: silentLog });
-await bus.consume("settlements", { messagesMax: 100 }, () => {
-  console.log("holding");
-  return new Promise(() => {});
-});
-bus.partitions("settlements");
+await bus.consume("settlements", { messagesMax: 100 }, () => new Promise(() => {}));
 await until(() => bus.connected());
 console.log("consuming");
