@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { failedTests, readTally, tallyText } from "../../scripts/run-suite.ts";
-import { filesOf, lanesMax, runInLanes, suites, type Suite } from "../../scripts/suites.ts";
+import { filesOf, lanesMax, runInLanes, suites, timedMax, type Suite } from "../../scripts/suites.ts";
 
 const testFolder = dirname(import.meta.dir);
 
@@ -43,11 +43,11 @@ async function played(): Promise<{ seconds: number; beside: Map<Suite, Suite[]> 
 }
 
 describe("the suites run in lanes", () => {
-  test("all of them run, and no two that are timed run at the same time", async () => {
+  test("all of them run, and few that are timed run at the same time", async () => {
     const { beside } = await played();
     expect(new Set(beside.keys())).toEqual(new Set(suites));
     const timed = [...beside].filter(([{ isTimed }]) => isTimed);
-    expect(timed.filter(([, others]) => others.some(({ isTimed }) => isTimed))).toEqual([]);
+    expect(Math.max(...timed.map(([, others]) => others.filter(({ isTimed }) => isTimed).length))).toBe(timedMax - 1);
     expect(Math.max(...[...beside.values()].map((others) => others.length))).toBe(lanesMax - 1);
   });
 
