@@ -5,7 +5,9 @@ import { MeteringLagGuard } from "../src/gateway/admission/worker/metering-lag-g
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import { openBudgets } from "../src/gateway/credit/budget-store.ts";
-import { loadAccount, loadHeads, loadKeyMonth } from "../src/gateway/credit/load.ts";
+import { loadAccount, loadKeyMonth } from "../src/gateway/credit/load.ts";
+import { readPositions } from "../src/gateway/credit/positions.ts";
+import { beginEpochs, selectServer } from "../src/gateway/credit/positions-store.ts";
 import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
@@ -37,7 +39,9 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
       account: (workspace, generations) => loadAccount({ workspace, generations }, sql),
       keyMonth: (workspace, key, month) => loadKeyMonth({ workspace, key, month }, sql),
       budgets: (workspace, totals) => openBudgets({ workspace, totals }, sql),
-      heads: (workspaces) => loadHeads(workspaces, sql),
+      positions: (counted) => readPositions(counted, sql),
+      beginEpochs: (starts) => beginEpochs(starts, sql),
+      server: () => selectServer(sql),
     },
   });
   stack.use(bus.listen("records-changed", () => service.keyRecords.clear()));

@@ -10,6 +10,7 @@ import type { Logger } from "../src/kernel/log.ts";
 import { startReconciliation } from "../src/gateway/metering/reconcile.ts";
 import { settlementStore } from "../src/gateway/metering/store.ts";
 import { startMove } from "../src/gateway/metering/move.ts";
+import { replayWhatIsDue, startReplays } from "../src/gateway/metering/replay.ts";
 import { startSweeps } from "../src/gateway/metering/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { startRollUp } from "../src/gateway/usage/roll-up.ts";
@@ -41,8 +42,11 @@ export async function startMetering({
     maintenance: maintenanceStore(backing.sql),
   };
   await using stack = new AsyncDisposableStack();
+  // In one process nothing can be booked again, and the first request is not to wait for that.
+  if (isAlone) await replayWhatIsDue(null, new AbortController().signal, parts);
   stack.use(startSweeps(parts));
   stack.use(startReconciliation(parts));
+  stack.use(startReplays(parts));
   stack.use(startMove({ ...parts, isAlone }));
   stack.use(startRollUp(parts));
   stack.use(startWatchingSpend(parts));

@@ -53,6 +53,10 @@ export class ConfirmingBus implements Bus {
     return this.#bus.backlog(stream);
   }
 
+  replay(stream: Stream, sinceMs: number | null, signal: AbortSignal): Promise<void> {
+    return this.#bus.replay(stream, sinceMs, signal);
+  }
+
   broadcast(topic: Topic, payload?: Uint8Array): void {
     this.#bus.broadcast(topic, payload);
   }

@@ -109,6 +109,12 @@ export interface Bus extends AsyncDisposable {
    */
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
+  /**
+   * Delivers again what the stream still has, acknowledged or not, from events that were stored at this time; null: from the first one.
+   * Resolves when all that was stored by now is acknowledged. A bus whose events are in the database itself has nothing to deliver again.
+   * @throws when that is unknown, or `signal` aborts: replay again
+   */
+  replay(stream: Stream, sinceMs: number | null, signal: AbortSignal): Promise<void>;
 
   /** To every process that listens, this one included. Lost while the connection is down. */
   broadcast(topic: Topic, payload?: Uint8Array): void;

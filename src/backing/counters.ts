@@ -226,8 +226,8 @@ export interface Counters extends AsyncDisposable {
    */
   load(load: WorkspaceLoad): Promise<void>;
   /**
-   * Makes a ready workspace not ready when its balance has this sequence or a later one, which its ledger does not have. Windows
-   * and tombstones stay. @returns whether it did
+   * Makes a ready workspace not ready when its balance has this sequence or a later one, and refuses loads that began before. Holds, windows
+   * and tombstones stay for the next load, and so do balance and totals against pushes that are older. @returns whether it was made so
    */
   forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean>;
   /** The holds of a workspace in the store, ready or not, by generation. */

@@ -35,6 +35,13 @@ export const databaseConnectionsMax = 8;
 export const databaseConnectionWaitMsMax = 1_000;
 export const databaseStatementMsMax = 4_000;
 export const databaseConnectMs = 2_000;
+/** How long hosts of a database are asked which of them takes writes, and how long after one the next is asked. */
+export const databaseHostMs = 1_000;
+export const databaseNextHostMs = 200;
+/** How old reads of a replica may be, how often it is looked at, and how long that may take. */
+export const databaseReadLagMsMax = 2_000;
+export const databaseReadCheckMs = 1_000;
+export const databaseReadWaitMs = 500;
 export const databaseLockMs = 2_000;
 export const databaseIdleInTransactionMs = 5_000;
 /** Who holds a lock shows so often that it lives, and loses the lock after this silence. */
@@ -87,6 +94,8 @@ export const eventsUnacknowledgedMax = 20_000;
 /** A stream is divided among so many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
 export const eventPullMs = 2_000;
+/** How often a replay is looked at until all is acknowledged again. */
+export const eventReplayPollMs = 200;
 export const eventRetryMs = 250;
 export const eventRetryMsMax = 5_000;
 /** A consumer whose acknowledged end did not move for this long, although there are events, is created anew. */

@@ -132,6 +132,12 @@ export interface Credited {
   payment?: string | null;
 }
 
+/** The database went back in time: these are in it no longer. Charges may be booked again. */
+export interface Restored {
+  kind: "restored";
+  lost: readonly ((Charged | Credited) & { at: number })[];
+}
+
 /** Stripe has taken a payment from a card. */
 export interface Paid {
   kind: "paid";
@@ -245,6 +251,7 @@ type AnyEvent =
   | Owed
   | Charged
   | Credited
+  | Restored
   | Paid
   | Kept
   | RateLimited

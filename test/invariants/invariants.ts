@@ -8,6 +8,7 @@ import { creditCoversHolds } from "./checks/credit-covers-holds.ts";
 import type { Evidence, Finding } from "./evidence.ts";
 import { failClosed } from "./checks/fail-closed.ts";
 import type { History } from "./history.ts";
+import { withoutLost } from "./without-lost.ts";
 import { disconnectIsCharged } from "./checks/disconnect-is-charged.ts";
 import { monthLimits } from "./checks/month-limits.ts";
 import { noDebt } from "./checks/no-debt.ts";
@@ -35,6 +36,12 @@ interface Invariant {
 const ofHistory =
   (check: (history: History, delayMsMax: number) => Finding) =>
   ({ history, delayMsMax }: Evidence): Finding | null =>
+    history && check(withoutLost(history), delayMsMax);
+
+/** Of those that go along with each moment: what was lost later counted until then. */
+const ofWholeHistory =
+  (check: (history: History, delayMsMax: number) => Finding) =>
+  ({ history, delayMsMax }: Evidence): Finding | null =>
     history && check(history, delayMsMax);
 
 const ofStored =
@@ -45,7 +52,7 @@ const ofStored =
 export const invariants: readonly Invariant[] = [
   { id: "I-1", promise: "a provider is called only with a reservation", checkers: { history: ofHistory(reservedBeforeCalled) } },
   { id: "I-2", promise: "a balance below zero is explained", checkers: { stored: ofStored("I-2") } },
-  { id: "I-3", promise: "credit covers all that is held", checkers: { history: ofHistory(creditCoversHolds) } },
+  { id: "I-3", promise: "credit covers all that is held", checkers: { history: ofWholeHistory(creditCoversHolds) } },
   { id: "I-4", promise: "the ledger is one gapless chain", checkers: { stored: ofStored("I-4") } },
   { id: "I-5", promise: "no minute has more than the limit", checkers: { history: ofHistory(rateWindow) } },
   { id: "I-6", promise: "Retry-After is exact", checkers: { history: ofHistory(retryAfter) } },
@@ -68,7 +75,7 @@ export const invariants: readonly Invariant[] = [
   {
     id: "I-11",
     promise: "monthly totals are sums, and no limit is exceeded",
-    checkers: { stored: ofStored("I-11"), history: ofHistory(monthLimits) },
+    checkers: { stored: ofStored("I-11"), history: ofWholeHistory(monthLimits) },
   },
   { id: "I-12", promise: "what cannot be checked is refused", checkers: { history: ofHistory(failClosed) } },
   { id: "I-13", promise: "the service recovers within 5 s", checkers: { history: ofHistory(recovery) } },
@@ -93,7 +100,7 @@ export const invariants: readonly Invariant[] = [
   {
     id: "I-20",
     promise: "no day or month passes its budget",
-    checkers: { stored: ofStored("I-20"), history: ofHistory(budgetsHold) },
+    checkers: { stored: ofStored("I-20"), history: ofWholeHistory(budgetsHold) },
   },
   { id: "I-21", promise: "each card payment is credited once", checkers: { history: ofHistory(creditedOnce) } },
 ];

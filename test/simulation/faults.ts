@@ -3,6 +3,7 @@ import { planBudgetChanges } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
 import { planFailOvers } from "./fail-overs.ts";
 import { amountMax } from "./plan.ts";
+import { planRestores } from "./restores.ts";
 import { planTopUps } from "./top-ups/plan-top-ups.ts";
 import type { World } from "./world/world.ts";
 
@@ -100,5 +101,6 @@ export function planFaults(world: World, chance: Chance): void {
   }
   if (world.plan.hasBudgets) planBudgetChanges(world, amountMax);
   if (world.plan.hasFailOvers) planFailOvers(world);
+  if (world.plan.restoreChance) planRestores(world, world.plan.restoreChance);
   if (world.fleet.topUps) planTopUps(world, world.fleet.topUps);
 }

@@ -4,6 +4,7 @@ import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
 import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./budgets.ts";
 import type { Chance } from "./chance.ts";
 import { failOverChanceOf, hasFailOvers } from "./fail-overs.ts";
+import { hasRestores, restoreChanceOf } from "./restores.ts";
 import { hasTopUps, topUpChanceOf } from "./top-ups/plan.ts";
 
 /** The highest reservation of the workload, in nano-USD; see `someRequest`. */
@@ -44,6 +45,8 @@ export interface Plan {
   hasFailOvers: boolean;
   /** What top-ups draw. */
   topUps: { isOn: boolean; chance: Chance };
+  /** What restores draw; null: the run has none. */
+  restoreChance: Chance | null;
 }
 
 export function makePlan(seed: number, chance: Chance): Plan {
@@ -59,6 +62,7 @@ export function makePlan(seed: number, chance: Chance): Plan {
     failOverChance: failOverChanceOf(seed),
     hasFailOvers: hasFailOvers(seed),
     topUps: { isOn: hasTopUps(seed), chance: topUpChanceOf(seed) },
+    restoreChance: hasRestores(seed) ? restoreChanceOf(seed) : null,
     workspaces: [1, 2].map((number) => {
       const workspace = someWorkspace(`ws-${seed}-${number}`, chance);
       const keys = workspace.keys.length;

@@ -90,6 +90,7 @@ function probeRetryAfter(world: World): void {
 function drain(world: World): void {
   const { scheduler, recorder, counters, fleet } = world;
   if (fleet.topUps) endTopUps(world, fleet.topUps);
+  if (world.plan.restoreChance) useEveryWorkspace(world);
   scheduler.advance(givenUpMs);
   const held = world.mayLeak ? {} : { held: counters.holds };
   const end = scheduler.now + quietMsMax + Math.max(0, -world.counters.steppedMs);
@@ -97,6 +98,14 @@ function drain(world: World): void {
   scheduler.advance(62_000);
   fleet.topUps?.noteKept();
   recorder.note({ kind: "quiet", ...remainingWork(world), ...held });
+}
+
+/** What the counters know of a workspace is compared with its ledger when it is used. */
+function useEveryWorkspace({ fleet, ledger, scheduler }: World): void {
+  for (let times = 0; times < 2; times++) {
+    for (const workspace of ledger.ledger.accounts.keys()) fleet.gateways[0]?.refresh(workspace);
+    scheduler.advance(30_000);
+  }
 }
 
 /** Processes that start look up payments at once, in place of after minutes. */

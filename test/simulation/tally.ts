@@ -23,6 +23,8 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     "on own keys": of((event) => event.kind === "charged" && event.ownKey !== undefined),
     embeddings: of((event) => event.kind === "charged" && event.endpoint === "embeddings"),
     "other payers": otherPayers(history),
+    restored: of(({ kind }) => kind === "restored"),
+    "charges lost": history.reduce((sum, event) => sum + (event.kind === "restored" ? event.lost.length : 0), 0),
     "card payments": of(({ kind }) => kind === "paid"),
     "automatic payments": of((event) => event.kind === "paid" && event.automatic !== null),
     "declined cards": world.fleet.topUps?.declined ?? 0,

@@ -4,6 +4,7 @@ import { MeteringLagGuard } from "../../src/gateway/admission/worker/metering-la
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { startReconciliation } from "../../src/gateway/metering/reconcile.ts";
+import { startReplays } from "../../src/gateway/metering/replay.ts";
 import { startSweeps } from "../../src/gateway/metering/sweep.ts";
 import { consumeSettlements } from "../../src/gateway/metering/worker.ts";
 import type { CountersServer } from "./world/counters-server.ts";
@@ -51,5 +52,6 @@ export function startMetering({ host, network, counters, ledger }: WorkerParts):
   };
   startSweeps(parts);
   startReconciliation(parts);
+  startReplays(parts);
   void consumeSettlements(parts);
 }

@@ -64,9 +64,10 @@ export class EmbeddedCounters implements Counters {
 
   async forget(workspace: WorkspaceId, sequence: bigint): Promise<boolean> {
     const known = this.#space(workspace);
-    if (!known.ready || known.sequence < sequence) return false;
-    this.workspaces.set(workspace, { ...unknownWorkspace(), logs: known.logs });
-    return true;
+    const { ready } = known;
+    if (ready && known.sequence < sequence) return false;
+    Object.assign(known, { ready: false, loading: null });
+    return ready;
   }
 
   async holds(workspace: WorkspaceId): Promise<Hold[]> {

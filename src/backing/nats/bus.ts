@@ -81,6 +81,10 @@ export class DistributedBus implements Bus {
     return { messages: partitions.reduce((sum, { info }) => sum + info.num_pending + info.num_ack_pending, 0) };
   }
 
+  replay(stream: Stream, sinceMs: number | null, signal: AbortSignal): Promise<void> {
+    return this.#stream(stream).replay(sinceMs, signal);
+  }
+
   broadcast(topic: Topic, payload: Uint8Array = new Uint8Array()): void {
     if (payload.length > busPayloadBytesMax) throw new RangeError(`Cannot broadcast ${payload.length} bytes`);
     this.#requests.publish(topicSubject(topic), payload);

@@ -4,6 +4,7 @@ import type { Database, Queries, Transaction } from "../../backing/backing.ts";
 import type { BudgetHold, BudgetPush } from "../../backing/counters.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import { ledgerVersion } from "./ledger-version.ts";
 
 export interface WantedTotals {
   workspace: WorkspaceId;
@@ -57,15 +58,18 @@ async function deleteEnded({ workspace, totals }: WantedTotals, tx: Transaction)
 /** One statement, thus one snapshot. */
 async function selectTotals({ workspace, totals }: WantedTotals, sql: Queries): Promise<BudgetPush[]> {
   const rows = await sql<BudgetTotalRow[]>`
-    SELECT ${workspace} AS workspace, total.name, total.since, spent_nano AS spent, sequence
+    SELECT ${workspace} AS workspace, total.name, total.since, spent_nano AS spent, epoch, sequence
     FROM ${unnested(totals, sql)} AS wanted (name, since)
     JOIN budget_totals AS total ON total.workspace_id = ${workspace} AND total.name = wanted.name AND total.since = wanted.since
     JOIN credit_accounts AS account ON account.workspace_id = total.workspace_id`;
-  return rows.map((row) => ({ ...row, since: Number(row.since) }));
+  return rows.map(({ epoch, sequence, ...row }) => {
+    return { ...row, since: Number(row.since), sequence: ledgerVersion({ epoch, number: sequence }) };
+  });
 }
 
 interface BudgetTotalRow extends Omit<BudgetPush, "since"> {
   since: bigint;
+  epoch: bigint;
 }
 
 function unnested(totals: readonly BudgetHold[], sql: Queries) {
@@ -84,7 +88,7 @@ export interface BudgetSum {
 /** Adds to the totals that the ledger keeps. @returns all of these callers and periods after it, without a sequence */
 export async function addToBudgets(sums: readonly BudgetSum[], tx: Transaction): Promise<Omit<BudgetPush, "sequence">[]> {
   if (sums.length === 0) return [];
-  const rows = await tx<Omit<BudgetTotalRow, "sequence">[]>`
+  const rows = await tx<Omit<BudgetTotalRow, "sequence" | "epoch">[]>`
     WITH part AS MATERIALIZED (
       SELECT * FROM unnest(
         ${arrayText(sums, ({ workspace }) => workspace)}::text[], ${arrayText(sums, ({ key }) => key)}::text[],

@@ -3,13 +3,16 @@ import type { Queries } from "../../backing/backing.ts";
 import type { AccountPush, BudgetTotal, KeyMonthPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import { selectAccount, selectHeads, selectKeyMonth } from "./store.ts";
+import { ledgerVersion } from "./ledger-version.ts";
+import { selectAccount, selectKeyMonth } from "./store.ts";
 
 /** A hold lasts twenty minutes, so requests need only this month and the previous one. */
 const monthsMax = 2;
 
 export interface LoadedAccount {
   account: AccountPush;
+  /** False while counters must not be loaded: the ledger was not compared with them on this server yet, or is being rebuilt. */
+  isReady: boolean;
   /** Absent: none. */
   budgets?: LoadedBudget[];
   /** Those of the requested generations that have ended, with a row in `generations`. */
@@ -34,7 +37,8 @@ export async function loadAccount(
   });
   return {
     ...(budgets && { budgets }),
-    account: { workspace, balance: row.balance, sequence: row.sequence, months },
+    account: { workspace, balance: row.balance, sequence: ledgerVersion({ epoch: row.epoch, number: row.sequence }), months },
+    isReady: row.isReady,
     ended: new Set(row.ended),
   };
 }
@@ -45,10 +49,7 @@ export async function loadKeyMonth(
   sql: Queries,
 ): Promise<KeyMonthPush> {
   const row = await selectKeyMonth({ workspace, key, month }, sql);
-  return { workspace, key, month, spent: row?.spent ?? 0n, version: row?.version ?? 0n, sequence: row?.sequence ?? 0n };
-}
-
-/** The sequence of each workspace's ledger; unknown workspaces are absent. */
-export async function loadHeads(workspaces: readonly WorkspaceId[], sql: Queries): Promise<ReadonlyMap<WorkspaceId, bigint>> {
-  return new Map((await selectHeads(workspaces, sql)).map(({ workspace, sequence }) => [workspace, sequence]));
+  const { spent, version, sequence, epoch } = { ...row, epoch: row?.epoch ?? 0n };
+  const versionOf = (number: bigint | null = null): bigint => ledgerVersion({ epoch, number: number ?? 0n });
+  return { workspace, key, month, spent: spent ?? 0n, version: versionOf(version), sequence: versionOf(sequence) };
 }

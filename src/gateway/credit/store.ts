@@ -48,6 +48,8 @@ export async function appendEntry(entry: NewEntry, tx: Transaction): Promise<voi
 }
 
 export interface AccountRow extends LedgerHead {
+  epoch: bigint;
+  isReady: boolean;
   months: { month: Month; spent: string }[] | null;
   /** The latest total of each budget, with the callers that it counts; null: there are none. */
   budgets: { name: string; since: string; spent: string; callers: KeyId[] | null }[] | null;
@@ -63,7 +65,7 @@ export async function selectAccount(
   sql: Queries,
 ): Promise<AccountRow | undefined> {
   const [row] = await sql<AccountRow[]>`
-    SELECT balance_nano AS balance, sequence,
+    SELECT balance_nano AS balance, sequence, epoch, NOT is_rebuilding AND server IN (0, ledger_server()) AS "isReady",
       (SELECT json_agg(json_build_object('month', newest.month, 'spent', newest.spent_nano::text)) FROM (
         SELECT month, spent_nano FROM workspace_months WHERE workspace_id = ${workspace} ORDER BY month DESC LIMIT ${monthsMax}
       ) AS newest) AS months,
@@ -79,21 +81,13 @@ export async function selectAccount(
   return row;
 }
 
-export function selectHeads(
-  workspaces: readonly WorkspaceId[],
-  sql: Queries,
-): Promise<{ workspace: WorkspaceId; sequence: bigint }[]> {
-  return sql<{ workspace: WorkspaceId; sequence: bigint }[]>`
-    SELECT workspace_id AS workspace, sequence FROM credit_accounts WHERE workspace_id = ANY(${workspaces}::text[])`;
-}
-
 /** One statement, thus one snapshot; undefined: there is no such workspace. */
 export async function selectKeyMonth(
   { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
   sql: Queries,
-): Promise<{ spent: NanoUsd | null; version: bigint | null; sequence: bigint } | undefined> {
-  const [row] = await sql<{ spent: NanoUsd | null; version: bigint | null; sequence: bigint }[]>`
-    SELECT spent_nano AS spent, version, sequence
+): Promise<{ spent: NanoUsd | null; version: bigint | null; epoch: bigint; sequence: bigint } | undefined> {
+  const [row] = await sql<{ spent: NanoUsd | null; version: bigint | null; epoch: bigint; sequence: bigint }[]>`
+    SELECT spent_nano AS spent, version, epoch, sequence
     FROM credit_accounts LEFT JOIN key_months ON key_id = ${key} AND month = ${month}
     WHERE workspace_id = ${workspace}`;
   return row;

@@ -8,7 +8,10 @@ import type { Settlement } from "../journal/settlement.ts";
 import { minimum, type Charge } from "./charge.ts";
 
 /** The end of a workspace's chain. */
-export interface AccountHead extends Omit<AccountPush, "months"> {
+export interface AccountHead extends Pick<AccountPush, "workspace" | "balance"> {
+  sequence: bigint;
+  /** Of the workspace's ledger: with the sequence it is the version that counters compare. */
+  epoch: bigint;
   /** Whether the ledger keeps totals of budgets for it. */
   hasBudgets: boolean;
 }

@@ -1,9 +1,18 @@
 /** SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile. */
+import { arrayText } from "../../backing/array-text.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { AccountPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import { ledgerVersion } from "../credit/ledger-version.ts";
 import { makeMonthsAhead } from "./months-store.ts";
+
+export interface ReplayDue {
+  /** The server on which it is to happen. */
+  server: bigint;
+  /** Workspaces whose ledger is behind what it had before. Without any, a standby may still lack the last commits. */
+  rebuilding: WorkspaceId[];
+}
 
 export interface DeadLetter {
   stream: string;
@@ -14,6 +23,10 @@ export interface DeadLetter {
 
 /** The part of the ledger that maintenance needs. The simulation has its own. */
 export interface MaintenanceStore {
+  /** What has to be booked again; null: nothing. */
+  replayDue(): Promise<ReplayDue | null>;
+  /** The settlements were booked again: counters of these workspaces may be loaded. */
+  finishReplay(due: ReplayDue): Promise<void>;
   storeDeadLetters(letters: DeadLetter[]): Promise<void>;
   /** Makes the partitions of this month and the next. */
   makeMonthsAhead(nowMs: number): Promise<void>;
@@ -24,11 +37,38 @@ export interface MaintenanceStore {
 
 export function maintenanceStore(sql: Database): MaintenanceStore {
   return {
+    replayDue: () => selectReplayDue(sql),
+    finishReplay: (due) => finishReplay(due, sql),
     storeDeadLetters: (letters) => storeDeadLetters(letters, sql),
     makeMonthsAhead: (nowMs) => makeMonthsAhead(nowMs, sql),
     listWorkspaces: (after, limit) => listWorkspaces(after, limit, sql),
     readAccounts: (workspaces, month) => readAccounts(workspaces, month, sql),
   };
+}
+
+/** A new database has no server yet: nothing was booked on another one. */
+async function selectReplayDue(sql: Database): Promise<ReplayDue | null> {
+  const [row] = await sql<{ server: bigint; before: bigint | null; rebuilding: WorkspaceId[] }[]>`
+    SELECT ledger_server() AS server, (SELECT server FROM ledger_replays) AS before,
+      ARRAY(SELECT workspace_id FROM credit_accounts WHERE is_rebuilding ORDER BY workspace_id) AS rebuilding`;
+  if (!row) return null;
+  const { server, before, rebuilding } = row;
+  if (rebuilding.length > 0 || (before !== server && before !== null)) return { server, rebuilding };
+  if (before === null) await finishReplay({ server, rebuilding }, sql);
+  return null;
+}
+
+/** Does nothing on another server: there it starts anew. */
+async function finishReplay({ server, rebuilding }: ReplayDue, sql: Database): Promise<void> {
+  await sql.begin(async (tx) => {
+    const [here] = await tx`
+      INSERT INTO ledger_replays (server) SELECT ${server} WHERE ledger_server() = ${server}
+      ON CONFLICT (is_only) DO UPDATE SET server = excluded.server RETURNING server`;
+    if (!here) return;
+    await tx`
+      UPDATE credit_accounts SET is_rebuilding = false
+      WHERE workspace_id = ANY(${arrayText(rebuilding, (workspace) => workspace)}::text[])`;
+  });
 }
 
 async function storeDeadLetters(letters: DeadLetter[], sql: Database): Promise<void> {
@@ -48,15 +88,15 @@ async function listWorkspaces(after: WorkspaceId, limit: number, sql: Database):
 }
 
 async function readAccounts(workspaces: WorkspaceId[], month: Month, sql: Database): Promise<AccountPush[]> {
-  const rows = await sql<{ workspace_id: string; balance_nano: bigint; sequence: bigint; spent: bigint }[]>`
-    SELECT account.workspace_id, balance_nano, sequence, coalesce(spent_nano, 0) AS spent
+  const rows = await sql<{ workspace_id: string; balance_nano: bigint; epoch: bigint; sequence: bigint; spent: bigint }[]>`
+    SELECT account.workspace_id, balance_nano, epoch, sequence, coalesce(spent_nano, 0) AS spent
     FROM credit_accounts AS account
     LEFT JOIN workspace_months AS total ON total.workspace_id = account.workspace_id AND total.month = ${month}
     WHERE account.workspace_id = ANY(${workspaces}::text[])`;
   return rows.map((row) => ({
     workspace: row.workspace_id,
     balance: row.balance_nano,
-    sequence: row.sequence,
+    sequence: ledgerVersion({ epoch: row.epoch, number: row.sequence }),
     months: [{ month, spent: row.spent }],
   }));
 }

@@ -7,6 +7,7 @@ import type { Database, Transaction } from "../../backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../backing/counters.ts";
 import { monthOf } from "../../kernel/clock.ts";
 import { addToBudgets } from "../credit/budget-store.ts";
+import { ledgerVersion } from "../credit/ledger-version.ts";
 import { bookingOf, type AccountHead, type Books, type Entry, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
 import type { Charge } from "./charge.ts";
 import { GenerationsMonths } from "./months-store.ts";
@@ -34,15 +35,23 @@ async function settleIn(tx: Transaction, charges: Charge[]): Promise<Booked> {
     writeEntries(tx, entries),
     moveHeads(tx, entries),
   ]);
-  const sequences = new Map(heads.map(({ workspace, sequence }) => [workspace, sequence]));
-  const sequenceOf = (workspace: string): bigint => sequences.get(workspace) ?? 0n;
+  const epochs = new Map(heads.map(({ workspace, epoch }) => [workspace, epoch]));
+  const versions = new Map(
+    heads.map(({ workspace, epoch, sequence }) => [workspace, ledgerVersion({ epoch, number: sequence })]),
+  );
+  const versionOf = (workspace: string): bigint => versions.get(workspace) ?? 0n;
   return {
     fresh: new Map(rows.map(({ settlement, cost, excess }) => [settlement.generation, { cost, excess }])),
     refused,
     late: generationsOf(late),
-    accounts: heads.map(({ hasBudgets: _, ...head }) => ({ ...head, months: months.get(head.workspace) ?? [] })),
-    keyMonths: keyMonths.map((total) => ({ ...total, sequence: sequenceOf(total.workspace) })),
-    ...(budgets.length > 0 && { budgets: budgets.map((total) => ({ ...total, sequence: sequenceOf(total.workspace) })) }),
+    accounts: heads.map(({ workspace, balance }) => {
+      return { workspace, balance, sequence: versionOf(workspace), months: months.get(workspace) ?? [] };
+    }),
+    keyMonths: keyMonths.map((total) => {
+      const version = ledgerVersion({ epoch: epochs.get(total.workspace) ?? 0n, number: total.version });
+      return { ...total, version, sequence: versionOf(total.workspace) };
+    }),
+    ...(budgets.length > 0 && { budgets: budgets.map((total) => ({ ...total, sequence: versionOf(total.workspace) })) }),
   };
 }
 
@@ -55,7 +64,7 @@ async function readBooks(tx: Transaction, charges: Charge[]): Promise<Books> {
   const workspaces = [...new Set(charges.map(({ settlement }) => settlement.workspace))];
   const [heads, booked] = await Promise.all([
     tx<AccountHead[]>`
-      SELECT workspace_id AS workspace, balance_nano AS balance, sequence, has_budgets AS "hasBudgets"
+      SELECT workspace_id AS workspace, balance_nano AS balance, sequence, epoch, has_budgets AS "hasBudgets"
       FROM unnest(${arrayText(workspaces, (id) => id)}::text[]) AS named (id) JOIN credit_accounts ON workspace_id = named.id
       ORDER BY workspace_id FOR NO KEY UPDATE OF credit_accounts`,
     tx<{ generation: string; outcome: Row["settlement"]["outcome"] }[]>`

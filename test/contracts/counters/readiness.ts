@@ -45,16 +45,21 @@ export function describeReadiness(of: () => CountersHarness): void {
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 50n, sequence: 7n });
     });
 
-    test("the counters forget only a workspace whose ledger lacks the entry that its balance comes from", async () => {
+    test("the counters forget only a workspace whose balance has the named sequence, and keep its holds for the next load", async () => {
       await makeReady(of(), { balance: 50n, sequence: 7n });
+      expect(await admit(of())).toMatchObject({ outcome: "admitted" });
       expect(await of().counters.forget("w1", 8n)).toBe(false);
       expect((await of().counters.read("w1", "k1")).account).toMatchObject({ sequence: 7n });
       expect(await of().counters.forget("w1", 7n)).toBe(true);
       expect(await of().counters.forget("w1", 7n)).toBe(false);
       expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
-      expect(await of().counters.beginLoad("w1")).not.toBeNull();
-      await makeReady(of(), { balance: 20n, sequence: 3n });
-      expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 20n, sequence: 3n });
+      expect(await of().counters.holds("w1")).toHaveLength(1);
+      const begun = (await of().counters.beginLoad("w1")) ?? "";
+      expect(await of().counters.forget("w1", 7n)).toBe(false);
+      const account = { workspace: "w1", balance: 99n, sequence: 7n, months: [] };
+      await expect(of().counters.load({ begun, account, holds: [], windows: [] })).rejects.toThrow("since this load began");
+      await makeReady(of(), { balance: 20n, sequence: 8n });
+      expect((await of().counters.read("w1", "k1")).account).toMatchObject({ balance: 20n, sequence: 8n });
     });
 
     test.each(["wipe", "restart"] as const)("a load that was gathered before another load and a %s is refused", async (loss) => {

@@ -105,6 +105,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
             { month: "2026-10", spent: 200_000n },
           ],
         },
+        isReady: true,
         ended: new Set(generations.slice(0, 3)),
       });
       const november = { workspace, key, month: "2026-11" };
@@ -117,6 +118,7 @@ describe.each(databases)("credit on $name", ({ open }) => {
       const workspace = await control.workspace("empty");
       expect(await loadAccount({ workspace, generations: [] }, database.sql)).toEqual({
         account: { workspace, balance: 0n, sequence: 0n, months: [] },
+        isReady: true,
         ended: new Set(),
       });
       expect(await loadAccount({ workspace: "ws-none", generations: ["gen-none"] }, database.sql)).toBeNull();

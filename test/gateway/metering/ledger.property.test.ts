@@ -4,6 +4,9 @@ import fc from "fast-check";
 import type { Database } from "../../../src/backing/backing.ts";
 import { openBudgets } from "../../../src/gateway/credit/budget-store.ts";
 import { loadAccount, loadKeyMonth } from "../../../src/gateway/credit/load.ts";
+import { ledgerVersion } from "../../../src/gateway/credit/ledger-version.ts";
+import { readPositions } from "../../../src/gateway/credit/positions.ts";
+import { beginEpochs, selectServer } from "../../../src/gateway/credit/positions-store.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { chargeOf } from "../../../src/gateway/metering/charge.ts";
@@ -50,6 +53,29 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
   }, 60_000);
   afterAll(() => database[Symbol.asyncDispose]());
 
+  /** Positions of counters that are behind, at the head or ahead are told alike, and an epoch that begins is the same in both. */
+  async function compareEpochs(chosen: number, memory: MemoryLedger): Promise<void> {
+    const { sql } = database;
+    memory.epochs.server = await selectServer(sql);
+    await maintenanceStore(sql).replayDue();
+    await memory.replayDue();
+    const heads = await readPositions(
+      spaces.map(({ id }) => ({ workspace: id, version: null })),
+      sql,
+    );
+    const counted = spaces.map(({ id }) => {
+      const version = (heads.get(id)?.version ?? ledgerVersion({ epoch: 0n, number: 0n })) + BigInt((chosen % 3) - 1);
+      return { workspace: id, version: version < 0n ? null : version };
+    });
+    expect(await readPositions(counted, sql)).toEqual(await memory.positions(counted));
+    if (chosen % 4 !== 0) return;
+    const starts = spaces.map(({ id }, place) => {
+      const after = memory.epochs.of(id) + BigInt(place % 2);
+      return { workspace: id, after, epoch: after + 1n, isRebuilding: false };
+    });
+    expect(await beginEpochs(starts, sql)).toEqual(await memory.beginEpochs(starts));
+  }
+
   test("each batch has the same result as in the memory ledger, and the stored money stays consistent", async () => {
     const memory = new MemoryLedger();
     for (const [index, credit] of [1_000_000_000n, 20_000n].entries()) memory.open(spaces[index]?.id ?? "", credit);
@@ -66,6 +92,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
             const expected = totals.length === 0 ? [] : await memory.budgets(workspace, totals);
             expect(opened.toSorted(byText)).toEqual(expected.toSorted(byText));
           }
+          await compareEpochs(batch.length, memory);
           const charges = oncePerGeneration(batch.map((one) => settlementOf(one, ids))).map(chargeOf);
           expect(sorted(await store.settle(charges))).toEqual(sorted(await memory.settle(charges)));
         }

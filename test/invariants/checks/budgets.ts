@@ -1,7 +1,7 @@
 import { dayOf, monthOf } from "../../../src/kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../../src/kernel/ids.ts";
 import { Notes, type Finding } from "../evidence.ts";
-import type { Admitted, EventOf, History } from "../history.ts";
+import type { Admitted, Charged, EventOf, History } from "../history.ts";
 import { settingOf, type SettingHistory } from "../setting-history.ts";
 
 /**
@@ -15,6 +15,7 @@ export function budgetsHold(history: History, delayMsMax: number): Finding {
     if (event.kind === "budget") budgets.set(event);
     if (event.kind === "released") budgets.release(event.generation);
     if (event.kind === "charged") budgets.charge(event);
+    if (event.kind === "restored") for (const lost of event.lost) if (lost.kind === "charged") budgets.lose(lost);
     if (event.kind !== "admitted") continue;
     for (const { name, period, limits } of budgets.admit(event, delayMsMax)) {
       notes.check(
@@ -68,6 +69,12 @@ class Budgets {
     this.release(event.generation);
     if (event.late || event.admittedAt === undefined) return;
     for (const name of this.#namesOf(event)) this.#periodAt(name, event.admittedAt).spent += event.cost;
+  }
+
+  /** The database has it no longer, and may get it again. */
+  lose(lost: Charged): void {
+    if (lost.late || lost.admittedAt === undefined) return;
+    for (const name of this.#namesOf(lost)) this.#periodAt(name, lost.admittedAt).spent -= lost.cost;
   }
 
   /** The budgets that bound the request, which its reservation now counts in. */

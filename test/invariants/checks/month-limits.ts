@@ -1,5 +1,5 @@
 import { Notes, type Finding } from "../evidence.ts";
-import type { Admitted, History } from "../history.ts";
+import type { Admitted, Charged, History } from "../history.ts";
 import { settingOf, type SettingHistory } from "../setting-history.ts";
 
 /**
@@ -14,6 +14,7 @@ export function monthLimits(history: History, delayMsMax: number): Finding {
   const closed = new Set<string>();
   for (const event of history) {
     if (event.kind === "spend limit") settingOf(limits, event.key ?? event.workspace).set(event.at, event.limit);
+    if (event.kind === "restored") for (const lost of event.lost) if (lost.kind === "charged") lose(lost, months);
     if (event.kind === "released") closeHold(event.generation, open, months);
     if (event.kind === "charged") {
       closed.add(event.generation);
@@ -47,6 +48,11 @@ class Month {
     if (late) this.excepted += cost;
     else if (cost > reserved) this.excepted += cost - reserved;
   }
+}
+
+/** It may be booked again. Its hold is released. */
+function lose(lost: Charged, months: Map<string, Month>): void {
+  for (const who of [lost.key, lost.workspace]) monthAt(months, who, lost.month).spent -= lost.cost;
 }
 
 function monthAt(months: Map<string, Month>, who: string, name: string): Month {

@@ -118,7 +118,7 @@ export class CountersServer {
   }
 
   #markLost(): void {
-    for (const [name, { ready }] of this.#counters.workspaces) if (ready) this.#lost.add(name);
+    for (const [name, { ready, holds }] of this.#counters.workspaces) if (ready || holds.size > 0) this.#lost.add(name);
   }
 
   /** The others are decided beside those whose part is down. */

@@ -28,6 +28,8 @@ export class EventLog {
   readonly #parts: EventLogParts;
   readonly #events = new Set<Stored>();
   readonly #idle = new Set<() => void>();
+  /** Acknowledged events, which the stream keeps. */
+  readonly #acknowledged = new Set<Stored>();
 
   constructor(parts: EventLogParts) {
     this.#parts = parts;
@@ -44,6 +46,18 @@ export class EventLog {
     for (let copy = 0; copy < copies; copy++)
       this.#events.add({ id, payload, attempt: 0, isDelivered: false, storedAt: this.#parts.scheduler.now });
     this.#wake();
+  }
+
+  /** Delivers acknowledged events again that were stored since then. @returns whether all of them are acknowledged again */
+  replay(since: number): () => boolean {
+    const again = [...this.#acknowledged].filter(({ storedAt }) => storedAt >= since);
+    for (const event of again) {
+      this.#acknowledged.delete(event);
+      this.#events.add(Object.assign(event, { attempt: 0, isDelivered: false }));
+    }
+    this.#wake();
+    const waiting = [...this.#events];
+    return () => waiting.every((event) => !this.#events.has(event));
   }
 
   /** Loses the newest events, as after a power cut. @returns how many */
@@ -101,7 +115,7 @@ export class EventLog {
   }
 
   #forget(events: Stored[]): void {
-    for (const event of events) this.#events.delete(event);
+    for (const event of events) if (this.#events.delete(event)) this.#acknowledged.add(event);
   }
 
   #redeliver(events: Stored[]): void {

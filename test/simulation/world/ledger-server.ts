@@ -7,7 +7,9 @@ import type { EntryKind } from "../../../src/gateway/credit/store.ts";
 import type { Charge } from "../../../src/gateway/metering/charge.ts";
 import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import type { MaintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
+import { backUp } from "../../support/ledger/copy-ledger.ts";
 import { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
+import type { EventOf } from "../../invariants/history.ts";
 import type { Host } from "./host.ts";
 import type { Recorder } from "../recorder.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -39,7 +41,9 @@ export class LedgerServer {
       account: (workspace, generations) => this.server.call(host, () => this.ledger.account(workspace, generations)),
       keyMonth: (workspace, key, month) => this.server.call(host, () => this.ledger.keyMonth(workspace, key, month)),
       budgets: (workspace, totals) => this.server.call(host, () => this.ledger.budgets(workspace, totals)),
-      heads: (workspaces) => this.server.call(host, () => this.ledger.heads(workspaces)),
+      positions: (counted) => this.server.call(host, () => this.ledger.positions(counted)),
+      beginEpochs: (starts) => this.server.call(host, () => this.ledger.beginEpochs(starts)),
+      server: () => this.server.call(host, () => this.ledger.server()),
     };
   }
 
@@ -51,9 +55,25 @@ export class LedgerServer {
     return {
       storeDeadLetters: (letters) => this.server.call(host, async () => void (this.deadLetters += letters.length)),
       makeMonthsAhead: async () => {},
+      replayDue: () => this.server.call(host, () => this.ledger.replayDue()),
+      finishReplay: (due) => this.server.call(host, () => this.ledger.finishReplay(due)),
       listWorkspaces: (after, limit) => this.server.call(host, async () => this.#workspacesAfter(after).slice(0, limit)),
       readAccounts: (workspaces, month) =>
         this.server.call(host, async () => workspaces.map((workspace) => this.ledger.head(workspace, month))),
+    };
+  }
+
+  /** @returns what brings the present ledger back, on another server, unless another one came back: charges and credits since are lost */
+  remember(): () => void {
+    const restore = backUp(this.ledger);
+    const { history } = this.#recorder;
+    const noted = history.length;
+    const { server } = this.ledger.epochs;
+    return () => {
+      if (this.ledger.epochs.server !== server) return;
+      restore();
+      const lost = history.slice(noted).filter(({ kind }) => kind === "charged" || kind === "credited");
+      this.#recorder.note({ kind: "restored", lost: lost as (EventOf<"charged"> | EventOf<"credited">)[] });
     };
   }
 

@@ -15,6 +15,7 @@ import {
   admissionResendMs,
   busCallMs,
   eventPublishMs,
+  eventReplayPollMs,
   messagesInFlightPerWorker,
   scatterServerMemoryMs,
   workerSilenceMsMax,
@@ -24,8 +25,10 @@ import { EventLog } from "./event-log.ts";
 import type { Host } from "./host.ts";
 import type { Scheduler } from "../scheduler.ts";
 import type { NetworkConditions } from "./network-conditions.ts";
+import type { Plan } from "../plan.ts";
 
 interface NetworkParts {
+  plan: Pick<Plan, "startMs">;
   scheduler: Scheduler;
   chance: Chance;
   conditions: NetworkConditions;
@@ -64,6 +67,7 @@ export class Network {
         return { [Symbol.asyncDispose]: async () => {} };
       },
       backlog: () => this.#backlog(host),
+      replay: (_, sinceMs) => this.#replay(host, sinceMs),
       broadcast: (topic, payload) => this.#broadcast(host, topic, payload ?? new Uint8Array()),
       listen: (topic, handler) => this.#register(this.#listeners, { host, topic, handler }),
       scatter: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs }),
@@ -156,6 +160,16 @@ export class Network {
         cancel();
         resolve({ messages: this.events.size });
       });
+    });
+  }
+
+  #replay(host: Host, sinceMs: number | null): Promise<void> {
+    if (!host.isConnected) return Promise.reject(new Error("the bus is not connected"));
+    const { scheduler, plan } = this.#parts;
+    const isDone = this.events.replay(sinceMs === null ? -Infinity : sinceMs - plan.startMs);
+    return new Promise((resolve) => {
+      const look = (): void => (host.isConnected && isDone() ? resolve() : void scheduler.plan(eventReplayPollMs, host, look));
+      look();
     });
   }
 

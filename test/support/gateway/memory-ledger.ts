@@ -5,9 +5,14 @@ import type { LoadedAccount } from "../../../src/gateway/credit/load.ts";
 import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
 import type { AccountPush, BudgetHold, BudgetPush, KeyMonthPush } from "../../../src/backing/counters.ts";
 import type { Charge } from "../../../src/gateway/metering/charge.ts";
+import type { ReplayDue } from "../../../src/gateway/metering/maintenance-store.ts";
 import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
+import { ledgerVersion } from "../../../src/gateway/credit/ledger-version.ts";
+import type { CountedPosition, LedgerPosition } from "../../../src/gateway/credit/positions.ts";
+import type { EpochStart } from "../../../src/gateway/credit/positions-store.ts";
+import { MemoryEpochs } from "../ledger/memory-epochs.ts";
 
-interface Account {
+export interface MemoryAccount {
   balance: bigint;
   sequence: bigint;
   /** Its chain, from the first entry. */
@@ -36,7 +41,7 @@ interface Total {
 }
 
 export class MemoryLedger implements LoadStore, SettlementStore {
-  readonly accounts = new Map<string, Account>();
+  readonly accounts = new Map<string, MemoryAccount>();
   readonly charges = new Map<string, MemoryCharge>();
   readonly workspaceMonths = new Map<string, bigint>();
   readonly keyMonths = new Map<string, Total>();
@@ -44,6 +49,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
   readonly budgetTotals = new Map<string, bigint>();
   /** The caller ids of the members who own keys, by key. */
   readonly owners = new Map<string, string>();
+  readonly epochs = new MemoryEpochs();
 
   open(workspace: string, credit: bigint): this {
     this.accounts.set(workspace, { balance: 0n, sequence: 0n, entries: [] });
@@ -97,6 +103,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     const budgets = this.#latestBudgets(workspace).map((total) => ({ ...total, callers: this.#callersOf(total.name) }));
     return {
       account,
+      isReady: this.epochs.isReady(workspace),
       ...(budgets.length > 0 && { budgets }),
       ended: new Set(generations.filter((generation) => this.charges.has(generation))),
     };
@@ -107,12 +114,28 @@ export class MemoryLedger implements LoadStore, SettlementStore {
     return this.#push(workspace, [month]);
   }
 
-  async heads(workspaces: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-    const known = workspaces.flatMap((workspace) => {
-      const account = this.accounts.get(workspace);
-      return account ? [[workspace, account.sequence] as const] : [];
+  async positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<string, LedgerPosition>> {
+    const known = counted.flatMap((one) => {
+      const account = this.accounts.get(one.workspace);
+      return account ? [[one.workspace, this.epochs.position(one, account)] as const] : [];
     });
     return new Map(known);
+  }
+
+  async beginEpochs(starts: readonly EpochStart[]): Promise<ReadonlySet<string>> {
+    return this.epochs.begin(starts.filter(({ workspace }) => this.accounts.has(workspace)));
+  }
+
+  async server(): Promise<bigint> {
+    return this.epochs.server;
+  }
+
+  async replayDue(): Promise<ReplayDue | null> {
+    return this.epochs.replayDue();
+  }
+
+  async finishReplay(due: ReplayDue): Promise<void> {
+    this.epochs.finishReplay(due);
   }
 
   async budgets(workspace: string, totals: BudgetHold[]): Promise<BudgetPush[]> {
@@ -204,7 +227,7 @@ export class MemoryLedger implements LoadStore, SettlementStore {
 
   #budgetPush(workspace: string, { name, since }: BudgetHold): BudgetPush {
     const spent = this.budgetTotals.get(`${workspace} ${name} ${since}`) ?? 0n;
-    return { workspace, name, since, spent, sequence: this.#account(workspace).sequence };
+    return { workspace, name, since, spent, sequence: this.#version(workspace) };
   }
 
   /** Absent where none is kept, as in SQL. */
@@ -227,21 +250,32 @@ export class MemoryLedger implements LoadStore, SettlementStore {
   }
 
   #push(workspace: string, months: string[]): AccountPush {
-    const { balance, sequence } = this.#account(workspace);
+    const { balance } = this.#account(workspace);
     const totals = [...new Set(months)].map((month) => ({
       month,
       spent: this.workspaceMonths.get(`${workspace} ${month}`) ?? 0n,
     }));
-    return { workspace, balance, sequence, months: totals };
+    return { workspace, balance, sequence: this.#version(workspace), months: totals };
   }
 
   #keyMonth({ workspace, key, month }: { workspace: string; key: string; month: string }): KeyMonthPush {
     const { spent, version } = this.keyMonths.get(`${key} ${month}`) ?? { spent: 0n, version: 0n };
-    const sequence = this.accounts.get(workspace)?.sequence ?? 0n;
-    return { workspace, key, month, spent, version, sequence };
+    const epoch = this.epochs.of(workspace);
+    return {
+      workspace,
+      key,
+      month,
+      spent,
+      version: ledgerVersion({ epoch, number: version }),
+      sequence: this.#version(workspace),
+    };
   }
 
-  #account(workspace: string): Account {
+  #version(workspace: string): bigint {
+    return ledgerVersion({ epoch: this.epochs.of(workspace), number: this.accounts.get(workspace)?.sequence ?? 0n });
+  }
+
+  #account(workspace: string): MemoryAccount {
     const account = this.accounts.get(workspace);
     if (!account) throw new Error(`The test has no workspace "${workspace}"`);
     return account;

@@ -98,6 +98,13 @@ export class FakeBus implements Bus {
     return this.backlogNow ? this.backlogNow() : { messages: this.stored.length };
   }
 
+  /** The times from which events were to be delivered again. */
+  readonly replays: (number | null)[] = [];
+
+  async replay(_stream: Stream, sinceMs: number | null): Promise<void> {
+    this.replays.push(sinceMs);
+  }
+
   broadcast(topic: Topic, payload: Uint8Array = new Uint8Array()): void {
     if (this.silenced.has(topic)) return;
     for (const listener of this.#listeners) if (listener.topic === topic) listener.handler(payload);

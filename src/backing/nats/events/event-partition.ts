@@ -1,5 +1,5 @@
 /** The one durable consumer of a partition of a stream, created again where it is missing: NATS may have lost its data. */
-import { AckPolicy, DeliverPolicy, jetstreamManager } from "@nats-io/jetstream";
+import { AckPolicy, DeliverPolicy, JetStreamApiError, jetstreamManager } from "@nats-io/jetstream";
 import type { ConsumerConfig, ConsumerInfo, JetStreamManager } from "@nats-io/jetstream";
 import { nanos } from "nats";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
@@ -11,6 +11,7 @@ import { eventSubject } from "../subjects.ts";
 import { orWhenMissing } from "./when-missing.ts";
 
 const firstConsumer = "worker";
+const replaceAttemptsMax = 5;
 
 /** Processes that know nothing of partitions use the consumer of partition 0. */
 export function consumerOfPartition(partition: number): string {
@@ -73,11 +74,41 @@ export class EventPartition {
     await this.#replace({ ...this.#config(), ...start });
   }
 
+  /**
+   * Creates the consumer anew, from the first event that was stored at this time or is not acknowledged, whichever is earlier.
+   * @param sinceMs null: from the first event that is stored
+   */
+  async rewind({ ack_floor }: Pick<ConsumerInfo, "ack_floor">, sinceMs: number | null): Promise<void> {
+    await this.#replace({ ...this.#config(), ...(await this.#startOf(ack_floor.stream_seq + 1, sinceMs)) });
+  }
+
+  async #startOf(unacknowledged: number, sinceMs: number | null): Promise<Partial<ConsumerConfig>> {
+    if (sinceMs === null) return {};
+    const manager = await this.#manager();
+    const { stream } = this.#parts;
+    const since = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(sinceMs).toISOString() };
+    const { state } = await manager.streams.info(stream);
+    if (unacknowledged > state.last_seq) return since;
+    const oldest = await orWhenMissing(manager.streams.getMessage(stream, { seq: unacknowledged }), () => Promise.resolve(null));
+    // It was another partition's, and is trimmed: this partition's next one has an unknown time.
+    if (oldest === null) return {};
+    if (oldest.time.getTime() >= sinceMs) return since;
+    return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: unacknowledged };
+  }
+
+  /** Another process may delete it a moment before, or create it where it finds none. */
   async #replace(config: Partial<ConsumerConfig>): Promise<void> {
     const manager = await this.#manager();
-    // Another process may have deleted it a moment ago.
-    await orWhenMissing(manager.consumers.delete(this.#parts.stream, this.#name), () => Promise.resolve(true));
-    await manager.consumers.add(this.#parts.stream, config);
+    const { stream } = this.#parts;
+    for (let attempt = 1; ; attempt++) {
+      await orWhenMissing(manager.consumers.delete(stream, this.#name), () => Promise.resolve(true));
+      try {
+        await manager.consumers.add(stream, config);
+        return;
+      } catch (error) {
+        if (!(error instanceof JetStreamApiError) || attempt === replaceAttemptsMax) throw error;
+      }
+    }
   }
 
   #config(): Partial<ConsumerConfig> {

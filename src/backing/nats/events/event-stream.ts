@@ -9,6 +9,7 @@ import {
   eventAgeMsMax,
   eventDuplicateMs,
   eventPublishMs,
+  eventReplayPollMs,
   eventStreamBytesMax,
   eventStreamPauseMs,
   eventTrimBytes,
@@ -110,14 +111,38 @@ export class EventStream {
     return [{ partition: 0, info: await new EventPartition({ ...this.#parts, partition: 0 }).info() }, ...known];
   }
 
-  /** Removes acknowledged events once the stream is large: by itself it keeps all, and refuses new ones when it is full. */
+  /**
+   * Creates the consumers of all partitions anew, from the first event that was stored at this time or is not acknowledged, whichever is
+   * earlier, and waits until all that the stream had by then is acknowledged. @param sinceMs null: from the stream's first event
+   * @throws when NATS does not answer, or `signal` aborts
+   */
+  async replay(sinceMs: number | null, signal: AbortSignal): Promise<void> {
+    const manager = await this.#manager();
+    const { stream, clock } = this.#parts;
+    const { state } = await manager.streams.info(stream);
+    for (const { partition, info } of await this.listPartitions()) {
+      await new EventPartition({ ...this.#parts, partition }).rewind(info, sinceMs);
+    }
+    const isDone = ({ info: { ack_floor, num_pending, num_ack_pending } }: KnownPartition): boolean =>
+      ack_floor.stream_seq >= state.last_seq || num_pending + num_ack_pending === 0;
+    while (!(await this.listPartitions()).every(isDone)) {
+      await sleep(clock, eventReplayPollMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /**
+   * Removes acknowledged events once the stream is large: by itself it keeps all, and refuses new ones when it is full. The newer half
+   * stays, since a database that goes back in time needs it again.
+   */
   async trim(aboveBytes: number = eventTrimBytes): Promise<void> {
     const manager = await this.#manager();
     const { stream } = this.#parts;
     const { state } = await manager.streams.info(stream);
     if (state.bytes <= aboveBytes) return;
+    const half = state.first_seq + Math.ceil((state.last_seq - state.first_seq + 1) / 2);
     for (const { partition, info } of await this.listPartitions()) {
-      const next = info.ack_floor.stream_seq + 1;
+      const next = Math.min(half, info.ack_floor.stream_seq + 1);
       if (next > state.first_seq) await manager.streams.purge(stream, { filter: eventSubject(stream, partition), seq: next });
     }
   }

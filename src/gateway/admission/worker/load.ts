@@ -15,6 +15,8 @@ import type {
 import type { Bus } from "../../../backing/bus.ts";
 import { budgetStart, isInPeriod } from "../../credit/budgets.ts";
 import type { LoadedAccount, LoadedBudget } from "../../credit/load.ts";
+import type { CountedPosition, LedgerPosition } from "../../credit/positions.ts";
+import type { EpochStart } from "../../credit/positions-store.ts";
 import { rebuildReportMs } from "../../limits.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Month } from "../../../kernel/clock.ts";
@@ -27,8 +29,12 @@ export interface LoadStore {
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
   /** The totals of budgets, which the ledger keeps from then on. */
   budgets(workspace: WorkspaceId, totals: BudgetHold[]): Promise<BudgetPush[]>;
-  /** The sequence of each workspace's ledger; unknown workspaces are absent. */
-  heads(workspaces: readonly WorkspaceId[]): Promise<ReadonlyMap<WorkspaceId, bigint>>;
+  /** Where the ledgers are, beside what counters have; unknown workspaces are absent. */
+  positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>>;
+  /** Begins epochs. @returns the workspaces where no other process began one meanwhile */
+  beginEpochs(starts: readonly EpochStart[]): Promise<ReadonlySet<WorkspaceId>>;
+  /** The number of the server that answers: another one after a restart, a promotion or a restoration. */
+  server(): Promise<bigint>;
 }
 
 export interface LoadParts {
@@ -45,7 +51,7 @@ export interface WorkspaceMonth {
 
 /**
  * Writes a workspace's counters from the ledger and the gateways' reports. Does nothing if another worker was faster.
- * @throws Error when the counters were emptied or restarted during the load: load again
+ * @throws Error when the counters were emptied or restarted during the load: load again; or when the ledger is not ready
  */
 export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts: LoadParts): Promise<void> {
   const begun = await parts.counters.beginLoad(workspace);
@@ -59,6 +65,7 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   for (const hold of [...stored, ...reports.flatMap((report) => report.holds)]) holds.set(hold.generation, hold);
   const ledger = await parts.store.account(workspace, [...holds.keys()]);
   if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
+  if (!ledger.isReady) throw new Error(`Cannot load counters: the ledger of "${workspace}" is behind what it had before`);
   const { budgets = [] } = ledger;
   const load: WorkspaceLoad = {
     begun,

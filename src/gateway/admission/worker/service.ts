@@ -10,7 +10,7 @@ import type { Logger } from "../../../kernel/log.ts";
 import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax } from "../../limits.ts";
 import { replyFor, prepare, type Prepared } from "../decide.ts";
 import type { ModelsView } from "../models-view.ts";
-import { LedgerRollbackCheck } from "./ledger-rollback-check.ts";
+import { LedgerCheck } from "./ledger-check.ts";
 import { SingleFlightLoads } from "./single-flight-loads.ts";
 import { refreshAccount, type LoadStore } from "./load.ts";
 import { decodeRequests, encodeReplies } from "../codec.ts";
@@ -51,7 +51,7 @@ export class AdmissionService {
   readonly keyRecords: KeyRecordCache;
   readonly #parts: AdmissionParts;
   readonly #loads: SingleFlightLoads;
-  readonly #rollbackCheck: LedgerRollbackCheck;
+  readonly #ledgerCheck: LedgerCheck;
   /** The counters' clock minus this process's monotonic clock, from the last reply. */
   #clockOffset: number | null = null;
   #timeRecordedAt = -Infinity;
@@ -59,7 +59,7 @@ export class AdmissionService {
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
     this.#loads = new SingleFlightLoads(parts);
-    this.#rollbackCheck = new LedgerRollbackCheck(parts);
+    this.#ledgerCheck = new LedgerCheck(parts);
     this.keyRecords = new KeyRecordCache(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
@@ -102,10 +102,10 @@ export class AdmissionService {
   }
 
   async #admitAll(admits: Pending[], replies: AdmissionReply[]): Promise<void> {
-    const unchecked = await this.#rollbackCheck.unchecked(admits.map(({ prepared }) => prepared.request.workspace));
+    const unusable = await this.#ledgerCheck.unusable(admits.map(({ prepared }) => prepared.request.workspace));
     let pending: Pending[] = [];
     for (const admit of admits) {
-      if (unchecked.has(admit.prepared.request.workspace)) replies[admit.index] = unavailable("billing_unavailable");
+      if (unusable.has(admit.prepared.request.workspace)) replies[admit.index] = unavailable("billing_unavailable");
       else pending.push(admit);
     }
     const deadline = new LoadDeadline(this.#parts.clock);
@@ -190,7 +190,7 @@ export class AdmissionService {
   #replyToOne(request: Extract<AdmissionRequest, { kind: "position" | "refresh" }>): Promise<AdmissionReply> {
     const parts = { ...this.#parts, loads: this.#loads };
     return this.#orUnavailable(async () => {
-      if ((await this.#rollbackCheck.unchecked([request.workspace])).size > 0) return unavailable("billing_unavailable");
+      if ((await this.#ledgerCheck.unusable([request.workspace])).size > 0) return unavailable("billing_unavailable");
       return request.kind === "refresh" ? this.#refresh(request.workspace) : readPosition(request, parts);
     });
   }

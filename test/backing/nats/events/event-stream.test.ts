@@ -72,15 +72,43 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
     expect(consumer).toMatchObject({ ack_policy: "explicit", max_deliver: -1, durable_name: "worker" });
   });
 
-  test("removes what was acknowledged once it is large, and nothing else", async () => {
+  test("removes the older half once it is large, and nothing that was not acknowledged", async () => {
     await consume(await publish(10, "old"));
     await until(async () => (await first.info()).ack_floor.stream_seq === 10);
     const waiting = await publish(3, "waiting");
     await stream.trim();
     expect(await stored()).toBe(13);
     await stream.trim(0);
+    expect(await stored()).toBe(6);
+    for (let again = 0; again < 3; again++) await stream.trim(0);
     expect(await stored()).toBe(3);
     await consume(waiting);
+  });
+
+  test("a replay delivers again what was stored since a time, and all that is not acknowledged", async () => {
+    await consume(await publish(3, "early"));
+    await Bun.sleep(5);
+    const since = Date.now();
+    await stream.publish("late-of-another", payload, 1);
+    await consume([...(await publish(3, "late")), "late-of-another"]);
+    await until(async () => (await first.info()).ack_floor.stream_seq === 7);
+    const replayed = async (sinceMs: number | null): Promise<string[]> => {
+      const seen: string[] = [];
+      await using _consumer = new EventConsumer({
+        link,
+        clock: systemClock,
+        log: silentLog,
+        stream: "settlements",
+        pace: { messagesMax: 10 },
+        handler: async (events) => void seen.push(...events.map(({ id }) => id)),
+      });
+      await stream.replay(sinceMs, new AbortController().signal);
+      return [...new Set(seen)].toSorted();
+    };
+    expect(await replayed(since)).toEqual(["late-0", "late-1", "late-2", "late-of-another"]);
+    expect(await replayed(null)).toHaveLength(7);
+    await publish(2, "open");
+    expect(await replayed(Date.now() + 60_000)).toEqual(["open-0", "open-1"]);
   });
 
   test("a consumer that is made anew delivers what was not acknowledged", async () => {
@@ -116,7 +144,7 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
     await until(async () => (await stream.listPartitions()).every(({ info }) => info.num_pending + info.num_ack_pending === 0));
     expect((await first.info()).config.filter_subject).toBe("weir.event.settlements");
     await stream.trim(0);
-    expect(await stored()).toBe(0);
+    expect(await stored()).toBe(2);
   });
 
   async function stored(): Promise<number> {

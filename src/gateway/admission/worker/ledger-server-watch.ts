@@ -1,0 +1,52 @@
+/** Notices that another server keeps the ledger: a standby that was promoted, a restored backup, or the same one after a restart. */
+import { withDeadline, type Clock } from "../../../kernel/clock.ts";
+import { ledgerServerAnswerMs, ledgerServerMs, ledgerServerWaitMs } from "../../limits.ts";
+import type { LoadStore } from "./load.ts";
+
+interface WatchParts {
+  store: Pick<LoadStore, "server">;
+  clock: Clock;
+}
+
+export class LedgerServerWatch {
+  readonly #parts: WatchParts;
+  readonly #onChange: () => void;
+  #server: bigint | null = null;
+  /** When the server last answered, in monotonic milliseconds. */
+  #confirmedAt = -Infinity;
+  #asking: Promise<void> | null = null;
+
+  constructor(parts: WatchParts, onChange: () => void) {
+    this.#parts = parts;
+    this.#onChange = onChange;
+  }
+
+  /**
+   * Asks which server it is, unless it told lately. Never rejects: while the database does not answer, what was known is used on, as keys
+   * are, and each caller asks again.
+   */
+  async confirm(): Promise<void> {
+    const { clock } = this.#parts;
+    const ageMs = clock.monotonic() - this.#confirmedAt;
+    if (ageMs < ledgerServerMs) return;
+    this.#asking ??= this.#ask().finally(() => (this.#asking = null));
+    if (ageMs < 2 * ledgerServerMs) return;
+    await withDeadline(clock, ledgerServerWaitMs, "Asking for the ledger's server", this.#asking).catch(() => {});
+  }
+
+  /** Never rejects. */
+  async #ask(): Promise<void> {
+    const { store, clock } = this.#parts;
+    const at = clock.monotonic();
+    try {
+      const server = await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", store.server());
+      this.#confirmedAt = at;
+      if (server === this.#server) return;
+      const isFirst = this.#server === null;
+      this.#server = server;
+      if (!isFirst) this.#onChange();
+    } catch {
+      // The database is away: admission goes on with keys that are known, for half a minute.
+    }
+  }
+}

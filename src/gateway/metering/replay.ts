@@ -1,0 +1,56 @@
+/**
+ * Books again what the stream of settlements still has, once the database is another server than before: a standby that was promoted or a
+ * restored backup may lack charges whose events were acknowledged. What is booked already changes nothing.
+ */
+import type { Bus } from "../../backing/bus.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
+import { ledgerReplayLagMs, ledgerReplayMs } from "../limits.ts";
+import type { MaintenanceStore } from "./maintenance-store.ts";
+
+export interface ReplayParts {
+  bus: Pick<Bus, "replay">;
+  maintenance: Pick<MaintenanceStore, "replayDue" | "finishReplay">;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Looks every second until disposed. */
+export function startReplays(parts: ReplayParts): AsyncDisposable {
+  const { clock, log } = parts;
+  /** When this process last found nothing to do, by its time of day; null: never. */
+  let inOrderAt: number | null = null;
+  return repeatUntilStopped({
+    clock,
+    everyMs: ledgerReplayMs,
+    async round(signal) {
+      await replayWhatIsDue(inOrderAt, signal, parts);
+      inOrderAt = clock.now();
+    },
+    onError: (error) => log.warn({ event: "replay.failed", reason: String(error) }, "Settlements could not be booked again"),
+  });
+}
+
+/**
+ * Where ledgers are known to be behind, all that the stream has is booked again; else what was stored since shortly before the former
+ * server was last seen.
+ * @param inOrderAt when it was last seen; null: not known
+ * @throws when it is not done
+ */
+export async function replayWhatIsDue(
+  inOrderAt: number | null,
+  signal: AbortSignal,
+  { bus, maintenance, log }: ReplayParts,
+): Promise<void> {
+  const due = await maintenance.replayDue();
+  if (due === null) return;
+  const sinceMs = due.rebuilding.length > 0 || inOrderAt === null ? null : inOrderAt - ledgerReplayLagMs;
+  log.warn(
+    { event: "replay.begun", workspaces: due.rebuilding.length },
+    "The database is another server than before: settlements are booked again, each once",
+  );
+  await bus.replay("settlements", sinceMs, signal);
+  await maintenance.finishReplay(due);
+  log.warn({ event: "replay.finished", workspaces: due.rebuilding.length }, "Settlements were booked again");
+}
