@@ -124,6 +124,7 @@ describe("the error for a bad value names the variable", () => {
     ["OPERATOR_TOKEN", "x".repeat(31)],
     ["DATABASE_URL", "db:5432/weir"],
     ["DATABASE_URL", "mysql://db/weir"],
+    ["DATABASE_READ_URL", "postgres://one,two/weir"],
     ["NATS_URL", "bus:4222"],
     ["REDIS_URL", "http://counters:6379"],
   ];
@@ -183,9 +184,14 @@ describe("the connections to the servers of a fleet", () => {
     expect(read({ DATABASE_URL: `postgres://weir:hush@db.example/weir?sslmode=${mode}` })).not.toThrow();
   });
 
-  test("the error for several hosts in one address, and for the parameter ssl, names the variable", () => {
-    expect(read({ DATABASE_URL: "postgres://weir:hush@a:5432,b:5432/weir" })).toThrow("DATABASE_URL is not usable");
-    expect(read({ DATABASE_URL: "postgres://weir:hush@a/weir?ssl=require" })).toThrow('DATABASE_URL is not usable: it has "ssl"');
+  test("the error for an address that others may redirect names the variable, and for each of several hosts", () => {
+    expect(read({ DATABASE_URL: "postgres://weir:hush@localhost:5432,b:5432/weir" })).toThrow(
+      "DATABASE_URL would reach b in plain text",
+    );
+    expect(read({ DATABASE_URL: "postgres://weir:hush@a:5432,b:5433/weir?sslmode=verify-full" })).not.toThrow();
+    const standby = "postgres://weir:hush@a,b/weir?sslmode=verify-full&target_session_attrs=standby";
+    expect(read({ DATABASE_URL: standby })).toThrow('target_session_attrs is "standby": it takes read-write');
+    expect(read({ DATABASE_URL: "postgres://weir:hush@a/weir?ssl=require" })).toThrow(`DATABASE_URL is not usable: it has "ssl"`);
   });
 });
 

@@ -88,7 +88,7 @@ async function busOf({ step, backing, models, clock, log }: ComposeParts, stack:
   const { sql } = backing;
   const bus = new ConfirmingBus(stack.use(new EmbeddedBus({ sql, clock, log })), forgotten);
   const counters = stack.use(new EmbeddedCounters(clock));
-  stack.use(await startAdmission({ backing: { sql, bus }, counters, models, clock, log }));
+  stack.use(await startAdmission({ backing: { sql, reads: sql, bus }, counters, models, clock, log }));
   return bus;
 }
 

@@ -50,6 +50,7 @@ const secrets: Record<string, { roles: Record<string, Share>; others: Share }> =
   SECRETS_KEY: { roles: { gateway: "whole" }, others: "nothing" },
   OPERATOR_TOKEN: { roles: { gateway: "whole" }, others: "nothing" },
   DATABASE_URL: { roles: {}, others: "whole" },
+  DATABASE_READ_URL: { roles: { gateway: "whole" }, others: "nothing" },
   NATS_URL: { roles: {}, others: "whole" },
   REDIS_URL: { roles: { admission: "whole", metering: "whole" }, others: "address" },
   SMTP_URL: { roles: { mailer: "whole", gateway: "address" }, others: "nothing" },

@@ -12,5 +12,7 @@ export type Queries = ISql<{ bigint: bigint }>;
 
 export interface Backing {
   sql: Database;
+  /** For lists and sums that may be two seconds old: a replica where one is configured, else the same as `sql`. */
+  reads: Database;
   bus: Bus;
 }

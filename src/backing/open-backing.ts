@@ -27,16 +27,15 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
     const { EmbeddedBus } = await import("./embedded/bus.ts");
     const { sql } = stack.use(await openEmbeddedPostgres({ folder: join(config.dataDir, "postgres"), clock, log }));
     const bus = stack.use(new EmbeddedBus({ sql, clock, log }));
-    return { sql, bus, ...ownerOf(stack) };
+    return { sql, reads: sql, bus, ...ownerOf(stack) };
   }
-  const { openPostgres } = await import("./postgres/postgres.ts");
+  const { openPostgresPair } = await import("./postgres/postgres.ts");
   const { DistributedBus } = await import("./nats/bus.ts");
   const applicationName = `weir ${role}`;
-  const { sql } = stack.use(openPostgres({ url: backends.databaseUrl, applicationName, clock }));
-  const bus = stack.use(
-    new DistributedBus({ url: backends.natsUrl, replicas: backends.natsReplicas, name: applicationName, clock, log }),
-  );
-  return { sql, bus, ...ownerOf(stack) };
+  const { databaseUrl: url, databaseReadUrl: readUrl, natsUrl, natsReplicas: replicas } = backends;
+  const { sql, reads } = stack.use(openPostgresPair({ url, readUrl, applicationName, clock, log }));
+  const bus = stack.use(new DistributedBus({ url: natsUrl, replicas, name: applicationName, clock, log }));
+  return { sql, reads, bus, ...ownerOf(stack) };
 }
 
 function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {

@@ -33,6 +33,8 @@ export interface CreditPosition {
 /** The parts that the control API uses. */
 export interface ControlParts {
   sql: Database;
+  /** For lists and sums that may be two seconds old. */
+  reads: Database;
   clock: Clock;
   log: Logger;
   /** The service's name, the beginning of keys. */

@@ -1,4 +1,4 @@
-/** Reads the host of a server address, and whether the connection to it is encrypted. */
+/** Reads the hosts of a server address, and whether the connection to them is encrypted. */
 
 export interface ServerAddress {
   /** In lower case, an IPv6 address without brackets; empty if the address has none. */
@@ -22,6 +22,16 @@ export function addressesIn(value: string): string[] {
   return addresses;
 }
 
+/** An address with several hosts, separated by commas, as one for each: `postgres://user@one:5432,two:5432/weir`. */
+export function hostAddresses(address: string): string[] {
+  const begin = address.indexOf("//") + 2;
+  const length = address.slice(begin).search(/[/?#]/);
+  const end = length < 0 ? address.length : begin + length;
+  const hostsAt = Math.max(begin, address.lastIndexOf("@", end) + 1);
+  const hosts = address.slice(hostsAt, end).split(",");
+  return hosts.map((host) => `${address.slice(0, hostsAt)}${host}${address.slice(end)}`);
+}
+
 /** @throws Error with the cause and without the address, which holds a password */
 export function readServerAddress(address: string): ServerAddress {
   const url = URL.parse(address);
@@ -42,17 +52,23 @@ export function addressProblem(
   { example, plainTextHosts }: { example: string; plainTextHosts: string[] },
 ): string | null {
   try {
-    const { host, encrypted } = readServerAddress(address);
-    const isAllowed = host !== "" && plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
-    if (encrypted || isLoopback(host) || isAllowed) return null;
-    const cure = `write it as ${example}, or, where its network is to be trusted, name the host in PLAINTEXT_HOSTS`;
-    return `would reach ${host || "a host"} in plain text: ${cure}`;
+    const addresses = address.startsWith("postgres") ? hostAddresses(address) : [address];
+    for (const { host, encrypted } of addresses.map(readServerAddress)) {
+      const isAllowed = host !== "" && plainTextHosts.some((allowed) => allowed.toLowerCase() === host);
+      if (encrypted || isLoopback(host) || isAllowed) continue;
+      const cure = `write it as ${example}, or, where its network is to be trusted, name the host in PLAINTEXT_HOSTS`;
+      return `would reach ${host || "a host"} in plain text: ${cure}`;
+    }
+    return null;
   } catch (error) {
     return `is not usable: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
 function isEncryptedDatabase({ searchParams }: URL): boolean {
+  const choice = searchParams.get("target_session_attrs") ?? "read-write";
+  if (choice !== "read-write" && choice !== "primary")
+    throw new Error(`target_session_attrs is "${choice}": it takes read-write`);
   if (searchParams.has("ssl")) throw new Error('it has "ssl": write sslmode=verify-full, or sslmode=disable');
   const mode = searchParams.get("sslmode") ?? (searchParams.get("sslrootcert") === "system" ? "verify-full" : "disable");
   if (encryptedModes.includes(mode)) return true;

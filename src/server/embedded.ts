@@ -48,7 +48,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, sql, bus, clock, log, providerKey }));
   const connectors = new CatalogCache({ sql, folder: config.catalogDir, clock, log });
   await connectors.publish();
-  const backing = { sql, bus };
+  const backing = { sql, reads: sql, bus };
   const first = await firstStart({ sql, clock, slug });
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
   stack.use(await startMetering({ backing, counters, clock, log, isAlone: true }));

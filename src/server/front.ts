@@ -94,7 +94,7 @@ export function openFront(parts: FrontParts): Front {
     coolDown: new RouteCoolDown(clock),
     ...callsWithOwnKeys(parts),
     ownKeys: openKeyReports({ backing, clock, log }),
-    usage: keyUsage({ sql: backing.sql, clock }),
+    usage: keyUsage({ sql: backing.reads, clock }),
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
@@ -173,6 +173,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
   const { config, backing, models, connectors, keyring, clock, log } = parts;
   return {
     sql: backing.sql,
+    reads: backing.reads,
     clock,
     log,
     slug: config.slug,

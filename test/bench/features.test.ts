@@ -43,7 +43,7 @@ async function open(step: ComposedStep): Promise<World> {
   const first = await firstStart({ sql, clock, slug: config.slug });
   const key = first?.key ?? "";
   const counters = stack.use(new EmbeddedCounters(clock));
-  const backing = { sql, bus };
+  const backing = { sql, reads: sql, bus };
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
   const gateway = await compose({ step, config, backing, models, clock, log, folder, key, model }, stack);
   const app = inferenceRoutes(gateway);

@@ -87,6 +87,7 @@ export class Control {
     this.operator = new OperatorAuthenticator(new Secret(operatorToken), this.clock);
     this.parts = {
       sql,
+      reads: sql,
       clock: this.clock,
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",

@@ -9,13 +9,13 @@ import { databaseStatementMsMax } from "../limits.ts";
 import type { Database, Queries, Transaction } from "../backing.ts";
 import { watchStatements } from "../statement-time.ts";
 import { lazyQuery, type RunQuery } from "./lazy-query.ts";
-import type { SessionPool } from "./session-pool.ts";
+import type { Sessions } from "./session-pool.ts";
 import type { Session } from "./session.ts";
 
 type Work<T> = (tx: Transaction) => T | Promise<T>;
 
 /** Each of its statements throws DeadlineError, or the connection's error, rather than hang. */
-export function boundedSql(pool: SessionPool): Database {
+export function boundedSql(pool: Sessions): Database {
   // Makes fragments and parameters, and what a query looks like before it is asked; it never connects.
   const maker: Database = postgres({ ...noSocket, types: { bigint: postgres.BigInt } });
   const run: RunQuery = (start) =>

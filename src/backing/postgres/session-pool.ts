@@ -1,18 +1,26 @@
 import { databaseConnectionsMax, databaseConnectionWaitMsMax } from "../limits.ts";
+import { DatabaseHosts } from "./hosts.ts";
 import { Semaphore } from "./semaphore.ts";
-import { Session, type SessionParts } from "./session.ts";
+import type { Session, SessionParts } from "./session.ts";
 
 const closeSeconds = 2;
 
+export interface Sessions {
+  /** Runs `work` on a session of its own. @throws DeadlineError when none became free in time */
+  use<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** A session until it is given back. @throws DeadlineError when none became free in time; Error when no host takes writes */
+  take(): Promise<{ session: Session; giveBack: () => void }>;
+}
+
 /** A small number of sessions, each with one user at a time; users wait in line for at most a second. */
-export class SessionPool implements AsyncDisposable {
-  readonly #parts: SessionParts;
+export class SessionPool implements Sessions, AsyncDisposable {
+  readonly #hosts: DatabaseHosts;
   readonly #semaphore: Semaphore;
   readonly #open = new Set<Session>();
   readonly #idle: Session[] = [];
 
   constructor(parts: SessionParts) {
-    this.#parts = parts;
+    this.#hosts = new DatabaseHosts(parts);
     this.#semaphore = new Semaphore({
       places: databaseConnectionsMax,
       waitMsMax: databaseConnectionWaitMsMax,
@@ -20,20 +28,22 @@ export class SessionPool implements AsyncDisposable {
     });
   }
 
-  /** Runs `work` on a session of its own. @throws DeadlineError when none became free in time */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const { session, giveBack } = await this.take();
     try {
       return await work(session);
+    } catch (error) {
+      if (isReadOnly(error)) session.drop();
+      if (!session.alive && (isReadOnly(error) || this.#hosts.areSeveral)) this.#dropIdle();
+      throw error;
     } finally {
       giveBack();
     }
   }
 
-  /** A session until it is given back. @throws DeadlineError when none became free in time */
   async take(): Promise<{ session: Session; giveBack: () => void }> {
     const release = await this.#semaphore.acquire();
-    const session = this.#nextIdle() ?? new Session(this.#parts);
+    const session = this.#nextIdle() ?? (await this.#openOne(release));
     this.#open.add(session);
     const giveBack = (): void => {
       if (session.alive) this.#idle.push(session);
@@ -48,6 +58,23 @@ export class SessionPool implements AsyncDisposable {
     for (const session of this.#open) session.drop();
   }
 
+  async #openOne(release: () => void): Promise<Session> {
+    try {
+      return await this.#hosts.open();
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** They lead to a server that is gone, or that takes no writes any more. */
+  #dropIdle(): void {
+    for (const session of this.#idle.splice(0)) {
+      session.drop();
+      this.#open.delete(session);
+    }
+  }
+
   /** The one used last; those that died while they were idle are forgotten. */
   #nextIdle(): Session | undefined {
     for (let session = this.#idle.pop(); session; session = this.#idle.pop()) {
@@ -56,4 +83,9 @@ export class SessionPool implements AsyncDisposable {
     }
     return undefined;
   }
+}
+
+/** SQLSTATE 25006: behind this address is a standby now, or a primary that is being replaced. */
+function isReadOnly(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "25006";
 }

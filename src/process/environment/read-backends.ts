@@ -5,10 +5,22 @@ import { readNats, type NatsConfig } from "./read-nats.ts";
 import { secretText } from "./secret-variables.ts";
 import { ConfigError, text, type Environment } from "../variables.ts";
 
-export type Backends = { mode: "embedded" } | ({ mode: "distributed"; databaseUrl: Secret; redisUrl: Secret } & NatsConfig);
+export type Backends = { mode: "embedded" } | (DistributedBackends & NatsConfig);
+
+interface DistributedBackends {
+  mode: "distributed";
+  databaseUrl: Secret;
+  /** A replica for reads that may be some seconds old; null: there is none. */
+  databaseReadUrl: Secret | null;
+  redisUrl: Secret;
+}
 
 const serviceUrls = {
   DATABASE_URL: { scheme: /^postgres(ql)?:\/\/\S+$/, example: "postgres://user:password@host:5432/weir?sslmode=verify-full" },
+  DATABASE_READ_URL: {
+    scheme: /^postgres(ql)?:\/\/[^\s,]+$/,
+    example: "postgres://user:password@replica:5432/weir?sslmode=verify-full",
+  },
   REDIS_URL: { scheme: /^rediss?:\/\/\S+$/, example: "rediss://host:6379" },
 };
 
@@ -18,9 +30,11 @@ export function readBackends(environment: Environment): Backends {
   const databaseUrl = serviceUrl(environment, "DATABASE_URL", plainTextHosts);
   const nats = readNats(environment, plainTextHosts);
   const redisUrl = serviceUrl(environment, "REDIS_URL", plainTextHosts);
-  if (databaseUrl && nats && redisUrl) return { mode: "distributed", databaseUrl, redisUrl, ...nats };
+  const databaseReadUrl = serviceUrl(environment, "DATABASE_READ_URL", plainTextHosts);
+  if (databaseUrl && nats && redisUrl) return { mode: "distributed", databaseUrl, databaseReadUrl, redisUrl, ...nats };
   const urls = { DATABASE_URL: databaseUrl, NATS_URL: nats, REDIS_URL: redisUrl };
   const given = Object.entries(urls).flatMap(([name, url]) => (url === null ? [] : [name]));
+  if (given.length === 0 && databaseReadUrl) throw new ConfigError("DATABASE_READ_URL is set without DATABASE_URL");
   if (given.length === 0) return { mode: "embedded" };
   const missing = Object.keys(urls).filter((name) => !given.includes(name));
   throw new ConfigError(

@@ -35,7 +35,7 @@ describe.each(databases)("reports about own keys on $name", ({ open }) => {
       INSERT INTO own_keys (id, workspace_id, provider_id, name, sealed, state, zero_data_retention, created_at, tested_at)
       VALUES (${key.id}, ${workspace}, 'stub', 'one', decode(${key.sealed}, 'base64'), 'active', false, now(), now())`;
     const clock = new ManualClock();
-    const backing: Backing = { sql: database.sql, bus: new FakeBus() };
+    const backing: Backing = { sql: database.sql, reads: database.sql, bus: new FakeBus() };
     return { key, name, clock, reports: openKeyReports({ backing, clock, log: silentLog }) };
   }
 

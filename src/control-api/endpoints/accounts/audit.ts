@@ -34,7 +34,7 @@ export const auditEndpoints: Endpoint[] = [
         before: input.before ?? null,
         limit,
       };
-      return { data: await listAudit(filter, parts.sql) };
+      return { data: await listAudit(filter, parts.reads) };
     },
   }),
 ];

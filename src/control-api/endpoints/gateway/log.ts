@@ -72,7 +72,7 @@ export const logEndpoints: Endpoint[] = [
       };
       const { member = null, status = null, code = null } = input;
       const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code };
-      return listGenerations({ actor, filter, page }, parts);
+      return listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
     },
   }),
   endpoint({

@@ -32,7 +32,8 @@ export const usageEndpoints: Endpoint[] = [
       const { actor, workspace } = await actors.inWorkspace(named);
       const rowsMax = parseRowLimit(limit, { normal: usageRowsDefault, max: usageRowsMax });
       const seriesMax = series === undefined ? null : parseRowLimit(series, { normal: usageSeriesMax, max: usageSeriesMax });
-      return showUsage({ actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax }, parts);
+      const asked = { actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax };
+      return showUsage(asked, { ...parts, sql: parts.reads });
     },
   }),
 ];

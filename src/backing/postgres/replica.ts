@@ -1,0 +1,88 @@
+/** Whether a replica may answer reads: it is there, and what it has is at most some seconds old. */
+import { withDeadline, type Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { databaseReadCheckMs, databaseReadLagMsMax, databaseReadWaitMs } from "../limits.ts";
+import type { SessionPool } from "./session-pool.ts";
+
+interface Sample {
+  /** When the primary was asked, in monotonic milliseconds. */
+  at: number;
+  /** How far its log of changes was. */
+  position: bigint;
+}
+
+export interface ReplicaParts {
+  primary: Pick<SessionPool, "use">;
+  replica: Pick<SessionPool, "use">;
+  clock: Clock;
+  log: Logger;
+}
+
+export class Replica {
+  readonly #parts: ReplicaParts;
+  /** The primary's latest positions, none older than a replica may be. */
+  #samples: Sample[] = [];
+  #isUsable = false;
+  #lookedAt = -Infinity;
+  #looking: Promise<void> | null = null;
+
+  constructor(parts: ReplicaParts) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects. What was found serves for a second. */
+  async isUsable(): Promise<boolean> {
+    if (this.#parts.clock.monotonic() - this.#lookedAt >= databaseReadCheckMs) {
+      await (this.#looking ??= this.#look().finally(() => (this.#looking = null)));
+    }
+    return this.#isUsable;
+  }
+
+  /** A read failed on it: the next look decides again. */
+  distrust(): void {
+    this.#tell(false, "it failed");
+  }
+
+  async #look(): Promise<void> {
+    const { primary, replica, clock } = this.#parts;
+    const at = clock.monotonic();
+    const oldest = at - databaseReadLagMsMax;
+    // The primary first: a replica that keeps up has its position by the time that it is asked.
+    const ahead = await this.#positionOf(primary).catch(() => null);
+    const reached = await this.#positionOf(replica).catch(() => null);
+    this.#samples = [...this.#samples, ...(ahead === null ? [] : [{ at, position: ahead }])].filter(
+      (sample) => sample.at >= oldest,
+    );
+    this.#lookedAt = clock.monotonic();
+    if (reached === null) this.#tell(false, "it does not answer");
+    // Without a primary the replica has the newest that there is.
+    else if (ahead === null) this.#tell(true, "the primary does not answer");
+    else
+      this.#tell(
+        this.#samples.some(({ position }) => position <= reached),
+        "it is behind",
+      );
+  }
+
+  async #positionOf(pool: Pick<SessionPool, "use">): Promise<bigint> {
+    const asked = pool.use((session) =>
+      session.watch(
+        databaseReadWaitMs,
+        session.outcome(session.sql<{ position: bigint }[]>`
+          SELECT pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, '0/0')::bigint
+            AS position`),
+      ),
+    );
+    const [row] = await withDeadline(this.#parts.clock, databaseReadWaitMs, "A position in the log of changes", asked);
+    if (!row) throw new Error("The database has no position");
+    return row.position;
+  }
+
+  #tell(isUsable: boolean, reason: string): void {
+    if (isUsable === this.#isUsable) return;
+    this.#isUsable = isUsable;
+    const { log } = this.#parts;
+    if (isUsable) log.info({ event: "replica.used" }, "Reads go to the replica");
+    else log.warn({ event: "replica.left", reason }, "Reads go to the primary");
+  }
+}
