@@ -12,6 +12,7 @@ export const secretVariables = [
   "SECRETS_KEY",
   "OPERATOR_TOKEN",
   "DATABASE_URL",
+  "DATABASE_READ_URL",
   "NATS_URL",
   "REDIS_URL",
   "SMTP_URL",
