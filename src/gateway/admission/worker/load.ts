@@ -63,7 +63,7 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   const reports = answers.map(decodeOpenReport);
   const holds = new Map<GenerationId, Hold>();
   for (const hold of [...stored, ...reports.flatMap((report) => report.holds)]) holds.set(hold.generation, hold);
-  const ledger = await parts.store.account(workspace, [...holds.keys()]);
+  const ledger = await readAccount({ workspace, generations: [...holds.keys()], stored }, parts.store);
   if (ledger === null) throw new Error(`Cannot load counters: there is no workspace "${workspace}"`);
   if (!ledger.isReady) throw new Error(`Cannot load counters: the ledger of "${workspace}" is behind what it had before`);
   const { budgets = [] } = ledger;
@@ -75,6 +75,27 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
     windows: mergeWindows(reports.flatMap((report) => report.windows)),
   };
   await parts.counters.load(load);
+}
+
+interface AskedAccount {
+  workspace: WorkspaceId;
+  generations: GenerationId[];
+  /** The holds that the counters still have. */
+  stored: readonly Hold[];
+}
+
+/** A ledger that went back may lack totals of budgets that holds count against: they are opened again, from the charges. */
+async function readAccount({ workspace, generations, stored }: AskedAccount, store: LoadStore): Promise<LoadedAccount | null> {
+  const ledger = await store.account(workspace, generations);
+  if (ledger === null) return null;
+  const isKept = ({ name, since }: BudgetHold): boolean => {
+    return (ledger.budgets ?? []).some((kept) => kept.name === name && kept.since >= since);
+  };
+  const lost = stored.flatMap(({ budgets = [] }) => budgets).filter((total) => !isKept(total));
+  if (lost.length === 0) return ledger;
+  const totals = new Map(lost.map((total) => [`${total.name} ${total.since}`, { name: total.name, since: total.since }]));
+  await store.budgets(workspace, [...totals.values()]);
+  return await store.account(workspace, generations);
 }
 
 /** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
