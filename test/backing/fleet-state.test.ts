@@ -18,7 +18,7 @@ test("the state names every process that runs, the roles that are missing, and w
   await using bus = new EmbeddedBus({ sql, clock, log });
   using _gateway = answerRollCalls("gateway", { bus, clock, log });
   using _metering = answerRollCalls("metering", { bus, clock, log });
-  const state = fleetState({ backing: { sql, bus }, clock, health: well, roles: ["gateway", "metering"] });
+  const state = fleetState({ backing: { sql, reads: sql, bus }, clock, health: well, roles: ["gateway", "metering"] });
   const whole = await state();
   expect(whole).toMatchObject({ ok: true, problems: [], ready: true, version, settlements_waiting: 0 });
   expect(whole.processes.map(({ role, host, pid }) => ({ role, host, pid }))).toEqual(
@@ -32,7 +32,7 @@ test("the state names every process that runs, the roles that are missing, and w
   const other = { role: "mailer", version: "0.0.1", host: "there", pid: 1, started_at: "2026-01-01T00:00:00Z" };
   bus.listen("roll-call", () => bus.broadcast("roll-answer", Buffer.from(JSON.stringify(other))));
   const ill = async () => ({ ready: false, states: { spool: "the disk is full" } });
-  const broken = await fleetState({ backing: { sql, bus }, clock, health: ill, roles: ["gateway", "prober"] })();
+  const broken = await fleetState({ backing: { sql, reads: sql, bus }, clock, health: ill, roles: ["gateway", "prober"] })();
   expect(broken.problems).toEqual([
     "spool: the disk is full",
     "The database lacks 1 of this version's migrations: weir migrate applies them",
@@ -47,7 +47,8 @@ test("servers that do not answer are problems, and the state is shown all the sa
     throw new Error("away");
   };
   const bus = { broadcast: failing, listen: (_topic: Topic) => ({ [Symbol.dispose]() {} }), backlog: failing } as unknown as Bus;
-  const backing = { sql: (() => Promise.reject(new Error("away"))) as never, bus };
+  const sql = (() => Promise.reject(new Error("away"))) as never;
+  const backing = { sql, reads: sql, bus };
   const { ok, problems, processes } = await fleetState({ backing, clock, health: well, roles: ["gateway"] })();
   expect({ ok, processes }).toEqual({ ok: false, processes: [] });
   expect(problems).toEqual([
