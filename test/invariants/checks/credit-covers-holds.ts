@@ -1,5 +1,5 @@
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";
-import { ledgerServerAnswerMs, ledgerServerWaitMs } from "../../../src/gateway/limits.ts";
+import { ledgerServerAnswerMs } from "../../../src/gateway/limits.ts";
 import { Notes, type Finding } from "../evidence.ts";
 import type { Admitted, Charged, Credited, History } from "../history.ts";
 
@@ -47,7 +47,7 @@ export function creditCoversHolds(history: History): Finding {
 }
 
 /** From the first answer of a database that went back to the last decision that could not know, where a question or two was lost. */
-const noticedMsMax = 3 * ledgerServerAnswerMs + ledgerServerWaitMs + countersDeadlineMs;
+const noticedMsMax = 6 * ledgerServerAnswerMs + countersDeadlineMs;
 
 /** A workspace's credit, computed from the events. */
 class Space {

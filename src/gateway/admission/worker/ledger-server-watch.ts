@@ -1,6 +1,6 @@
 /** Notices that another server keeps the ledger: a standby that was promoted, a restored backup, or the same one after a restart. */
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
-import { ledgerServerAnswerMs, ledgerServerMs, ledgerServerWaitMs } from "../../limits.ts";
+import { ledgerServerAnswerMs, ledgerServerMs } from "../../limits.ts";
 import type { LoadStore } from "./load.ts";
 
 interface WatchParts {
@@ -30,8 +30,7 @@ export class LedgerServerWatch {
     const ageMs = clock.monotonic() - this.#confirmedAt;
     if (ageMs < ledgerServerMs) return;
     this.#asking ??= this.#ask().finally(() => (this.#asking = null));
-    if (ageMs < 2 * ledgerServerMs) return;
-    await withDeadline(clock, ledgerServerWaitMs, "Asking for the ledger's server", this.#asking).catch(() => {});
+    if (ageMs >= 2 * ledgerServerMs) await this.#asking;
   }
 
   /** Never rejects. */
