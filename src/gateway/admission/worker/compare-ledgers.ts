@@ -97,6 +97,14 @@ function isOver({ counted, ledger }: Compared): boolean {
   return ledger.comparedOn === "other" || isAhead({ counted, ledger });
 }
 
+/**
+ * A restored backup may be of before its first comparison. Its ledger may since have reached the entries and balances of the counters, but
+ * lack totals of budgets that these go on counting with.
+ */
+function mayBeOfAnother(one: Compared): boolean {
+  return isOver(one) || one.counted.version !== null;
+}
+
 /** The counters have an entry that the ledger does not have, or has with other content. */
 function isAhead({ counted: { version, balance }, ledger }: Compared): boolean {
   if (version === null || versionParts(version).epoch < versionParts(ledger.version).epoch) return false;
@@ -111,7 +119,7 @@ function isAhead({ counted: { version, balance }, ledger }: Compared): boolean {
 async function endEpochs(ended: readonly Compared[], parts: CompareParts): Promise<Map<WorkspaceId, "rebuilding" | "ready">> {
   if (ended.length === 0) return new Map();
   const { store, log } = parts;
-  await forgetAll(ended.filter(isOver), parts);
+  await forgetAll(ended.filter(mayBeOfAnother), parts);
   const begun = await store.beginEpochs(
     ended.map(({ counted, ledger }) => {
       const after = versionParts(ledger.version).epoch;
@@ -122,7 +130,7 @@ async function endEpochs(ended: readonly Compared[], parts: CompareParts): Promi
     }),
   );
   const own = ended.filter(({ counted }) => begun.has(counted.workspace));
-  await forgetAll(own.filter(isOver), parts);
+  await forgetAll(own.filter(mayBeOfAnother), parts);
   for (const one of own.filter(isAhead)) tellWentBack(one, log);
   return new Map(own.map((one) => [one.counted.workspace, isAhead(one) ? "rebuilding" : "ready"]));
 }

@@ -119,6 +119,17 @@ test("another server with the whole ledger is compared before the next request, 
   expect(await alarmsRaised("ledger.went_back")).toBe(before);
 });
 
+test("a backup of before the first comparison leaves no counters with totals that it lacks, in the same epoch", async () => {
+  ledger.open("w2", 500n);
+  const restore = backUp(ledger);
+  await load("w2");
+  restore();
+  nextServer();
+  expect((await check.unusable(["w2"])).size).toBe(0);
+  expect((await counters.read("w2", null)).account).toBeNull();
+  expect(ledger.epochs.of("w2")).toBe(0n);
+});
+
 test("a workspace without counters is refused on another server until metering has looked for lost settlements", async () => {
   ledger.epochs.replayedOn = ledger.epochs.server;
   counters = new EmbeddedCounters(clock);
