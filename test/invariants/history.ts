@@ -138,6 +138,12 @@ export interface Restored {
   lost: readonly ((Charged | Credited) & { at: number })[];
 }
 
+/** The stream lost the events of these settlements before they were acknowledged. Their gateways may still have them. */
+export interface EventsLost {
+  kind: "events lost";
+  generations: readonly GenerationId[];
+}
+
 /** Stripe has taken a payment from a card. */
 export interface Paid {
   kind: "paid";
@@ -252,6 +258,7 @@ type AnyEvent =
   | Charged
   | Credited
   | Restored
+  | EventsLost
   | Paid
   | Kept
   | RateLimited
@@ -274,24 +281,4 @@ export type History = readonly HistoryEvent[];
 
 export function eventsOf<Kind extends AnyEvent["kind"]>(history: History, kind: Kind): EventOf<Kind>[] {
   return history.filter((event): event is EventOf<Kind> => event.kind === kind);
-}
-
-/** Where times are equal, or exact only to a millisecond, events that free credit or limits come before those that use them. */
-const first: readonly AnyEvent["kind"][] = [
-  "paid",
-  "credited",
-  "rate",
-  "spend limit",
-  "budget",
-  "charged",
-  "released",
-  "invoked",
-  "admitted",
-  "reserved",
-];
-
-/** Sorts events from several sources by time. */
-export function inOrder(events: readonly HistoryEvent[]): HistoryEvent[] {
-  const rank = ({ kind }: HistoryEvent): number => (first.includes(kind) ? first.indexOf(kind) : first.length);
-  return events.toSorted((a, b) => a.at - b.at || rank(a) - rank(b));
 }

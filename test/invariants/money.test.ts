@@ -3,7 +3,8 @@ import { chargedOnce } from "./checks/charged-once.ts";
 import { disconnectIsCharged } from "./checks/disconnect-is-charged.ts";
 import { noDebt } from "./checks/no-debt.ts";
 import { creditCoversHolds } from "./checks/credit-covers-holds.ts";
-import { inOrder, type History } from "./history.ts";
+import type { EventOf, History, HistoryEvent } from "./history.ts";
+import { inOrder } from "./in-order.ts";
 import { monthLimits } from "./checks/month-limits.ts";
 import { reservedBeforeCalled } from "./checks/reserved-before-called.ts";
 import { admitted, answered, called, charged, credited, generation, invoked, owed, served } from "./example-events.ts";
@@ -77,6 +78,17 @@ describe("I-8, each call is charged once, and exactly its cost", () => {
   });
 
   const whole = [called(1, "gen-1"), served(2, "gen-1", 50n), answered(3, "gen-1")];
+  test("the invariant holds without an end only where the stream lost its event and the database its charge", () => {
+    const charge = { ...charged(4, "gen-1"), kind: "charged" } as EventOf<"charged">;
+    const stream: HistoryEvent = { kind: "events lost", at: 3, generations: ["gen-1"] };
+    const database: HistoryEvent = { kind: "restored", at: 5, lost: [charge] };
+    expect(chargedOnce([...whole, stream, database]).broken).toEqual([]);
+    expect(chargedOnce([...whole, stream]).broken.join()).toContain("has no end");
+    expect(chargedOnce([...whole, database]).broken.join()).toContain("has no end");
+    const wrongly = charged(6, "gen-1", { cost: 49n });
+    expect(chargedOnce([...whole, stream, database, wrongly]).broken.join()).toContain("counted 50, but 49");
+  });
+
   test.each<[string, History, string]>([
     ["a call has no end", [called(1, "gen-1")], "has no end"],
     ["it was charged twice", [called(1, "gen-1"), charged(2, "gen-1"), charged(3, "gen-1")], "settled 50, settled 50"],

@@ -1,7 +1,20 @@
+import type { GenerationId } from "../../src/kernel/ids.ts";
 import { eventsOf, type History } from "./history.ts";
 
 /** The history without what a database that went back in time has lost. */
 export function withoutLost(history: History): History {
   const lost = new Set<unknown>(eventsOf(history, "restored").flatMap((event) => event.lost));
   return lost.size === 0 ? history : history.filter((event) => !lost.has(event));
+}
+
+/**
+ * Generations whose charge the database lost, and whose event the stream lost before. Metering had both while it booked the charge, so
+ * their gateway was told that it need not keep them: nothing has them any more.
+ */
+export function lostByBoth(history: History): ReadonlySet<GenerationId> {
+  const ofStream = new Set(eventsOf(history, "events lost").flatMap(({ generations }) => generations));
+  const ofDatabase = eventsOf(history, "restored").flatMap(({ lost }) =>
+    lost.flatMap((event) => (event.kind === "charged" ? event.generation : [])),
+  );
+  return new Set(ofDatabase).intersection(ofStream);
 }

@@ -71,7 +71,7 @@ function failureOf({ seed, evidence }: Run, results: readonly Result[]): string 
 /** All faults, and the events with a name that a broken invariant names. */
 function relatedEvents(history: readonly HistoryEvent[], broken: string): HistoryEvent[] {
   const names = new Set(broken.match(/\b(gen|key|ws|request|own)-[a-z0-9-]+|\bpi_\d+/g) ?? []);
-  const general = ["fault", "restored", "stepped", "healed", "quiet"];
+  const general = ["fault", "restored", "events lost", "stepped", "healed", "quiet"];
   return history.filter((event) => {
     if (general.includes(event.kind)) return true;
     return Object.values(event).some((value) => typeof value === "string" && names.has(value));

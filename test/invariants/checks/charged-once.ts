@@ -1,10 +1,11 @@
 import { Notes, type Finding } from "../evidence.ts";
 import { eventsOf, type Charged, type History } from "../history.ts";
+import { lostByBoth } from "../without-lost.ts";
 
 /**
  * I-8: after the run, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
  * The charge is the provider's final count, a complete answer is settled, and no delivered text is free. A generation that died
- * with its gateway is charged for what was delivered.
+ * with its gateway is charged for what was delivered. What both database and stream lost may have no end.
  */
 export function chargedOnce(history: History): Finding {
   const notes = new Notes();
@@ -13,8 +14,9 @@ export function chargedOnce(history: History): Finding {
     ends.set(charged.generation, [...(ends.get(charged.generation) ?? []), charged]);
   }
   const called = new Set(eventsOf(history, "called").map(({ generation }) => generation));
+  const lost = lostByBoth(history);
   for (const generation of called)
-    notes.check(ends.has(generation), () => `${generation}: its provider was called, but it has no end`);
+    notes.check(ends.has(generation) || lost.has(generation), () => `${generation}: its provider was called, but it has no end`);
   for (const [generation, all] of ends) {
     const known = all.find(({ knownBy }) => knownBy !== undefined);
     notes.check(known === undefined, () => `${generation}: expired, although ${known?.knownBy} had it open`);
@@ -37,7 +39,7 @@ export function chargedOnce(history: History): Finding {
   }
   for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
     const last = ends.get(generation ?? "")?.at(-1);
-    if (whole && status === 200) {
+    if (whole && status === 200 && (last || !lost.has(generation ?? ""))) {
       notes.check(
         last?.outcome === "settled" && !last.cut,
         () => `${generation}: answered in full, but ended as ${last?.outcome}`,

@@ -60,11 +60,11 @@ export class EventLog {
     return () => waiting.every((event) => !this.#events.has(event));
   }
 
-  /** Loses the newest events, as after a power cut. @returns how many */
-  loseTail(ms: number): number {
+  /** Loses the newest events, as after a power cut. @returns their payloads */
+  loseTail(ms: number): Uint8Array[] {
     const lost = [...this.#events].filter(({ storedAt }) => storedAt >= this.#parts.scheduler.now - ms);
     for (const event of lost) this.#events.delete(event);
-    return lost.length;
+    return lost.map(({ payload }) => payload);
   }
 
   /** Delivers one batch at a time, as long as the host lives. */

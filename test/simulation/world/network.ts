@@ -54,6 +54,12 @@ export class Network {
     this.events = new EventLog(parts);
   }
 
+  /** Loses the newest events of the stream. @returns the generations that they settle */
+  loseEvents(ms: number): string[] {
+    const lost = this.events.loseTail(ms).flatMap((payload) => decodeSettlements(payload).settlements);
+    return lost.map(({ generation }) => generation);
+  }
+
   /** The bus as one process uses it. */
   busOf(host: Host): Bus {
     return {

@@ -214,7 +214,7 @@ export class World {
   }
 
   loseEvents(ms: number): void {
-    this.network.events.loseTail(ms);
+    this.recorder.note({ kind: "events lost", generations: this.network.loseEvents(ms) });
   }
 
   fillDisk(bytesLeft: number, ms: number): void {

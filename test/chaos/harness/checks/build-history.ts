@@ -1,7 +1,8 @@
 /** Builds the history of a run of real processes from the clients' notes, the provider's log and the rows of the database. */
 import { monthOf } from "../../../../src/kernel/clock.ts";
 import { parseUsd } from "../../../../src/kernel/money.ts";
-import { inOrder, type History, type HistoryEvent } from "../../../invariants/history.ts";
+import type { History, HistoryEvent } from "../../../invariants/history.ts";
+import { inOrder } from "../../../invariants/in-order.ts";
 import { closesAdmission, describeFault } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
 import { ownKeyOf, type Customer } from "../load/customers.ts";
