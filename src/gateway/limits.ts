@@ -79,7 +79,7 @@ export const ledgerCheckBatchMs = 250;
 /** How often admission asks which server keeps the ledger; at twice this age a request waits for the answer. */
 export const ledgerServerMs = 500;
 /** While the database hangs, requests with known keys go on after this wait. */
-export const ledgerServerAnswerMs = 500;
+export const ledgerServerAnswerMs = 1_000;
 /** How often metering looks whether settlements have to be booked again. */
 export const ledgerReplayMs = 1_000;
 /** What was stored for so long before a server was last seen is booked again on the next one: a standby may have lagged behind. */
