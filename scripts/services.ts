@@ -26,10 +26,12 @@ export interface ServicesOptions {
   folder: string;
   /** Whether PostgreSQL survives a power cut; tests do not need that. */
   durable?: boolean;
+  /** What PostgreSQL begins with, as in `startPostgres`. */
+  template?: string | null | undefined;
 }
 
 /** Resolves when all three answer. @throws Error that names the failing one; then all are stopped */
-export async function startServices({ servers, folder, durable = false }: ServicesOptions): Promise<Services> {
+export async function startServices({ servers, folder, durable = false, template }: ServicesOptions): Promise<Services> {
   const home = resolve(folder);
   await mkdir(home, { recursive: true });
   // PostgreSQL may run as another user, which needs to traverse this folder; the folders below are closed.
@@ -38,7 +40,7 @@ export async function startServices({ servers, folder, durable = false }: Servic
   const starting = [
     startNats({ program: servers.nats, folder: join(home, "nats") }),
     startRedis({ program: servers.redis, folder: join(home, "redis") }),
-    startPostgres({ program: servers.postgres, folder: join(home, "postgres"), durable }),
+    startPostgres({ program: servers.postgres, folder: join(home, "postgres"), durable, template }),
   ] as const;
   for (const outcome of await Promise.allSettled(starting)) if (outcome.status === "fulfilled") stack.use(outcome.value);
   const [nats, redis, postgres] = await Promise.all(starting);

@@ -15,8 +15,8 @@ export interface PostgresOptions {
   port?: number;
   /** Whether it survives a power cut. Without it, it survives only kill -9: enough for tests, and faster. */
   durable?: boolean;
-  /** The folder of a stopped server. Without data of its own, the server begins with a copy of it. Default: as the tests name it. */
-  template?: string | undefined;
+  /** The folder of a stopped server. Without data of its own, the server begins with a copy of it; null: empty. Default: as the tests name it. */
+  template?: string | null | undefined;
 }
 
 const name = "weir";

@@ -20,7 +20,7 @@ export async function openNats(folder?: string): Promise<Server> {
 export async function openPostgresServer(): Promise<Server> {
   const folder = await temporaryFolder("postgres");
   await chmod(folder, 0o755);
-  return await startPostgres({ program: programs().postgres, folder });
+  return await startPostgres({ program: programs().postgres, folder, template: null });
 }
 
 function programs(): Servers {

@@ -60,7 +60,9 @@ export async function openTestbed({ servers, logLevel, environment, former }: Te
   const folder = await mkdtemp(join(tmpdir(), "weir-chaos-"));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   await chmod(folder, 0o711);
-  const services = stack.use(await startServices({ servers, folder: join(folder, "servers") }));
+  // A former version refuses a database with a newer schema.
+  const template = former === undefined ? {} : { template: null };
+  const services = stack.use(await startServices({ servers, folder: join(folder, "servers"), ...template }));
   await keepWholeFile(services.redis.url);
   const provider = stack.use(await Provider.start());
   const stripe = stack.use(new StripeStub());
