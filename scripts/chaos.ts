@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- --minutes M --seed S`: disturbs a fleet of real processes on real servers and checks every invariant afterwards.
- * `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version by this one;
+ * `--clusters` runs it on clusters and disturbs their servers; `--rolling` restarts every gateway under open streams instead; with `--former COMMIT`, it replaces a fleet of that version by this one;
  * with `--connections N`, it restarts gateways of one port under N connections of one request each. The exit code is 1 when an invariant was broken.
  */
 import { writeFileSync } from "node:fs";
@@ -21,6 +21,8 @@ const options = {
   longest: { type: "string", default: "30" },
   /** Faults in place of those of the seed: a JSON list of lists; the faults of one inner list come together. */
   faults: { type: "string" },
+  /** A Redis Cluster, three NATS servers and a PostgreSQL pair under a larger fleet, with faults of their servers in place of the network's. */
+  clusters: { type: "boolean", default: false },
   rolling: { type: "boolean", default: false },
   /** With `--rolling`: the commit of a former version, which the fleet starts with and which is replaced under load. */
   former: { type: "string" },
@@ -36,7 +38,7 @@ const options = {
 } as const;
 
 const usage =
-  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--rolling [--former COMMIT] [--streams N | --connections N [--restarts N]]]";
+  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--clusters] [--rolling [--former COMMIT] [--streams N | --connections N [--restarts N]]]";
 const values = readArguments();
 const startedAt = performance.now();
 const say = (line: string): void => console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
@@ -67,6 +69,7 @@ async function chaos(servers: Servers): Promise<boolean> {
     longestFaultMs: number("longest") * 1_000,
     requestsPerSecond: number("rate"),
     logLevel: values["log-level"],
+    clusters: values.clusters,
     say,
     ...(values.faults === undefined ? {} : { faults: JSON.parse(values.faults) }),
   });

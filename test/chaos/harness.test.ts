@@ -102,8 +102,9 @@ describe("the proxy imitates a bad network", () => {
 });
 
 describe("the fault plan of a seed", () => {
+  const fleet = { gateways: 2, workers: 2, metering: 2 };
   const first = (seed: number, count: number) => {
-    const plan = planFaults({ seed, longestMs: 30_000, without: [] });
+    const plan = planFaults({ seed, longestMs: 30_000, without: [], fleet, clusters: null });
     return Array.from({ length: count }, () => plan.next().value ?? []);
   };
 
@@ -123,9 +124,23 @@ describe("the fault plan of a seed", () => {
   });
 
   test("the plan leaves out kinds that the machine cannot inject", () => {
-    const plan = planFaults({ seed: 1, longestMs: 2_000, without: ["full-disk"] });
+    const plan = planFaults({ seed: 1, longestMs: 2_000, without: ["full-disk"], fleet, clusters: null });
     const faults = Array.from({ length: 100 }, () => plan.next().value ?? []).flat();
     expect(faults.some(({ kind }) => kind === "full-disk")).toBe(false);
+  });
+});
+
+describe("the fault plan for clusters", () => {
+  test("one server of a cluster is disturbed at a time, and the network never", () => {
+    const clusters = { redis: ["redis-1", "redis-2"], nats: ["nats-1", "nats-2"], postgres: ["postgres-primary"] };
+    const fleet = { gateways: 3, workers: 3, metering: 2 };
+    const plan = planFaults({ seed: 1, longestMs: 2_000, without: [], fleet, clusters });
+    const episodes = Array.from({ length: 200 }, () => plan.next().value ?? []);
+    const names = episodes.map((faults) => faults.map(describeFault).join(" and "));
+    for (const name of names) expect(name).not.toMatch(/redis-\d.*redis-\d|nats-\d.*nats-\d|from/);
+    expect(names).toContain("kill postgres-primary");
+    expect(names.some((name) => name.includes("failover redis-2"))).toBe(true);
+    expect(names.some((name) => name.includes(" and "))).toBe(true);
   });
 });
 

@@ -8,7 +8,7 @@ import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { connectClient } from "../support/counters/redis.ts";
 import { temporaryFolder, testServers } from "../support/servers/services.ts";
-import { heldGenerations } from "./harness/checks/held-generations.ts";
+import { HeldGenerations } from "./harness/checks/held-generations.ts";
 
 const servers = await testServers();
 
@@ -46,6 +46,6 @@ test.skipIf(servers === null)(
     await client.flushAll();
     client.destroy();
     await redis.kill("SIGKILL");
-    expect([...heldGenerations(folder)]).toEqual([held]);
+    expect([...new HeldGenerations(folder).read()]).toEqual([held]);
   },
 );

@@ -11,11 +11,12 @@ import { moneyLines, tallyOf, type Tally } from "./checks/tally.ts";
 import type { Episode } from "./faults/episode.ts";
 import { describeFault, type Fault } from "./faults/fault.ts";
 import { injectFault } from "./faults/inject-fault.ts";
-import { planFaults } from "./faults/plan-faults.ts";
+import { planFaults, type ClusterTargets } from "./faults/plan-faults.ts";
 import { CardPayments } from "./load/card-payments.ts";
 import { makeCustomers } from "./load/customers.ts";
 import { OperatorActions } from "./load/operator-actions.ts";
 import { Traffic } from "./load/traffic.ts";
+import { healedNow } from "./world/engines/engine.ts";
 import { openTestbed, type Testbed } from "./world/testbed.ts";
 
 export interface RunPlan {
@@ -28,6 +29,8 @@ export interface RunPlan {
   requestsPerSecond: number;
   logLevel: string;
   say(line: string): void;
+  /** Clusters in place of single servers, and a larger fleet. */
+  clusters?: boolean;
   /** Faults in place of those of the seed. */
   faults?: Iterable<Fault[]>;
 }
@@ -97,18 +100,29 @@ async function injectFaults({
   const without: Fault["kind"][] = testbed.disk.problem === null ? [] : ["full-disk"];
   const recoveries: RunResult["recoveries"] = [];
   const endsAt = Date.now() + plan.seconds * 1_000;
-  for (const faults of plan.faults ?? planFaults({ seed, longestMs: longestFaultMs, without })) {
+  const clusters = plan.clusters === true ? targetsOf(testbed) : null;
+  for (const faults of plan.faults ?? planFaults({ seed, longestMs: longestFaultMs, without, fleet: testbed.size, clusters })) {
     if (Date.now() >= endsAt) break;
     const injectedAt = Date.now();
-    const failed = (fault: Fault, error: unknown) =>
+    const failed = (fault: Fault) => (error: unknown) =>
       void problems.push(`${describeFault(fault)} could not be ended: ${String(error)}`);
-    await Promise.all(faults.map((fault) => injectFault(fault, testbed).catch((error: unknown) => failed(fault, error))));
-    const episode = { faults, injectedAt, healedAt: Date.now() };
+    const healed = await Promise.all(
+      faults.map(async (fault) => {
+        const { at, whole } = (await injectFault(fault, testbed).catch(failed(fault))) ?? healedNow();
+        return { at, whole: whole.catch(failed(fault)) };
+      }),
+    );
+    const episode = { faults, injectedAt, healedAt: Math.max(...healed.map(({ at }) => at)) };
     const recovery = await steadySince(traffic, testbed, episode.healedAt);
     recoveries.push({ episode, recovery });
+    await Promise.all(healed.map(({ whole }) => whole));
     say(`${namesOf(episode)}: first ${seconds(recovery.firstMs)}, steady ${seconds(recovery.steadyMs)}`);
   }
   return { recoveries, problems };
+}
+
+function targetsOf({ engines: { redis, nats, postgres } }: Testbed): ClusterTargets {
+  return { redis: redis.targets, nats: nats.targets, postgres: postgres.targets };
 }
 
 async function steadySince({ calls }: Traffic, { gateways }: Testbed, healedAt: number): Promise<Recovery> {

@@ -111,7 +111,7 @@ export async function dumpRedis({
   workspace,
   clockMs,
 }: {
-  client: StoreClient;
+  client: Pick<StoreClient, "eval">;
   counters: Pick<Counters, "holds">;
   workspace: string;
   clockMs: number;

@@ -7,25 +7,24 @@ import { silentLog } from "../../../../src/kernel/log.ts";
 import { Secret } from "../../../../src/kernel/secret.ts";
 import { verifyLedger } from "../../../../src/gateway/metering/verify.ts";
 import type { Evidence, Settled } from "../../../invariants/evidence.ts";
-import { connectClient, dumpRedis } from "../../../support/counters/redis.ts";
+import { dumpRedis } from "../../../support/counters/redis.ts";
 import { webhookSecret } from "../../../support/stripe/stripe-stub.ts";
 import { Traces } from "../../../support/privacy/traces.ts";
 import { operatorToken, providerKey, type Testbed } from "../world/testbed.ts";
 import { buildHistory } from "./build-history.ts";
 import { ownKeyOf } from "../load/customers.ts";
 import type { RunNotes } from "./notes.ts";
-import { heldGenerations } from "./held-generations.ts";
 import { readRows, type Stored } from "./stored.ts";
 
 /** The longest time from a worker's decision to its gateway's call, and from a changed setting to its last reader. */
 const delayMsMax = 5_000;
 
 export async function gather(testbed: Testbed, notes: RunNotes): Promise<{ evidence: Evidence; stored: Stored }> {
-  const { DATABASE_URL } = testbed.services.urls;
-  const database = openPostgres({ url: new Secret(DATABASE_URL), applicationName: "weir chaos", clock: systemClock });
+  const { redis, postgres } = testbed.engines;
+  const database = openPostgres({ url: new Secret(postgres.primaryUrl()), applicationName: "weir chaos", clock: systemClock });
   await using _database = database;
   const { sql } = database;
-  const stored = { ...(await readRows(sql)), held: heldGenerations(`${testbed.folder}/servers/redis`) };
+  const stored = { ...(await readRows(sql)), held: await redis.held() };
   const evidence: Evidence = {
     history: buildHistory(notes, stored),
     delayMsMax,
@@ -37,15 +36,13 @@ export async function gather(testbed: Testbed, notes: RunNotes): Promise<{ evide
 }
 
 async function settledOf(
-  { services }: Testbed,
+  { engines: { redis } }: Testbed,
   { customers }: RunNotes,
   sql: Parameters<typeof loadAccount>[1],
 ): Promise<Settled[]> {
-  const { REDIS_URL } = services.urls;
   const clock = systemClock;
-  await using counters = await openDistributedCounters({ url: new Secret(REDIS_URL), clock, log: silentLog });
-  const client = await connectClient(REDIS_URL);
-  using _client = { [Symbol.dispose]: () => client.destroy() };
+  await using counters = await openDistributedCounters({ url: new Secret(redis.url), clock, log: silentLog });
+  using client = await redis.open();
   const month = monthOf(clock.now());
   const settled: Settled[] = [];
   for (const { workspace, keys } of customers) {
@@ -60,14 +57,14 @@ async function settledOf(
 
 /** The places where a secret could be written: logs, spools, and the data of NATS and Redis. */
 async function secretsOf(
-  { folder, disk, parts, services, stripe }: Testbed,
+  { disk, parts, engines: { nats, redis }, stripe }: Testbed,
   { customers }: RunNotes,
 ): Promise<Evidence["secrets"]> {
   const traces = new Traces();
   for (const part of parts.values()) traces.add(`log of ${part.name}`, part.output);
   await traces.addFolder("spools", disk.path);
-  await traces.addFolder("nats", `${folder}/servers/nats/streams`);
-  await traces.addRedis("redis", services.urls.REDIS_URL);
+  for (const folder of nats.folders) await traces.addFolder("nats", folder);
+  for (const url of await redis.masters()) await traces.addRedis("redis", url);
   const keys = customers.flatMap((customer) => customer.keys.map(({ key }) => ({ name: `a key (${customer.kind})`, text: key })));
   const ownKeys = customers.flatMap(({ workspace, own, kind }) =>
     own ? { name: `an own key (${kind})`, text: ownKeyOf(workspace) } : [],

@@ -68,8 +68,8 @@ async function pendingAt(url: string): Promise<{ unsettled: number; unknownAdmis
 }
 
 /** The number of events that metering has not received or not acknowledged. */
-async function backlogOf({ services }: Testbed): Promise<number> {
-  const { hostname, port, username, password } = new URL(services.urls.NATS_URL);
+async function backlogOf({ engines }: Testbed): Promise<number> {
+  const { hostname, port, username, password } = new URL(engines.nats.url);
   const connection = await connect({ servers: `${hostname}:${port}`, user: username, pass: password });
   try {
     const manager = await jetstreamManager(connection);

@@ -13,6 +13,8 @@ export type Fault =
   | { kind: "delay"; who: string | null; server: ServerName; ms: number; delayMs: number }
   | { kind: "half-open"; who: string | null; server: ServerName }
   | { kind: "truncate"; who: string | null; server: ServerName; bytes: number; ms: number }
+  /** CLUSTER FAILOVER. */
+  | { kind: "failover"; who: string }
   /** FLUSHALL. */
   | { kind: "empty-redis" }
   /** pg_terminate_backend for every session. */
@@ -29,8 +31,21 @@ export function describeFault(fault: Fault): string {
   return fault.kind + where + delay + bytes + time;
 }
 
+/** How many processes of each kind a fleet has; it also has a prober. */
+export interface FleetSize {
+  gateways: number;
+  workers: number;
+  metering: number;
+}
+
 /** The processes of Weir that a fault may hit. */
-export const partNames = ["gateway-1", "gateway-2", "worker-1", "worker-2", "metering-1", "metering-2", "prober"] as const;
+export function partNames({ gateways, workers, metering }: FleetSize): string[] {
+  const kinds = { gateway: gateways, worker: workers, metering };
+  const numbered = Object.entries(kinds).flatMap(([kind, count]) =>
+    Array.from({ length: count }, (_, place) => `${kind}-${place + 1}`),
+  );
+  return [...numbered, "prober"];
+}
 
 /** Whether nothing can be admitted during the fault, so that no provider may be called. */
 export function closesAdmission(fault: Fault): boolean {

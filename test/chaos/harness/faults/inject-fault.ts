@@ -1,8 +1,8 @@
 /** Causes a fault, and ends it. */
 import postgres from "postgres";
-import { createClient } from "redis";
 import { until } from "../../../support/until.ts";
-import { serverNames, type ServerName } from "../world/links.ts";
+import { healedNow, pause, type Engine, type Healed } from "../world/engines/engine.ts";
+import type { Links, ServerName } from "../world/links.ts";
 import type { Testbed } from "../world/testbed.ts";
 import type { LinkCondition } from "../world/tcp-proxy.ts";
 import type { Fault } from "./fault.ts";
@@ -11,41 +11,39 @@ import { signalTree } from "./process-tree.ts";
 /** The longest a process may take to drain and end, and a server to start. */
 const endMsMax = 90_000;
 
-type Injector<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, testbed: Testbed) => Promise<void>;
+type Injector<K extends Fault["kind"]> = (fault: Extract<Fault, { kind: K }>, testbed: Testbed) => Promise<Healed | void>;
 
-/** Resolves when the fault is over: what was killed runs again, what was cut is reachable. */
-export async function injectFault(fault: Fault, testbed: Testbed): Promise<void> {
+/** Resolves when the fault is over: what was killed runs again or is replaced, what was cut is reachable. */
+export async function injectFault(fault: Fault, testbed: Testbed): Promise<Healed> {
   // Each function is stored under the kind of fault that it takes.
-  const inject = injectors[fault.kind] as (fault: Fault, testbed: Testbed) => Promise<void>;
-  await inject(fault, testbed);
+  const inject = injectors[fault.kind] as (fault: Fault, testbed: Testbed) => Promise<Healed | void>;
+  return (await inject(fault, testbed)) ?? healedNow();
 }
 
 const injectors: { [K in Fault["kind"]]: Injector<K> } = {
-  async kill({ who }, testbed) {
-    const server = serverNamed(who, testbed);
-    if (server === null) return endPart(who, "SIGKILL", testbed);
-    await server.kill("SIGKILL");
-    await server.restart();
-  },
+  kill: async ({ who }, testbed) => engineOf(who, testbed)?.kill(who) ?? endPart(who, "SIGKILL", testbed),
   async freeze({ who, ms }, testbed) {
-    const pid = (serverNamed(who, testbed) ?? partNamed(who, testbed)).pid;
+    const engine = engineOf(who, testbed);
+    if (engine !== null) return engine.freeze(who, ms);
+    const { pid } = partNamed(who, testbed);
     signalTree(pid, "SIGSTOP");
     await pause(ms);
     signalTree(pid, "SIGCONT");
   },
+  failover: ({ who }, { engines }) => engines.redis.failover(who),
   stop: ({ who }, testbed) => endPart(who, "SIGTERM", testbed),
   cut: (fault, testbed) => degradeLink(fault, { kind: "cut" }, testbed),
   silence: (fault, testbed) => degradeLink(fault, { kind: "silent" }, testbed),
   delay: (fault, testbed) => degradeLink(fault, { kind: "delay", ms: fault.delayMs }, testbed),
-  async "half-open"({ who, server }, { links }) {
-    for (const proxy of links.between(who, server)) proxy.halfOpen();
+  async "half-open"({ who, server }, testbed) {
+    for (const proxy of linksOf(testbed).between(who, server)) proxy.halfOpen();
   },
-  async truncate({ who, server, bytes, ms }, { links }) {
-    for (const proxy of links.between(who, server)) proxy.truncateAfter(bytes);
+  async truncate({ who, server, bytes, ms }, testbed) {
+    for (const proxy of linksOf(testbed).between(who, server)) proxy.truncateAfter(bytes);
     await pause(ms);
   },
-  "empty-redis": (_, { services }) => untilDone(() => emptyRedis(services.urls.REDIS_URL)),
-  "end-sessions": (_, { services }) => untilDone(() => endSessions(services.urls.DATABASE_URL)),
+  "empty-redis": (_, { engines }) => untilDone(() => engines.redis.empty()),
+  "end-sessions": (_, { engines }) => untilDone(() => endSessions(engines.postgres.primaryUrl())),
   async "full-disk"({ ms }, { disk }) {
     disk.fill();
     await pause(ms);
@@ -56,23 +54,12 @@ const injectors: { [K in Fault["kind"]]: Injector<K> } = {
 async function degradeLink(
   { who, server, ms }: { who: string | null; server: ServerName; ms: number },
   condition: LinkCondition,
-  { links }: Testbed,
+  testbed: Testbed,
 ): Promise<void> {
-  const proxies = links.between(who, server);
+  const proxies = linksOf(testbed).between(who, server);
   for (const proxy of proxies) proxy.set(condition);
   await pause(ms);
   for (const proxy of proxies) proxy.set({ kind: "healthy" });
-}
-
-async function emptyRedis(url: string): Promise<void> {
-  const redis = createClient({ url, socket: { reconnectStrategy: false } });
-  redis.on("error", () => {});
-  try {
-    await redis.connect();
-    await redis.flushAll();
-  } finally {
-    redis.destroy();
-  }
 }
 
 async function endSessions(url: string): Promise<void> {
@@ -110,11 +97,12 @@ function partNamed(who: string, { parts }: Testbed) {
   return part;
 }
 
-function serverNamed(who: string, { services }: Testbed) {
-  const name = serverNames.find((server) => server === who);
-  return name === undefined ? null : services[name];
+/** null: it is a process of Weir. */
+function engineOf(who: string, { engines }: Testbed): Engine | null {
+  return Object.values(engines).find(({ targets }) => targets.includes(who)) ?? null;
 }
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+function linksOf({ links }: Testbed): Links {
+  if (links === null) throw new Error("Clusters are reached directly, so their network cannot be disturbed");
+  return links;
 }

@@ -1,7 +1,7 @@
 /** Plans the order of the faults from the seed. Every kind comes once before any kind comes again. */
 import { randomFrom, shuffled } from "../../../support/random.ts";
 import { serverNames } from "../world/links.ts";
-import { hasLink, partNames, type Fault } from "./fault.ts";
+import { hasLink, partNames, type Fault, type FleetSize } from "./fault.ts";
 
 export interface FaultPlan {
   seed: number;
@@ -9,46 +9,74 @@ export interface FaultPlan {
   longestMs: number;
   /** The kinds that this machine cannot inject. */
   without: readonly Fault["kind"][];
+  fleet: FleetSize;
+  /** The servers of each engine, where they are clusters that are reached directly; null: single servers behind proxies. */
+  clusters: ClusterTargets | null;
+}
+
+export interface ClusterTargets {
+  redis: readonly string[];
+  nats: readonly string[];
+  postgres: readonly string[];
 }
 
 type Random = () => number;
 type FaultMaker = (chance: { random: Random; longestMs: number }) => Fault;
 
 /** Yields one fault, or two at once, without end. */
-export function* planFaults({ seed, longestMs, without }: FaultPlan): Generator<Fault[]> {
+export function* planFaults({ seed, longestMs, without, fleet, clusters }: FaultPlan): Generator<Fault[]> {
   const random = randomFrom(seed ^ 0x5eed);
   const chance = { random, longestMs };
   for (;;) {
-    const pending = shuffled(faultMakers(), random).filter((makeFault) => !without.includes(makeFault(chance).kind));
+    const makers = clusters === null ? singleFaults(fleet) : clusterFaults(fleet, clusters);
+    const pending = shuffled(makers, random).filter((makeFault) => !without.includes(makeFault(chance).kind));
     while (pending.length > 0) {
       const together = random() < 0.15 ? 2 : 1;
-      yield pending.splice(0, together).map((makeFault) => makeFault(chance));
+      const faults = pending.splice(0, together).map((makeFault) => makeFault(chance));
+      if (clusters === null || areApart(faults, clusters)) yield faults;
+      else for (const fault of faults) yield [fault];
     }
   }
 }
 
-function faultMakers(): FaultMaker[] {
-  const servers: FaultMaker[] = serverNames.flatMap((who) => [
-    () => ({ kind: "kill", who }),
-    (chance) => ({ kind: "freeze", who, ms: lasting(chance) }),
-  ]);
-  const parts: FaultMaker[] = partNames.flatMap((who) => [
-    () => ({ kind: "kill", who }),
-    (chance) => ({ kind: "freeze", who, ms: lasting(chance) }),
-    () => ({ kind: "stop", who }),
-  ]);
-  const others: FaultMaker[] = [
-    () => ({ kind: "empty-redis" }),
-    () => ({ kind: "end-sessions" }),
-    (chance) => ({ kind: "full-disk", ms: lasting(chance) }),
-  ];
-  return [...servers, ...parts, ...networks(), ...others, ...others];
+function singleFaults(fleet: FleetSize): FaultMaker[] {
+  const servers: FaultMaker[] = serverNames.flatMap((who) => killAndFreeze(who));
+  return [...servers, ...partFaults(fleet), ...networks(partNames(fleet)), ...otherFaults, ...otherFaults];
 }
 
-function networks(): FaultMaker[] {
+function clusterFaults(fleet: FleetSize, { redis, nats, postgres }: ClusterTargets): FaultMaker[] {
+  const promotions = redis.map((who): FaultMaker => () => ({ kind: "failover", who }));
+  const deaths = postgres.map((who): FaultMaker => () => ({ kind: "kill", who }));
+  const servers = [...[...redis, ...nats].flatMap(killAndFreeze), ...promotions, ...deaths];
+  return [...servers, ...partFaults(fleet), ...otherFaults, ...otherFaults];
+}
+
+/** A cluster outlives the loss of one of its servers at a time. */
+function areApart(faults: readonly Fault[], clusters: ClusterTargets): boolean {
+  const hit = faults.flatMap((fault) =>
+    Object.values(clusters).filter((servers) => "who" in fault && servers.includes(fault.who ?? "")),
+  );
+  return new Set(hit).size === hit.length;
+}
+
+function killAndFreeze(who: string): FaultMaker[] {
+  return [() => ({ kind: "kill", who }), (chance) => ({ kind: "freeze", who, ms: lasting(chance) })];
+}
+
+function partFaults(fleet: FleetSize): FaultMaker[] {
+  return partNames(fleet).flatMap((who) => [...killAndFreeze(who), () => ({ kind: "stop", who }) as const]);
+}
+
+const otherFaults: FaultMaker[] = [
+  () => ({ kind: "empty-redis" }),
+  () => ({ kind: "end-sessions" }),
+  (chance) => ({ kind: "full-disk", ms: lasting(chance) }),
+];
+
+function networks(parts: readonly string[]): FaultMaker[] {
   return serverNames.flatMap((server): FaultMaker[] => {
     const everyProcess = (): null => null;
-    const oneProcess = ({ random }: { random: Random }): string => chosen(partNames, random, (part) => hasLink(part, server));
+    const oneProcess = ({ random }: { random: Random }): string => chosen(parts, random, (part) => hasLink(part, server));
     return [everyProcess, oneProcess].flatMap((who): FaultMaker[] => [
       (chance) => ({ kind: "cut", who: who(chance), server, ms: lasting(chance) }),
       (chance) => ({ kind: "silence", who: who(chance), server, ms: lasting(chance) }),

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../../../scripts/services/free-port.ts";
 import type { Servers } from "../../../../scripts/services/find-servers.ts";
-import { startServices, type Services } from "../../../../scripts/services.ts";
-import { connectClient } from "../../../support/counters/redis.ts";
 import { secretsKeyNamed } from "../../../support/secrets-key.ts";
 import { embeddingModel } from "../../../support/providers/embedding-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../../support/providers/stub-catalog.ts";
 import { StripeStub } from "../../../support/stripe/stripe-stub.ts";
+import { partNames, type FleetSize } from "../faults/fault.ts";
 import { Disk } from "./disk.ts";
+import { openEngines, urlsOf, type Engines } from "./engines/open-engines.ts";
 import { FleetProcess } from "./fleet-process.ts";
 import { Links } from "./links.ts";
 import { Provider } from "./provider.ts";
@@ -31,42 +31,40 @@ export interface TestbedPlan {
   environment?: Record<string, string>;
   /** The folder of a former version, whose code all processes start from. */
   former?: string | undefined;
+  /** Clusters in place of single servers, and a larger fleet. */
+  clusters?: boolean | undefined;
 }
 
 export interface Testbed extends AsyncDisposable {
   /** Removed at the end of the run. */
   folder: string;
-  services: Services;
+  engines: Engines;
   provider: Provider;
   stripe: StripeStub;
-  links: Links;
+  /** null: clusters are reached directly, since their servers tell clients the addresses of each other. */
+  links: Links | null;
   disk: Disk;
+  size: FleetSize;
   gateways: { url: string; part: FleetProcess }[];
   /** All processes of Weir, by name. */
   parts: Map<string, FleetProcess>;
 }
 
-const workers = [
-  ["worker-1", "admission"],
-  ["worker-2", "admission"],
-  ["metering-1", "metering"],
-  ["metering-2", "metering"],
-  ["prober", "prober"],
-] as const;
+const sizes = { single: { gateways: 2, workers: 2, metering: 2 }, clusters: { gateways: 3, workers: 3, metering: 2 } };
 
-/** Starts two gateways, two admission workers, two metering workers, a prober, and all that they need. */
-export async function openTestbed({ servers, logLevel, environment, former }: TestbedPlan): Promise<Testbed> {
+/** Starts gateways, admission workers, metering workers, a prober, and all that they need. */
+export async function openTestbed({ servers, logLevel, environment, former, clusters }: TestbedPlan): Promise<Testbed> {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "weir-chaos-"));
   stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   await chmod(folder, 0o711);
   // A former version refuses a database with a newer schema.
   const template = former === undefined ? {} : { template: null };
-  const services = stack.use(await startServices({ servers, folder: join(folder, "servers"), ...template }));
-  await keepWholeFile(services.redis.url);
+  const areClusters = clusters === true;
+  const engines = stack.use(await openEngines({ servers, folder: join(folder, "servers"), areClusters, ...template }));
   const provider = stack.use(await Provider.start());
   const stripe = stack.use(new StripeStub());
-  const links = stack.use(new Links(services.urls));
+  const links = areClusters ? null : stack.use(new Links(urlsOf(engines)));
   const disk = stack.use(await Disk.mount(join(folder, "data")));
   const catalogDir = await writeModels(join(folder, "catalog"), provider);
   const common = {
@@ -85,21 +83,23 @@ export async function openTestbed({ servers, logLevel, environment, former }: Te
   process.once("exit", cleanUp);
   stack.defer(() => void process.off("exit", cleanUp));
   const start = async (name: string, words: string[], more: Record<string, string>): Promise<FleetProcess> => {
-    const own = { ...common, ...(await links.environmentOf(name)), ...more };
+    const own = { ...common, ...((await links?.environmentOf(name)) ?? urlsOf(engines)), ...more };
     const part = stack.use(new FleetProcess({ name, arguments: words, environment: own, former }));
     parts.set(name, part);
     return part;
   };
-  for (const [name, kind] of workers) await start(name, ["workers/main.ts", kind], {});
+  const size = areClusters ? sizes.clusters : sizes.single;
+  const names = partNames(size);
+  for (const name of names.filter((one) => !isGateway(one))) await start(name, ["workers/main.ts", kindOf(name)], {});
   const gateways: Testbed["gateways"] = [];
-  for (const name of ["gateway-1", "gateway-2"]) {
+  for (const name of names.filter(isGateway)) {
     const port = await freePort();
     const part = await start(name, ["src/main.ts"], { PORT: String(port) });
     gateways.push({ url: `http://127.0.0.1:${port}`, part });
   }
   const kept = stack.move();
   const close = () => kept.disposeAsync();
-  return { folder, services, provider, stripe, links, disk, gateways, parts, [Symbol.asyncDispose]: close };
+  return { folder, engines, provider, stripe, links, disk, size, gateways, parts, [Symbol.asyncDispose]: close };
 }
 
 function writeModels(folder: string, { urlOf }: Provider): Promise<string> {
@@ -110,12 +110,14 @@ function writeModels(folder: string, { urlOf }: Provider): Promise<string> {
   });
 }
 
-/** Makes Redis never rewrite its file, also after a restart, so that the file has every hold that ever existed. */
-async function keepWholeFile(url: string): Promise<void> {
-  const redis = await connectClient(url);
-  await redis.configSet("auto-aof-rewrite-percentage", "0");
-  await redis.sendCommand(["CONFIG", "REWRITE"]);
-  redis.destroy();
+function isGateway(name: string): boolean {
+  return name.startsWith("gateway");
+}
+
+/** Such as `admission` for worker-1. */
+function kindOf(name: string): string {
+  const kind = name.replace(/-\d+$/, "");
+  return kind === "worker" ? "admission" : kind;
 }
 
 /** Cleans up after an interrupted run, without waiting. The servers stop by themselves. */

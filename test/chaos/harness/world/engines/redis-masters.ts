@@ -1,0 +1,158 @@
+/** A Redis Cluster, whose masters are killed and frozen until their replicas have taken their places. */
+import { join } from "node:path";
+import type { Program } from "../../../../../scripts/services/program.ts";
+import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../../../scripts/services/redis-cluster.ts";
+import { masterOf, storeOf } from "../../../../support/counters/redis-cluster.ts";
+import { until } from "../../../../support/until.ts";
+import { HeldGenerations } from "../../checks/held-generations.ts";
+import { frozen, pause, type Healed } from "./engine.ts";
+import { keepWholeFile, type RedisEngine } from "./redis-engine.ts";
+
+const mastersCount = 3;
+const slots = 16_384;
+/** As docs/operations.md recommends. */
+const nodeTimeoutMs = 3_000;
+const promotedMsMax = 20_000;
+const joinedMsMax = 60_000;
+/** A master that wakes has been replaced by then, or will not be. */
+const decidedMs = 1_000;
+
+export class RedisMasters implements RedisEngine {
+  readonly targets = Array.from({ length: mastersCount }, (_, place) => `redis-master-${place + 1}`);
+  readonly #cluster: RedisCluster;
+  readonly #nodes: ClusterNode[];
+  /** A replica may begin its file anew when it joins a master, so files are read before. */
+  readonly #files: HeldGenerations[];
+
+  private constructor(cluster: RedisCluster, folder: string) {
+    this.#cluster = cluster;
+    this.#nodes = [...cluster.masters, ...cluster.replicas];
+    this.#files = this.#nodes.map((_, place) => new HeldGenerations(join(folder, String(place))));
+  }
+
+  static async start(program: Program, folder: string): Promise<RedisMasters> {
+    const cluster = await startRedisCluster({ program, folder, masters: mastersCount, hasReplicas: true, nodeTimeoutMs });
+    const engine = new RedisMasters(cluster, folder);
+    for (const { server } of engine.#nodes) await keepWholeFile(server.url);
+    return engine;
+  }
+
+  get url(): string {
+    return this.#cluster.url;
+  }
+
+  async kill(target: string): Promise<Healed> {
+    const master = await this.#masterOf(target);
+    this.#noteHeld();
+    await master.server.kill("SIGKILL");
+    this.#noteHeld();
+    const at = await this.#replaced(master);
+    return { at: at ?? Date.now(), whole: master.server.restart().then(() => this.#joined(master)) };
+  }
+
+  async freeze(target: string, ms: number): Promise<Healed> {
+    const master = await this.#masterOf(target);
+    this.#noteHeld();
+    const waking = Promise.withResolvers<number>();
+    let isAwake = false;
+    const replaced = this.#replaced(master, () => isAwake);
+    const whole = frozen(master.server, async () => {
+      await pause(ms);
+      this.#noteHeld();
+    }).then(async () => {
+      waking.resolve(Date.now());
+      await pause(decidedMs);
+      isAwake = true;
+      await this.#joined(master);
+    });
+    void whole.catch(() => {});
+    const at = (await replaced) ?? (await waking.promise);
+    return { at, whole };
+  }
+
+  async failover(target: string): Promise<Healed> {
+    const master = await this.#masterOf(target);
+    this.#noteHeld();
+    const [replica] = await this.#replicasOf(master);
+    if (replica === undefined) throw new Error(`The master of ${target} has no replica`);
+    await replica.send("CLUSTER", "FAILOVER");
+    await until(async () => (await roleOf(replica)) === "master", promotedMsMax);
+    return { at: Date.now(), whole: this.#joined(master) };
+  }
+
+  async empty(): Promise<void> {
+    this.#noteHeld();
+    for (const node of this.#nodes) if ((await roleOf(node)) === "master") await node.send("FLUSHALL");
+  }
+
+  async held(): Promise<ReadonlySet<string>> {
+    return new Set(this.#files.flatMap((file) => [...file.read()]));
+  }
+
+  async masters(): Promise<string[]> {
+    const roles = await Promise.all(this.#nodes.map(roleOf));
+    return this.#nodes.filter((_, place) => roles[place] === "master").map(({ server }) => server.url);
+  }
+
+  async open() {
+    const { eval: run } = storeOf({ ...this.#cluster, masters: this.#nodes });
+    return { eval: run, [Symbol.dispose]: () => {} };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#cluster[Symbol.asyncDispose]();
+  }
+
+  /** The present master of a third of the slots. */
+  #masterOf(target: string): Promise<ClusterNode> {
+    return masterOf(Math.ceil(slots / mastersCount) * this.targets.indexOf(target), this.#nodes);
+  }
+
+  async #replicasOf({ id }: ClusterNode): Promise<ClusterNode[]> {
+    const lines = await this.#report();
+    return this.#nodes.filter((node) => lines.some((line) => line.startsWith(node.id) && line.includes(` slave ${id} `)));
+  }
+
+  async #report(): Promise<string[]> {
+    const [asked] = this.#nodes.filter(({ server }) => server.pid !== 0);
+    return String(await asked?.send("CLUSTER", "NODES")).split("\n");
+  }
+
+  /** When a replica of the silent master said that it is a master now; null: none did before `isOver`, or in time. */
+  async #replaced(master: ClusterNode, isOver = () => false): Promise<number | null> {
+    const deadline = performance.now() + promotedMsMax;
+    const others = this.#nodes.filter((node) => node !== master);
+    const before = new Set(await mastersAmong(others));
+    while (!isOver() && performance.now() < deadline) {
+      const now = await mastersAmong(others);
+      if (now.some((node) => !before.has(node))) return Date.now();
+      await pause(20);
+    }
+    return null;
+  }
+
+  /** All nodes know each other again, and each that follows another has what that has. */
+  async #joined(node: ClusterNode): Promise<void> {
+    await until(async () => {
+      const replication = String(await node.send("INFO", "replication").catch(() => ""));
+      if (!/role:master|master_link_status:up/.test(replication)) return false;
+      const reports = await Promise.all(this.#nodes.map((one) => one.send("CLUSTER", "NODES").catch(() => "fail")));
+      return reports.every((report) => !/fail|handshake|disconnected/.test(String(report)));
+    }, joinedMsMax);
+  }
+
+  #noteHeld(): void {
+    for (const file of this.#files) file.read();
+  }
+}
+
+async function mastersAmong(nodes: ClusterNode[]): Promise<ClusterNode[]> {
+  const roles = await Promise.all(nodes.map(roleOf));
+  return nodes.filter((_, place) => roles[place] === "master");
+}
+
+async function roleOf({ send, server }: ClusterNode): Promise<string> {
+  if (server.pid === 0) return "";
+  const [role] = (await send("ROLE").catch(() => [])) as unknown[];
+  return String(role);
+}
