@@ -132,7 +132,12 @@ describe("the fault plan of a seed", () => {
 
 describe("the fault plan for clusters", () => {
   test("one server of a cluster is disturbed at a time, and the network never", () => {
-    const clusters = { redis: ["redis-1", "redis-2"], nats: ["nats-1", "nats-2"], postgres: ["postgres-primary"] };
+    const clusters = {
+      redis: ["redis-1", "redis-2"],
+      nats: ["nats-1", "nats-2"],
+      isolated: ["nats-2"],
+      postgres: ["postgres-primary"],
+    };
     const fleet = { gateways: 3, workers: 3, metering: 2 };
     const plan = planFaults({ seed: 1, longestMs: 2_000, without: [], fleet, clusters });
     const episodes = Array.from({ length: 200 }, () => plan.next().value ?? []);

@@ -122,7 +122,7 @@ async function injectFaults({
 }
 
 function targetsOf({ engines: { redis, nats, postgres } }: Testbed): ClusterTargets {
-  return { redis: redis.targets, nats: nats.targets, postgres: postgres.targets };
+  return { redis: redis.targets, nats: nats.targets, isolated: nats.isolated, postgres: postgres.targets };
 }
 
 async function steadySince({ calls }: Traffic, { gateways }: Testbed, healedAt: number): Promise<Recovery> {

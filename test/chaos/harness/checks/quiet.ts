@@ -69,8 +69,9 @@ async function pendingAt(url: string): Promise<{ unsettled: number; unknownAdmis
 
 /** The number of events that metering has not received or not acknowledged. */
 async function backlogOf({ engines }: Testbed): Promise<number> {
-  const { hostname, port, username, password } = new URL(engines.nats.url);
-  const connection = await connect({ servers: `${hostname}:${port}`, user: username, pass: password });
+  const urls = engines.nats.url.split(",").map((url) => new URL(url));
+  const [{ username, password } = { username: "", password: "" }] = urls;
+  const connection = await connect({ servers: urls.map(({ host }) => host), user: username, pass: password });
   try {
     const manager = await jetstreamManager(connection);
     let messages = 0;

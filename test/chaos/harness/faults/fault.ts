@@ -13,6 +13,8 @@ export type Fault =
   | { kind: "delay"; who: string | null; server: ServerName; ms: number; delayMs: number }
   | { kind: "half-open"; who: string | null; server: ServerName }
   | { kind: "truncate"; who: string | null; server: ServerName; bytes: number; ms: number }
+  /** A server of a cluster is cut off from the others, but not from its clients. */
+  | { kind: "isolate"; who: string; ms: number }
   /** CLUSTER FAILOVER. */
   | { kind: "failover"; who: string }
   /** FLUSHALL. */

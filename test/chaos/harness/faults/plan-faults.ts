@@ -17,11 +17,17 @@ export interface FaultPlan {
 export interface ClusterTargets {
   redis: readonly string[];
   nats: readonly string[];
+  /** Those of NATS that can be cut off from the others. */
+  isolated: readonly string[];
   postgres: readonly string[];
 }
 
 type Random = () => number;
-type FaultMaker = (chance: { random: Random; longestMs: number }) => Fault;
+interface Chance {
+  random: Random;
+  longestMs: number;
+}
+type FaultMaker = (chance: Chance) => Fault;
 
 /** Yields one fault, or two at once, without end. */
 export function* planFaults({ seed, longestMs, without, fleet, clusters }: FaultPlan): Generator<Fault[]> {
@@ -44,10 +50,13 @@ function singleFaults(fleet: FleetSize): FaultMaker[] {
   return [...servers, ...partFaults(fleet), ...networks(partNames(fleet)), ...otherFaults, ...otherFaults];
 }
 
-function clusterFaults(fleet: FleetSize, { redis, nats, postgres }: ClusterTargets): FaultMaker[] {
+function clusterFaults(fleet: FleetSize, { redis, nats, isolated, postgres }: ClusterTargets): FaultMaker[] {
+  const outlasting = (chance: Chance): number => between(chance.random, 1_000, chance.longestMs);
+  const silences = [...redis, ...nats].map((who): FaultMaker => (chance) => ({ kind: "freeze", who, ms: outlasting(chance) }));
+  const partitions = isolated.map((who): FaultMaker => (chance) => ({ kind: "isolate", who, ms: outlasting(chance) }));
   const promotions = redis.map((who): FaultMaker => () => ({ kind: "failover", who }));
-  const deaths = postgres.map((who): FaultMaker => () => ({ kind: "kill", who }));
-  const servers = [...[...redis, ...nats].flatMap(killAndFreeze), ...promotions, ...deaths];
+  const deaths = [...redis, ...nats, ...postgres].map((who): FaultMaker => () => ({ kind: "kill", who }));
+  const servers = [...deaths, ...silences, ...partitions, ...promotions];
   return [...servers, ...partFaults(fleet), ...otherFaults, ...otherFaults];
 }
 

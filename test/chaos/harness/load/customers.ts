@@ -59,19 +59,26 @@ export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
   }
   const control = new Control(testbed);
   const customers: Customer[] = [];
-  for (const plan of plans) {
-    const made = await control.any((operator) => operator.customer(plan));
-    const fallback = plan.kind === "own-or-credit";
-    const settings = { early_access: ["completions", "embeddings", "own_keys"], own_key_fallback: fallback };
-    await control.any((operator) => operator.call("PATCH", `/workspaces/${made.workspace}`, settings));
-    const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
-    const budgets = "budgets" in plan ? plan.budgets : null;
-    if (budgets !== null) await setBudgets({ ...made, budgets }, control);
-    customers.push({ ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit, budgets, own: null });
-  }
+  for (const plan of plans) customers.push(await makeCustomer(plan, control));
+  const { redis } = testbed.engines;
+  const isServed = (target: string) =>
+    customers.some(({ kind, workspace }) => kind === "plenty" && redis.targetOf(workspace) === target);
+  // Recovery is seen by those with plenty, so each master has one of them.
+  while (!redis.targets.every(isServed)) customers.push(await makeCustomer(plans[0], control));
   await untilRunnable(testbed, customers[0]?.keys[0]?.key ?? "");
   for (const customer of customers) if (customer.kind.startsWith("own")) customer.own = await storeOwnKey(customer, control);
   return customers;
+}
+
+async function makeCustomer(plan: (typeof plans)[number], control: Control): Promise<Customer> {
+  const made = await control.any((operator) => operator.customer(plan));
+  const fallback = plan.kind === "own-or-credit";
+  const settings = { early_access: ["completions", "embeddings", "own_keys"], own_key_fallback: fallback };
+  await control.any((operator) => operator.call("PATCH", `/workspaces/${made.workspace}`, settings));
+  const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
+  const budgets = "budgets" in plan ? plan.budgets : null;
+  if (budgets !== null) await setBudgets({ ...made, budgets }, control);
+  return { ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit, budgets, own: null };
 }
 
 async function setBudgets(

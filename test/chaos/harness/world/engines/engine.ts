@@ -68,3 +68,29 @@ export async function frozen({ pid }: Server, meanwhile: () => Promise<void>): P
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/** A master or leader that wakes has lost its place by then, or keeps it. */
+const decidedMs = 1_000;
+
+export interface Failover {
+  /** Takes a server away, and gives it back. */
+  fault(): Promise<void>;
+  /** When another took its place; null: none did before `isOver`, or in time. */
+  replaced(isOver: () => boolean): Promise<number | null>;
+  /** Resolves when all servers are whole again. */
+  joined(): Promise<void>;
+}
+
+/** Healed once another server has taken the place, while the first is still away; or once it is back, if none has. */
+export async function failover({ fault, replaced, joined }: Failover): Promise<Healed> {
+  let isOver = false;
+  const over = fault().then(() => Date.now());
+  const whole = over.then(async () => {
+    await pause(decidedMs);
+    isOver = true;
+    await joined();
+  });
+  whole.catch(() => {});
+  const at = await replaced(() => isOver);
+  return { at: at ?? (await over), whole };
+}

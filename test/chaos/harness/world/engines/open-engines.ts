@@ -6,6 +6,7 @@ import { startNats } from "../../../../../scripts/services/nats.ts";
 import { startPostgres } from "../../../../../scripts/services/postgres.ts";
 import { startRedis } from "../../../../../scripts/services/redis.ts";
 import type { ServiceUrls } from "../../../../../scripts/services.ts";
+import { NatsServers } from "./nats-cluster.ts";
 import { SingleNats, type NatsEngine } from "./nats-engine.ts";
 import { SinglePostgres, type PostgresEngine } from "./postgres-engine.ts";
 import { keepWholeFile, SingleRedis, type RedisEngine } from "./redis-engine.ts";
@@ -46,7 +47,8 @@ export function urlsOf({ nats, redis, postgres }: Engines): ServiceUrls {
   return { NATS_URL: nats.url, REDIS_URL: redis.url, DATABASE_URL: postgres.url };
 }
 
-async function startNatsEngine({ servers, folder }: EnginesPlan): Promise<NatsEngine> {
+async function startNatsEngine({ servers, folder, areClusters }: EnginesPlan): Promise<NatsEngine> {
+  if (areClusters) return NatsServers.start(servers.nats, folder);
   return new SingleNats(await startNats({ program: servers.nats, folder }), folder);
 }
 

@@ -12,6 +12,8 @@ export interface RedisEngine extends Engine {
   held(): Promise<ReadonlySet<string>>;
   /** The addresses of the servers that have keys. */
   masters(): Promise<string[]>;
+  /** The target that has the counters of a workspace. */
+  targetOf(workspace: string): string;
   /** Scripts run where their keys are. */
   open(): Promise<Pick<StoreClient, "eval"> & Disposable>;
 }
@@ -39,6 +41,10 @@ export class SingleRedis extends SingleServer implements RedisEngine {
 
   async masters(): Promise<string[]> {
     return [this.url];
+  }
+
+  targetOf(): string {
+    return "redis";
   }
 
   async open() {

@@ -2,20 +2,20 @@
 import { join } from "node:path";
 import type { Program } from "../../../../../scripts/services/program.ts";
 import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../../../scripts/services/redis-cluster.ts";
+import { clusterSlot } from "../../../../../src/backing/redis/cluster/cluster-slot.ts";
 import { masterOf, storeOf } from "../../../../support/counters/redis-cluster.ts";
 import { until } from "../../../../support/until.ts";
 import { HeldGenerations } from "../../checks/held-generations.ts";
-import { frozen, pause, type Healed } from "./engine.ts";
+import { failover, frozen, pause, type Healed } from "./engine.ts";
 import { keepWholeFile, type RedisEngine } from "./redis-engine.ts";
 
 const mastersCount = 3;
-const slots = 16_384;
+/** How many slots each master has. */
+const share = Math.ceil(16_384 / mastersCount);
 /** As docs/operations.md recommends. */
 const nodeTimeoutMs = 3_000;
 const promotedMsMax = 20_000;
 const joinedMsMax = 60_000;
-/** A master that wakes has been replaced by then, or will not be. */
-const decidedMs = 1_000;
 
 export class RedisMasters implements RedisEngine {
   readonly targets = Array.from({ length: mastersCount }, (_, place) => `redis-master-${place + 1}`);
@@ -53,21 +53,15 @@ export class RedisMasters implements RedisEngine {
   async freeze(target: string, ms: number): Promise<Healed> {
     const master = await this.#masterOf(target);
     this.#noteHeld();
-    const waking = Promise.withResolvers<number>();
-    let isAwake = false;
-    const replaced = this.#replaced(master, () => isAwake);
-    const whole = frozen(master.server, async () => {
-      await pause(ms);
-      this.#noteHeld();
-    }).then(async () => {
-      waking.resolve(Date.now());
-      await pause(decidedMs);
-      isAwake = true;
-      await this.#joined(master);
+    return failover({
+      fault: () =>
+        frozen(master.server, async () => {
+          await pause(ms);
+          this.#noteHeld();
+        }),
+      replaced: (isOver) => this.#replaced(master, isOver),
+      joined: () => this.#joined(master),
     });
-    void whole.catch(() => {});
-    const at = (await replaced) ?? (await waking.promise);
-    return { at, whole };
   }
 
   async failover(target: string): Promise<Healed> {
@@ -94,6 +88,10 @@ export class RedisMasters implements RedisEngine {
     return this.#nodes.filter((_, place) => roles[place] === "master").map(({ server }) => server.url);
   }
 
+  targetOf(workspace: string): string {
+    return this.targets[Math.floor(clusterSlot(workspace) / share)] ?? "";
+  }
+
   async open() {
     const { eval: run } = storeOf({ ...this.#cluster, masters: this.#nodes });
     return { eval: run, [Symbol.dispose]: () => {} };
@@ -105,7 +103,7 @@ export class RedisMasters implements RedisEngine {
 
   /** The present master of a third of the slots. */
   #masterOf(target: string): Promise<ClusterNode> {
-    return masterOf(Math.ceil(slots / mastersCount) * this.targets.indexOf(target), this.#nodes);
+    return masterOf(share * this.targets.indexOf(target), this.#nodes);
   }
 
   async #replicasOf({ id }: ClusterNode): Promise<ClusterNode[]> {
