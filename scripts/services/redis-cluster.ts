@@ -29,6 +29,8 @@ export interface ClusterOptions {
   hasReplicas: boolean;
   /** A master that is silent for this long has failed. Its replica takes over some 0.7 s later. */
   nodeTimeoutMs: number;
+  /** Addresses of loopback, one for each node, masters first, so that the network can tell them apart. Default: one for all. */
+  hosts?: readonly string[];
 }
 
 const slots = 16_384;
@@ -37,13 +39,14 @@ const pauseMs = 20;
 
 /** @throws Error when the nodes do not find each other */
 export async function startRedisCluster(options: ClusterOptions): Promise<RedisCluster> {
-  const { program, folder, masters: count, hasReplicas, nodeTimeoutMs } = options;
+  const { program, folder, masters: count, hasReplicas, nodeTimeoutMs, hosts = [] } = options;
   await using stack = new AsyncDisposableStack();
   const cluster = { password: randomBytes(16).toString("hex"), nodeTimeoutMs };
   const places = Array.from({ length: hasReplicas ? 2 * count : count }, (_, place) => place);
   const nodes = await Promise.all(
     places.map(async (place) => {
-      const server = stack.use(await startRedis({ program, folder: join(folder, String(place)), cluster }));
+      const host = hosts[place] ?? "127.0.0.1";
+      const server = stack.use(await startRedis({ program, folder: join(folder, String(place)), cluster: { ...cluster, host } }));
       const send = (command: string, ...parameters: string[]) => sendTo(server.url, command, parameters);
       return { server, send, id: String(await send("CLUSTER", "MYID")) };
     }),
@@ -70,7 +73,8 @@ async function sendTo(url: string, command: string, parameters: string[]): Promi
 async function introduce(nodes: ClusterNode[], masters: ClusterNode[]): Promise<void> {
   for (const [place, { send, server }] of nodes.entries()) {
     await send("CLUSTER", "SET-CONFIG-EPOCH", String(place + 1));
-    for (const other of nodes.slice(0, place)) await other.send("CLUSTER", "MEET", "127.0.0.1", String(server.port));
+    for (const other of nodes.slice(0, place))
+      await other.send("CLUSTER", "MEET", new URL(server.url).hostname, String(server.port));
   }
   const share = Math.ceil(slots / masters.length);
   for (const [place, { send }] of masters.entries()) {

@@ -11,12 +11,13 @@ export interface RedisOptions {
   /** Its append-only file, its password and its log. */
   folder: string;
   port?: number;
-  /** A Redis Cluster of one server that has all slots; or a node of one, without slots, which fails so soon after its last word. */
-  cluster?: true | { password: string; nodeTimeoutMs: number };
+  /** A Redis Cluster of one server that has all slots; or a node of one, without slots, which fails so soon after its last word, and is known by its host. */
+  cluster?: true | { password: string; nodeTimeoutMs: number; host: string };
 }
 
 const slots = 16_384;
 const clusterBusOffset = 10_000;
+const loopback = "127.0.0.1";
 
 /** A Redis server on loopback with a password, which forgets at most the last second and never evicts. */
 export async function startRedis({ program, folder, port: wanted, cluster }: RedisOptions): Promise<Server> {
@@ -24,8 +25,9 @@ export async function startRedis({ program, folder, port: wanted, cluster }: Red
   const member = cluster === true ? undefined : cluster;
   const { home, password } = await openFolder(folder, null, member?.password);
   const config = join(home, "redis.conf");
+  const host = member?.host ?? loopback;
   const settings = [
-    `bind 127.0.0.1`,
+    `bind ${[...new Set([loopback, host])].join(" ")}`,
     `port ${port}`,
     `dir ${JSON.stringify(home)}`,
     `requirepass ${password}`,
@@ -35,8 +37,15 @@ export async function startRedis({ program, folder, port: wanted, cluster }: Red
     `maxmemory-policy noeviction`,
     // Frees large expired windows in another thread than the one that replies.
     `lazyfree-lazy-expire yes`,
-    ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip 127.0.0.1`, `cluster-require-full-coverage no`] : []),
-    ...(member ? [`masterauth ${password}`, `repl-diskless-sync-delay 0`, `cluster-node-timeout ${member.nodeTimeoutMs}`] : []),
+    ...(cluster ? [`cluster-enabled yes`, `cluster-announce-ip ${host}`, `cluster-require-full-coverage no`] : []),
+    ...(member
+      ? [
+          `bind-source-addr ${host}`,
+          `masterauth ${password}`,
+          `repl-diskless-sync-delay 0`,
+          `cluster-node-timeout ${member.nodeTimeoutMs}`,
+        ]
+      : []),
   ];
   await writeFile(config, settings.join("\n"), { mode: 0o600 });
   const ask = (command: string, expect: RegExp) =>
@@ -47,7 +56,7 @@ export async function startRedis({ program, folder, port: wanted, cluster }: Red
     arguments: [config],
     folder: home,
     port,
-    url: `redis://:${password}@127.0.0.1:${port}`,
+    url: `redis://:${password}@${host}:${port}`,
     user: null,
     stopSignal: "SIGTERM",
     abortSignal: "SIGKILL",

@@ -122,7 +122,8 @@ async function injectFaults({
 }
 
 function targetsOf({ engines: { redis, nats, postgres } }: Testbed): ClusterTargets {
-  return { redis: redis.targets, nats: nats.targets, isolated: nats.isolated, postgres: postgres.targets };
+  const isolated = [redis, nats, postgres].flatMap((engine) => engine.isolated);
+  return { redis: redis.targets, nats: nats.targets, isolated, postgres: postgres.targets };
 }
 
 async function steadySince({ calls }: Traffic, { gateways }: Testbed, healedAt: number): Promise<Recovery> {

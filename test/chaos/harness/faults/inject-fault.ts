@@ -30,7 +30,7 @@ const injectors: { [K in Fault["kind"]]: Injector<K> } = {
     await pause(ms);
     signalTree(pid, "SIGCONT");
   },
-  isolate: ({ who, ms }, { engines }) => engines.nats.isolate(who, ms),
+  isolate: async ({ who, ms }, testbed) => engineOf(who, testbed)?.isolate(who, ms),
   failover: ({ who }, { engines }) => engines.redis.failover(who),
   stop: ({ who }, testbed) => endPart(who, "SIGTERM", testbed),
   cut: (fault, testbed) => degradeLink(fault, { kind: "cut" }, testbed),

@@ -17,7 +17,7 @@ export interface FaultPlan {
 export interface ClusterTargets {
   redis: readonly string[];
   nats: readonly string[];
-  /** Those of NATS that can be cut off from the others. */
+  /** Those of them that can be cut off from the others. */
   isolated: readonly string[];
   postgres: readonly string[];
 }
@@ -52,7 +52,11 @@ function singleFaults(fleet: FleetSize): FaultMaker[] {
 
 function clusterFaults(fleet: FleetSize, { redis, nats, isolated, postgres }: ClusterTargets): FaultMaker[] {
   const outlasting = (chance: Chance): number => between(chance.random, 1_000, chance.longestMs);
-  const silences = [...redis, ...nats].map((who): FaultMaker => (chance) => ({ kind: "freeze", who, ms: outlasting(chance) }));
+  const silences = [...redis, ...nats].map((who): FaultMaker => (chance) => ({
+    kind: "freeze",
+    who,
+    ms: outlasting(chance),
+  }));
   const partitions = isolated.map((who): FaultMaker => (chance) => ({ kind: "isolate", who, ms: outlasting(chance) }));
   const promotions = redis.map((who): FaultMaker => () => ({ kind: "failover", who }));
   const deaths = [...redis, ...nats, ...postgres].map((who): FaultMaker => () => ({ kind: "kill", who }));

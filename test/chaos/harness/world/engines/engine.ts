@@ -11,6 +11,10 @@ export interface Engine extends AsyncDisposable {
   kill(target: string): Promise<Healed>;
   /** SIGSTOP, and SIGCONT after `ms`, or later where its place is taken. */
   freeze(target: string, ms: number): Promise<Healed>;
+  /** The targets of `isolate`. */
+  readonly isolated: readonly string[];
+  /** Cuts a server off from the others, but not from its clients. */
+  isolate(target: string, ms: number): Promise<Healed>;
 }
 
 export interface Healed {
@@ -28,6 +32,7 @@ export function healedNow(): Healed {
 export class SingleServer implements Engine {
   readonly server: Server;
   readonly targets: readonly string[];
+  readonly isolated = [];
 
   /** @param name by which faults hit it */
   constructor(name: string, server: Server) {
@@ -48,6 +53,10 @@ export class SingleServer implements Engine {
   async freeze(_: string, ms: number): Promise<Healed> {
     await frozen(this.server, () => pause(ms));
     return healedNow();
+  }
+
+  isolate(target: string): Promise<Healed> {
+    throw new Error(`There are no others beside ${target}`);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@ import { clusterSlot } from "../../../../../src/backing/redis/cluster/cluster-sl
 import { masterOf, storeOf } from "../../../../support/counters/redis-cluster.ts";
 import { until } from "../../../../support/until.ts";
 import { HeldGenerations } from "../../checks/held-generations.ts";
+import { LoopbackNetwork } from "../loopback-network.ts";
 import { failover, frozen, pause, type Healed } from "./engine.ts";
 import { keepWholeFile, type RedisEngine } from "./redis-engine.ts";
 
@@ -19,20 +20,26 @@ const joinedMsMax = 60_000;
 
 export class RedisMasters implements RedisEngine {
   readonly targets = Array.from({ length: mastersCount }, (_, place) => `redis-master-${place + 1}`);
+  readonly isolated: readonly string[];
   readonly #cluster: RedisCluster;
+  readonly #network: LoopbackNetwork;
   readonly #nodes: ClusterNode[];
   /** A replica may begin its file anew when it joins a master, so files are read before. */
   readonly #files: HeldGenerations[];
 
-  private constructor(cluster: RedisCluster, folder: string) {
+  private constructor({ cluster, network, folder }: { cluster: RedisCluster; network: LoopbackNetwork; folder: string }) {
     this.#cluster = cluster;
+    this.#network = network;
+    this.isolated = network.problem === null ? this.targets : [];
     this.#nodes = [...cluster.masters, ...cluster.replicas];
     this.#files = this.#nodes.map((_, place) => new HeldGenerations(join(folder, String(place))));
   }
 
   static async start(program: Program, folder: string): Promise<RedisMasters> {
-    const cluster = await startRedisCluster({ program, folder, masters: mastersCount, hasReplicas: true, nodeTimeoutMs });
-    const engine = new RedisMasters(cluster, folder);
+    const network = new LoopbackNetwork(2 * mastersCount);
+    const shape = { masters: mastersCount, hasReplicas: true, nodeTimeoutMs, hosts: network.hosts };
+    const cluster = await startRedisCluster({ program, folder, ...shape });
+    const engine = new RedisMasters({ cluster, network, folder });
     for (const { server } of engine.#nodes) await keepWholeFile(server.url);
     return engine;
   }
@@ -47,7 +54,7 @@ export class RedisMasters implements RedisEngine {
     await master.server.kill("SIGKILL");
     this.#noteHeld();
     const at = await this.#replaced(master);
-    return { at: at ?? Date.now(), whole: master.server.restart().then(() => this.#joined(master)) };
+    return { at: at ?? Date.now(), whole: master.server.restart().then(() => this.#joined()) };
   }
 
   async freeze(target: string, ms: number): Promise<Healed> {
@@ -60,7 +67,23 @@ export class RedisMasters implements RedisEngine {
           this.#noteHeld();
         }),
       replaced: (isOver) => this.#replaced(master, isOver),
-      joined: () => this.#joined(master),
+      joined: () => this.#joined(),
+    });
+  }
+
+  /** Its replica is among the others, which are most. */
+  async isolate(target: string, ms: number): Promise<Healed> {
+    const master = await this.#masterOf(target);
+    this.#noteHeld();
+    return failover({
+      fault: async () => {
+        const connectAgain = this.#network.cut(new URL(master.server.url).hostname);
+        await pause(ms);
+        this.#noteHeld();
+        connectAgain();
+      },
+      replaced: (isOver) => this.#replaced(master, isOver),
+      joined: () => this.#joined(),
     });
   }
 
@@ -71,7 +94,7 @@ export class RedisMasters implements RedisEngine {
     if (replica === undefined) throw new Error(`The master of ${target} has no replica`);
     await replica.send("CLUSTER", "FAILOVER");
     await until(async () => (await roleOf(replica)) === "master", promotedMsMax);
-    return { at: Date.now(), whole: this.#joined(master) };
+    return { at: Date.now(), whole: this.#joined() };
   }
 
   async empty(): Promise<void> {
@@ -98,6 +121,7 @@ export class RedisMasters implements RedisEngine {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#network[Symbol.dispose]();
     await this.#cluster[Symbol.asyncDispose]();
   }
 
@@ -129,13 +153,16 @@ export class RedisMasters implements RedisEngine {
     return null;
   }
 
-  /** All nodes know each other again, and each that follows another has what that has. */
-  async #joined(node: ClusterNode): Promise<void> {
+  /** All nodes know each other again, and each master has a replica that has what it has. */
+  async #joined(): Promise<void> {
     await until(async () => {
-      const replication = String(await node.send("INFO", "replication").catch(() => ""));
-      if (!/role:master|master_link_status:up/.test(replication)) return false;
-      const reports = await Promise.all(this.#nodes.map((one) => one.send("CLUSTER", "NODES").catch(() => "fail")));
-      return reports.every((report) => !/fail|handshake|disconnected/.test(String(report)));
+      const roles = await Promise.all(this.#nodes.map(roleOf));
+      if (roles.filter((role) => role === "master").length !== mastersCount) return false;
+      if (roles.filter((role) => role === "connected slave").length !== mastersCount) return false;
+      const reports = await Promise.all(this.#nodes.map((node) => node.send("CLUSTER", "NODES").catch(() => "fail")));
+      return reports.every(
+        (report) => !/fail|handshake|disconnected/.test(String(report)) && followersIn(report) === mastersCount,
+      );
     }, joinedMsMax);
   }
 
@@ -149,8 +176,13 @@ async function mastersAmong(nodes: ClusterNode[]): Promise<ClusterNode[]> {
   return nodes.filter((_, place) => roles[place] === "master");
 }
 
+/** Such as `master`; of a replica whether it is connected to its master as well. */
 async function roleOf({ send, server }: ClusterNode): Promise<string> {
   if (server.pid === 0) return "";
-  const [role] = (await send("ROLE").catch(() => [])) as unknown[];
-  return String(role);
+  const [role, , , state] = (await send("ROLE").catch(() => [])) as unknown[];
+  return role === "slave" ? `${state} slave` : String(role);
+}
+
+function followersIn(report: unknown): number {
+  return String(report).match(/\b(?:myself,)?slave /g)?.length ?? 0;
 }
