@@ -52,7 +52,7 @@ function singleFaults(fleet: FleetSize): FaultMaker[] {
 
 function clusterFaults(fleet: FleetSize, { redis, nats, isolated, postgres }: ClusterTargets): FaultMaker[] {
   const outlasting = (chance: Chance): number => between(chance.random, 1_000, chance.longestMs);
-  const silences = [...redis, ...nats].map((who): FaultMaker => (chance) => ({
+  const silences = [...redis, ...nats, ...postgres].map((who): FaultMaker => (chance) => ({
     kind: "freeze",
     who,
     ms: outlasting(chance),

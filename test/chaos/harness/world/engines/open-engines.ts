@@ -9,6 +9,7 @@ import type { ServiceUrls } from "../../../../../scripts/services.ts";
 import { NatsServers } from "./nats-cluster.ts";
 import { SingleNats, type NatsEngine } from "./nats-engine.ts";
 import { SinglePostgres, type PostgresEngine } from "./postgres-engine.ts";
+import { PrimaryAndStandby } from "./postgres-pair.ts";
 import { keepWholeFile, SingleRedis, type RedisEngine } from "./redis-engine.ts";
 import { RedisMasters } from "./redis-masters.ts";
 
@@ -23,7 +24,7 @@ interface EnginesPlan {
   folder: string;
   areClusters: boolean;
   /** null: the database begins empty. Default: as the tests name it. */
-  template?: string | null;
+  template?: string | null | undefined;
 }
 
 /** Resolves when all answer. @throws Error that names the failing one; then all are stopped */
@@ -59,7 +60,7 @@ async function startRedisEngine({ servers, folder, areClusters }: EnginesPlan): 
   return new SingleRedis(server, folder);
 }
 
-async function startPostgresEngine({ servers, folder, ...plan }: EnginesPlan): Promise<PostgresEngine> {
-  const template = plan.template === undefined ? {} : { template: plan.template };
-  return new SinglePostgres(await startPostgres({ program: servers.postgres, folder, ...template }));
+async function startPostgresEngine({ servers, folder, areClusters, template }: EnginesPlan): Promise<PostgresEngine> {
+  if (areClusters) return PrimaryAndStandby.start(servers.postgres, folder);
+  return new SinglePostgres(await startPostgres({ program: servers.postgres, folder, template }));
 }
