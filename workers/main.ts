@@ -44,7 +44,7 @@ const kinds: Record<string, (parts: Parts, stack: AsyncDisposableStack) => Promi
     const lock = (name: string) => tryAdvisoryLock(name, { ...backing, clock });
     const { stripe, publicUrl } = config;
     stack.use(startTopUps({ backing, counters, stripe, publicUrl, lock, clock, log }));
-    return startMetering({ backing, counters, clock, log });
+    return startMetering({ backing, counters, lock, clock, log });
   },
   async prober({ config, backing, clock, log }, stack) {
     const models = stack.use(await modelsOf({ config, backing, clock, log }));

@@ -3,6 +3,7 @@
  * workspaces, and take over those of one that dies.
  */
 import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
+import type { Lock } from "../src/backing/advisory-lock.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import type { Clock } from "../src/kernel/clock.ts";
@@ -20,6 +21,7 @@ import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 export interface MeteringWorkerParts {
   backing: Backing;
   counters: Counters;
+  lock: Lock;
   clock: Clock;
   log: Logger;
   /** No other process uses the database, so that no older version needs the tables that were moved. */
@@ -29,6 +31,7 @@ export interface MeteringWorkerParts {
 export async function startMetering({
   backing,
   counters,
+  lock,
   clock,
   log,
   isAlone = false,
@@ -36,6 +39,7 @@ export async function startMetering({
   const parts = {
     ...backing,
     counters,
+    lock,
     clock,
     log,
     store: settlementStore(backing.sql),

@@ -51,10 +51,10 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const backing = { sql, reads: sql, bus };
   const first = await firstStart({ sql, clock, slug });
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
-  stack.use(await startMetering({ backing, counters, clock, log, isAlone: true }));
+  const noLock = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
+  stack.use(await startMetering({ backing, counters, lock: noLock, clock, log, isAlone: true }));
   const settled = { clock, clocks: launchCheckClocks(clocks), providerKey };
   const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
-  const noLock = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(startTopUps({ backing, counters, stripe: config.stripe, publicUrl: config.publicUrl, lock: noLock, clock, log }));
   stack.use(startProber({ sql, bus, models, ...calls, lock: noLock, clock, log }));
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));

@@ -52,6 +52,11 @@ export function startMetering({ host, network, counters, ledger }: WorkerParts):
   };
   startSweeps(parts);
   startReconciliation(parts);
-  startReplays(parts);
+  startReplays({ ...parts, lock: everyLock });
   void consumeSettlements(parts);
+}
+
+/** Two processes may hold one for a moment, as after a pause. */
+async function everyLock(): Promise<AsyncDisposable> {
+  return new AsyncDisposableStack();
 }

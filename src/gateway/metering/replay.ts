@@ -2,6 +2,7 @@
  * Books again what the stream of settlements still has, once the database is another server than before: a standby that was promoted or a
  * restored backup may lack charges whose events were acknowledged. What is booked already changes nothing.
  */
+import type { Lock } from "../../backing/advisory-lock.ts";
 import type { Bus } from "../../backing/bus.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
@@ -16,16 +17,20 @@ export interface ReplayParts {
   log: Logger;
 }
 
-/** Looks every second until disposed. */
-export function startReplays(parts: ReplayParts): AsyncDisposable {
-  const { clock, log } = parts;
+/** Looks every second until disposed. One process of a fleet does it at a time: two would take the events from each other again. */
+export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposable {
+  const { clock, log, maintenance } = parts;
   /** When this process last found nothing to do, by its time of day; null: never. */
   let inOrderAt: number | null = null;
   return repeatUntilStopped({
     clock,
     everyMs: ledgerReplayMs,
     async round(signal) {
-      await replayWhatIsDue(inOrderAt, signal, parts);
+      if ((await maintenance.replayDue()) !== null) {
+        await using held = await parts.lock("weir replays");
+        if (held === null) return;
+        await replayWhatIsDue(inOrderAt, signal, parts);
+      }
       inOrderAt = clock.now();
     },
     onError: (error) => log.warn({ event: "replay.failed", reason: String(error) }, "Settlements could not be booked again"),

@@ -27,6 +27,19 @@ describe.each(oneDatabase)("replays on $name", ({ open }) => {
     expect(metering.bus.replays).toEqual([seenAt - ledgerReplayLagMs]);
   });
 
+  test("while another process books again, this one waits", async () => {
+    const metering = new TestMetering(database.sql);
+    let asked = 0;
+    metering.lock = (name) => (asked++, expect(name).toBe("weir replays"), Promise.resolve(null));
+    await database.sql`UPDATE ledger_replays SET server = 1`;
+    await using _replays = startReplays(metering);
+    await until(() => asked > 0 && metering.clock.pending > 0);
+    metering.lock = () => Promise.resolve(new AsyncDisposableStack());
+    expect(metering.bus.replays).toEqual([]);
+    await metering.clock.pass(ledgerReplayMs);
+    await until(() => metering.bus.replays.length === 1);
+  });
+
   test("a workspace whose ledger is behind is loaded only when all that the stream has was booked again", async () => {
     const metering = new TestMetering(database.sql);
     const workspace = await new Control(database.sql).workspace("behind", "1");

@@ -1,4 +1,5 @@
 /** Metering over a database, counters in this process and a bus in memory. */
+import type { Lock } from "../../../src/backing/advisory-lock.ts";
 import type { Database } from "../../../src/backing/backing.ts";
 import type { Delivered } from "../../../src/backing/bus.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
@@ -18,6 +19,8 @@ export class TestMetering {
   readonly clock = new ManualClock();
   readonly bus = new FakeBus();
   readonly log = silentLog;
+  /** Every process may take it. */
+  lock: Lock = () => Promise.resolve(new AsyncDisposableStack());
   readonly sql: Database;
   counters: Counters = new EmbeddedCounters(this.clock);
   store: SettlementStore;

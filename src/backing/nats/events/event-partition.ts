@@ -12,6 +12,7 @@ import { orWhenMissing } from "./when-missing.ts";
 
 const firstConsumer = "worker";
 const replaceAttemptsMax = 5;
+const unansweredAttemptsMax = 3;
 
 /** Processes that know nothing of partitions use the consumer of partition 0. */
 export function consumerOfPartition(partition: number): string {
@@ -96,17 +97,20 @@ export class EventPartition {
     return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: unacknowledged };
   }
 
-  /** Another process may delete it a moment before, or create it where it finds none. */
+  /**
+   * Another process may delete it a moment before, or create it where it finds none. A cluster answers neither call while it chooses
+   * where the consumer is to be.
+   */
   async #replace(config: Partial<ConsumerConfig>): Promise<void> {
     const manager = await this.#manager();
     const { stream } = this.#parts;
     for (let attempt = 1; ; attempt++) {
-      await orWhenMissing(manager.consumers.delete(stream, this.#name), () => Promise.resolve(true));
       try {
+        await orWhenMissing(manager.consumers.delete(stream, this.#name), () => Promise.resolve(true));
         await manager.consumers.add(stream, config);
         return;
       } catch (error) {
-        if (!(error instanceof JetStreamApiError) || attempt === replaceAttemptsMax) throw error;
+        if (attempt >= (error instanceof JetStreamApiError ? replaceAttemptsMax : unansweredAttemptsMax)) throw error;
       }
     }
   }

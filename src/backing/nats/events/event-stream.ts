@@ -20,6 +20,9 @@ import { orWhenMissing } from "./when-missing.ts";
 import type { NatsLink } from "../nats-link.ts";
 import { eventSubject, eventSubjects, partitionOfSubject } from "../subjects.ts";
 
+/** Of a replay: how often in a row NATS may not say how far consumers are. */
+const unansweredListsMax = 10;
+
 export interface EventStreamParts {
   link: NatsLink;
   stream: Stream;
@@ -120,12 +123,20 @@ export class EventStream {
     const manager = await this.#manager();
     const { stream, clock } = this.#parts;
     const { state } = await manager.streams.info(stream);
-    for (const { partition, info } of await this.listPartitions()) {
-      await new EventPartition({ ...this.#parts, partition }).rewind(info, sinceMs);
-    }
+    const partitions = await this.listPartitions();
+    for (const { partition, info } of partitions) await new EventPartition({ ...this.#parts, partition }).rewind(info, sinceMs);
     const isDone = ({ info: { ack_floor, num_pending, num_ack_pending } }: KnownPartition): boolean =>
       ack_floor.stream_seq >= state.last_seq || num_pending + num_ack_pending === 0;
-    while (!(await this.listPartitions()).every(isDone)) {
+    const areDone = (known: KnownPartition[]): boolean =>
+      partitions.every(({ partition }) => known.some((one) => one.partition === partition && isDone(one)));
+    for (let failures = 0; ;) {
+      try {
+        if (areDone(await this.listPartitions())) return;
+        failures = 0;
+      } catch (error) {
+        // A cluster does not answer while a consumer that was just created has no leader.
+        if (++failures === unansweredListsMax) throw error;
+      }
       await sleep(clock, eventReplayPollMs, signal);
       signal.throwIfAborted();
     }

@@ -1,4 +1,4 @@
-import { eventStalledMs } from "../../limits.ts";
+import { eventKeptBackMs, eventStalledMs } from "../../limits.ts";
 
 /** A consumer's own state, read when a pull came back empty. */
 export interface ConsumerState {
@@ -10,11 +10,12 @@ export interface ConsumerState {
 
 /**
  * Distinguishes a consumer that no longer delivers (nats-server issues 4566, 4736, 5679) from one that has nothing to deliver:
- * it twice in a row delivered nothing of its pending events, or its acknowledged end has not moved for minutes while events
+ * it delivered nothing of its pending events for some seconds, longer than a cluster takes to choose a leader for a new one, or its acknowledged end has not moved for minutes while events
  * are in delivery.
  */
 export class StalledConsumerDetector {
   #before: ConsumerState | null = null;
+  #keepsBackSince = 0;
   #floor = -1;
   #floorSince = 0;
 
@@ -36,6 +37,7 @@ export class StalledConsumerDetector {
       before.num_pending > 0 &&
       state.num_pending > 0 &&
       before.delivered.stream_seq === state.delivered.stream_seq;
-    return keepsBack || now - this.#floorSince > eventStalledMs;
+    if (!keepsBack) this.#keepsBackSince = now;
+    return now - this.#keepsBackSince >= eventKeptBackMs || now - this.#floorSince > eventStalledMs;
   }
 }

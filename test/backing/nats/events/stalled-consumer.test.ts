@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { StalledConsumerDetector, type ConsumerState } from "../../../../src/backing/nats/events/stalled-consumer.ts";
-import { eventStalledMs } from "../../../../src/backing/limits.ts";
+import { eventKeptBackMs, eventStalledMs } from "../../../../src/backing/limits.ts";
 
 function state({ floor = 0, delivered = 0, waiting = 0, unacknowledged = 0 }): ConsumerState {
   return {
@@ -18,10 +18,11 @@ describe("a consumer of NATS whose pull came back empty", () => {
       expect(detector.isStalled(state({ floor: 7, delivered: 7 }), now)).toBe(false);
   });
 
-  test("is stuck when it twice in a row keeps back what it has", () => {
+  test("is stuck when it keeps back what it has for longer than a new one takes to begin", () => {
     const detector = new StalledConsumerDetector();
     expect(detector.isStalled(state({ waiting: 3 }), 0)).toBe(false);
-    expect(detector.isStalled(state({ waiting: 3 }), 5_000)).toBe(true);
+    expect(detector.isStalled(state({ waiting: 3 }), eventKeptBackMs - 1)).toBe(false);
+    expect(detector.isStalled(state({ waiting: 3 }), eventKeptBackMs)).toBe(true);
   });
 
   test("is well when an event came just after the pull, or others are served meanwhile", () => {
