@@ -1,7 +1,7 @@
 /** Every scrape includes all ended answers, decisions and generations, however many ended since the last scrape. */
 import { expect, test } from "bun:test";
 import { errorTable } from "../../src/kernel/errors.ts";
-import { countRequest, measureAdmission, measureGeneration, observe, registry } from "../../src/kernel/metrics.ts";
+import { alarms, countRequest, measureAdmission, measureGeneration, observe, registry } from "../../src/kernel/metrics.ts";
 
 /** @param series its name and labels as they are shown; undefined: it is not shown */
 async function shown(series: string): Promise<number | undefined> {
@@ -42,7 +42,8 @@ test("the metrics count each decision of admission by its outcome, and its time"
 test("known errors and alarms are shown from zero, so that the first one is an increase", async () => {
   for (const [code, { status }] of Object.entries(errorTable))
     expect([code, await shown(`weir_requests_total{status="${status}",code="${code}"}`)]).toEqual([code, expect.any(Number)]);
-  expect(await shown('weir_alarms_total{alarm="top_up.unknown"}')).toBe(0);
+  for (const alarm of alarms)
+    expect([alarm, await shown(`weir_alarms_total{alarm="${alarm}"}`)]).toEqual([alarm, expect.any(Number)]);
 });
 
 test("a gauge shows what its part reads at the scrape, and drops values that are gone", async () => {
