@@ -52,7 +52,7 @@ export class OurProcess implements AsyncDisposable {
   }
 
   /** Resolves when the output contains this text. */
-  async says(text: string | RegExp, waitMs = 20_000): Promise<string> {
+  async says(text: string | RegExp, waitMs = 50_000): Promise<string> {
     const has = (): boolean => (typeof text === "string" ? this.#output.includes(text) : text.test(this.#output));
     await until(() => has() || !this.running, waitMs);
     if (!has()) throw new Error(`The process never printed ${String(text)}:\n${this.#output}`);
