@@ -88,7 +88,9 @@ class LoadRun {
   #sendDue(): void {
     const { loop } = this.#plan;
     if (loop.kind !== "open") return;
-    for (let due = this.#dueAt(loop.perSecond); due <= performance.now() && !this.#stopped; due = this.#dueAt(loop.perSecond)) {
+    // None is due at the end itself, however the times are rounded.
+    const before = Math.min(performance.now(), this.#endsAt - 0.001);
+    for (let due = this.#dueAt(loop.perSecond); due <= before && !this.#stopped; due = this.#dueAt(loop.perSecond)) {
       this.#sent++;
       const connection = this.#free.pop() ?? (this.#connections.length < loop.connectionsMax ? this.#connect() : null);
       if (connection === null) this.#waiting.push(due);
