@@ -4,18 +4,18 @@ import { findServers } from "../../scripts/services/find-servers.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
-import type { AdmitRequest, Counters } from "../../src/backing/counters.ts";
+import type { Counters } from "../../src/backing/counters.ts";
 import { monthOf, systemClock } from "../../src/kernel/clock.ts";
-import { newGenerationId, newWorkspaceId } from "../../src/kernel/ids.ts";
+import { newWorkspaceId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { dataFolder } from "../paths.ts";
+import { admitAndRelease, admitRequest, balance } from "./admission.ts";
 import type { Case, Microbenchmark } from "./benchmark.ts";
 
 const counts = [1, 16, 128];
 /** Enough keys that none reaches its limit of requests per minute. */
 const keys = 200;
-const balance = 1_000_000_000_000_000n;
 
 export const admitMany: Microbenchmark = {
   unit: "request",
@@ -43,26 +43,11 @@ async function casesOf(name: string, counters: Counters): Promise<Case[]> {
   const keyMonths = keyIds.map((key) => ({ workspace, key, month, spent: 0n, version: 1n, sequence: 1n }));
   await counters.resolveMany({ resolve: [], accounts: [account], keyMonths });
   let turn = 0;
-  const request = (): AdmitRequest => ({
-    generation: newGenerationId(Date.now()),
-    workspace,
-    key: keyIds[turn++ % keys] ?? "",
-    fingerprint: "00112233445566778899aabbccddeeff",
-    requestsPerMinute: 1_000_000,
-    amount: 1_000n,
-    keyLimit: null,
-    workspaceLimit: null,
-    modelRefusal: null,
-    deadline: null,
-  });
+  const request = () => admitRequest(workspace, keyIds[turn++ % keys] ?? "");
   return counts.map((count) => {
     const call = async () => {
       const requests = Array.from({ length: count }, request);
-      const { replies } = await counters.admitMany({ month, requests });
-      const refused = replies.find(({ outcome }) => outcome !== "admitted");
-      if (refused) throw new Error(`Not admitted: ${refused.outcome}`);
-      const resolve = requests.map(({ generation }) => ({ workspace, generation, as: "settled" as const }));
-      await counters.resolveMany({ resolve, accounts: [], keyMonths: [] });
+      await admitAndRelease(counters, month, requests);
     };
     return { name: `${name}, ${count} a call, and released`, units: count, call };
   });

@@ -6,16 +6,16 @@ import { startRedisCluster } from "../../scripts/services/redis-cluster.ts";
 import type { Server } from "../../scripts/services/server.ts";
 import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
 import { monthOf, systemClock } from "../../src/kernel/clock.ts";
-import { newGenerationId, newWorkspaceId, type WorkspaceId } from "../../src/kernel/ids.ts";
+import { newWorkspaceId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { dataFolder } from "../paths.ts";
 import { usageOf } from "../processes/usage.ts";
+import { admitAndRelease, admitRequest, balance } from "./admission.ts";
 import type { Case, Microbenchmark } from "./benchmark.ts";
 
 const counts = [16, 128];
 const workspaces = 1_000;
-const balance = 1_000_000_000_000_000n;
 const key = "key-1";
 
 export const admitShards: Microbenchmark = {
@@ -51,30 +51,14 @@ async function casesOf(
   }
   const keyMonths = ids.map((workspace) => ({ workspace, key, month, spent: 0n, version: 1n, sequence: 1n }));
   await counters.resolveMany({ resolve: [], accounts: [], keyMonths });
-  const request = (workspace: WorkspaceId) => ({
-    generation: newGenerationId(Date.now()),
-    workspace,
-    key,
-    fingerprint: "00112233445566778899aabbccddeeff",
-    requestsPerMinute: 1_000_000,
-    amount: 1_000n,
-    keyLimit: null,
-    workspaceLimit: null,
-    modelRefusal: null,
-    deadline: null,
-  });
   let turn = 0;
   return counts.map((count) => ({
     name: `${name}, ${count} a message`,
     units: count,
     othersCpuSeconds: () => servers.reduce((sum, { pid }) => sum + usageOf(pid).cpuSeconds, 0),
     async call() {
-      const requests = Array.from({ length: count }, () => request(ids[turn++ % workspaces] ?? ""));
-      const { replies } = await counters.admitMany({ month, requests });
-      const refused = replies.find(({ outcome }) => outcome !== "admitted");
-      if (refused) throw new Error(`Not admitted: ${refused.outcome}`);
-      const resolve = requests.map(({ workspace, generation }) => ({ workspace, generation, as: "settled" as const }));
-      await counters.resolveMany({ resolve, accounts: [], keyMonths: [] });
+      const requests = Array.from({ length: count }, () => admitRequest(ids[turn++ % workspaces] ?? "", key));
+      await admitAndRelease(counters, month, requests);
     },
   }));
 }

@@ -91,9 +91,9 @@ export const eventAgeMsMax = 7 * 86_400_000;
 export const eventDuplicateMs = 120_000;
 export const eventAckMs = 10_000;
 export const eventsUnacknowledgedMax = 20_000;
-/** A stream is divided among so many processes at most. Further ones stand by. */
 /** A consumer that delivers nothing of what it has for this long is created anew. */
 export const eventKeptBackMs = 5_000;
+/** A stream is divided among so many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
 export const eventPullMs = 2_000;
 /** How often a replay is looked at until all is acknowledged again. */
