@@ -1,5 +1,5 @@
 /** A bus that confirms settlements as soon as they are stored, as if metering had booked them. */
-import type { Backlog, Bus, Delivered, Reply, ScatterService, Service, Stream, Topic } from "../../src/backing/bus.ts";
+import type { Backlog, Bus, Delivered, Replay, Reply, ScatterService, Service, Stream, Topic } from "../../src/backing/bus.ts";
 import { encodeSettled } from "../../src/gateway/journal/settlement-codec.ts";
 
 type Listener = (payload: Uint8Array) => void;
@@ -53,8 +53,8 @@ export class ConfirmingBus implements Bus {
     return this.#bus.backlog(stream);
   }
 
-  replay(stream: Stream, sinceMs: number | null, signal: AbortSignal): Promise<void> {
-    return this.#bus.replay(stream, sinceMs, signal);
+  replay(stream: Stream, replay: Replay): Promise<void> {
+    return this.#bus.replay(stream, replay);
   }
 
   broadcast(topic: Topic, payload?: Uint8Array): void {

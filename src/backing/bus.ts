@@ -77,6 +77,14 @@ export interface Backlog {
   messages: number;
 }
 
+export interface Replay {
+  /** Events that were stored at this time or later are delivered, and those that are not acknowledged; null: all. */
+  sinceMs: number | null;
+  /** Gets the events in the order of the stream, one batch at a time. */
+  handler: (events: Delivered[]) => Promise<void>;
+  signal: AbortSignal;
+}
+
 export interface Bus extends AsyncDisposable {
   /**
    * Sends a request to one live server. A server that does not reply for 100 ms gets no further requests until its next
@@ -110,11 +118,11 @@ export interface Bus extends AsyncDisposable {
   consume(stream: Stream, pace: Pace, handler: (events: Delivered[]) => Promise<void>): Promise<AsyncDisposable>;
   backlog(stream: Stream): Promise<Backlog>;
   /**
-   * Delivers again what the stream still has, acknowledged or not, from events that were stored at this time; null: from the first one.
-   * Resolves when all that was stored by now is acknowledged. A bus whose events are in the database itself has nothing to deliver again.
-   * @throws when that is unknown, or `signal` aborts: replay again
+   * Delivers again what the stream still has, beside its consumers. Resolves when the handler had all that was stored by now. A bus whose
+   * events are in the database itself has nothing to deliver again.
+   * @throws when the handler did, events are missing, or `signal` aborts: replay again
    */
-  replay(stream: Stream, sinceMs: number | null, signal: AbortSignal): Promise<void>;
+  replay(stream: Stream, replay: Replay): Promise<void>;
 
   /** To every process that listens, this one included. Lost while the connection is down. */
   broadcast(topic: Topic, payload?: Uint8Array): void;

@@ -96,8 +96,10 @@ export const eventKeptBackMs = 5_000;
 /** A stream is divided among so many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
 export const eventPullMs = 2_000;
-/** How often a replay is looked at until all is acknowledged again. */
-export const eventReplayPollMs = 200;
+/** So many events at once are delivered again. */
+export const eventReplayMax = 256;
+/** NATS forgets a replay that its process left so long ago. */
+export const eventReplayIdleMs = 60_000;
 export const eventRetryMs = 250;
 export const eventRetryMsMax = 5_000;
 /** A consumer whose acknowledged end did not move for this long, although there are events, is created anew. */

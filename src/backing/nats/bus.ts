@@ -3,12 +3,13 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busPayloadBytesMax } from "../limits.ts";
-import type { Backlog, Bus, Delivered, Reply, Service, Stream, ScatterService, Topic } from "../bus.ts";
+import type { Backlog, Bus, Delivered, Replay, Reply, Service, Stream, ScatterService, Topic } from "../bus.ts";
 import type { Pace } from "../pace.ts";
 import { startRequestServer } from "./request-server.ts";
 import { RequestClient } from "./request-client.ts";
 import { ConsumerGroup } from "./events/consumer-group.ts";
 import { EventConsumer } from "./events/event-consumer.ts";
+import { replayEvents } from "./events/event-replay.ts";
 import { EventStream } from "./events/event-stream.ts";
 import { NatsLink } from "./nats-link.ts";
 import { startScatterServer } from "./scatter-server.ts";
@@ -81,8 +82,8 @@ export class DistributedBus implements Bus {
     return { messages: partitions.reduce((sum, { info }) => sum + info.num_pending + info.num_ack_pending, 0) };
   }
 
-  replay(stream: Stream, sinceMs: number | null, signal: AbortSignal): Promise<void> {
-    return this.#stream(stream).replay(sinceMs, signal);
+  replay(stream: Stream, replay: Replay): Promise<void> {
+    return replayEvents(replay, { ...this.#parts, link: this.#events, stream, events: this.#stream(stream) });
   }
 
   broadcast(topic: Topic, payload: Uint8Array = new Uint8Array()): void {

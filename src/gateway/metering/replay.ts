@@ -9,15 +9,16 @@ import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { ledgerReplayLagMs, ledgerReplayMs } from "../limits.ts";
 import type { MaintenanceStore } from "./maintenance-store.ts";
+import { settleEvents, type MeteringParts } from "./worker.ts";
 
-export interface ReplayParts {
-  bus: Pick<Bus, "replay">;
-  maintenance: Pick<MaintenanceStore, "replayDue" | "finishReplay">;
+export interface ReplayParts extends MeteringParts {
+  bus: Bus;
+  maintenance: Pick<MaintenanceStore, "replayDue" | "finishReplay" | "storeDeadLetters">;
   clock: Clock;
   log: Logger;
 }
 
-/** Looks every second until disposed. One process of a fleet does it at a time: two would take the events from each other again. */
+/** Looks every second until disposed. One process of a fleet does it at a time: a second one would only repeat it. */
 export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposable {
   const { clock, log, maintenance } = parts;
   /** When this process last found nothing to do, by its time of day; null: never. */
@@ -29,6 +30,7 @@ export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposab
       if ((await maintenance.replayDue()) !== null) {
         await using held = await parts.lock("weir replays");
         if (held === null) return;
+        // Whoever had the lock before may have done it.
         await replayWhatIsDue(inOrderAt, signal, parts);
       }
       inOrderAt = clock.now();
@@ -43,11 +45,8 @@ export function startReplays(parts: ReplayParts & { lock: Lock }): AsyncDisposab
  * @param inOrderAt when it was last seen; null: not known
  * @throws when it is not done
  */
-export async function replayWhatIsDue(
-  inOrderAt: number | null,
-  signal: AbortSignal,
-  { bus, maintenance, log }: ReplayParts,
-): Promise<void> {
+export async function replayWhatIsDue(inOrderAt: number | null, signal: AbortSignal, parts: ReplayParts): Promise<void> {
+  const { bus, maintenance, log } = parts;
   const due = await maintenance.replayDue();
   if (due === null) return;
   const sinceMs = due.rebuilding.length > 0 || inOrderAt === null ? null : inOrderAt - ledgerReplayLagMs;
@@ -55,7 +54,7 @@ export async function replayWhatIsDue(
     { event: "replay.begun", workspaces: due.rebuilding.length },
     "The database is another server than before: settlements are booked again, each once",
   );
-  await bus.replay("settlements", sinceMs, signal);
+  await bus.replay("settlements", { sinceMs, signal, handler: (events) => settleEvents(events, parts) });
   await maintenance.finishReplay(due);
   log.warn({ event: "replay.finished", workspaces: due.rebuilding.length }, "Settlements were booked again");
 }

@@ -48,16 +48,10 @@ export class EventLog {
     this.#wake();
   }
 
-  /** Delivers acknowledged events again that were stored since then. @returns whether all of them are acknowledged again */
-  replay(since: number): () => boolean {
-    const again = [...this.#acknowledged].filter(({ storedAt }) => storedAt >= since);
-    for (const event of again) {
-      this.#acknowledged.delete(event);
-      this.#events.add(Object.assign(event, { attempt: 0, isDelivered: false }));
-    }
-    this.#wake();
-    const waiting = [...this.#events];
-    return () => waiting.every((event) => !this.#events.has(event));
+  /** Events that were stored since then, and those that are not acknowledged, in their order. */
+  since(time: number): Delivered[] {
+    const known = [...this.#acknowledged].filter(({ storedAt }) => storedAt >= time);
+    return [...known, ...this.#events].toSorted((one, other) => one.storedAt - other.storedAt);
   }
 
   /** Loses the newest events, as after a power cut. @returns their payloads */

@@ -4,6 +4,7 @@ import {
   BusUnavailableError,
   type Bus,
   type Delivered,
+  type Replay,
   type Reply,
   type ScatterService,
   type Service,
@@ -15,7 +16,6 @@ import {
   admissionResendMs,
   busCallMs,
   eventPublishMs,
-  eventReplayPollMs,
   messagesInFlightPerWorker,
   scatterServerMemoryMs,
   workerSilenceMsMax,
@@ -33,6 +33,8 @@ interface NetworkParts {
   chance: Chance;
   conditions: NetworkConditions;
 }
+
+const eventsReplayedAtOnce = 3;
 
 type RequestHandler = (payload: Uint8Array) => Promise<Uint8Array>;
 interface Of<T> {
@@ -73,7 +75,7 @@ export class Network {
         return { [Symbol.asyncDispose]: async () => {} };
       },
       backlog: () => this.#backlog(host),
-      replay: (_, sinceMs) => this.#replay(host, sinceMs),
+      replay: (_, replay) => this.#replay(host, replay),
       broadcast: (topic, payload) => this.#broadcast(host, topic, payload ?? new Uint8Array()),
       listen: (topic, handler) => this.#register(this.#listeners, { host, topic, handler }),
       scatter: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs }),
@@ -169,14 +171,14 @@ export class Network {
     });
   }
 
-  #replay(host: Host, sinceMs: number | null): Promise<void> {
-    if (!host.isConnected) return Promise.reject(new Error("the bus is not connected"));
-    const { scheduler, plan } = this.#parts;
-    const isDone = this.events.replay(sinceMs === null ? -Infinity : sinceMs - plan.startMs);
-    return new Promise((resolve) => {
-      const look = (): void => (host.isConnected && isDone() ? resolve() : void scheduler.plan(eventReplayPollMs, host, look));
-      look();
-    });
+  async #replay(host: Host, { sinceMs, handler }: Replay): Promise<void> {
+    const { scheduler, conditions, plan } = this.#parts;
+    const events = this.events.since(sinceMs === null ? -Infinity : sinceMs - plan.startMs);
+    for (let at = 0; at < events.length; at += eventsReplayedAtOnce) {
+      await new Promise<void>((resolve) => scheduler.plan(conditions.delayMs(), host, resolve));
+      if (!host.isConnected || conditions.isLost()) throw new Error("events of a replay were lost in the simulation");
+      await handler(events.slice(at, at + eventsReplayedAtOnce));
+    }
   }
 
   #broadcast(from: Host, topic: Topic, payload: Uint8Array): void {

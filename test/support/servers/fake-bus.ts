@@ -1,5 +1,5 @@
 /** A bus in memory. A test can make it delay, lose, repeat or resend; by default it delivers everything at once. */
-import type { Backlog, Bus, Delivered, Reply, ScatterService, Service, Stream, Topic } from "../../../src/backing/bus.ts";
+import type { Backlog, Bus, Delivered, Replay, Reply, ScatterService, Service, Stream, Topic } from "../../../src/backing/bus.ts";
 
 type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
 
@@ -101,7 +101,7 @@ export class FakeBus implements Bus {
   /** The times from which events were to be delivered again. */
   readonly replays: (number | null)[] = [];
 
-  async replay(_stream: Stream, sinceMs: number | null): Promise<void> {
+  async replay(_stream: Stream, { sinceMs }: Replay): Promise<void> {
     this.replays.push(sinceMs);
   }
 

@@ -9,6 +9,7 @@ import { eventRetryMs, eventRetryMsMax, eventTrimMs } from "../../limits.ts";
 import type { Delivered, Stream } from "../../bus.ts";
 import { intervalAfter, type Pace } from "../../pace.ts";
 import { ConsumerGroup } from "./consumer-group.ts";
+import { deliveredOf } from "./delivery.ts";
 import { EventPartition } from "./event-partition.ts";
 import { EventStream } from "./event-stream.ts";
 import type { NatsLink } from "../nats-link.ts";
@@ -157,11 +158,4 @@ export class EventConsumer implements AsyncDisposable {
 
 function pauseAfter(failures: number): number {
   return Math.min(eventRetryMs * 2 ** failures, eventRetryMsMax);
-}
-
-/** The reply subject has the attempt: `$JS.ACK.<stream>.<consumer>.<attempt>…`; newer servers insert domain and account before it. */
-function deliveredOf({ data, headers, reply }: Msg): Delivered {
-  const words = (reply ?? "").split(".");
-  const attempt = Number(words[words.length > 9 ? 6 : 4]);
-  return { id: headers?.get("Nats-Msg-Id") ?? "", payload: data, attempt };
 }

@@ -76,28 +76,6 @@ export class EventPartition {
   }
 
   /**
-   * Creates the consumer anew, from the first event that was stored at this time or is not acknowledged, whichever is earlier.
-   * @param sinceMs null: from the first event that is stored
-   */
-  async rewind({ ack_floor }: Pick<ConsumerInfo, "ack_floor">, sinceMs: number | null): Promise<void> {
-    await this.#replace({ ...this.#config(), ...(await this.#startOf(ack_floor.stream_seq + 1, sinceMs)) });
-  }
-
-  async #startOf(unacknowledged: number, sinceMs: number | null): Promise<Partial<ConsumerConfig>> {
-    if (sinceMs === null) return {};
-    const manager = await this.#manager();
-    const { stream } = this.#parts;
-    const since = { deliver_policy: DeliverPolicy.StartTime, opt_start_time: new Date(sinceMs).toISOString() };
-    const { state } = await manager.streams.info(stream);
-    if (unacknowledged > state.last_seq) return since;
-    const oldest = await orWhenMissing(manager.streams.getMessage(stream, { seq: unacknowledged }), () => Promise.resolve(null));
-    // It was another partition's, and is trimmed: this partition's next one has an unknown time.
-    if (oldest === null) return {};
-    if (oldest.time.getTime() >= sinceMs) return since;
-    return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: unacknowledged };
-  }
-
-  /**
    * Another process may delete it a moment before, or create it where it finds none. A cluster answers neither call while it chooses
    * where the consumer is to be.
    */

@@ -9,7 +9,6 @@ import {
   eventAgeMsMax,
   eventDuplicateMs,
   eventPublishMs,
-  eventReplayPollMs,
   eventStreamBytesMax,
   eventStreamPauseMs,
   eventTrimBytes,
@@ -19,9 +18,6 @@ import { EventPartition, partitionOfConsumer } from "./event-partition.ts";
 import { orWhenMissing } from "./when-missing.ts";
 import type { NatsLink } from "../nats-link.ts";
 import { eventSubject, eventSubjects, partitionOfSubject } from "../subjects.ts";
-
-/** Of a replay: how often in a row NATS may not say how far consumers are. */
-const unansweredListsMax = 10;
 
 export interface EventStreamParts {
   link: NatsLink;
@@ -112,34 +108,6 @@ export class EventStream {
     if (known.some(({ partition }) => partition === 0)) return known;
     await this.ensure();
     return [{ partition: 0, info: await new EventPartition({ ...this.#parts, partition: 0 }).info() }, ...known];
-  }
-
-  /**
-   * Creates the consumers of all partitions anew, from the first event that was stored at this time or is not acknowledged, whichever is
-   * earlier, and waits until all that the stream had by then is acknowledged. @param sinceMs null: from the stream's first event
-   * @throws when NATS does not answer, or `signal` aborts
-   */
-  async replay(sinceMs: number | null, signal: AbortSignal): Promise<void> {
-    const manager = await this.#manager();
-    const { stream, clock } = this.#parts;
-    const { state } = await manager.streams.info(stream);
-    const partitions = await this.listPartitions();
-    for (const { partition, info } of partitions) await new EventPartition({ ...this.#parts, partition }).rewind(info, sinceMs);
-    const isDone = ({ info: { ack_floor, num_pending, num_ack_pending } }: KnownPartition): boolean =>
-      ack_floor.stream_seq >= state.last_seq || num_pending + num_ack_pending === 0;
-    const areDone = (known: KnownPartition[]): boolean =>
-      partitions.every(({ partition }) => known.some((one) => one.partition === partition && isDone(one)));
-    for (let failures = 0; ;) {
-      try {
-        if (areDone(await this.listPartitions())) return;
-        failures = 0;
-      } catch (error) {
-        // A cluster does not answer while a consumer that was just created has no leader.
-        if (++failures === unansweredListsMax) throw error;
-      }
-      await sleep(clock, eventReplayPollMs, signal);
-      signal.throwIfAborted();
-    }
   }
 
   /**

@@ -5,8 +5,10 @@ import { AckPolicy, DeliverPolicy, jetstreamManager } from "@nats-io/jetstream";
 import type { Server } from "../../../../scripts/services/server.ts";
 import { EventConsumer } from "../../../../src/backing/nats/events/event-consumer.ts";
 import { EventPartition } from "../../../../src/backing/nats/events/event-partition.ts";
+import { replayEvents } from "../../../../src/backing/nats/events/event-replay.ts";
 import { EventStream } from "../../../../src/backing/nats/events/event-stream.ts";
 import { NatsLink } from "../../../../src/backing/nats/nats-link.ts";
+import { eventReplayMax } from "../../../../src/backing/limits.ts";
 import { systemClock } from "../../../../src/kernel/clock.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";
 import { Secret } from "../../../../src/kernel/secret.ts";
@@ -92,24 +94,39 @@ describe.skipIf(serversMissing)("the stream of events in JetStream", () => {
     await stream.publish("late-of-another", payload, 1);
     await consume([...(await publish(3, "late")), "late-of-another"]);
     await until(async () => (await first.info()).ack_floor.stream_seq === 7);
-    const replayed = async (sinceMs: number | null): Promise<string[]> => {
-      const seen: string[] = [];
-      await using _consumer = new EventConsumer({
-        link,
-        clock: systemClock,
-        log: silentLog,
-        stream: "settlements",
-        pace: { messagesMax: 10 },
-        handler: async (events) => void seen.push(...events.map(({ id }) => id)),
-      });
-      await stream.replay(sinceMs, new AbortController().signal);
-      return [...new Set(seen)].toSorted();
-    };
-    expect(await replayed(since)).toEqual(["late-0", "late-1", "late-2", "late-of-another"]);
+    expect(await replayed(since)).toEqual(["late-of-another", "late-0", "late-1", "late-2"]);
     expect(await replayed(null)).toHaveLength(7);
+    expect(await replayed(Date.now() + 60_000)).toEqual([]);
     await publish(2, "open");
     expect(await replayed(Date.now() + 60_000)).toEqual(["open-0", "open-1"]);
+    expect((await first.info()).num_pending).toBe(2);
   });
+
+  test("a replay delivers more than one batch, and leaves no consumer behind", async () => {
+    const manager = await jetstreamManager(link.connection);
+    await Promise.all(Array.from({ length: eventReplayMax + 1 }, (_, index) => stream.publish(`of-many-${index}`, payload)));
+    expect(await replayed(null)).toHaveLength(eventReplayMax + 1);
+    expect((await manager.consumers.list("settlements").next()).map(({ name }) => name)).toEqual(["worker"]);
+  });
+
+  test("a replay fails when its handler does", async () => {
+    await publish(1, "open");
+    const handler = (): Promise<void> => Promise.reject(new Error("the database is away"));
+    const { signal } = new AbortController();
+    const replay = replayEvents(
+      { sinceMs: null, handler, signal },
+      { link, clock: systemClock, stream: "settlements", events: stream },
+    );
+    await expect(replay).rejects.toThrow("the database is away");
+  });
+
+  async function replayed(sinceMs: number | null): Promise<string[]> {
+    const seen: string[] = [];
+    const handler = async (events: { id: string }[]): Promise<void> => void seen.push(...events.map(({ id }) => id));
+    const { signal } = new AbortController();
+    await replayEvents({ sinceMs, handler, signal }, { link, clock: systemClock, stream: "settlements", events: stream });
+    return seen;
+  }
 
   test("a consumer that is made anew delivers what was not acknowledged", async () => {
     await consume(await publish(4, "done"));
