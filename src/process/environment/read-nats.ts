@@ -1,11 +1,12 @@
 /** Reads the variables of NATS. */
 import { Secret } from "../../kernel/secret.ts";
-import { addressProblem, natsServers, readNatsAddress } from "../../kernel/server-address.ts";
+import { natsServers, readNatsAddress } from "../../backing/nats/nats-address.ts";
+import { addressProblem } from "../../kernel/server-address.ts";
 import { ConfigError, integer, type Environment } from "../variables.ts";
 import { secretText } from "./secret-variables.ts";
 
 export interface NatsConfig {
-  /** One or more servers of a cluster: kernel/server-address.ts. */
+  /** One or more servers of a cluster: backing/nats/nats-address.ts. */
   natsUrl: Secret;
   /** On how many of them each settlement is stored. */
   natsReplicas: number;
