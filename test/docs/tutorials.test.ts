@@ -1,0 +1,103 @@
+/** Each tutorial, typed as it is printed: its commands succeed and print what the page shows. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { osvRecord } from "../support/security/advisories.ts";
+import { zipOf } from "../support/security/archives.ts";
+import { Fleet, operatorToken } from "../support/servers/fleet.ts";
+import { bun, repository } from "../support/processes/process.ts";
+import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
+import { readPage, readPages, type Block } from "./pages.ts";
+import { differenceFrom } from "./printed-output.ts";
+import { TypingShell } from "./typing-shell.ts";
+
+const curl = Bun.which("curl");
+const waitMs = 60_000;
+const documented = "http://127.0.0.1:8080";
+const download = "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip";
+
+let folder: TemporaryFolder;
+let fleet: Fleet;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await programs(join(folder.path, "bin"));
+  fleet = await Fleet.start({ services: null });
+}, waitMs);
+afterAll(async () => {
+  await fleet[Symbol.asyncDispose]();
+  await folder[Symbol.asyncDispose]();
+});
+
+/** A `curl` that has the download, and an `npm` that runs scripts at once: how npm starts them, test/scripts/bootstrap.test.ts tests. */
+async function programs(bin: string): Promise<void> {
+  await mkdir(bin);
+  const archive = join(bin, "all.zip");
+  const records = [advisory("PYSEC-2026-1", "django", "3.2.16"), advisory("PYSEC-2026-2", "jinja2", "2.11.3")];
+  await writeFile(archive, zipOf(records));
+  await program(join(bin, "curl"), `for word; do [ "$word" = ${download} ] && exec cat ${archive}; done\nexec ${curl} "$@"`);
+  await program(join(bin, "npm"), `shift 4\nexec ${bun} ${join(repository, "scripts/weir.ts")} "$@"`);
+}
+
+function advisory(id: string, name: string, fixed: string): { name: string; text: string } {
+  const ranges = [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed }] }];
+  return { name: `${id}.json`, text: JSON.stringify(osvRecord(id, { affected: [{ package: { ecosystem: "PyPI", name }, ranges }] })) };
+}
+
+async function program(path: string, script: string): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+}
+
+/** Follows a page from its first block to its last. */
+async function follow(blocks: Block[]): Promise<void> {
+  const { path } = folder;
+  const environment = { PATH: `${join(path, "bin")}:${process.env["PATH"]}`, HOME: path, WEIR_URL: fleet.url(), DATA_DIR: fleet.dataDir };
+  await using shell = new TypingShell({ folder: path, environment: { ...environment, WEIR_TOKEN: operatorToken } });
+  let seen = (await fleet.gateways[0]?.process.says("platform-mcp-")) ?? "";
+  for (const [index, block] of blocks.entries()) {
+    const { language, text, before } = block;
+    const [, file] = /^\/\/ (\S+)\n/.exec(text) ?? [];
+    if (language === "js" && file !== undefined) await writeFile(join(await shell.type("pwd"), file), text);
+    if (language !== "sh") continue;
+    const next = blocks[index + 1];
+    const printed = next?.language === "" ? next.text.replaceAll(documented, fleet.url()) : "…";
+    if (text.trim() === "npm start") {
+      expect(differenceFrom(`…${printed}…`, seen)).toBeNull();
+      continue;
+    }
+    const difference = { is: "" as string | null };
+    const typed = async (): Promise<boolean> => {
+      const output = await shell.type(filled(text, seen).replaceAll(documented, fleet.url()));
+      seen += output;
+      difference.is = differenceFrom(printed, output);
+      if (difference.is !== null && !/\brepeat\b/i.test(before)) throw new Error(`${block.at}: ${difference.is} in\n${output}`);
+      return difference.is === null;
+    };
+    await until(typed, waitMs / 2);
+  }
+}
+
+/** Gives a value that the page cuts off, as in `export KEY=platform-api-…`, the newest one that was printed. */
+function filled(text: string, seen: string): string {
+  return text.replace(/^(export \w+=)([a-z_-]+)…$/gm, (_, name: string, start: string) => {
+    const value = [...seen.matchAll(new RegExp(`${start}[0-9a-z]{26,}`, "g"))].at(-1)?.[0];
+    if (value === undefined) throw new Error(`Nothing that was printed begins with ${start}`);
+    return `${name}${value}`;
+  });
+}
+
+const tutorials = ["tutorials/first-request.md", "tutorials/first-findings.md", "tutorials/first-sync.md"];
+
+test.skipIf(curl === null).each(tutorials)(
+  "%s leads where it says",
+  async (path) => {
+    await follow(readPage(path).blocks);
+  },
+  2 * waitMs,
+);
+
+test("every tutorial is followed", () => {
+  const pages = readPages().filter(({ path }) => path.startsWith("tutorials/"));
+  expect(pages.map(({ path }) => path)).toEqual(tutorials.toSorted());
+});
