@@ -39,8 +39,9 @@ export function blocksOf(path: string, text: string): Block[] {
   const lines = text.split("\n");
   const blocks: Block[] = [];
   for (let number = 0; number < lines.length; number++) {
-    const [, indent = "", language = "", info = ""] = /^( *)```(\S*) *(.*)$/.exec(lines[number] ?? "") ?? [null];
-    if (!lines[number]?.trimStart().startsWith("```")) continue;
+    const fence = /^( *)```(\S*) *(.*)$/.exec(lines[number] ?? "");
+    if (fence === null) continue;
+    const [, indent = "", language = "", info = ""] = fence;
     const end = lines.findIndex((line, at) => at > number && line.trim() === "```");
     const inside = lines.slice(number + 1, end === -1 ? undefined : end).map((line) => line.slice(indent.length));
     const before = lines.slice(0, number).findLast((line) => line.trim() !== "") ?? "";

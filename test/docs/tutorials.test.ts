@@ -41,7 +41,10 @@ async function programs(bin: string): Promise<void> {
 
 function advisory(id: string, name: string, fixed: string): { name: string; text: string } {
   const ranges = [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed }] }];
-  return { name: `${id}.json`, text: JSON.stringify(osvRecord(id, { affected: [{ package: { ecosystem: "PyPI", name }, ranges }] })) };
+  return {
+    name: `${id}.json`,
+    text: JSON.stringify(osvRecord(id, { affected: [{ package: { ecosystem: "PyPI", name }, ranges }] })),
+  };
 }
 
 async function program(path: string, script: string): Promise<void> {
@@ -52,7 +55,12 @@ async function program(path: string, script: string): Promise<void> {
 /** Follows a page from its first block to its last. */
 async function follow(blocks: Block[]): Promise<void> {
   const { path } = folder;
-  const environment = { PATH: `${join(path, "bin")}:${process.env["PATH"]}`, HOME: path, WEIR_URL: fleet.url(), DATA_DIR: fleet.dataDir };
+  const environment = {
+    PATH: `${join(path, "bin")}:${process.env["PATH"]}`,
+    HOME: path,
+    WEIR_URL: fleet.url(),
+    DATA_DIR: fleet.dataDir,
+  };
   await using shell = new TypingShell({ folder: path, environment: { ...environment, WEIR_TOKEN: operatorToken } });
   let seen = (await fleet.gateways[0]?.process.says("platform-mcp-")) ?? "";
   for (const [index, block] of blocks.entries()) {

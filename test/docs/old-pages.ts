@@ -1,0 +1,25 @@
+/**
+ * Pages of before the four kinds, which stand directly in docs/ (or in docs/tools/). They are not held to the rules of pages yet. A page
+ * that moves into docs/reference, docs/explanation or docs/internals leaves this list; when the list is empty, this file goes.
+ */
+export const oldPages: ReadonlySet<string> = new Set([
+  "alerts.md",
+  "connectors.md",
+  "console.md",
+  "control-api.md",
+  "deploy.md",
+  "errors.md",
+  "inference.md",
+  "limits.md",
+  "metrics.md",
+  "operations.md",
+  "performance.md",
+  "reliability.md",
+  "tools.md",
+  "tools/command-line.md",
+  "tools/repositories.md",
+  "top-up.md",
+]);
+
+/** Pages about flags that are still being made: they are held to the rules as soon as the command line has the flag. */
+export const pagesToCome: Readonly<Record<string, string>> = { "how-to/gate-ci-on-findings.md": "fail-on" };

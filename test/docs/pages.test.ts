@@ -1,0 +1,137 @@
+/** What holds for every page of docs/: its opening, its length, its links and its blocks of code. */
+import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { verbs } from "../../scripts/weir/verbs.ts";
+import { checks, pythonProblems, reasonOf } from "./block-checks.ts";
+import { oldPages, pagesToCome } from "./old-pages.ts";
+import { blocksOf, docs, readPages, type Block, type Page } from "./pages.ts";
+
+const all = readPages();
+const pages = all.filter(({ path }) => !oldPages.has(path));
+
+/** Words of all pages of a folder together, as `wc -w` counts them. */
+const budgets: Record<string, number> = { "": 400, tutorials: 2_000, "how-to": 5_500, reference: 12_100, explanation: 5_000 };
+const wordsMax = 25_000;
+/** Evidence of tests and constants of the code: for those who change Weir, and without a budget. */
+const withoutBudget = "internals";
+
+const folderOf = ({ path }: Page): string => (path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
+const wordsIn = (some: Page[]): number => some.reduce((sum, { text }) => sum + text.split(/\s+/).filter(Boolean).length, 0);
+
+describe("every page", () => {
+  test("is in a folder of its kind, or is an old page", () => {
+    const kinds = new Set([...Object.keys(budgets), withoutBudget]);
+    const isLost = (page: Page): boolean => !kinds.has(folderOf(page)) || (folderOf(page) === "" && page.path !== "README.md");
+    expect(pages.filter(isLost).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("opens with a paragraph `For whom: what it is for`", () => {
+    const opening = /^# .+\n\nFor [^:\n]+(?:\n[^:\n]+)*: \S/;
+    expect(pages.filter(({ text }) => !opening.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  test("is found from docs/README.md", () => {
+    const index = all.find(({ path }) => path === "README.md")?.text ?? "";
+    const found = new Set([...index.matchAll(/\]\(([^)#]+)/g)].map(([, target]) => target));
+    const lost = pages.filter((page) => page.path !== "README.md" && folderOf(page) !== withoutBudget && !found.has(page.path));
+    expect(lost.map(({ path }) => path)).toEqual([]);
+  });
+
+  test("has links that lead somewhere", () => {
+    const broken = all.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+        .map(([, target = ""]) => target)
+        .filter((target) => !/^[a-z]+:/.test(target) && !isThere(path, target))
+        .map((target) => `docs/${path}: ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
+describe("the length of pages", () => {
+  test.each(Object.entries(budgets))("of docs/%s is within its budget of %d words", (folder, words) => {
+    expect(wordsIn(pages.filter((page) => folderOf(page) === folder))).toBeLessThanOrEqual(words);
+  });
+
+  test("is 25,000 words at most, without internals", () => {
+    expect(wordsIn(pages.filter((page) => folderOf(page) !== withoutBudget))).toBeLessThanOrEqual(wordsMax);
+    expect(Object.values(budgets).reduce((sum, words) => sum + words, 0)).toBeLessThanOrEqual(wordsMax);
+  });
+});
+
+describe("every block of code", () => {
+  test("is checked as its language wants, or says why not", () => {
+    const ready = pages.filter(({ path }) => pagesToCome[path] === undefined || hasFlag(pagesToCome[path]));
+    expect(ready.flatMap((page) => page.blocks.flatMap((block, index) => problems(page, block, page.blocks[index - 1])))).toEqual(
+      [],
+    );
+  });
+
+  const python = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === "python"));
+  test.skipIf(Bun.which("python3") === null)("of Python is parsed where python3 is on PATH", () => {
+    expect(pythonProblems(python)).toEqual([]);
+  });
+});
+
+describe("the checks find", () => {
+  const mistakes: [string, string, string][] = [
+    ["a verb that does not exist", "sh", "npm run -s weir -- key make --workspace w"],
+    ["a flag that does not exist", "sh", "weir key create --workspace w --lmit 5"],
+    ["a flag that is missing", "sh", "weir credit add --workspace w"],
+    ["a script that does not exist", "sh", "npm run strat"],
+    ["a program that nobody knows", "sh", "crul http://127.0.0.1:8080/ready"],
+    ["a path that is not served", "sh", "curl http://127.0.0.1:8080/gpt/v1/modles"],
+    ["a body that is no JSON", "sh", `curl http://127.0.0.1:8080/gpt/v1/models -d '{"a":}'`],
+    ["a variable that Weir does not read", "sh", "PROT=9 npm start"],
+    ["a quote that is open", "sh", "echo 'one"],
+    ["a command inside another", "sh", 'echo "$(weir key lst)"'],
+    ["JSON with a comma too much", "json", "[1,]"],
+    ["a field that a provider does not have", "json schema=provider", '{"id":"x","kee":1}'],
+    ["TypeScript that does not parse", "ts", "const a: = 1;"],
+    ["YAML that does not parse", "yaml", "a: [1"],
+    ["a command in YAML", "yaml", "script:\n  - weir key lst"],
+    ["an unknown variable in a file of variables", "env", "PROT=9"],
+    ["a language without a check", "rust", "fn main() {}"],
+    ["a reason that says nothing", "nginx unchecked: no", "server {}"],
+  ];
+
+  test.each(mistakes)("%s", (_, fence, text) => {
+    const page = { path: "x.md", text: "", blocks: blocksOf("x.md", `\`\`\`${fence}\n${text}\n\`\`\`\n`) };
+    expect(page.blocks.flatMap((block) => problems(page, block, undefined))).not.toEqual([]);
+  });
+
+  test.skipIf(Bun.which("python3") === null)("Python that does not parse", () => {
+    expect(pythonProblems(blocksOf("x.md", "```python\nif:\n```\n"))).not.toEqual([]);
+  });
+});
+
+/** One line for each problem of a block. Output has no language and follows commands; those of tutorials are compared with the real one. */
+function problems(page: Page, block: Block, previous: Block | undefined): string[] {
+  const { language, at } = block;
+  if (reasonOf(block) !== null) return [];
+  if (language === "" && previous?.language === "sh") return [];
+  const check = checks[language];
+  if (check === undefined)
+    return [`${at}: no check for "${language}": write \`\`\`${language || "text"} unchecked: and the reason`];
+  return check(block, page).map((problem) => `${at}: ${problem}`);
+}
+
+function hasFlag(name: string): boolean {
+  return verbs.some(({ flags }) => flags.some((flag) => flag.name === name));
+}
+
+function isThere(path: string, target: string): boolean {
+  const [file = "", anchor] = target.split("#");
+  const whole = file === "" ? join(docs, path) : join(docs, dirname(path), file);
+  if (!existsSync(whole)) return false;
+  if (anchor === undefined || !whole.endsWith(".md")) return true;
+  const page = all.find((one) => join(docs, one.path) === whole);
+  return page === undefined || headingsOf(page).has(anchor);
+}
+
+/** Anchors as GitHub makes them. */
+function headingsOf({ text }: Page): Set<string> {
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading.toLowerCase());
+  return new Set(headings.map((heading) => heading.replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")));
+}
