@@ -10,6 +10,7 @@ export const oldPages: ReadonlySet<string> = new Set([
   "deploy.md",
   "errors.md",
   "inference.md",
+  "large-fleets.md",
   "limits.md",
   "metrics.md",
   "operations.md",

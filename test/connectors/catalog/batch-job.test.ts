@@ -1,29 +1,32 @@
-/** The batch jobs of docs/connectors.md, word for word: a full load, then the changes, across restarts of the service. */
+/** The batch jobs of the docs, word for word: a full load, then the changes, across restarts of the service. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fleet } from "../../support/servers/fleet.ts";
-import { bun, OurProcess, repository } from "../../support/processes/process.ts";
+import { OurProcess, repository } from "../../support/processes/process.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { CatalogCopy } from "./catalog-copy.ts";
 import { bareConnector } from "./sample.ts";
 import { connectorCount } from "../../support/connector-count.ts";
 
-const docs = readFileSync(join(repository, "docs/connectors.md"), "utf8");
-
-function exampleIn(language: string, first: string): string {
-  const example = docs.split("```").find((part) => part.startsWith(`${language}\n${first}`));
-  if (example === undefined) throw new Error(`docs/connectors.md has no example that begins with "${first}"`);
+function exampleIn(page: string, language: string, first: string): string {
+  const blocks = readFileSync(join(repository, page), "utf8").split("```");
+  const example = blocks.find((part) => part.startsWith(`${language}\n${first}`));
+  if (example === undefined) throw new Error(`${page} has no example that begins with "${first}"`);
   return example.slice(language.length + 1);
 }
 
 const python = Bun.which("python3");
 const jobs = [
-  { name: "TypeScript", program: bun, file: "sync-connectors.ts", text: exampleIn("ts", "// sync-connectors.ts") },
+  {
+    program: "node",
+    file: "sync-connectors.mjs",
+    text: exampleIn("docs/tutorials/first-sync.md", "js", "// sync-connectors.mjs"),
+  },
   ...(python === null
     ? []
-    : [{ name: "Python", program: python, file: "sync_connectors.py", text: exampleIn("python", "# sync_connectors.py") }]),
+    : [{ program: python, file: "sync_connectors.py", text: exampleIn("docs/connectors.md", "python", "# sync_connectors.py") }]),
 ];
 
 test("a job written from the docs loads everything, and later catches up with only the changes", async () => {
