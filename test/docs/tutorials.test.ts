@@ -52,38 +52,58 @@ async function program(path: string, script: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-/** Follows a page from its first block to its last. */
+/** Follows a page from its first block to its last. @throws Error at the first command whose output is not the printed one */
 async function follow(blocks: Block[]): Promise<void> {
+  await using shell = openShell();
+  let seen = (await fleet.gateways[0]?.process.says("platform-mcp-")) ?? "";
+  for (const [index, block] of blocks.entries()) {
+    if (block.language === "js") await save(block, shell);
+    if (block.language !== "sh") continue;
+    const next = blocks[index + 1];
+    const printed = next?.language === "" ? here(next.text) : "…";
+    if (block.text === "npm start\n") expect(differenceFrom(`…${printed}…`, seen)).toBeNull();
+    else seen += await typed({ block, commands: here(filled(block.text, seen)), printed }, shell);
+  }
+}
+
+function openShell(): TypingShell {
   const { path } = folder;
   const environment = {
     PATH: `${join(path, "bin")}:${process.env["PATH"]}`,
     HOME: path,
     WEIR_URL: fleet.url(),
     DATA_DIR: fleet.dataDir,
+    WEIR_TOKEN: operatorToken,
   };
-  await using shell = new TypingShell({ folder: path, environment: { ...environment, WEIR_TOKEN: operatorToken } });
-  let seen = (await fleet.gateways[0]?.process.says("platform-mcp-")) ?? "";
-  for (const [index, block] of blocks.entries()) {
-    const { language, text, before } = block;
-    const [, file] = /^\/\/ (\S+)\n/.exec(text) ?? [];
-    if (language === "js" && file !== undefined) await writeFile(join(await shell.type("pwd"), file), text);
-    if (language !== "sh") continue;
-    const next = blocks[index + 1];
-    const printed = next?.language === "" ? next.text.replaceAll(documented, fleet.url()) : "…";
-    if (text.trim() === "npm start") {
-      expect(differenceFrom(`…${printed}…`, seen)).toBeNull();
-      continue;
-    }
-    const difference = { is: "" as string | null };
-    const typed = async (): Promise<boolean> => {
-      const output = await shell.type(filled(text, seen).replaceAll(documented, fleet.url()));
-      seen += output;
-      difference.is = differenceFrom(printed, output);
-      if (difference.is !== null && !/\brepeat\b/i.test(before)) throw new Error(`${block.at}: ${difference.is} in\n${output}`);
-      return difference.is === null;
-    };
-    await until(typed, waitMs / 2);
-  }
+  return new TypingShell({ folder: path, environment });
+}
+
+/** The address of the test's service in place of the usual one. */
+function here(text: string): string {
+  return text.replaceAll(documented, fleet.url());
+}
+
+/** Saves a program that names its file in its first line, where the shell is. */
+async function save({ text, at }: Block, shell: TypingShell): Promise<void> {
+  const [, file] = /^\/\/ (\S+)\n/.exec(text) ?? [];
+  if (file === undefined) throw new Error(`${at}: the first line does not name the file`);
+  await writeFile(join(await shell.type("pwd"), file), text);
+}
+
+interface Step {
+  block: Block;
+  commands: string;
+  printed: string;
+}
+
+/** Types commands, again and again where the page says so. @returns their output */
+async function typed({ block: { at, before }, commands, printed }: Step, shell: TypingShell): Promise<string> {
+  const output = await shell.type(commands);
+  const difference = differenceFrom(printed, output);
+  if (difference === null) return output;
+  if (!/\brepeat\b/i.test(before)) throw new Error(`${at}: ${difference} in\n${output}`);
+  await until(async () => differenceFrom(printed, await shell.type(commands)) === null, waitMs / 2);
+  return output;
 }
 
 /** Gives a value that the page cuts off, as in `export KEY=platform-api-…`, the newest one that was printed. */
