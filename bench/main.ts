@@ -11,6 +11,7 @@ import { runConsole } from "./parts/console.ts";
 import { runEmbeddings } from "./parts/embeddings.ts";
 import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
+import { runHosts } from "./parts/hosts.ts";
 import { runHotPath, sliceSeconds } from "./parts/hot-path.ts";
 import { runLists } from "./parts/lists.ts";
 import { runLog } from "./parts/log.ts";
@@ -39,12 +40,13 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   log                first pages of the log among 20 million generations, without other servers than PostgreSQL
   usage              questions about usage over 10 million generations, without other servers than PostgreSQL
   metering           settlements of one and of two metering processes, from a full stream; printed, in no report
+  hosts              gateways and workers on two hosts with 0, 1 and 20 ms between them, as root; printed, in no report
   console            every page of the Console as each role, and requests while twenty people click
   without a part     all of them, one after the other
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
   --seconds S        the measured time of each load: hot-path 0.8 in each of three sweeps a round,
-                     features, fleet and embeddings 3, bodies and catalog 5, console 8, soak 60
+                     features, fleet, hosts and embeddings 3, bodies and catalog 5, console 8, soak 60
   --seed N           the calls of lists, log and usage (default: a new seed, which is printed)
 
 npm run bench -- micro [NAME]        the cost of single functions; see bench/micro
@@ -102,6 +104,11 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   },
   async metering(options) {
     await runMetering(options);
+  },
+  async hosts(options, facts) {
+    const found = await runHosts({ ...options, seconds: options.seconds ?? 3 });
+    if ("leftOut" in found) facts.leftOut.push(found.leftOut);
+    else facts.hosts = found;
   },
   async console(options, facts) {
     facts.console = await runConsole({ ...options, seconds: options.seconds ?? 8 });

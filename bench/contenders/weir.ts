@@ -160,7 +160,8 @@ export async function environmentOf(
   };
 }
 
-async function writeCatalog(folder: string, { port }: Provider): Promise<string> {
+/** @returns the folder, with the models of the provider */
+export async function writeCatalog(folder: string, { port }: Pick<Provider, "port">): Promise<string> {
   const models = [instantModel, pacedModel].map((upstream_model) => ({
     id: modelId(upstream_model),
     name: upstream_model,

@@ -12,6 +12,7 @@ import type { ConsoleTimes } from "../parts/console.ts";
 import type { Embeddings } from "../parts/embeddings.ts";
 import type { Features } from "../parts/features.ts";
 import type { Fleet } from "../parts/fleet.ts";
+import type { Hosts } from "../parts/hosts.ts";
 import type { HotPath } from "../parts/hot-path.ts";
 import type { Lists } from "../parts/lists.ts";
 import type { Log } from "../parts/log.ts";
@@ -40,6 +41,7 @@ export interface Facts {
   catalog?: Catalog;
   lists?: Lists;
   log?: Log;
+  hosts?: Hosts;
   usage?: Usage;
   console?: ConsoleTimes;
   micro?: MicroResult[];

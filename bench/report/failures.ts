@@ -11,6 +11,7 @@ export function failuresOf({
   embeddings,
   features,
   fleet,
+  hosts,
   streams,
   soak,
   catalog,
@@ -23,6 +24,7 @@ export function failuresOf({
     ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
     ["embeddings", embeddings?.measurements.filter(isWeir) ?? []],
     ["features", features?.measurements ?? []],
+    ["hosts", hosts?.measurements.map(({ measurement }) => measurement) ?? []],
     ["fleet", fleet?.measurements.map(({ measurement }) => measurement) ?? []],
   ];
   const failed = measured.flatMap(([part, all]) =>
