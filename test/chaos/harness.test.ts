@@ -131,7 +131,7 @@ describe("the fault plan of a seed", () => {
 });
 
 describe("the fault plan for clusters", () => {
-  test("one server of a cluster is disturbed at a time, and the network never", () => {
+  test("one server of a cluster is disturbed at a time, no proxy is needed, and every process loses its network", () => {
     const clusters = {
       redis: ["redis-1", "redis-2"],
       nats: ["nats-1", "nats-2"],
@@ -144,6 +144,8 @@ describe("the fault plan for clusters", () => {
     const names = episodes.map((faults) => faults.map(describeFault).join(" and "));
     for (const name of names) expect(name).not.toMatch(/redis-\d.*redis-\d|nats-\d.*nats-\d|from/);
     expect(names).toContain("kill postgres-primary");
+    for (const who of ["gateway-1", "worker-3", "metering-2"])
+      expect(names.some((name) => name.includes(`unplug ${who} for`))).toBe(true);
     expect(names.some((name) => name.includes("failover redis-2"))).toBe(true);
     expect(names.some((name) => name.includes(" and "))).toBe(true);
   });

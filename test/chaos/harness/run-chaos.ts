@@ -56,7 +56,7 @@ const steadyMsMax = 10_000;
 
 export async function runChaos(plan: RunPlan): Promise<RunResult> {
   await using testbed = await openTestbed(plan);
-  const skipped = testbed.disk.problem === null ? [] : [`full disk: ${testbed.disk.problem}`];
+  const skipped = missingOf(testbed).map(({ kind, problem }) => `${kind}: ${problem}`);
   const customers = await makeCustomers(testbed);
   const startedAt = Date.now();
   plan.say(`ready: ${testbed.parts.size} processes of Weir, data in ${testbed.folder}`);
@@ -97,7 +97,7 @@ async function injectFaults({
   const problems: string[] = [];
   await steadySince(traffic, testbed, Date.now());
   const { seed, longestFaultMs, say } = plan;
-  const without: Fault["kind"][] = testbed.disk.problem === null ? [] : ["full-disk"];
+  const without = missingOf(testbed).map(({ kind }) => kind);
   const recoveries: RunResult["recoveries"] = [];
   const endsAt = Date.now() + plan.seconds * 1_000;
   const clusters = plan.clusters === true ? targetsOf(testbed) : null;
@@ -119,6 +119,15 @@ async function injectFaults({
     say(`${namesOf(episode)}: first ${seconds(recovery.firstMs)}, steady ${seconds(recovery.steadyMs)}`);
   }
   return { recoveries, problems };
+}
+
+/** The faults that this machine cannot inject. */
+function missingOf({ disk, network }: Testbed): { kind: Fault["kind"]; problem: string }[] {
+  const needed = { "full-disk": disk.problem, unplug: network.problem } as const;
+  return (["full-disk", "unplug"] as const).flatMap((kind) => {
+    const problem = needed[kind];
+    return problem === null ? [] : [{ kind, problem }];
+  });
 }
 
 function targetsOf({ engines: { redis, nats, postgres } }: Testbed): ClusterTargets {

@@ -15,6 +15,8 @@ export type Fault =
   | { kind: "truncate"; who: string | null; server: ServerName; bytes: number; ms: number }
   /** A server of a cluster is cut off from the others, but not from its clients. */
   | { kind: "isolate"; who: string; ms: number }
+  /** A process of Weir loses its whole network, as a host of its own would. */
+  | { kind: "unplug"; who: string; ms: number }
   /** CLUSTER FAILOVER. */
   | { kind: "failover"; who: string }
   /** FLUSHALL. */

@@ -31,6 +31,11 @@ const injectors: { [K in Fault["kind"]]: Injector<K> } = {
     signalTree(pid, "SIGCONT");
   },
   isolate: async ({ who, ms }, testbed) => engineOf(who, testbed)?.isolate(who, ms),
+  async unplug({ who, ms }, { network }) {
+    const connectAgain = network.cut(who);
+    await pause(ms);
+    connectAgain();
+  },
   failover: ({ who }, { engines }) => engines.redis.failover(who),
   stop: ({ who }, testbed) => endPart(who, "SIGTERM", testbed),
   cut: (fault, testbed) => degradeLink(fault, { kind: "cut" }, testbed),

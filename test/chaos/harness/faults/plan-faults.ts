@@ -60,8 +60,9 @@ function clusterFaults(fleet: FleetSize, { redis, nats, isolated, postgres }: Cl
   const partitions = isolated.map((who): FaultMaker => (chance) => ({ kind: "isolate", who, ms: outlasting(chance) }));
   const promotions = redis.map((who): FaultMaker => () => ({ kind: "failover", who }));
   const deaths = [...redis, ...nats, ...postgres].map((who): FaultMaker => () => ({ kind: "kill", who }));
+  const unplugs = partNames(fleet).map((who): FaultMaker => (chance) => ({ kind: "unplug", who, ms: outlasting(chance) }));
   const servers = [...deaths, ...silences, ...partitions, ...promotions];
-  return [...servers, ...partFaults(fleet), ...otherFaults, ...otherFaults];
+  return [...servers, ...unplugs, ...partFaults(fleet), ...otherFaults, ...otherFaults];
 }
 
 /** A cluster outlives the loss of one of its servers at a time. */

@@ -6,6 +6,8 @@ export interface FleetProcessPlan {
   /** Such as `gateway-1`. */
   name: string;
   arguments: string[];
+  /** The words before the command. */
+  prefix: string[];
   environment: Record<string, string>;
   /** The folder of the code that it starts from, until `upgrade`. Default: this repository. */
   former?: string | undefined;
@@ -63,7 +65,7 @@ export class FleetProcess implements AsyncDisposable {
 
   #start(): OurProcess {
     this.#starts++;
-    const [program = bun, ...words] = [...killWithParent("SIGKILL"), bun, ...this.plan.arguments];
+    const [program = bun, ...words] = [...this.plan.prefix, ...killWithParent("SIGKILL"), bun, ...this.plan.arguments];
     const code = this.#former === undefined ? {} : { cwd: this.#former };
     const process = new OurProcess({ program, arguments: words, environment: this.plan.environment, ...code });
     void process.exited.then((code) => this.#ended(process, code));

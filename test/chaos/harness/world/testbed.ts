@@ -14,6 +14,7 @@ import { Disk } from "./disk.ts";
 import { openEngines, urlsOf, type Engines } from "./engines/open-engines.ts";
 import { FleetProcess } from "./fleet-process.ts";
 import { Links } from "./links.ts";
+import { ProcessNetwork } from "./process-network.ts";
 import { Provider } from "./provider.ts";
 
 export const operatorToken = "operator-token-of-a-chaos-run-of-32-characters";
@@ -44,6 +45,8 @@ export interface Testbed extends AsyncDisposable {
   /** null: clusters are reached directly, since their servers tell clients the addresses of each other. */
   links: Links | null;
   disk: Disk;
+  /** Of each process of Weir. */
+  network: ProcessNetwork;
   size: FleetSize;
   gateways: { url: string; part: FleetProcess }[];
   /** All processes of Weir, by name. */
@@ -66,6 +69,7 @@ export async function openTestbed({ servers, logLevel, environment, former, clus
   const stripe = stack.use(new StripeStub());
   const links = areClusters ? null : stack.use(new Links(urlsOf(engines)));
   const disk = stack.use(await Disk.mount(join(folder, "data")));
+  const network = stack.use(new ProcessNetwork());
   const catalogDir = await writeModels(join(folder, "catalog"), provider);
   const common = {
     DATA_DIR: disk.path,
@@ -84,7 +88,9 @@ export async function openTestbed({ servers, logLevel, environment, former, clus
   stack.defer(() => void process.off("exit", cleanUp));
   const start = async (name: string, words: string[], more: Record<string, string>): Promise<FleetProcess> => {
     const own = { ...common, ...((await links?.environmentOf(name)) ?? urlsOf(engines)), ...more };
-    const part = stack.use(new FleetProcess({ name, arguments: words, environment: own, former }));
+    const part = stack.use(
+      new FleetProcess({ name, arguments: words, prefix: network.prefixOf(name), environment: own, former }),
+    );
     parts.set(name, part);
     return part;
   };
@@ -99,7 +105,7 @@ export async function openTestbed({ servers, logLevel, environment, former, clus
   }
   const kept = stack.move();
   const close = () => kept.disposeAsync();
-  return { folder, engines, provider, stripe, links, disk, size, gateways, parts, [Symbol.asyncDispose]: close };
+  return { folder, engines, provider, stripe, links, disk, network, size, gateways, parts, [Symbol.asyncDispose]: close };
 }
 
 function writeModels(folder: string, { urlOf }: Provider): Promise<string> {
