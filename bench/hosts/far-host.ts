@@ -15,16 +15,17 @@ export interface FarHost {
   pids: Record<string, number>;
 }
 
-const [address = "", folder = "", catalogDir = ""] = process.argv.slice(2);
+const [address = "", folder = "", catalogDir = "", workers = "1"] = process.argv.slice(2);
 const servers = await findServers();
 if ("missing" in servers) throw new Error(`Cannot start the servers: ${servers.missing}`);
 await using stack = new AsyncDisposableStack();
 const services = stack.use(await startServices({ servers, folder: join(folder, "services"), durable: true, template: null }));
 const environment = { ...services.urls, CATALOG_DIR: catalogDir, DATA_DIR: join(folder, "far") };
-const [metering, admission] = ["metering", "admission"].map((name) =>
-  stack.use(new Child({ name, arguments: ["workers/main.ts", name], environment })),
-);
-shareCore([services.nats, services.redis, admission].map((one) => one?.pid ?? 0));
+const start = (name: string, kind: string): Child =>
+  stack.use(new Child({ name, arguments: ["workers/main.ts", kind], environment }));
+const metering = start("metering", "metering");
+const admission = Array.from({ length: Number(workers) }, (_, n) => start(`admission ${n + 1}`, "admission"));
+shareCore([services.nats, services.redis, ...admission].map(({ pid }) => pid));
 const links: DelayedLink[] = [];
 
 async function reached(url: string): Promise<string> {
@@ -43,9 +44,7 @@ const urls = {
   REDIS_URL: await reached(REDIS_URL),
 };
 const { nats, redis, postgres } = services;
-const pids = Object.fromEntries(
-  Object.entries({ admission, metering, nats, redis, postgres }).map(([name, one]) => [name, one?.pid ?? 0]),
-);
+const pids = Object.fromEntries([...admission, metering, nats, redis, postgres].map(({ name, pid }) => [name, pid]));
 const control = Bun.serve({
   hostname: address,
   port: 0,

@@ -21,6 +21,7 @@ export interface NearPlan {
   address: string;
   folder: string;
   gateways: number;
+  workers: number;
   rounds: number;
   seconds: number;
   /** The distances, in milliseconds there and back. */
@@ -44,13 +45,13 @@ const { address, folder } = plan;
 const provider = stack.use(await startProvider());
 const catalogDir = await writeCatalog(join(folder, "catalog"), provider);
 const [program = "", ...words] = [...on(plan.far), process.execPath, "bench/hosts/far-host.ts", address, folder, catalogDir];
+words.push(String(plan.workers));
 const far = stack.use(new Child({ name: "far host", program, arguments: words }));
 const control = `http://${address}:${await far.port()}`;
 const { urls, pids } = (await (await fetch(control)).json()) as FarHost;
-const { url, target, metricsPorts, own, verifier } = await startGateways();
+const { target, own, verifier } = await startGateways();
 const generator = stack.use(new LoadGenerator());
 const load = [...target, "--model", modelId(instantModel)];
-say(`warming up at ${url}, metrics at ${metricsPorts.join(", ")}`);
 await generator.load([...load, "--connections", "64", "--warm-up", "0", "--seconds", String(warmUpSeconds)]);
 const found: HostsMeasurement[] = [];
 for (let round = 1; round <= plan.rounds; round++)
@@ -85,7 +86,7 @@ async function startGateways() {
   const keysFile = join(folder, "keys.txt");
   writeFileSync(keysFile, (await makeKeys(url, operatorToken)).map((key) => `${key}\n`).join(""), { mode: 0o600 });
   const own = Object.fromEntries([...gateways, prober, far].map((child) => [child.name, child.pid]));
-  return { url, target: ["--url", url, "--keys", keysFile], metricsPorts, own, verifier };
+  return { target: ["--url", url, "--keys", keysFile], own, verifier };
 }
 
 /** Each load begins with nothing left to settle of the one before. */

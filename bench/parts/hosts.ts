@@ -16,6 +16,7 @@ import { shown, table } from "../report/table.ts";
 
 export interface HostsPlan {
   gateways: number;
+  workers: number;
   rounds: number;
   seconds: number;
   say(line: string): void;
@@ -29,7 +30,7 @@ const distancesMs = [0, 1, 20];
 const connections = [1, 32, 128];
 
 /** @returns why it was left out, where hosts cannot be made on this machine */
-export async function runHosts({ gateways, rounds, seconds, say }: HostsPlan): Promise<Hosts | { leftOut: string }> {
+export async function runHosts({ gateways, workers, rounds, seconds, say }: HostsPlan): Promise<Hosts | { leftOut: string }> {
   let hosts: TwoHosts;
   try {
     hosts = new TwoHosts();
@@ -40,7 +41,7 @@ export async function runHosts({ gateways, rounds, seconds, say }: HostsPlan): P
   const folder = join(dataFolder, "hosts");
   rmSync(folder, { recursive: true, force: true });
   const { near, far, farAddress: address } = hosts;
-  const plan: NearPlan = { far, address, folder, gateways, rounds, seconds, distancesMs, connections };
+  const plan: NearPlan = { far, address, folder, gateways, workers, rounds, seconds, distancesMs, connections };
   say(`two hosts: ${near} and ${far}`);
   const [program = "", ...words] = [...on(near), process.execPath, "bench/hosts/near-host.ts", JSON.stringify(plan)];
   const child = spawn(program, words, { cwd: root, env: inherited(), stdio: ["ignore", "pipe", "inherit"] });

@@ -22,9 +22,9 @@ const installations = "/usr/lib/postgresql";
 
 /** Servers that run here. The first time on a machine without them it takes up to some minutes. */
 export async function findServers(): Promise<Servers | Missing> {
-  const nats = await find("nats-server", runs);
-  const redis = await find("redis-server", runs);
-  const postgres = await find("postgres", isPostgres);
+  const nats = await findHere("nats-server", runs);
+  const redis = await findHere("redis-server", runs);
+  const postgres = await findHere("postgres", isPostgres);
   if (nats && redis && postgres) return { nats, redis, postgres };
   const names = [nats ?? "nats-server", redis ?? "redis-server", postgres ?? `PostgreSQL ${postgresMajorMin} or newer`];
   const list = names.filter((name) => typeof name === "string").join(", ");
@@ -33,7 +33,8 @@ export async function findServers(): Promise<Servers | Missing> {
 
 type Check = (program: Program) => boolean;
 
-async function find(binary: string, works: Check): Promise<Program | null> {
+/** On PATH or where Debian has it, or else unpacked from its package; null: it cannot be had. */
+export async function findHere(binary: string, works: Check): Promise<Program | null> {
   for (const folder of folders()) {
     const path = join(folder, binary);
     if (!existsSync(path)) continue;
