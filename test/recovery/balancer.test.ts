@@ -38,7 +38,7 @@ describe.skipIf(services === null || program === null)("behind HAProxy with depl
   test("no request is refused and no stream breaks while a gateway drains, and while it comes back", async () => {
     const { port, process } = gateway(0);
     process.signal("SIGTERM");
-    await balancer.saw(1, "DOWN");
+    expect(await balancer.saw(1, "DOWN")).toContain("code: 503");
     expect(process.running).toBe(true);
     await process.exited;
     const alone = load.whole;

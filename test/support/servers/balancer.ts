@@ -53,11 +53,17 @@ export class Balancer implements AsyncDisposable {
     return new Balancer(url, process, stack.move());
   }
 
-  /** Resolves when it says that a gateway is up or down, after what the last call waited for. */
-  async saw(gateway: 1 | 2, state: "UP" | "DOWN"): Promise<void> {
-    const words = `gateways/gateway-${gateway} is ${state}`;
-    await until(() => this.#process.output.includes(words, this.#read), seenMsMax);
-    this.#read = this.#process.output.indexOf(words, this.#read) + words.length;
+  /** Resolves with its reason when it says that a gateway is up or down, after what the last call waited for. */
+  async saw(gateway: 1 | 2, state: "UP" | "DOWN"): Promise<string> {
+    const line = new RegExp(`gateways/gateway-${gateway} is ${state}, reason: (.*)\n`, "g");
+    const next = (): RegExpExecArray | null => {
+      line.lastIndex = this.#read;
+      return line.exec(this.#process.output);
+    };
+    await until(() => next() !== null, seenMsMax);
+    const [whole = "", reason = ""] = next() ?? [];
+    this.#read = this.#process.output.indexOf(whole, this.#read) + whole.length;
+    return reason;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
