@@ -85,7 +85,7 @@ async function startGateways() {
   for (const gateway of gateways) await gateway.ready(() => verifier.runnable([modelId(instantModel)]), readyMsMax);
   const keysFile = join(folder, "keys.txt");
   writeFileSync(keysFile, (await makeKeys(url, operatorToken)).map((key) => `${key}\n`).join(""), { mode: 0o600 });
-  const own = Object.fromEntries([...gateways, prober, far].map((child) => [child.name, child.pid]));
+  const own = Object.fromEntries([...gateways, prober].map((child) => [child.name, child.pid]));
   return { target: ["--url", url, "--keys", keysFile], own, verifier };
 }
 
