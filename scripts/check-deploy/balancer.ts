@@ -1,9 +1,9 @@
 /** HAProxy reads its configuration, then balances two gateways that restart under load. */
 import { join } from "node:path";
-import { Balancer } from "../../test/support/servers/balancer.ts";
+import { Balancer } from "../../test/support/balancer/balancer.ts";
 import { Fleet } from "../../test/support/servers/fleet.ts";
 import { freshDatabase, testServices } from "../../test/support/servers/services.ts";
-import { BalancedLoad } from "../../test/support/gateway/balanced-load.ts";
+import { BalancedLoad } from "../../test/support/balancer/balanced-load.ts";
 import { run, toolOf } from "./tool.ts";
 
 const file = join("deploy", "haproxy", "haproxy.cfg");

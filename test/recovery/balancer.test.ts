@@ -1,9 +1,9 @@
 /** docs/deploy.md promises that no request fails behind the balancer while a gateway leaves, comes back, or dies between two checks. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Balancer, testBalancer } from "../support/servers/balancer.ts";
+import { Balancer, testBalancer } from "../support/balancer/balancer.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { freshDatabase, testServices } from "../support/servers/services.ts";
-import { BalancedLoad } from "../support/gateway/balanced-load.ts";
+import { BalancedLoad } from "../support/balancer/balanced-load.ts";
 import { until } from "../support/until.ts";
 
 const services = await testServices();

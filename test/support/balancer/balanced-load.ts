@@ -1,5 +1,5 @@
 /** Clients behind a balancer: some read streams, and some send one short request after the other, each with every failure kept. */
-import { chat } from "./requests.ts";
+import { chat } from "../gateway/requests.ts";
 
 export interface BalancedLoadPlan {
   url: string;
