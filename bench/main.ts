@@ -16,6 +16,7 @@ import { runHotPath, sliceSeconds } from "./parts/hot-path.ts";
 import { runLists } from "./parts/lists.ts";
 import { runLog } from "./parts/log.ts";
 import { runMetering } from "./parts/metering.ts";
+import { runShards } from "./parts/shards.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
 import { runUsage } from "./parts/usage.ts";
@@ -27,7 +28,7 @@ import { goalsTable } from "./report/sections/run.ts";
 import { writeReport } from "./report/write.ts";
 import { UsageError } from "./usage-error.ts";
 
-const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N] [--seconds S] [--seed N]
+const usage = `npm run bench [-- PART…] [--gateways N] [--workers N] [--rounds N] [--seconds S] [--seed N]
 
   hot-path           every contender: requests a second, latency, cost, memory
   bodies             the same with bodies up to 8 MiB, and with streams
@@ -39,7 +40,8 @@ const usage = `npm run bench [-- PART] [--gateways N] [--workers N] [--rounds N]
   lists              lists over a million findings, without other servers than PostgreSQL
   log                first pages of the log among 20 million generations, without other servers than PostgreSQL
   usage              questions about usage over 10 million generations, without other servers than PostgreSQL
-  metering           settlements of one and of two metering processes, from a full stream; printed, in no report
+  shards             admissions in one Redis and in clusters of one and of three masters
+  metering           settlements of one and of two metering processes, from a full stream
   hosts              gateways and workers on two hosts with 0, 1 and 20 ms between them, as root; printed, in no report
   console            every page of the Console as each role, and requests while twenty people click
   without a part     all of them, one after the other
@@ -102,8 +104,11 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   async usage(options, facts) {
     facts.usage = await runUsage(options);
   },
-  async metering(options) {
-    await runMetering(options);
+  async shards(options, facts) {
+    facts.shards = await runShards(options);
+  },
+  async metering(options, facts) {
+    facts.metering = await runMetering(options);
   },
   async hosts(options, facts) {
     const found = await runHosts({ ...options, seconds: options.seconds ?? 3 });
@@ -175,7 +180,12 @@ async function main([first = "", ...rest]: string[]): Promise<number> {
   if (first === "publish") return publishCommand(rest);
   if (first === "micro") return microCommand(rest);
   if (first === "" || first.startsWith("-")) return benchCommand(Object.keys(parts), first === "" ? [] : [first, ...rest]);
-  if (first in parts) return benchCommand([first], rest);
+  if (first in parts) {
+    const words = [first, ...rest];
+    const firstOption = words.findIndex((word) => !(word in parts));
+    const count = firstOption === -1 ? words.length : firstOption;
+    return benchCommand(words.slice(0, count), words.slice(count));
+  }
   throw new UsageError(`Cannot run "${first}"\n\n${usage}`);
 }
 

@@ -31,10 +31,13 @@ export function total(costs: Costs): number {
   return Object.values(costs).reduce((sum, cost) => sum + cost, 0);
 }
 
-function sumOf(cpuPer1000: Record<string, number>, kind: string): number {
-  return total(Object.fromEntries(Object.entries(cpuPer1000).filter(([process]) => kindOf(process) === kind)));
+/** @param costs by process */
+export function sumOf(costs: Costs, kind: string): number {
+  return total(Object.fromEntries(Object.entries(costs).filter(([process]) => kindOf(process) === kind)));
 }
 
 function isSame(one: Shape, other: Shape): boolean {
-  return one.gateways === other.gateways && one.workers === other.workers && one.connections === other.connections;
+  const numbersOf = ({ gateways, workers, connections, metering = 1, masters = 1 }: Shape): string =>
+    [gateways, workers, connections, metering, masters].join();
+  return numbersOf(one) === numbersOf(other);
 }

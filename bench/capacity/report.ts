@@ -1,21 +1,21 @@
-/** The capacity model as tables: the cost of a request by process, the model's accuracy, and predictions for several sizes. */
-import { checkedShapes, fittedShapes, type Fleet, type Shape } from "../parts/fleet.ts";
+/** The capacity model as tables: the cost of a request by process, and the model's accuracy. */
+import { eventPartitionsMax } from "../../src/backing/limits.ts";
+import { checkedShapes, fittedShapes, sharedOutShape, type Fleet, type Shape } from "../parts/fleet.ts";
 import type { HotPath } from "../parts/hot-path.ts";
+import type { Facts } from "../report/facts.ts";
 import { costAtCeiling } from "../report/rows.ts";
 import { shown, table } from "../report/table.ts";
 import { measuredAt, total, type Measured } from "./costs.ts";
-import { bestSize, capacityOf, coreHoursPerMillion, rateOf, type Capacity, type Size } from "./limits.ts";
 import { modelOf, predict, type Model, type Point } from "./model.ts";
-
-const coreCounts = [2, 4, 8, 16, 32];
+import { clusterFactorOf, meteringPoint } from "./shared-out.ts";
 
 const growth: Record<string, string> = {
   gateway: "any number of processes on one port or behind a balancer",
   admission: "any number of processes; each more makes messages smaller",
-  metering: "one process; several divide the workspaces, never one workspace's chain",
-  "nats-server": "uses several cores; a cluster beyond that",
-  "redis-server": "one core each; Redis Cluster divides the workspaces",
-  postgres: "several cores for readers, one for each metering process",
+  metering: `up to ${eventPartitionsMax} processes; they share out workspaces, never one workspace's chain`,
+  "nats-server": "uses several cores; a cluster of three",
+  "redis-server": "one core each; the masters of a Redis Cluster share out workspaces",
+  postgres: "one primary: one core for each metering process, others for readers",
 };
 
 export interface Fitted {
@@ -26,10 +26,12 @@ export interface Fitted {
 }
 
 /** @returns null when the required shapes were not measured */
-export function fit(fleet: Fleet, cores: number): Fitted | null {
-  const [few, many] = fittedShapes.map((shape) => pointOf(shape, fleet));
-  if (!few || !many) return null;
-  return { model: modelOf({ few, many, cores }), many: many.measured, fleet, cores };
+export function fit({ fleet, shards, metering, machine: { cores } }: Facts): Fitted | null {
+  const [few, many] = fittedShapes.map((shape) => (fleet ? pointOf(shape, fleet) : null));
+  if (!fleet || !few || !many) return null;
+  const clusterFactor = shards ? clusterFactorOf(shards) : null;
+  const logBytes = (metering && meteringPoint(1, metering)?.logBytes) ?? null;
+  return { model: { ...modelOf({ few, many, cores }), clusterFactor, logBytes }, many: many.measured, fleet, cores };
 }
 
 function pointOf(shape: Shape, fleet: Fleet): Point | null {
@@ -48,11 +50,14 @@ export function stagesTable({ model, many }: Fitted): string {
 }
 
 export function checkTable({ model, fleet, cores }: Fitted): string {
-  const lines = checkedShapes.flatMap((shape) => {
+  const lines = [...checkedShapes, sharedOutShape].flatMap((shape) => {
     const measured = measuredAt(shape, fleet);
-    if (measured === null) return [];
+    if (measured === null || (shape.masters !== undefined && model.clusterFactor === null)) return [];
     const predicted = predict({ shape, cores }, model);
-    const name = `${countOf(shape.gateways, "gateway")}, ${countOf(shape.workers, "worker")}, ${shape.connections} connections`;
+    const { gateways, workers, connections, masters, metering } = shape;
+    const more = [masters && `${masters} Redis masters`, metering && `${metering} metering`].filter(Boolean);
+    const counts = [countOf(gateways, "gateway"), countOf(workers, "worker"), ...more, `${connections} connections`];
+    const name = counts.join(", ");
     const costs = compared(total(predicted.costs), total(measured.costs));
     return [[name, ...costs, ...compared(predicted.perSecond, measured.perSecond)]];
   });
@@ -68,34 +73,10 @@ export function checkTable({ model, fleet, cores }: Fitted): string {
   return table(head, lines);
 }
 
-function compared(predicted: number, measured: number): string[] {
+/** The two figures, and by how much the prediction is wrong. */
+export function compared(predicted: number, measured: number): string[] {
   const error = (predicted / measured - 1) * 100;
   return [shown(predicted), shown(measured), `${error > 0 ? "+" : ""}${error.toFixed(1)} %`];
-}
-
-export function sizesTable({ model }: Fitted, asked: Size | null): string {
-  const capacities = asked === null ? coreCounts.map((cores) => bestSize(cores, model)) : [capacityOf(asked, model)];
-  const head = [
-    "cores",
-    "gateways",
-    "admission workers",
-    "metering",
-    "requests/s",
-    "ends by",
-    "then by",
-    "core-hours per million requests",
-  ];
-  return table(head, capacities.map(sizeLine));
-}
-
-function sizeLine(capacity: Capacity): string[] {
-  const { size, limits } = capacity;
-  const [, next] = limits;
-  const { cores, gateways, workers, metering } = size;
-  const then = next ? `${next.by} at ${shown(next.perSecond)}` : "";
-  const hours = shown(coreHoursPerMillion(capacity));
-  const counts = [cores, gateways, workers, metering].map(String);
-  return [...counts, shown(rateOf(capacity)), limits[0]?.by ?? "", then, hours];
 }
 
 /** The highest rate of charges of a single workspace, from the cost at the ceiling, since its ledger is one chain of transactions. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import type { Services } from "../../scripts/services.ts";
 import { freePort } from "../../scripts/services/free-port.ts";
+import type { RedisCluster } from "../../scripts/services/redis-cluster.ts";
 import { shareCore } from "../../scripts/services/share-core.ts";
 import { keysFile } from "../data/prepare.ts";
 import type { Population } from "../data/plan.ts";
@@ -27,6 +28,10 @@ export interface FleetPlan {
 export interface WeirPlan extends FleetPlan {
   gateways: number;
   workers: number;
+  /** The number of metering processes; default: one. */
+  metering?: number;
+  /** The Redis Cluster of the counters; default: the Redis of `services`. */
+  cluster?: Pick<RedisCluster, "url" | "masters">;
   /** Whether the hot workspace stores prompts and answers; default: no. */
   storePrompts?: boolean;
   /** Whether the hot workspace has embeddings; default: no. */
@@ -85,6 +90,7 @@ export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   if (console) await cp(join(root, "catalog-data"), join(folder, "catalog"), { recursive: true });
   const environment = {
     ...(await environmentOf(plan, folder)),
+    ...(plan.cluster && { REDIS_URL: plan.cluster.url }),
     OPERATOR_TOKEN: operatorToken,
     CONSOLE: console ? "on" : "off",
   };
@@ -92,10 +98,11 @@ export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
   const start = (name: string, words: string[], more: Record<string, string> = {}): Child =>
     stack.use(new Child({ name, arguments: words, environment: { ...environment, ...more } }));
   // They are disposed in the opposite order: callers end before the workers that they call, and metering last.
-  const metering = start("metering", ["workers/main.ts", "metering"]);
+  const metering = names("metering", plan.metering ?? 1).map((name) => start(name, ["workers/main.ts", "metering"]));
   const prober = start("prober", ["workers/main.ts", "prober"]);
   const workers = names("admission", plan.workers).map((name) => start(name, ["workers/main.ts", "admission"]));
-  shareCore([plan.services.nats, plan.services.redis, ...workers].map(({ pid }) => pid));
+  const redis = redisOf(plan);
+  shareCore([plan.services.nats, ...redis, ...workers].map(({ pid }) => pid));
   const metricsPorts = await Promise.all(Array.from({ length: plan.gateways }, () => freePort()));
   const gateways = names("gateway", plan.gateways).map((name, n) =>
     start(name, ["src/main.ts"], { PORT: String(port), METRICS_PORT: String(metricsPorts[n]) }),
@@ -109,7 +116,7 @@ export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
     await gateways[0]?.ready(() => verifier.runnable([modelId(embedModel)]), readyMsMax);
     await verifier.changeHot({ early_access: ["embeddings"] });
   }
-  const { nats, redis, postgres } = plan.services;
+  const { nats, postgres } = plan.services;
   const [gateway, ...others] = gateways;
   const kept = stack.move();
   return {
@@ -118,7 +125,7 @@ export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
     targetOf: (population) => ["--url", url, "--keys", keysFile(population)],
     usage: () =>
       Object.fromEntries(
-        [...gateways, ...workers, metering, prober, nats, redis, postgres].map(({ name, pid }) => [name, usageOf(pid)]),
+        [...gateways, ...workers, ...metering, prober, nats, ...redis, postgres].map(({ name, pid }) => [name, usageOf(pid)]),
       ),
     ...(gateway !== undefined && others.length === 0 && { front: gateway.pid }),
     verify: (say) => verifier.verify(say),
@@ -126,6 +133,12 @@ export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
     settled: () => settled(verifier),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** The servers of the counters, by name. */
+function redisOf({ cluster, services }: WeirPlan): { name: string; pid: number }[] {
+  if (cluster === undefined) return [services.redis];
+  return cluster.masters.map(({ server: { name, pid } }, place) => ({ name: `${name} ${place + 1}`, pid }));
 }
 
 function names(kind: string, count: number): string[] {

@@ -63,7 +63,7 @@ async function measureAll(names: string[], onResult: (result: MicroResult) => vo
     console.error(`preparing ${name}`);
     await using stack = new AsyncDisposableStack();
     for (const one of await benchmark.prepare(stack)) {
-      const { othersCpu, ...figures } = await time(one);
+      const { othersCpu, ...figures } = await timeCase(one);
       const result = { question: name, what: one.name, unit: benchmark.unit, ...figures };
       const cpu = { ...result, what: `${one.name}: servers' CPU`, median: othersCpu, least: othersCpu };
       for (const each of one.othersCpuSeconds ? [result, cpu] : [result]) {
@@ -76,7 +76,7 @@ async function measureAll(names: string[], onResult: (result: MicroResult) => vo
 }
 
 /** `othersCpu` is over all batches, for it is counted in hundredths of a second. */
-async function time(one: Case): Promise<Pick<MicroResult, "median" | "least"> & { othersCpu: number }> {
+export async function timeCase(one: Case): Promise<Pick<MicroResult, "median" | "least"> & { othersCpu: number }> {
   await batch(one, warmUpMs);
   const usedBefore = one.othersCpuSeconds?.() ?? 0;
   const all: { us: number; units: number }[] = [];

@@ -1,4 +1,7 @@
-/** How many settlements a second one and several metering processes book, from a stream that is full of them. */
+/**
+ * How many settlements a second one and several metering processes book, from a stream that is full of them, and what a settlement costs:
+ * CPU time, and bytes of the database and its write-ahead log.
+ */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -14,8 +17,8 @@ import { systemClock } from "../../src/kernel/clock.ts";
 import { mintKey, newInternalId, newKeyId, newWorkspaceId } from "../../src/kernel/ids.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { emptyDatabase } from "../data/prepare.ts";
-import { insertCustomers, setHeadsToCredit, type PreparedKey } from "../data/store.ts";
+import { emptyDatabase, storedIn } from "../data/prepare.ts";
+import { insertCustomers, setHeadsToCredit, type PreparedKey, type Stored } from "../data/store.ts";
 import { settlementOf } from "../micro/settle-rows.ts";
 import { dataFolder } from "../paths.ts";
 import { Child } from "../processes/child.ts";
@@ -27,27 +30,49 @@ export interface MeteringPlan {
   say(line: string): void;
 }
 
+export interface MeteringMeasurement {
+  /** The number of metering processes. */
+  processes: number;
+  perSecond: number;
+  /** CPU microseconds a settlement, by process. */
+  cpuMicros: Record<string, number>;
+  /** Bytes a settlement. */
+  stored: Stored;
+}
+
+export interface Metering {
+  measurements: MeteringMeasurement[];
+}
+
 const processCounts = [1, 2];
 const workspaces = 1_000;
 const settlements = 200_000;
 const connectedMsMax = 10_000;
 const settledMsMax = 120_000;
 
-/** Prints a line for each number of processes in each round. */
-export async function runMetering({ rounds, say }: MeteringPlan): Promise<void> {
+export async function runMetering({ rounds, say }: MeteringPlan): Promise<Metering> {
   const servers = await findServers();
   if ("missing" in servers) throw new Error(`Cannot start the servers: ${servers.missing}`);
   const folder = join(dataFolder, "services");
   for (const name of ["nats", "redis"]) rmSync(join(folder, name), { recursive: true, force: true });
   await using services = await startServices({ servers, folder, durable: true });
+  const measurements: MeteringMeasurement[] = [];
   for (let round = 1; round <= rounds; round++) {
     for (const count of round % 2 === 1 ? processCounts : processCounts.toReversed()) {
-      say(`round ${round}/${rounds}: ${await measure(count, services)}`);
+      const measurement = await measure(count, services);
+      measurements.push(measurement);
+      say(`round ${round}/${rounds}: ${lineOf(measurement)}`);
     }
   }
+  return { measurements };
 }
 
-async function measure(count: number, services: Services): Promise<string> {
+function lineOf({ processes, perSecond, cpuMicros }: MeteringMeasurement): string {
+  const costs = Object.entries(cpuMicros).map(([name, micros]) => `${name} ${micros.toFixed(1)}`);
+  return `${processes} processes ${Math.round(perSecond)} settled/s; CPU µs each: ${costs.join(", ")}`;
+}
+
+async function measure(count: number, services: Services): Promise<MeteringMeasurement> {
   await using stack = new AsyncDisposableStack();
   const urls = { ...services.urls, DATABASE_URL: await emptyDatabase(services.urls.DATABASE_URL, "metering") };
   const customers = await createCustomers(urls.DATABASE_URL);
@@ -63,6 +88,7 @@ async function measure(count: number, services: Services): Promise<string> {
     for (const id of decodeSettled(payload)) waiting.delete(id);
     first ??= { at: performance.now(), left: waiting.size, used: used() };
   });
+  const storedBefore = await storedIn(urls.DATABASE_URL);
   const environment = { ...urls, DATA_DIR: join(dataFolder, "run"), CATALOG_DIR: "catalog-data" };
   for (let number = 1; number <= count; number++) {
     const name = `metering ${number}`;
@@ -72,12 +98,17 @@ async function measure(count: number, services: Services): Promise<string> {
   const { at, left, used: before } = first ?? { at: 0, left: 0, used: [] };
   const seconds = (performance.now() - at) / 1_000;
   const booked = left * settlementBatchMax;
-  const costs = used().map((after, index) => `${watched()[index]?.name} ${micros(after - (before[index] ?? 0), booked)}`);
-  return `${count} processes ${Math.round(booked / seconds)} settled/s; CPU µs each: ${costs.join(", ")}`;
+  const micros = (cpuSeconds: number): number => (cpuSeconds * 1_000_000) / booked;
+  const costs = used().map((after, index) => [watched()[index]?.name ?? "", micros(after - (before[index] ?? 0))] as const);
+  const stored = grownBy(storedBefore, await storedIn(urls.DATABASE_URL));
+  return { processes: count, perSecond: booked / seconds, cpuMicros: Object.fromEntries(costs), stored };
 }
 
-function micros(seconds: number, each: number): string {
-  return ((seconds * 1_000_000) / each).toFixed(1);
+function grownBy(before: Stored, after: Stored): Stored {
+  return {
+    databaseBytes: (after.databaseBytes - before.databaseBytes) / settlements,
+    logBytes: (after.logBytes - before.logBytes) / settlements,
+  };
 }
 
 async function createCustomers(url: string): Promise<PreparedKey[]> {

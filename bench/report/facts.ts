@@ -16,6 +16,8 @@ import type { Hosts } from "../parts/hosts.ts";
 import type { HotPath } from "../parts/hot-path.ts";
 import type { Lists } from "../parts/lists.ts";
 import type { Log } from "../parts/log.ts";
+import type { Metering } from "../parts/metering.ts";
+import type { Shards } from "../parts/shards.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
 import type { Usage } from "../parts/usage.ts";
@@ -43,12 +45,26 @@ export interface Facts {
   log?: Log;
   hosts?: Hosts;
   usage?: Usage;
+  shards?: Shards;
+  metering?: Metering;
   console?: ConsoleTimes;
   micro?: MicroResult[];
 }
 
 /** The parts of a whole run. */
-export const partNames = ["hotPath", "bodies", "features", "fleet", "streams", "soak", "catalog", "console", "micro"] as const;
+export const partNames = [
+  "hotPath",
+  "bodies",
+  "features",
+  "fleet",
+  "streams",
+  "soak",
+  "catalog",
+  "shards",
+  "metering",
+  "console",
+  "micro",
+] as const;
 
 export function factsHere(command: string): Facts {
   const { model = "unknown" } = cpus()[0] ?? {};

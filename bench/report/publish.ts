@@ -36,7 +36,7 @@ export function publishCommand([given, ...more]: string[]): number {
 }
 
 /** What is said of a whole run. */
-const wholeNames = ["run", "goals", "capacity"];
+const wholeNames = ["run", "goals"];
 
 /** The sections of a run of some parts, each with where and when it was made. */
 export function sectionsOfParts(facts: Facts): Section[] {

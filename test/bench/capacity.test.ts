@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { bestSize, capacityOf, rateOf } from "../../bench/capacity/limits.ts";
-import { modelOf, predict } from "../../bench/capacity/model.ts";
+import { callsOf } from "../../bench/capacity/calls.ts";
+import { bestSize, capacityOf, coresOf, rateOf } from "../../bench/capacity/limits.ts";
+import { modelOf, predict, type Model } from "../../bench/capacity/model.ts";
+import { callCostOf, clusterFactorOf, predictRequest } from "../../bench/capacity/shared-out.ts";
 import type { Shape } from "../../bench/parts/fleet.ts";
+import type { Shards } from "../../bench/parts/shards.ts";
+import { wholeFacts } from "./whole-facts.ts";
 
 const cores = 2;
 const few: Shape = { gateways: 1, workers: 1, connections: 8 };
@@ -25,6 +29,7 @@ function measuredAt(shape: Shape) {
 }
 
 const model = modelOf({ few: measuredAt(few), many: measuredAt(many), cores });
+const sharedOut: Model = { ...model, clusterFactor: 1.1, logBytes: 2_100 };
 
 describe("the capacity model", () => {
   test("the model finds the cost of a request and of its message, and the busy share of the cores", () => {
@@ -41,16 +46,56 @@ describe("the capacity model", () => {
     expect(predict({ shape, cores }, model).perSecond).toBeCloseTo(measuredAt(shape).measured.perSecond, 3);
   });
 
-  test("the lowest limit is the cores when there are few, and Redis when there are many", () => {
-    expect(bestSize(2, model).limits[0]?.by).toBe("cores");
+  test("the limit of a metering process is the sum of its own time and its transactions'", () => {
+    const { limits } = capacityOf({ gateways: 8, workers: 1, metering: 1, masters: 1, cores: 64 }, model);
+    const metering = limits.find(({ by }) => by === "metering");
+    expect(metering?.perSecond).toBeCloseTo((0.9 * 1_000_000) / (90 + 320 / 1_024), 0);
+  });
+
+  test("each of several metering processes makes transactions of its part of the settlements", () => {
+    const of = (metering: number) => predict({ shape: { ...many, metering }, cores }, model).costs["postgres"];
+    expect(of(1)).toBeCloseTo(60 + 160 / 128, 6);
+    expect(of(4)).toBeCloseTo(60 + 160 / 32, 6);
+  });
+});
+
+describe("a fleet that is shared out over more cores", () => {
+  test("a message makes one call for each master at most, and fewer when it has few requests", () => {
+    expect(callsOf(128, 1)).toBe(1);
+    expect(callsOf(1, 3)).toBeCloseTo(1, 9);
+    expect(callsOf(2, 3)).toBeCloseTo(5 / 3, 9);
+    expect(callsOf(128, 3)).toBeCloseTo(3, 9);
+  });
+
+  test("a Redis Cluster is predicted from one master: each call has its message's cost", () => {
+    const shards = wholeFacts().shards ?? { measurements: [] };
+    expect(clusterFactorOf(shards)).toBeCloseTo((33 + 88 / 128) / (30 + 80 / 128), 6);
+    expect(predictRequest({ requests: 128, masters: 3 }, callCostOf(shards) ?? { own: 0, shared: 0 })).toBeCloseTo(
+      33 + 264 / 128,
+      3,
+    );
+    const unmeasured: Shards = { measurements: [] };
+    expect([clusterFactorOf(unmeasured), callCostOf(unmeasured)]).toEqual([null, null]);
+  });
+
+  test("few cores end first; with more, what ended first gets more processes, until the log of the one PostgreSQL ends it", () => {
+    expect(bestSize(2, sharedOut).limits[0]?.by).toBe("cores");
+    const large = bestSize(1_000, sharedOut);
+    expect(large.limits[0]).toEqual({ by: "PostgreSQL's log", perSecond: 200_000_000 / 2_100 });
+    expect(large.size.masters).toBeGreaterThan(3);
+    expect(large.size.metering).toBeGreaterThan(1);
+    expect(Object.values(coresOf(large)).reduce((sum, busy) => sum + busy, 0)).toBeLessThan(1_000);
+  });
+
+  test("without a measured Redis Cluster, a fleet ends by its one Redis", () => {
     const large = bestSize(32, model);
     expect(large.limits[0]?.by).toBe("Redis");
     expect(rateOf(large)).toBeGreaterThan(rateOf(bestSize(2, model)) * 2);
   });
 
-  test("the limit of a metering process is the sum of its own time and its transactions'", () => {
-    const { limits } = capacityOf({ gateways: 8, workers: 1, metering: 1, cores: 64 }, model);
-    const metering = limits.find(({ by }) => by === "metering");
-    expect(metering?.perSecond).toBeCloseTo((0.9 * 1_000_000) / (90 + 320 / 1_024), 0);
+  test("metering has at most as many processes as the stream has partitions", () => {
+    const costs = { ...model.costs, admission: { own: 20, shared: 0 } };
+    const { size, limits } = bestSize(1_000, { ...sharedOut, costs, logBytes: 1 });
+    expect([size.metering, limits[0]?.by]).toEqual([32, "metering"]);
   });
 });

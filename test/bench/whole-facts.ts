@@ -3,7 +3,7 @@ import type { PageTimes } from "../../bench/console/visit.ts";
 import { Histogram } from "../../bench/load/histogram.ts";
 import { Tally, type Result } from "../../bench/load/tally.ts";
 import type { Measurement } from "../../bench/measure/measure.ts";
-import { checkedShapes, fittedShapes } from "../../bench/parts/fleet.ts";
+import { checkedShapes, fittedShapes, sharedOutShape } from "../../bench/parts/fleet.ts";
 import type { Facts } from "../../bench/report/facts.ts";
 import { steps } from "../../bench/features/steps.ts";
 
@@ -44,7 +44,7 @@ export function seen(page: string, status: number): PageTimes {
 
 export function wholeFacts(): Facts {
   const loads = ["1 connections", "8 connections", "32 connections", "128 connections"];
-  const shapes = [...fittedShapes, ...checkedShapes];
+  const shapes = [...fittedShapes, ...checkedShapes, sharedOutShape];
   const streamed = {
     ...turn,
     lateness: lateness.summary(),
@@ -79,6 +79,27 @@ export function wholeFacts(): Facts {
     features: {
       steps,
       measurements: steps.flatMap(({ name }) => ["128 connections", "1 connections"].map((load) => measured(name, load))),
+    },
+    shards: {
+      measurements: [4, 16, 128].flatMap((requests) => [
+        { isCluster: false, masters: 1, requests, calls: 1, cpuMicros: 30 + 80 / requests, perSecond: 30_000 },
+        { isCluster: true, masters: 1, requests, calls: 1, cpuMicros: 33 + 88 / requests, perSecond: 29_000 },
+        { isCluster: true, masters: 3, requests, calls: 3, cpuMicros: 33 + 264 / requests, perSecond: 31_000 },
+      ]),
+    },
+    metering: {
+      measurements: [1, 2].map((processes) => ({
+        processes,
+        perSecond: 10_000 * processes,
+        cpuMicros: {
+          "metering 1": 18 / processes,
+          ...(processes === 2 && { "metering 2": 9 }),
+          postgres: 20,
+          "redis-server": 8,
+          "nats-server": 1,
+        },
+        stored: { databaseBytes: 500, logBytes: 600 },
+      })),
     },
     fleet: { measurements: shapes.map((shape) => ({ shape, measurement: measured("Weir hot", "fleet") })) },
     streams: {
