@@ -1,5 +1,5 @@
 /** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
-import { addressesIn } from "../../src/kernel/server-address.ts";
+import { addressesIn } from "../../src/kernel/addresses/server-address.ts";
 import { secretText, secretVariables } from "../../src/process/environment/secret-variables.ts";
 
 type Environment = Record<string, string | undefined>;

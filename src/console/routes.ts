@@ -5,7 +5,7 @@ import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import { Router, type RouteContext, type Routes } from "../http/router.ts";
 import { requestTarget } from "../http/request-target.ts";
-import { peerAddress } from "../kernel/peer-address.ts";
+import { peerAddress } from "../kernel/addresses/peer-address.ts";
 import { errorPage } from "./error-page.ts";
 import { findPage, type FoundPage } from "./find-page.ts";
 import {

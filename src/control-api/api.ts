@@ -3,7 +3,7 @@ import { DomainError } from "../accounts/errors.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { requireMethod, Router, type RouteContext, type Routes } from "../http/router.ts";
 import { jsonResponse } from "../kernel/json-response.ts";
-import { peerAddress } from "../kernel/peer-address.ts";
+import { peerAddress } from "../kernel/addresses/peer-address.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";

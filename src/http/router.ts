@@ -4,7 +4,7 @@
  */
 import { Elysia } from "elysia";
 import type { Clock } from "../kernel/clock.ts";
-import type { Peers } from "../kernel/peer-address.ts";
+import type { Peers } from "../kernel/addresses/peer-address.ts";
 import { drainRequest } from "./drain-request.ts";
 import { requestTarget } from "./request-target.ts";
 

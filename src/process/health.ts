@@ -4,7 +4,7 @@ import { Elysia } from "elysia";
 import type { Clock } from "../kernel/clock.ts";
 import { jsonResponse } from "../kernel/json-response.ts";
 import { registry } from "../kernel/metrics.ts";
-import { peerAddress, type Peers } from "../kernel/peer-address.ts";
+import { peerAddress, type Peers } from "../kernel/addresses/peer-address.ts";
 import { healthKeptMs } from "./limits.ts";
 import { memoizeFor } from "./memoize-for.ts";
 

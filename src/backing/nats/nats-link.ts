@@ -2,7 +2,7 @@
 import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { readNatsAddress } from "./nats-address.ts";
+import { readNatsAddress } from "../../kernel/addresses/nats-address.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busCallMs, busConnectMs, busPingMs, busPingsUnansweredMax, busReconnectMs } from "../limits.ts";
 import { BusTimeoutError, BusUnavailableError } from "../bus.ts";

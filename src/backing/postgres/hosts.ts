@@ -4,7 +4,7 @@
  */
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import { Secret } from "../../kernel/secret.ts";
-import { hostAddresses } from "../../kernel/server-address.ts";
+import { hostAddresses } from "../../kernel/addresses/server-address.ts";
 import { databaseHostMs, databaseNextHostMs } from "../limits.ts";
 import { Session, type SessionParts } from "./session.ts";
 

@@ -1,5 +1,5 @@
 /** Reads the addresses of the servers of a fleet. */
-import { addressesIn, addressProblem } from "../../kernel/server-address.ts";
+import { addressesIn, addressProblem } from "../../kernel/addresses/server-address.ts";
 import { Secret } from "../../kernel/secret.ts";
 import { readNats, type NatsConfig } from "./read-nats.ts";
 import { secretText } from "./secret-variables.ts";

@@ -1,12 +1,12 @@
 /** Reads the variables of NATS. */
 import { Secret } from "../../kernel/secret.ts";
-import { natsServers, readNatsAddress } from "../../backing/nats/nats-address.ts";
-import { addressProblem } from "../../kernel/server-address.ts";
+import { natsServers, readNatsAddress } from "../../kernel/addresses/nats-address.ts";
+import { addressProblem } from "../../kernel/addresses/server-address.ts";
 import { ConfigError, integer, type Environment } from "../variables.ts";
 import { secretText } from "./secret-variables.ts";
 
 export interface NatsConfig {
-  /** One or more servers of a cluster: backing/nats/nats-address.ts. */
+  /** One or more servers of a cluster: kernel/addresses/nats-address.ts. */
   natsUrl: Secret;
   /** On how many of them each settlement is stored. */
   natsReplicas: number;

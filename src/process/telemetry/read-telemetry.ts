@@ -1,4 +1,4 @@
-import { isLoopback } from "../../kernel/server-address.ts";
+import { isLoopback } from "../../kernel/addresses/server-address.ts";
 import { Secret } from "../../kernel/secret.ts";
 import { trimmedEnd } from "../../kernel/trim-end.ts";
 import { secretText } from "../environment/secret-variables.ts";

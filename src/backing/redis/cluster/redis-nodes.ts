@@ -6,7 +6,7 @@ import { CountersUnavailableError } from "../../counters.ts";
 import { clusterLeaseMs, clusterPollMs, clusterRetryMs } from "../../limits.ts";
 import { sleep, withDeadline } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { addressesIn } from "../../../kernel/server-address.ts";
+import { addressesIn } from "../../../kernel/addresses/server-address.ts";
 import { Secret } from "../../../kernel/secret.ts";
 import { RedisConnection, type ConnectionOptions } from "../connection/connection.ts";
 import { clusterSlot } from "./cluster-slot.ts";

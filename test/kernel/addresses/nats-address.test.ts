@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { natsServers, readNatsAddress } from "../../../src/backing/nats/nats-address.ts";
+import { natsServers, readNatsAddress } from "../../../src/kernel/addresses/nats-address.ts";
 
 test("servers of a cluster share what only the first has, or each has it", () => {
   const expected = { servers: ["one:4222", "two:4333"], user: "weir", password: "p,w@d", encrypted: true };
