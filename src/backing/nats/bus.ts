@@ -56,9 +56,9 @@ export class DistributedBus implements Bus {
   }
 
   serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
-    // A process that serves requests also scatters some, and must have heard the heartbeats of all servers by then.
-    this.#scatterClient("open-generations");
-    return Promise.resolve(startRequestServer({ ...this.#parts, link: this.#requests, service, handler }));
+    // A process that serves requests also scatters some, and gets none before it has heard who replies to these.
+    const { acquainted } = this.#scatterClient("open-generations");
+    return Promise.resolve(startRequestServer({ ...this.#parts, link: this.#requests, service, handler, ready: acquainted }));
   }
 
   publish(stream: Stream, id: string, payload: Uint8Array, partition = 0): Promise<void> {

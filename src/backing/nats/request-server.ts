@@ -13,12 +13,14 @@ export interface RequestServerParts {
   link: NatsLink;
   service: Service;
   handler: (payload: Uint8Array) => Promise<Uint8Array>;
+  /** When it resolves, clients are told of the server. */
+  ready: Promise<void>;
   clock: Clock;
   log: Logger;
 }
 
 /** Replies until disposed: then it says goodbye, and completes the requests that it has received. */
-export function startRequestServer({ link, service, handler, clock, log }: RequestServerParts): AsyncDisposable {
+export function startRequestServer({ link, service, handler, ready, clock, log }: RequestServerParts): AsyncDisposable {
   const id = newInternalId(clock.now());
   const inFlight = new Set<Promise<void>>();
   const replyTo = async (request: Msg): Promise<void> => {
@@ -34,10 +36,14 @@ export function startRequestServer({ link, service, handler, clock, log }: Reque
     const replying = replyTo(request).finally(() => inFlight.delete(replying));
     inFlight.add(replying);
   });
-  const heartbeat = startHeartbeat({ link, clock, subject: requestHeartbeatSubject(service), id });
+  const heartbeats = new DisposableStack();
+  const announce = (): void => {
+    if (!heartbeats.disposed) heartbeats.use(startHeartbeat({ link, clock, subject: requestHeartbeatSubject(service), id }));
+  };
+  void ready.then(announce);
   return {
     async [Symbol.asyncDispose]() {
-      heartbeat[Symbol.dispose]();
+      heartbeats.dispose();
       await subscription[Symbol.asyncDispose]();
       await withDeadline(clock, admissionDeadlineMs, "Replying to requests", Promise.all(inFlight)).catch(() => {});
     },

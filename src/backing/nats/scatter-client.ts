@@ -28,6 +28,7 @@ export class ScatterClient implements AsyncDisposable {
   readonly #inbox = createInbox();
   readonly #rounds = new Map<string, Round>();
   readonly #stack = new AsyncDisposableStack();
+  readonly #acquainted = Promise.withResolvers<void>();
   #count = 0;
   #ticksUp = 0;
 
@@ -39,6 +40,11 @@ export class ScatterClient implements AsyncDisposable {
     this.#stack.use(link.subscribe(scatterHeartbeatSubject(service), (message) => this.#heard(message)));
     this.#stack.use(link.subscribe(`${this.#inbox}.*.*`, (message) => this.#replied(message)));
     this.#stack.use(everyTick(clock, () => this.#tick()));
+  }
+
+  /** Resolves as soon as it has listened for so long that it can scatter requests. */
+  get acquainted(): Promise<void> {
+    return this.#acquainted.promise;
   }
 
   /**
@@ -95,7 +101,7 @@ export class ScatterClient implements AsyncDisposable {
   /** While the link is down no server can be heard: those known before are still expected when it is up again. */
   #tick(): void {
     if (!this.#link.up) return;
-    this.#ticksUp++;
+    if (++this.#ticksUp >= heardTicks) this.#acquainted.resolve();
     this.#servers.tick();
   }
 
