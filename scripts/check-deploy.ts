@@ -8,8 +8,10 @@ import { checkBalancer } from "./check-deploy/balancer.ts";
 import { checkChart } from "./check-deploy/chart.ts";
 import { checkCompose } from "./check-deploy/compose.ts";
 import { checkImage } from "./check-deploy/image.ts";
+import { checkNats } from "./check-deploy/nats.ts";
 import { ToolMissingError } from "./check-deploy/tool.ts";
 import { checkUnits } from "./check-deploy/units.ts";
+import { checkAlerts, checkDashboard } from "./check-deploy/watching.ts";
 
 const options = { "build-image": { type: "string" }, "base-image": { type: "string" } } as const;
 const { values } = parseArgs({ options });
@@ -18,9 +20,12 @@ const images = { build: values["build-image"] ?? null, base: values["base-image"
 /** Each gives what it saw, in one line. */
 const checks: [string, () => Promise<string>][] = [
   ["units", checkUnits],
-  ["balancer", checkBalancer],
+  ["nats", checkNats],
+  ["alerts", checkAlerts],
+  ["dashboard", checkDashboard],
   ["chart", checkChart],
   ["compose", checkCompose],
+  ["balancer", checkBalancer],
   ["image", () => checkImage(images)],
 ];
 

@@ -10,13 +10,12 @@ fi
 umask 077
 mkdir secrets.new
 random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
-postgres=$(random) redis=$(random) nats=$(random)
+postgres=$(random) redis=$(random)
 
 put() { printf '%s\n' "$2" > "secrets.new/$1"; }
 put postgres-password "$postgres"
 put database-url "postgres://weir:$postgres@postgres:5432/weir"
 put redis-url "redis://:$redis@redis:6379"
-put nats-url "nats://weir:$nats@nats:4222"
 put secrets-key "$(head -c 32 /dev/urandom | base64)"
 put operator-token "$(random)"
 put redis.conf "requirepass $redis
@@ -24,10 +23,12 @@ appendonly yes
 maxmemory-policy noeviction
 lazyfree-lazy-expire yes
 dir /data"
-put nats.conf "port: 4222
-server_name: weir
-jetstream { store_dir: /data }
-authorization { user: weir, password: \"$nats\" }"
+# A user for each kind of process, and the variables of ../nats/accounts.conf.
+for user in gateway admission metering worker; do
+  password="w$(random)"
+  put "nats-url-$user" "nats://weir-$user:$password@nats:4222"
+  printf 'WEIR_NATS_%s_PASSWORD=%s\n' "$(echo "$user" | tr a-z A-Z)" "$password" >> secrets.new/nats.env
+done
 
 # Containers read the files as members of this group (SECRETS_GID).
 chmod 0440 secrets.new/*

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readProcesses } from "./chart-processes.ts";
 import { run, ToolMissingError, toolOf } from "./tool.ts";
 
 const chart = "deploy/helm/weir";
@@ -11,7 +12,11 @@ const least = { redisAddress: "rediss://redis.example:6379" };
 
 /** Values that reach every line of the templates. */
 const most = {
-  ...least,
+  redisAddress: "rediss://redis-1.example:6379,rediss://redis-2.example:6379",
+  natsReplicas: 3,
+  databaseReplica: { enabled: true },
+  telemetry: { endpoint: "https://collector.example:4318", headers: true },
+  workers: { metering: { replicas: 4 } },
   imagePullSecrets: [{ name: "registry" }],
   plaintextHosts: "redis",
   authority: { configMap: "authority" },
@@ -38,6 +43,7 @@ const wrong: Record<string, unknown>[] = [
   { ...least, gateway: { replica: 3 } },
   { redisAddress: "rediss://:password@redis.example:6379" },
   { ...least, environment: { log_level: "info" } },
+  { ...least, natsReplicas: 9 },
 ];
 
 export async function checkChart(): Promise<string> {
@@ -55,7 +61,8 @@ export async function checkChart(): Promise<string> {
       const rendered = await run([helm, "template", "weir", chart, ...kubernetes, "--values", valuesFile(values)]);
       const manifest = join(folder, "rendered.yaml");
       writeFileSync(manifest, rendered);
-      seen.push(`${rendered.split(/^---$/m).length - 1} objects ${await validate(manifest)}`);
+      const processes = readProcesses(rendered, folder);
+      seen.push(`${rendered.split(/^---$/m).length - 1} objects ${await validate(manifest)}, with ${processes} that Weir reads`);
     }
     for (const values of wrong) await refused([helm, "template", "weir", chart, ...kubernetes, "--values", valuesFile(values)]);
     return `helm renders ${seen.join(", and ")}; its schema refuses ${wrong.length} wrong values`;

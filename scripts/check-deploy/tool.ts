@@ -20,12 +20,18 @@ export function toolOf(...names: string[]): string {
 interface RunOptions {
   /** Further variables. */
   environment?: Record<string, string>;
+  /** Default: the project's. */
+  folder?: string;
 }
 
 /** @returns what the command printed on both streams @throws Error with it unless the command ends with 0 */
-export async function run(command: readonly string[], { environment = {} }: RunOptions = {}): Promise<string> {
+export async function run(command: readonly string[], { environment = {}, folder = root }: RunOptions = {}): Promise<string> {
   const [program = "", ...words] = command;
-  const child = spawn(program, words, { cwd: root, env: { ...process.env, ...environment }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, words, {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const [printed, reported] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
   const output = `${printed}${reported}`.trim();
   if (child.exitCode === 0) return output;

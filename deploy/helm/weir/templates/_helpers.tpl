@@ -20,33 +20,21 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* The secrets that a role uses, as "VARIABLE=key", one a line. docs/operations.md, "Which process needs which secret". */}}
+{{/* The secrets that a role uses by secrets.yaml and providerKeys, as "VARIABLE=key", one a line. */}}
 {{- define "weir.secrets" -}}
 {{- $values := .root.Values }}
 {{- $role := .role }}
-DATABASE_URL=database-url
-{{- if ne $role "migration" }}
-NATS_URL=nats-url
+{{- range (.root.Files.Get "secrets.yaml" | fromYamlArray) }}
+{{- $on := true }}
+{{- with .when }}
+{{- $on = $values }}
+{{- range (splitList "." .) }}
+{{- $on = index $on . }}
 {{- end }}
-{{- if has $role (list "admission" "metering") }}
-REDIS_URL=redis-url
 {{- end }}
-{{- if eq $role "gateway" }}
-SECRETS_KEY=secrets-key
-OPERATOR_TOKEN=operator-token
-WEIR_TOKEN=operator-token
+{{- if and $on (has $role .roles) }}
+{{ .variable }}={{ .key }}
 {{- end }}
-{{- if and (eq $role "mailer") $values.mail.enabled }}
-SMTP_URL=smtp-url
-{{- end }}
-{{- if and $values.stripe.enabled (has $role (list "gateway" "metering")) }}
-STRIPE_SECRET_KEY=stripe-secret-key
-{{- end }}
-{{- if and $values.stripe.enabled (eq $role "gateway") }}
-STRIPE_WEBHOOK_SECRET=stripe-webhook-secret
-{{- end }}
-{{- if and $values.oidc.enabled (eq $role "gateway") }}
-OIDC_CLIENT_SECRET=oidc-client-secret
 {{- end }}
 {{- if has $role (list "gateway" "prober") }}
 {{- range $values.providerKeys }}
@@ -82,6 +70,14 @@ OIDC_CLIENT_SECRET=oidc-client-secret
   value: 0.0.0.0
 - name: SANDBOX
   value: {{ ternary "on" "off" $values.sandbox | quote }}
+{{- with $values.natsReplicas }}
+- name: NATS_REPLICAS
+  value: {{ . | quote }}
+{{- end }}
+{{- with $values.telemetry.endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
 {{- with $values.publicUrl }}
 - name: PUBLIC_URL
   value: {{ . | quote }}
