@@ -19,7 +19,9 @@ export async function checkImage({ build, base }: Images): Promise<string> {
     ...(build ? ["--build-arg", `BUILD_IMAGE=${build}`] : []),
     ...(base ? ["--build-arg", `BASE_IMAGE=${base}`] : []),
   ];
-  await run([tool, "build", "--file", "deploy/Dockerfile", "--tag", name, ...bases, "."]);
+  // The other format of podman knows no HEALTHCHECK.
+  const format = tool === "podman" ? ["--format", "docker"] : [];
+  await run([tool, "build", ...format, "--file", "deploy/Dockerfile", "--tag", name, ...bases, "."]);
   await run([tool, "run", "--detach", "--name", name, "--volume", `${name}:/data`, "--env", "CONSOLE=on", ...confined, name]);
   try {
     await untilHealthy(tool);
