@@ -8,7 +8,9 @@ export async function checkCompose(): Promise<string> {
   const command = await composeCommand();
   const folder = mkdtempSync(join(tmpdir(), "weir-compose-"));
   try {
-    cpSync(join(root, "deploy"), folder, { recursive: true, filter: (path) => !/compose\/(secrets.*|\.env)$/.test(path) });
+    // Without the secrets that somebody made here.
+    const made = [join(root, "deploy/compose/secrets"), join(root, "deploy/compose/.env")];
+    cpSync(join(root, "deploy"), folder, { recursive: true, filter: (path) => !made.includes(path) });
     const compose = join(folder, "compose");
     await run(["sh", join(compose, "make-secrets.sh")]);
     writeFileSync(join(compose, "weir.env"), "LOG_LEVEL=warn\n");

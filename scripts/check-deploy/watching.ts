@@ -7,8 +7,8 @@ const lacksTool = "ended with 2";
 
 export async function checkAlerts(): Promise<string> {
   try {
-    const output = await run([process.execPath, "scripts/alerts.ts"]);
-    return `promtool finds ${/\d+ rules/.exec(output)?.[0] ?? "the rules"} and passes their tests`;
+    await run([process.execPath, "scripts/alerts.ts"]);
+    return "promtool accepts the alert rules, which pass their tests";
   } catch (error) {
     throw String(error).includes(lacksTool) ? new ToolMissingError("needs promtool") : error;
   }
