@@ -10,7 +10,6 @@ import { join } from "node:path";
 import { environmentFor, knownVariables } from "../scripts/cluster/role-environment.ts";
 import { fleetRoles } from "../src/backing/fleet-state.ts";
 import { readConfig, readMigrationConfig, readWorkerConfig } from "../src/config.ts";
-import { readNatsAddress } from "../src/kernel/server-address.ts";
 import { secretVariables } from "../src/process/environment/secret-variables.ts";
 import { version } from "../src/process/service-state.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
@@ -107,7 +106,7 @@ describe("compose files", () => {
       Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, here(value)]));
     for (const { role, service } of ours) {
       const { backends } = (role === "gateway" ? readConfig : readWorkerConfig)(inside(service));
-      const user = backends.mode === "distributed" ? readNatsAddress(backends.natsUrl.reveal()).user : null;
+      const user = backends.mode === "distributed" ? new URL(backends.natsUrl.reveal()).username : null;
       expect([role, user]).toEqual([role, `weir-${natsUser(role)}`]);
     }
     expect(readMigrationConfig(inside(services["migrate"] ?? {}))).toBeDefined();
