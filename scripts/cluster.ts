@@ -3,6 +3,8 @@ import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfig, type Config } from "../src/config.ts";
 import { ConfigError } from "../src/process/variables.ts";
+import { openDataFolder } from "../src/process/open-data-folder.ts";
+import { weirCommand } from "../src/server/weir-command.ts";
 import { LockedError } from "../src/process/lock/locked-error.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { ClusterError } from "./cluster/cluster-error.ts";
@@ -35,6 +37,7 @@ async function main(): Promise<void> {
     .flatMap((role) => membersOf(role, sizes));
   const ports = await metricsPorts({ first: settings.metricsPort, host: settings.metricsHost, port: settings.port, names });
   const dataDir = resolve(settings.dataDir);
+  openDataFolder(dataDir, 0);
   await using stack = new AsyncDisposableStack();
   const own = settings.backends.mode === "embedded" ? stack.use(await startOwnServices({ dataDir, say })) : null;
   const environment = { ...given, DATA_DIR: dataDir, ...endingWithParent, ...own?.environment };
@@ -119,7 +122,7 @@ function printWelcome({ config, fleet, own, ports }: Started): void {
     `The fleet is ready at ${urlOf(config)}: ${fleet.summary}${own ? `, with its servers' data in ${config.dataDir}/servers` : ""}`,
     ``,
     `  curl ${urlOf(config)}/ready`,
-    `  npm run -s weir -- key create --workspace default --owner owner@localhost --name "my key"`,
+    `  ${weirCommand(config)} key create --workspace default --owner owner@localhost --name "my key"`,
     ...(config.sandbox ? [] : [`  SANDBOX=on npm run cluster    (adds the model sandbox/echo, to try it without a provider)`]),
     ...(ports.size === 0 ? [] : [``, `Metrics at http://${config.metricsHost}:PORT/metrics:`]),
     ...[...ports].map(([name, port]) => `  ${port}  ${name}`),

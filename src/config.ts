@@ -4,6 +4,9 @@ import { Secret } from "./kernel/secret.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, text, type Environment } from "./process/variables.ts";
 import { secret, secretText } from "./process/environment/secret-variables.ts";
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
+import { readMail, type MailConfig } from "./process/environment/read-mail.ts";
+import { readCatalogDir } from "./process/environment/read-catalog-dir.ts";
+import { unreadVariables } from "./process/environment/unread-variables.ts";
 import { readOidc, type OidcConfig } from "./process/environment/read-oidc.ts";
 import { readStripe, type StripeConfig } from "./process/environment/read-stripe.ts";
 import { readBackends, readDatabaseUrl, readPlainTextHosts, type Backends } from "./process/environment/read-backends.ts";
@@ -23,13 +26,6 @@ export interface Clocks {
   idleMs: number;
   streamMs: number;
   bodyMs: number;
-}
-
-/** How mails are sent. */
-export interface MailConfig {
-  /** It may hold a password. */
-  smtpUrl: Secret;
-  from: { name: string; address: string };
 }
 
 export interface Config {
@@ -74,6 +70,8 @@ export interface Config {
   firstKeys: "file" | "output" | null;
   /** The service's key for a provider, by the variable in its `key_env`. */
   providerKey(name: string): Secret | null;
+  /** A warning for each variable that nothing reads although it looks meant for Weir; `keyVariables` are those of providers' keys. */
+  unreadVariables(keyVariables: readonly string[]): string[];
 }
 
 /** @throws ConfigError with the variable and the values that it accepts */
@@ -115,7 +113,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
       /^[a-z][a-z0-9-]{0,31}$/,
       "lower-case letters, digits and hyphens, a letter first",
     ),
-    catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
+    catalogDir: readCatalogDir(environment),
     secretsKeys: readSecretsKeys(environment),
     operatorToken: readOperatorToken(environment),
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
@@ -139,6 +137,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     telemetry: readTelemetry(environment, readPlainTextHosts(environment)),
     firstKeys: readFirstKeys(environment),
     providerKey: readProviderKeys(environment),
+    unreadVariables: (keyVariables) => unreadVariables(environment, keyVariables),
   };
 }
 
@@ -171,26 +170,6 @@ function readPublicUrl(environment: Environment, { host, port }: Pick<Config, "h
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
   if (isOrigin) return url.origin;
   throw new ConfigError(`PUBLIC_URL is "${value}": an address such as https://weir.example.com is needed, without a path`);
-}
-
-function readMail(environment: Environment): MailConfig | null {
-  const url = secretText(environment, "SMTP_URL");
-  const sender = environment["MAIL_FROM"];
-  const from = sender ? readSender(sender) : null;
-  if (!url) return null;
-  if (!/^smtps?:\/\/\S+$/.test(url) || !URL.canParse(url)) {
-    throw new ConfigError("SMTP_URL is not an address such as smtp://user:password@host:587 or smtps://user:password@host:465");
-  }
-  if (from === null) throw new ConfigError("MAIL_FROM is required when SMTP_URL is set: the address that mails come from");
-  return { smtpUrl: new Secret(url), from };
-}
-
-/** `weir@example.com` or `Weir <weir@example.com>`. */
-function readSender(text: string): MailConfig["from"] {
-  const [, name = "", bracketed, bare] = /^(?:([^<>"\p{Cc}]*)<([^<>]+)>|(\S+))$/u.exec(text.trim()) ?? [];
-  const address = bracketed ?? bare ?? "";
-  if (/^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(address)) return { name: name.trim(), address };
-  throw new ConfigError(`MAIL_FROM is "${text}": an address such as weir@example.com or Weir <weir@example.com> is needed`);
 }
 
 /** Tokens are sent to these addresses, so http is accepted only for this machine. */

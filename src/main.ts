@@ -1,9 +1,13 @@
 /** The gateway's process: `bun src/main.ts`. By its environment it is the whole service, or a front of a fleet. */
+import { existsSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { readConfig, type Config } from "./config.ts";
 import { ConfigError } from "./process/variables.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
+import { firstStartBytesMin } from "./process/limits.ts";
+import { openDataFolder } from "./process/open-data-folder.ts";
 import { restrictPermissions } from "./process/restrict-permissions.ts";
 import { serverSettings } from "./process/server-settings.ts";
 import { serveMetrics } from "./process/metrics-port.ts";
@@ -17,6 +21,8 @@ async function main(): Promise<number> {
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);
   restrictPermissions(config.dataDir);
+  const creates = !distributed && !existsSync(join(config.dataDir, "postgres"));
+  openDataFolder(config.dataDir, creates ? firstStartBytesMin : 0);
   const log = openLog(config, "gateway");
   const stopped = shutdownSignal();
   await serveMetrics(config);
@@ -28,6 +34,9 @@ async function main(): Promise<number> {
     reusePort: distributed,
     ...serverSettings,
   });
+  const providers = [...(service.gateway.models.catalog()?.providers.values() ?? [])];
+  const keys = providers.flatMap(({ keyEnv }) => keyEnv ?? []);
+  for (const problem of config.unreadVariables(keys)) log.warn({ event: "variable.unread" }, problem);
   log.info({ event: "listening", host: config.host, port: config.port, mode: config.backends.mode });
   const signal = await Promise.race([stopped, service.welcome().then(() => stopped)]);
   log.info({ event: "stopping", signal });

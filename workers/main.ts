@@ -2,6 +2,7 @@
 import { constants, setPriority } from "node:os";
 import type { Backing } from "../src/backing/backing.ts";
 import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
+import { untilSchema } from "../src/backing/await-schema.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
 import { openCounters } from "../src/backing/open-counters.ts";
 import { answerRollCalls } from "../src/backing/roll-call.ts";
@@ -87,6 +88,9 @@ async function main(): Promise<void> {
   stack.use(await startTelemetry({ config: config.telemetry, role: kind, clock, log }));
   const backing = stack.use(await openBacking({ config, log, clock, role: kind }));
   stack.use(answerRollCalls(kind, { ...backing, clock, log }));
+  const stopping = new AbortController();
+  void stopped.then(() => stopping.abort());
+  await untilSchema({ ...backing, clock, log }, stopping.signal);
   stack.use(await start({ config, backing, clock, log }, stack));
   log.info({ event: "started", kind });
   log.info({ event: "stopping", signal: await stopped });

@@ -1,5 +1,6 @@
 /** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
 import { addressesIn } from "../../src/kernel/addresses/server-address.ts";
+import { openVariables } from "../../src/process/environment/known-variables.ts";
 import { secretText, secretVariables } from "../../src/process/environment/secret-variables.ts";
 
 type Environment = Record<string, string | undefined>;
@@ -7,40 +8,7 @@ type Environment = Record<string, string | undefined>;
 /** Variables of the machine and the runtime, which every process gets. */
 const machineVariables = /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|TZ|TMPDIR|LANG|(LC|XDG|LD|NODE|BUN|MIMALLOC|SSL)_\w+)$/;
 
-/** Variables of Weir that hold no secret. */
-const open = new Set([
-  "PORT",
-  "HOST",
-  "DATA_DIR",
-  "PLAINTEXT_HOSTS",
-  "SERVICE_SLUG",
-  "CATALOG_DIR",
-  "SANDBOX",
-  "CONSOLE",
-  "PUBLIC_URL",
-  "MAIL_FROM",
-  "GITHUB_API_URL",
-  "GITLAB_API_URL",
-  "NATS_REPLICAS",
-  "METRICS_PORT",
-  "METRICS_HOST",
-  "LOG_LEVEL",
-  "LOG_FORMAT",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_METRIC_EXPORT_INTERVAL",
-  "OTEL_METRICS_EXPORTER",
-  "OTEL_SERVICE_NAME",
-  "OTEL_TRACES_EXPORTER",
-  "OTEL_TRACES_SAMPLER_ARG",
-  "FIRST_KEYS",
-  "SHUTDOWN_LEAVE_MS",
-  "CONNECT_TIMEOUT_MS",
-  "FIRST_BYTE_TIMEOUT_MS",
-  "IDLE_TIMEOUT_MS",
-  "STREAM_DURATION_MS",
-  "BODY_TIMEOUT_MS",
-  "SBOMS_KEPT",
-]);
+const open: ReadonlySet<string> = new Set(openVariables);
 
 /** "address": without its user and password, for a process that only needs to know that it is set. */
 type Share = "whole" | "address" | "nothing";
@@ -76,8 +44,8 @@ const set = "set";
 /** A secret may come in a file; its variable then has this name. */
 const fileVariables: ReadonlySet<string> = new Set(secretVariables.map((name) => `${name}_FILE`));
 
-/** Every variable of Weir. A test compares them with those that the configuration reads. */
-export const knownVariables: ReadonlySet<string> = new Set([...open, ...Object.keys(secrets), ...fileVariables]);
+/** Every variable whose share is decided here. A test compares them with those that the configuration reads. */
+export const sharedVariables: ReadonlySet<string> = new Set([...open, ...Object.keys(secrets), ...fileVariables]);
 
 export function environmentFor(role: string, environment: Environment): Record<string, string> {
   return Object.fromEntries(

@@ -100,6 +100,9 @@ export const eventPullMs = 2_000;
 export const eventReplayMax = 256;
 /** NATS forgets a replay that its process left so long ago. */
 export const eventReplayIdleMs = 60_000;
+/** How often a worker of a new fleet looks whether a gateway has made the tables, and how long an answer may take. */
+export const schemaLookMs = 200;
+export const schemaLookMsMax = 2_000;
 export const eventRetryMs = 250;
 export const eventRetryMsMax = 5_000;
 /** A consumer whose acknowledged end did not move for this long, although there are events, is created anew. */

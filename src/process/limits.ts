@@ -9,6 +9,9 @@ export const operatorTokenCharactersMin = 32;
 /** Of a file that `<variable>_FILE` names. */
 export const secretFileBytesMax = 64 * 1024;
 
+/** Free on the disk of a data folder where a first start creates a database. */
+export const firstStartBytesMin = 64 * 1024 * 1024;
+
 // Metering and shutdown
 /** How long a stopping gateway of a fleet continues to serve, while balancers and clients move to others. */
 export const shutdownLeaveMsDefault = 2_000;

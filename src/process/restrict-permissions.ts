@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readdirSync } from "node:fs";
+import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** The service's folders in the data folder; the servers of a fleet may have others, which other users may own. */
@@ -10,8 +10,12 @@ const ownFolder = /^(postgres|spool|attachments|gateway-\d+)$/;
  */
 export function restrictPermissions(dataDir: string): void {
   process.umask(0o077);
-  if (!existsSync(dataDir)) return;
+  if (!isFolder(dataDir)) return;
   for (const name of readdirSync(dataDir)) if (ownFolder.test(name)) close(join(dataDir, name));
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function close(folder: string): void {

@@ -11,6 +11,7 @@ import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { firstStart, type FirstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
 import { adoptOrphanedSpoolsUntilStopped } from "../gateway/journal/orphaned-spools.ts";
+import { isWithoutSchema } from "../backing/await-schema.ts";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { prepareRetryMs } from "../connectors/limits.ts";
@@ -30,6 +31,11 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
   stack.use(lock);
   const backing = stack.use(await openBacking({ config, log, clock, role: "gateway" }));
+  const stop = new AbortController();
+  const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
+  preparing.catch(() => {});
+  // Parts that read tables would warn that there are none. While a database cannot be reached, they start without it.
+  if (await isWithoutSchema(backing.sql, clock)) await preparing;
   const models = stack.use(await openModels({ folder: config.catalogDir, sandbox, ...backing, clock, log, providerKey }));
   const keyring = new Keyring(config.secretsKeys ?? []);
   const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
@@ -37,8 +43,6 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const front = openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
   stack.use(startDeliveries({ ...backing, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
   stack.use(answerRollCalls("gateway", { ...backing, clock, log }));
-  const stop = new AbortController();
-  const preparing = prepareDatabase({ sql: backing.sql, slug: config.slug, clock, log }, stop.signal);
   const publishing = preparing.then(
     () => connectors.publishWhenPossible(stop.signal),
     () => {},
@@ -54,7 +58,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
     ...front,
     async welcome() {
       const first = await preparing;
-      if (first !== null) welcomeFleet(config, first);
+      if (first !== null) welcomeFleet(config, { first, problems: await front.problems() });
     },
     async close() {
       stop.abort();

@@ -77,7 +77,10 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const opened = stack.move();
   return {
     ...front,
-    welcome: async () => welcome(config, { first, signInUrl: config.console ? await ownerLink(config, { sql, clock }) : null }),
+    async welcome() {
+      const signInUrl = config.console ? await ownerLink(config, { sql, clock }) : null;
+      welcome(config, { first, signInUrl, problems: await front.problems() });
+    },
     close: () => opened.disposeAsync(),
   };
 }

@@ -65,6 +65,8 @@ export interface FrontParts {
 export interface Front {
   app: ReturnType<typeof makeApp>;
   gateway: Gateway;
+  /** What /ready finds missing now, for the operator; empty: it is ready. */
+  problems(): Promise<string[]>;
   /** Makes /ready fail, so that balancers use other gateways. Resolves when the current requests have ended, or after `waitMs`. */
   announceShutdown(waitMs: number): Promise<void>;
   /** Waits `waitMs` for requests, aborts the rest, and settles all charges. @returns whether the ledger has all of them */
@@ -116,6 +118,10 @@ export function openFront(parts: FrontParts): Front {
   return {
     app,
     gateway,
+    async problems() {
+      const states = Object.entries(await runChecks(health.checks));
+      return states.flatMap(([part, state]) => (state === "ok" ? [] : `${part}: ${state}`));
+    },
     announceShutdown(waitMs) {
       serving = false;
       return inFlight.presentRequestsEnded(clock, waitMs);

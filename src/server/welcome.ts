@@ -3,8 +3,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Config } from "../config.ts";
 import type { FirstStart } from "../control-api/first-start.ts";
+import { weirCommand, type CommandSettings } from "./weir-command.ts";
 
-type Address = Pick<Config, "publicUrl" | "sandbox" | "slug">;
+type Address = Pick<Config, "publicUrl" | "sandbox" | "slug"> & CommandSettings;
 type Destination = Pick<Config, "dataDir" | "firstKeys">;
 type Keys = Pick<FirstStart, "key" | "toolsKey">;
 
@@ -13,13 +14,15 @@ interface Greeting {
   first: Keys | null;
   /** A link that signs a person in once; absent: none. */
   signInUrl?: string | null;
+  /** What /ready finds missing, such as "catalog: not read yet". */
+  problems: readonly string[];
 }
 
 /** Of one process. With `FIRST_KEYS=file` its output has neither the keys nor the link: a file that only its owner can read has them. */
 export function welcome(config: Address & Destination, greeting: Greeting): void {
   const { first, signInUrl = null } = greeting;
   if (config.firstKeys !== "file") return console.log(greetingText(config, greeting));
-  console.log(pages(config));
+  console.log(pages(config, greeting.problems));
   if (first !== null)
     writeApart(config, { name: "first-keys", what: "The first keys are", text: greetingText(config, greeting) });
   else if (signInUrl !== null)
@@ -27,17 +30,21 @@ export function welcome(config: Address & Destination, greeting: Greeting): void
 }
 
 /** What a start prints: the pages, the link to sign in, and the keys if they are new. */
-export function greetingText(address: Address, { first, signInUrl = null }: Greeting): string {
+export function greetingText(address: Address, { first, signInUrl = null, problems }: Greeting): string {
   const { sandbox, slug } = address;
-  const keys = first === null ? laterStart : firstStart({ url: address.publicUrl, ...first, sandbox, slug });
+  const command = weirCommand(address);
+  const keys = first === null ? laterStart(command) : firstStart({ url: address.publicUrl, ...first, sandbox, slug, command });
   const link = signInUrl === null ? "" : `Sign in with this link, which works once:\n\n  ${signInUrl}\n\n`;
-  return `${pages(address)}
+  return `${pages(address, problems)}
 ${link}${keys}`;
 }
 
-function pages({ publicUrl: url }: Pick<Address, "publicUrl">): string {
+function pages({ publicUrl: url }: Pick<Address, "publicUrl">, problems: readonly string[]): string {
+  const unready = `Weir has started at ${url} and is not ready: ${problems.join("; ")}
+
+  curl ${url}/ready  shows when it is`;
   return `
-Weir is ready at ${url}
+${problems.length === 0 ? `Weir is ready at ${url}` : unready}
 
   ${url}/            what it offers, and whether it works
   ${url}/connectors  the connector catalog
@@ -46,10 +53,12 @@ Weir is ready at ${url}
 }
 
 /** Of a fleet: prints the keys on a terminal, unless the operator chose another place. */
-export function welcomeFleet(config: Address & Destination, first: Keys): void {
+export function welcomeFleet(config: Address & Destination, { first, problems }: { first: Keys; problems: string[] }): void {
   const { firstKeys } = config;
-  if (firstKeys === "output" || (firstKeys === null && process.stdout.isTTY)) return console.log(greetingText(config, { first }));
-  const text = firstStart({ ...config, ...first, url: config.publicUrl });
+  if (firstKeys === "output" || (firstKeys === null && process.stdout.isTTY)) {
+    return console.log(greetingText(config, { first, problems }));
+  }
+  const text = firstStart({ ...config, ...first, url: config.publicUrl, command: weirCommand(config) });
   writeApart(config, { name: "first-keys", what: "The first keys are", text });
 }
 
@@ -62,20 +71,24 @@ function writeApart({ dataDir }: Destination, { name, what, text }: { name: stri
   console.log(`${what} in "${path}", which only its owner can read: copy what you need, then remove the file`);
 }
 
-const laterStart = `Keys are stored as hashes, so none can be shown again. Another one:
+function laterStart(command: string): string {
+  return `Keys are stored as hashes, so none can be shown again. Another one:
 
-  npm run -s weir -- key create --workspace default --owner owner@localhost --name "another key"
+  ${command} key create --workspace default --owner owner@localhost --name "another key"
 
 With --kind tools it opens the tools API and MCP in place of the models.
 `;
+}
 
 interface First extends Keys {
   url: string;
   sandbox: boolean;
   slug: string;
+  /** The command line in another terminal. */
+  command: string;
 }
 
-function firstStart({ url: service, key, toolsKey, sandbox, slug }: First): string {
+function firstStart({ url: service, key, toolsKey, sandbox, slug, command }: First): string {
   const url = `${service}/gpt/v1`;
   const bearer = `-H "Authorization: Bearer ${key}"`;
   return `The workspace "default" has 10 USD of credit and this key, which is shown this once:
@@ -89,7 +102,7 @@ See what the key may still spend:
 
 See what it cost:
 
-  npm run -s weir -- log list --limit 1
+  ${command} log list --limit 1
 
 The tools API, and MCP at ${service}/mcp, take a key of their own, shown this once as well:
 

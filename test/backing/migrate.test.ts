@@ -6,6 +6,7 @@ import { migrateSchema } from "../../scripts/weir/migrate-schema.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";
+import { isWithoutSchema, untilSchema } from "../../src/backing/await-schema.ts";
 import { migrate, type Migration } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
@@ -58,9 +59,12 @@ for (const { name, open, skipped } of kinds) {
 
     test("applies what is missing once, also when two processes start together", async () => {
       const handles = [opened.sql, opened.other].filter((sql) => sql !== null);
+      expect(await isWithoutSchema(opened.sql, systemClock)).toBe(true);
+      const waiting = untilSchema({ sql: opened.sql, clock: systemClock, log: silentLog }, new AbortController().signal);
       const applied = await Promise.all(handles.map((sql) => migrate(sql)));
       expect(applied.flat().filter((file) => file === "0001-ledger.sql")).toHaveLength(1);
       expect(await migrate(opened.sql)).toEqual([]);
+      await waiting;
     });
 
     test("keeps the ledger append-only, even for a superuser", async () => {

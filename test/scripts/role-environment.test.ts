@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { environmentFor, knownVariables } from "../../scripts/cluster/role-environment.ts";
+import { environmentFor, sharedVariables } from "../../scripts/cluster/role-environment.ts";
+import { knownVariables } from "../../src/process/environment/known-variables.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../../src/config.ts";
 
@@ -71,11 +72,12 @@ test("a role gets the file of a secret that it uses, and the address in it where
   expect(environmentFor("gateway", given)).toEqual({ ...others, REDIS_URL: "rediss://counters:6379" });
 });
 
-test("role-environment.ts lists every variable that the configuration reads", () => {
+test("role-environment.ts and known-variables.ts list every variable that the configuration reads", () => {
   const readNames = new Set<string>();
   const noticing = new Proxy<Record<string, string | undefined>>({}, { get: (_, name) => void readNames.add(String(name)) });
   readConfig(noticing);
   readClientConfig(noticing);
   readMcpConfig(noticing);
+  expect([...sharedVariables].toSorted()).toEqual([...readNames].toSorted());
   expect([...knownVariables].toSorted()).toEqual([...readNames].toSorted());
 });

@@ -1,17 +1,39 @@
 import { expect, spyOn, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { Secret } from "../../src/kernel/secret.ts";
+import { weirCommand } from "../../src/server/weir-command.ts";
 import { greetingText, welcome } from "../../src/server/welcome.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const address = { publicUrl: "http://127.0.0.1:8080", sandbox: true, slug: "acme" };
+const settings = { host: "127.0.0.1", port: 8080, dataDir: "./.weir", operatorToken: null };
+const address = { ...settings, publicUrl: "http://127.0.0.1:8080", sandbox: true, slug: "acme" };
+const ready = { problems: [] };
 
 test("a start prints the addresses of the pages, and the link to sign in if there is one", () => {
-  const text = greetingText(address, { first: null });
+  const text = greetingText(address, { ...ready, first: null });
   for (const path of ["/", "/connectors", "/reference"]) expect(text).toContain(`\n  http://127.0.0.1:8080${path} `);
   expect(text).not.toContain("Sign in");
   const signInUrl = "http://127.0.0.1:8080/console/link/once";
-  expect(greetingText(address, { first: null, signInUrl })).toContain(`works once:\n\n  ${signInUrl}\n`);
+  expect(greetingText(address, { ...ready, first: null, signInUrl })).toContain(`works once:\n\n  ${signInUrl}\n`);
+});
+
+test("a start that is not ready names what is missing and does not say that it is ready", () => {
+  const text = greetingText(address, { first: null, problems: ["catalog: ENOENT", "spool: full"] });
+  expect(text).toContain("Weir has started at http://127.0.0.1:8080 and is not ready: catalog: ENOENT; spool: full\n");
+  expect(text).not.toContain("Weir is ready");
+});
+
+test("the printed commands find the service and its token from another terminal, whatever the settings", () => {
+  const first = { key: "acme-api-one", toolsKey: "acme-mcp-one" };
+  const moved = { ...address, port: 18110, dataDir: "/srv/it's weir" };
+  const commands = greetingText(moved, { ...ready, first }) + greetingText(moved, { ...ready, first: null });
+  const prefix = "PORT=18110 DATA_DIR='/srv/it'\\''s weir' npm run -s weir --";
+  for (const command of ["log list", "key create"]) expect(commands).toContain(`\n  ${prefix} ${command}`);
+  expect(weirCommand(settings)).toBe("npm run -s weir --");
+  expect(weirCommand({ ...settings, host: "0.0.0.0" })).toBe("npm run -s weir --");
+  expect(weirCommand({ ...settings, host: "::1", port: 80 })).toBe("WEIR_URL=http://[::1]:80 npm run -s weir --");
+  expect(weirCommand({ ...settings, operatorToken: new Secret("hush") })).toBe('WEIR_TOKEN="$OPERATOR_TOKEN" npm run -s weir --');
 });
 
 test("with FIRST_KEYS=file neither keys nor links are printed: files that only the owner can read have them", async () => {
@@ -20,8 +42,8 @@ test("with FIRST_KEYS=file neither keys nor links are printed: files that only t
   const signInUrl = "http://127.0.0.1:8080/console/link/once";
   const first = { key: "acme-api-hush", toolsKey: "acme-mcp-hush" };
   using printed = spyOn(console, "log").mockImplementation(() => {});
-  welcome(config, { first, signInUrl });
-  welcome(config, { first: null, signInUrl });
+  welcome(config, { ...ready, first, signInUrl });
+  welcome(config, { ...ready, first: null, signInUrl });
   const output = printed.mock.calls.join("\n");
   expect(output).toContain("Weir is ready at http://127.0.0.1:8080");
   for (const name of ["first-keys", "sign-in-link"]) {

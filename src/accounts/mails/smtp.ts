@@ -1,6 +1,6 @@
 /** Sends mails as plain text to the server of SMTP_URL. No header has text of a user. */
 import { createTransport } from "nodemailer";
-import type { MailConfig } from "../../config.ts";
+import type { MailConfig } from "../../process/environment/read-mail.ts";
 import { mailServerMs } from "../limits.ts";
 import type { Mail } from "./store.ts";
 

@@ -33,8 +33,23 @@ async function serve(folder: string, port: MessagePort): Promise<void> {
       last = last.then(() => step(database, bytes, send));
     });
   } catch (error) {
-    send({ kind: "failed", reason: String(error) });
+    send({ kind: "failed", reason: reasonOf(error) });
   }
+}
+
+/** PGlite's file system throws objects that are no errors, with the numbers of https://wasix.org (WASI's errno). */
+const fileReasons: Record<number, string> = {
+  2: "permission denied",
+  29: "the disk does not work",
+  51: "the disk is full",
+  69: "the file system is read-only",
+};
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error) return String(error);
+  const errno: unknown = Object(error).errno;
+  if (typeof errno !== "number") return String(error);
+  return fileReasons[errno] ?? `error ${errno} of the file system`;
 }
 
 async function step(database: PGlite, bytes: Uint8Array | null, send: (message: FromThread) => void): Promise<void> {

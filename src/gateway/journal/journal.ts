@@ -72,17 +72,17 @@ export class GenerationJournal implements Disposable {
   /**
    * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider
    * are charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of
-   * each, and the admissions that the caller must release.
+   * each, and the admissions that the caller must release. Where the owner ended in order, the ledger had all settlements.
    */
   recover(): { settled: number; interrupted: number; unknown: number; pendingAdmissions: AdmissionIntent[] } {
-    const { intents, settlements, interrupted, pendingAdmissions } = this.#spool.takeRecovered();
+    const { intents, settlements, interrupted, pendingAdmissions, closed } = this.#spool.takeRecovered();
     for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
     for (const settlement of settlements) this.#publisher.add(settlement, encodeSettlement(settlement));
     const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));
     for (const end of ends) void this.end(end);
     this.flush();
     const unknown = ends.filter(({ outcome }) => outcome === "unknown").length;
-    return { settled: settlements.length, interrupted: ends.length - unknown, unknown, pendingAdmissions };
+    return { settled: closed ? 0 : settlements.length, interrupted: ends.length - unknown, unknown, pendingAdmissions };
   }
 
   /**

@@ -23,12 +23,14 @@ export interface Recovered {
   intents: GenerationIntent[];
   /** Admissions that were requested and not dispatched: refused, released, or still held. */
   pendingAdmissions: AdmissionIntent[];
+  /** Whether its process ended in order, so that the ledger has all settlements. */
+  closed: boolean;
 }
 
 const nothingDelivered = { cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 };
 
 export function nothingRecovered(): Recovered {
-  return { interrupted: [], settlements: [], intents: [], pendingAdmissions: [] };
+  return { interrupted: [], settlements: [], intents: [], pendingAdmissions: [], closed: false };
 }
 
 /** Generations that the ledger has not confirmed. */
@@ -60,6 +62,7 @@ export function recoveredFrom(lines: SpoolLine[]): Recovered {
     settlements: [...settlements.values()],
     intents,
     pendingAdmissions: [...requested.values()].filter(({ generation }) => !open.has(generation) && !settlements.has(generation)),
+    closed: lines.at(-1)?.kind === "closed",
   };
 }
 

@@ -65,6 +65,8 @@ const Line = Type.Union([
   Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
   /** Tests whether the disk takes writes again. */
   Type.Object({ kind: Type.Literal("note") }),
+  /** The last line of a process that ended in order: the ledger has every generation before it. */
+  Type.Object({ kind: Type.Literal("closed") }),
 ]);
 export type SpoolLine = Exclude<Static<typeof Line>, { kind: "settlement" }> | { kind: "settlement"; settlement: Settlement };
 
@@ -88,6 +90,8 @@ export function encodeProgressLine(progress: ProgressLine): string {
 }
 
 export const probeLine = '{"kind":"note"}\n';
+
+export const closedLine = '{"kind":"closed"}\n';
 
 /** null: not a complete, valid line. */
 export function decodeSpoolLine(text: string): SpoolLine | null {

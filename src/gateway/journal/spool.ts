@@ -12,6 +12,7 @@ import { spoolSegmentBytesMax } from "../limits.ts";
 import { diskFiles, type SpoolFile, type SpoolFiles } from "./spool-files.ts";
 import {
   type AdmissionIntent,
+  closedLine,
   decodeSpoolLine,
   encodeAdmissionLine,
   encodeIntentLine,
@@ -153,9 +154,20 @@ export class Spool implements Disposable {
   [Symbol.dispose](): void {
     if (this.#closed) return;
     this.flush();
+    this.#writeClosed();
     this.#closed = true;
     this.#deleteDone();
     this.#current.file.close();
+  }
+
+  /** Without this line the next start reports all settlements as those of a crash. */
+  #writeClosed(): void {
+    if (!this.#working || [...this.#done, this.#current].some(({ open }) => open.size > 0)) return;
+    try {
+      this.#write(closedLine);
+    } catch {
+      // They are published again in both cases.
+    }
   }
 
   #writeSoon(line: string, generation: GenerationId): Promise<void> {

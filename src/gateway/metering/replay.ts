@@ -50,11 +50,12 @@ export async function replayWhatIsDue(inOrderAt: number | null, signal: AbortSig
   const due = await maintenance.replayDue();
   if (due === null) return;
   const sinceMs = due.rebuilding.length > 0 || inOrderAt === null ? null : inOrderAt - ledgerReplayLagMs;
-  log.warn(
-    { event: "replay.begun", workspaces: due.rebuilding.length },
-    "The database is another server than before: settlements are booked again, each once",
-  );
+  const workspaces = due.rebuilding.length;
+  // After an ordinary restart nothing is behind, and nothing is wrong.
+  const level = workspaces > 0 ? "warn" : "info";
+  const why = workspaces > 0 ? "The database went back in time" : "The database was started anew";
+  log[level]({ event: "replay.begun", workspaces }, `${why}: settlements that the stream still has are booked, each once`);
   await bus.replay("settlements", { sinceMs, signal, handler: (events) => settleEvents(events, parts) });
   await maintenance.finishReplay(due);
-  log.warn({ event: "replay.finished", workspaces: due.rebuilding.length }, "Settlements were booked again");
+  log[level]({ event: "replay.finished", workspaces }, "Settlements of the stream are booked");
 }

@@ -178,6 +178,18 @@ describe("the journal of a killed gateway", () => {
     expect(successor.unsettled).toBe(0);
   });
 
+  test("a gateway that ended in order leaves nothing to recover, and still the last minute of each key", async () => {
+    const first = journals.open();
+    const ended = reservation();
+    first.begin(ended, facts);
+    first.end(endOf(ended, usage));
+    await journals.published();
+    await confirmAll();
+    first[Symbol.dispose]();
+    expect(journals.open().recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [] });
+    expect((await reports()).windows).toEqual([{ key: "key-1", times: [ended.admittedAt] }]);
+  });
+
   test("its successor reports the last minute of each key", async () => {
     const killed = journals.open();
     const begun = reservation();

@@ -82,6 +82,7 @@ describe("a spool", () => {
       interrupted: [{ intent: interrupted, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
       intents: [settled, interrupted],
       pendingAdmissions: [{ workspace: "ws-1", generation: refused.generation }],
+      closed: false,
     });
   });
 
@@ -89,7 +90,13 @@ describe("a spool", () => {
     begin(open(), intent());
     const second = open();
     expect(second.takeRecovered().interrupted.length).toBe(1);
-    expect(second.takeRecovered()).toEqual({ settlements: [], interrupted: [], intents: [], pendingAdmissions: [] });
+    expect(second.takeRecovered()).toEqual({
+      settlements: [],
+      interrupted: [],
+      intents: [],
+      pendingAdmissions: [],
+      closed: false,
+    });
   });
 
   test("the spool skips a truncated last line and keeps all lines before it", () => {

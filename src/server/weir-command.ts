@@ -1,0 +1,27 @@
+/** The command line as a person types it in another terminal of the project's folder, whatever settings this process was started with. */
+import { resolve } from "node:path";
+import type { Config } from "../config.ts";
+
+export type CommandSettings = Pick<Config, "host" | "port" | "dataDir" | "operatorToken">;
+
+/** `npm run -s weir --`, behind the variables without which it would not find this service or its token. */
+export function weirCommand({ host, port, dataDir, operatorToken }: CommandSettings): string {
+  return [...addressOf(host, port), ...tokenOf(operatorToken !== null, resolve(dataDir)), "npm run -s weir --"].join(" ");
+}
+
+function addressOf(host: string, port: number): string[] {
+  if (!/^(127\.0\.0\.1|localhost|0\.0\.0\.0|::)$/.test(host)) {
+    return [`WEIR_URL=http://${host.includes(":") ? `[${host}]` : host}:${port}`];
+  }
+  return port === 8080 ? [] : [`PORT=${port}`];
+}
+
+function tokenOf(isGiven: boolean, folder: string): string[] {
+  if (isGiven) return ['WEIR_TOKEN="$OPERATOR_TOKEN"'];
+  return folder === resolve("./.weir") ? [] : [`DATA_DIR=${quoted(folder)}`];
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return /^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
