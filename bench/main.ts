@@ -1,9 +1,9 @@
 /** `npm run bench`: measures the service and other gateways on this machine. docs/performance.md explains the method. */
 import { parseArgs } from "node:util";
-import { capacityCommand, capacityUsage } from "./capacity/command.ts";
+import { capacityCommand } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";
 import { loadCommand } from "./load/command.ts";
-import { loadUsage } from "./load/load-arguments.ts";
+import { usage } from "./help.ts";
 import { microCommand, runMicro } from "./micro/run.ts";
 import { runCatalog } from "./parts/catalog.ts";
 import { runBodies } from "./parts/bodies.ts";
@@ -22,42 +22,11 @@ import { runStreams } from "./parts/stream.ts";
 import { runUsage } from "./parts/usage.ts";
 import { factsHere, serverVersions, type Facts } from "./report/facts.ts";
 import { failuresOf } from "./report/failures.ts";
-import { publishCommand, publishUsage } from "./report/publish.ts";
+import { publishCommand } from "./report/publish.ts";
 import { rowsOf } from "./report/rows.ts";
 import { goalsTable } from "./report/sections/run.ts";
 import { writeReport } from "./report/write.ts";
 import { UsageError } from "./usage-error.ts";
-
-const usage = `npm run bench [-- PART…] [--gateways N] [--workers N] [--rounds N] [--seconds S] [--seed N]
-
-  hot-path           every contender: requests a second, latency, cost, memory
-  bodies             the same with bodies up to 8 MiB, and with streams
-  embeddings         16 texts of 1 KiB, beside the bare proxy
-  features           the cost of each feature, from a bare relay to all of Weir
-  fleet              Weir in two sizes, to fit and to check the capacity model
-  stream             2,000 open streams; soak: a minute at 80 % of the ceiling
-  catalog            the connector catalog's export and its 304, one in flight, without other servers
-  lists              lists over a million findings, without other servers than PostgreSQL
-  log                first pages of the log among 20 million generations, without other servers than PostgreSQL
-  usage              questions about usage over 10 million generations, without other servers than PostgreSQL
-  shards             admissions in one Redis and in clusters of one and of three masters
-  metering           settlements of one and of two metering processes, from a full stream
-  hosts              gateways and workers on two hosts with 0, 1 and 20 ms between them, as root; printed, in no report
-  console            every page of the Console as each role, and requests while twenty people click
-  without a part     all of them, one after the other
-  --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
-  --rounds N         how often all contenders are restarted and measured (default 3)
-  --seconds S        the measured time of each load: hot-path 0.8 in each of three sweeps a round,
-                     features, fleet, hosts and embeddings 3, bodies and catalog 5, console 8, soak 60
-  --seed N           the calls of lists, log and usage (default: a new seed, which is printed)
-
-npm run bench -- micro [NAME]        the cost of single functions; see bench/micro
-
-${capacityUsage}
-
-${publishUsage}
-
-${loadUsage}`;
 
 interface Options {
   gateways: number;
@@ -175,11 +144,16 @@ function wholeNumber(text: string): number {
 }
 
 async function main([first = "", ...rest]: string[]): Promise<number> {
+  if (first === "" || [first, ...rest].some((word) => word === "--help" || word === "-h")) {
+    console.log(usage);
+    return 0;
+  }
   if (first === "load") return loadCommand(rest);
   if (first === "capacity") return capacityCommand(rest);
   if (first === "publish") return publishCommand(rest);
   if (first === "micro") return microCommand(rest);
-  if (first === "" || first.startsWith("-")) return benchCommand(Object.keys(parts), first === "" ? [] : [first, ...rest]);
+  if (first === "all") return benchCommand(Object.keys(parts), rest);
+  if (first.startsWith("-")) return benchCommand(Object.keys(parts), [first, ...rest]);
   if (first in parts) {
     const words = [first, ...rest];
     const firstOption = words.findIndex((word) => !(word in parts));

@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { help } from "./bootstrap/help.mjs";
 import { findServers, type Servers } from "./services/find-servers.ts";
 import { reportOf, restartsSummaryOf, rollingSummaryOf, summaryOf } from "../test/chaos/harness/report.ts";
 import { runRestartsOnOnePort } from "../test/chaos/harness/restarts-on-one-port.ts";
@@ -37,8 +38,6 @@ const options = {
   "log-level": { type: "string", default: "error" },
 } as const;
 
-const usage =
-  "Usage: npm run chaos -- [--minutes M] [--seed S] [--longest SECONDS] [--rate N] [--faults JSON] [--clusters] [--rolling [--former COMMIT] [--streams N | --connections N [--restarts N]]]";
 const values = readArguments();
 const startedAt = performance.now();
 const say = (line: string): void => console.log(`${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${line}`);
@@ -49,7 +48,7 @@ function readArguments() {
   try {
     return parseArgs({ options }).values;
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help.chaos}`);
     process.exit(2);
   }
 }

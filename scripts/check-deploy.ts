@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { runAtEnd } from "../test/support/processes/at-end.ts";
+import { help } from "./bootstrap/help.mjs";
 import { checkBalancer } from "./check-deploy/balancer.ts";
 import { checkChart } from "./check-deploy/chart.ts";
 import { checkCompose } from "./check-deploy/compose.ts";
@@ -14,7 +15,7 @@ import { checkUnits } from "./check-deploy/units.ts";
 import { checkAlerts, checkDashboard } from "./check-deploy/watching.ts";
 
 const options = { "build-image": { type: "string" }, "base-image": { type: "string" } } as const;
-const { values } = parseArgs({ options });
+const values = readArguments();
 const images = { build: values["build-image"] ?? null, base: values["base-image"] ?? null };
 
 /** Each gives what it saw, in one line. */
@@ -28,6 +29,15 @@ const checks: [string, () => Promise<string>][] = [
   ["balancer", checkBalancer],
   ["image", () => checkImage(images)],
 ];
+
+function readArguments() {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help["check-deploy"]}`);
+    process.exit(2);
+  }
+}
 
 const tally = { passed: 0, failed: 0, skipped: 0 };
 for (const [name, check] of checks) {

@@ -7,6 +7,7 @@ import { openDataFolder } from "../src/process/open-data-folder.ts";
 import { weirCommand } from "../src/server/weir-command.ts";
 import { LockedError } from "../src/process/lock/locked-error.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
+import { help } from "./bootstrap/help.mjs";
 import { ClusterError } from "./cluster/cluster-error.ts";
 import { Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";
@@ -64,7 +65,7 @@ function readArguments(): { sizes: Sizes; port: string | undefined } {
     return { sizes: { gateways: count(gateways), workers: count(workers), metering: count(metering) }, port };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ClusterError(`${why}\nUsage: npm run cluster -- --gateways N --workers M [--metering K] [--port P]`);
+    throw new ClusterError(`${why}\n\n${help.cluster}`);
   }
 }
 

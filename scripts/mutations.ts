@@ -5,6 +5,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { help } from "./bootstrap/help.mjs";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
 /** More seeds than any mistake needed so far. */
@@ -34,6 +35,10 @@ interface Mistake {
 
 const words = process.argv.slice(2);
 const mistakes = readMistakes().filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+if (mistakes.length === 0) {
+  console.error(`No mistake has a name with ${words.join(" or ")}\n\n${help.mutations}`);
+  process.exit(2);
+}
 let missed = 0;
 for (const mistake of mistakes) {
   const startedAt = performance.now();

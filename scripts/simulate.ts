@@ -4,6 +4,7 @@
  */
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { help } from "./bootstrap/help.mjs";
 import type { Progress } from "../test/simulation/run-seeds.ts";
 
 const shownFailuresMax = 3;
@@ -17,7 +18,7 @@ interface Totals {
 const root = dirname(import.meta.dir);
 const wanted = readArguments();
 if (wanted === null) {
-  console.error("Usage: npm run simulate -- --seeds N [--from S] [--processes P] | --seed S");
+  console.error(help.simulate);
   process.exit(2);
 }
 const startedAt = performance.now();

@@ -17,6 +17,9 @@ import { startTelemetry } from "./process/telemetry/start-telemetry.ts";
 import { shutDownServer } from "./server/shutdown.ts";
 
 async function main(): Promise<number> {
+  const words = process.argv.slice(2);
+  if (words.length > 0)
+    throw new ConfigError(`Cannot take "${words.join(" ")}": settings are variables, such as PORT=8090 npm start`);
   const config = readConfig();
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);

@@ -17,7 +17,7 @@ export const publishUsage = `npm run bench -- publish [results.json]
 export function publishCommand([given, ...more]: string[]): number {
   if (more.length > 0) throw new UsageError(publishUsage);
   const path = given ?? newestWith(partNames);
-  if (path === null) throw new UsageError("There is no result with every part: run npm run bench");
+  if (path === null) throw new UsageError("There is no result with every part: run npm run bench -- all");
   const facts = readFacts(path);
   if (facts.invalid.length > 0)
     throw new UsageError(`"${path}" cannot be published, since the run is invalid: ${facts.invalid.join("; ")}`);

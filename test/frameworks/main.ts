@@ -16,7 +16,9 @@ const usage = `npm run frameworks -- [loop] …
   Loops: ${loops.join(", ")}. Without a name all run.
   Each asks for two tools at once, rejects what does not fit its schema and asks again: whole and streamed, at a model behind each
   wire format. Those for embeddings embed three texts at the sandbox. Packages are installed once, in their own environments. Exit code 1: a loop failed.
-  A loop without its interpreter or its registry is skipped; with CI set that is exit code 1 too.`;
+  A loop without its interpreter or its registry is skipped; with CI set that is exit code 1 too.
+
+Example: npm run frameworks -- ${loops[0]}`;
 
 /** @returns how many failed. @throws NoEnvironmentError */
 async function play(loop: string, { url, key, models, embedding }: Stage): Promise<number> {
@@ -39,7 +41,7 @@ async function play(loop: string, { url, key, models, embedding }: Stage): Promi
 async function main(names: string[]): Promise<number> {
   if (names.some((name) => !loops.includes(name))) {
     console.log(usage);
-    return names.includes("--help") ? 0 : 2;
+    return names.some((name) => name === "--help" || name === "-h") ? 0 : 2;
   }
   await using stage = await openStage();
   let failed = 0;

@@ -18,7 +18,9 @@ const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [scans] [blo
   scans    an SBOM with 240,000 findings in one process, for --seconds S (15), during other requests and a small SBOM
   blocking texts and bodies that are made to block the event loop, of --seed S
 
-Without a name all parts run, one after the other. Exit code 1: a promise was broken.`;
+Without a name all parts run, one after the other. Exit code 1: a promise was broken.
+
+Example: npm run hostile -- bodies --bodies 1000`;
 
 const parts: Record<string, Part> = {
   bodies: bodiesPart,
@@ -67,6 +69,10 @@ function read(words: string[]): { names: string[]; plan: PartOptions } {
 }
 
 async function main(): Promise<number> {
+  if (process.argv.slice(2).some((word) => word === "--help" || word === "-h")) {
+    console.log(usage);
+    return 0;
+  }
   const { names, plan } = read(process.argv.slice(2));
   const broken: string[] = [];
   for (const name of names) {

@@ -79,6 +79,13 @@ describe("on a fresh clone", () => {
     expect(npmRuns(folder)).toEqual(["production"]);
   });
 
+  test("--help explains the command, and installs and starts nothing", async () => {
+    const folder = await clone();
+    const { status, stdout } = run(folder, "start", "--help");
+    expect([status, npmRuns(folder)]).toEqual([0, []]);
+    expect(stdout).toContain("Example: PORT=8090 DATA_DIR=/srv/weir npm start");
+  });
+
   test("a second start installs nothing and prints nothing", async () => {
     const folder = await clone();
     run(folder, "start");

@@ -12,7 +12,9 @@ import { indexPage, type Shot } from "./index-page.ts";
 
 const usage = `npm run screenshots -- [word …]
 
-Writes ./screenshots/index.html and a picture of each page. With words: only of pages whose address contains one of them.`;
+Writes ./screenshots/index.html and a picture of each page. With words: only of pages whose address contains one of them.
+
+Example: npm run screenshots -- requests`;
 
 const folder = join(repository, "screenshots");
 const widths = [1_280, 360] as const;
@@ -41,7 +43,7 @@ function placesIn({ sample }: SampleService): Place[] {
 }
 
 async function main(words: readonly string[]): Promise<void> {
-  if (words.includes("--help")) return console.log(usage);
+  if (words.some((word) => word === "--help" || word === "-h")) return console.log(usage);
   if (chromiumPath === null) throw new Error("There is no Chromium to take pictures with");
   console.log("Starting a service with sample data");
   await using service = await SampleService.start({ CONSOLE: "on" });
