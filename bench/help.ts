@@ -5,21 +5,21 @@ import { publishUsage } from "./report/publish.ts";
 
 /** The parts in the order in which `all` runs them; what each needs on the disk; what it measures. */
 const rows: readonly [part: string, disk: string, what: string][] = [
-  ["hot-path", "2 GB *", "every contender: requests a second, latency, cost, memory"],
-  ["bodies", "2 GB *", "the same with bodies up to 8 MiB, and with streams"],
-  ["embeddings", "2 GB", "16 texts of 1 KiB, beside the bare proxy"],
-  ["features", "2 GB", "the cost of each feature, from a bare relay to all of Weir"],
-  ["fleet", "2 GB", "Weir in two sizes, to fit and to check the capacity model"],
-  ["stream", "2 GB", "2,000 open streams"],
-  ["soak", "2 GB", "a minute at 80 % of the ceiling"],
+  ["hot-path", "5 GB *", "every contender: requests a second, latency, cost, memory"],
+  ["bodies", "5 GB *", "the same with bodies up to 8 MiB, and with streams"],
+  ["embeddings", "5 GB", "16 texts of 1 KiB, beside the bare proxy"],
+  ["features", "5 GB", "the cost of each feature, from a bare relay to all of Weir"],
+  ["fleet", "5 GB", "Weir in two sizes, to fit and to check the capacity model"],
+  ["stream", "5 GB", "2,000 open streams"],
+  ["soak", "5 GB", "a minute at 80 % of the ceiling"],
   ["catalog", "none", "the connector catalog's export and its 304, one in flight, without other servers"],
-  ["lists", "2 GB", "lists over a million findings, without other servers than PostgreSQL"],
+  ["lists", "3 GB", "lists over a million findings, without other servers than PostgreSQL"],
   ["log", "10 GB", "first pages of the log among 20 million generations, without other servers than PostgreSQL"],
-  ["usage", "5 GB", "questions about usage over 10 million generations, without other servers than PostgreSQL"],
+  ["usage", "10 GB", "questions about usage over 10 million generations, without other servers than PostgreSQL"],
   ["shards", "none", "admissions in one Redis and in clusters of one and of three masters"],
   ["metering", "1 GB", "settlements of one and of two metering processes, from a full stream"],
   ["hosts", "1 GB", "gateways and workers on two hosts with 0, 1 and 20 ms between them, as root; printed, in no report"],
-  ["console", "2 GB", "every page of the Console as each role, and requests while twenty people click"],
+  ["console", "4 GB", "every page of the Console as each role, and requests while twenty people click"],
   ["micro", "none", "the cost of single functions; npm run bench -- micro [NAME] asks one question"],
 ];
 
@@ -36,7 +36,7 @@ ${table}
 
 Time       under 8 minutes for a part, about half an hour for all. The first run of a part prepares its data: 3 minutes for most,
            up to half an hour for log and for usage.
-Disk       approximate, in bench/.data, and kept for the next run: rm -r bench/.data bench/.peers frees it.
+Disk       approximate, in bench/.data, kept for the next run, and in part shared: rm -r bench/.data bench/.peers frees it.
 Downloads  NATS, Redis and PostgreSQL from Debian's packages (110 MB unpacked) where they are not on PATH; with * also Portkey from npm.
 
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)

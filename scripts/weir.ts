@@ -30,11 +30,22 @@ function readToken(path: string): string {
   }
 }
 
+// The reader of a pipe may end early, as `head` does.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+}
+
+const { stdout, stderr } = process;
 process.exitCode = await run(
   process.argv.slice(2),
   { service: readService, files: readClient },
   {
-    out: (text) => process.stdout.write(`${text}\n`),
-    error: (text) => process.stderr.write(`${text}\n`),
+    out: (text) => stdout.write(`${text}\n`),
+    error: (text) => stderr.write(`${text}\n`),
+    screen: stdout.isTTY ? { width: stdout.columns, colours: stdout.hasColors() } : null,
+    coloursErrors: stderr.isTTY && stderr.hasColors(),
   },
 );

@@ -1,5 +1,7 @@
+import { exampleOf } from "./example.ts";
 import { columns } from "./print.ts";
-import type { Flag, Verb } from "./verb.ts";
+import { usageOf } from "./read-flags.ts";
+import type { Verb } from "./verb.ts";
 
 const common: readonly [string, string][] = [
   ["--as EMAIL", "act as this member of the workspace, under that member's role"],
@@ -19,7 +21,9 @@ export function help(verbs: readonly Verb[]): string {
 function helpOfVerbs(verbs: readonly Verb[]): string {
   const rows = verbs.map(({ noun, verb, summary }): [string, string] => [`${noun} ${verb}`.trim(), summary]);
   const usage = "weir <noun> <verb> [--flag value] [--json], or weir --version";
-  return [usage, "", columns(rows), "", columns(common), "", environment].join("\n");
+  const [, second = verbs[0]] = verbs;
+  const example = second ? [`Example: ${exampleOf(second)}`, ""] : [];
+  return [usage, "", columns(rows), "", columns(common), "", ...example, environment].join("\n");
 }
 
 function helpOfVerb(verb: Verb): string {
@@ -29,9 +33,5 @@ function helpOfVerb(verb: Verb): string {
   const required = verb.flags.filter((flag) => flag.required).map((flag) => ` ${usageOf(flag)}`);
   const named = verb.operand ? ` ${verb.operand.placeholder}` : "";
   const usage = `weir ${`${verb.noun} ${verb.verb}`.trim()}${named}${required.join("")}${verb.confirm === undefined ? "" : " --yes"} [--flag value]`;
-  return [usage, "", verb.summary, "", columns(rows), "", environment].join("\n");
-}
-
-function usageOf({ name, value }: Flag): string {
-  return value.placeholder === "" ? `--${name}` : `--${name} ${value.placeholder}`;
+  return [usage, "", verb.summary, "", columns(rows), "", `Example: ${exampleOf(verb)}`, "", environment].join("\n");
 }

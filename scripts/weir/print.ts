@@ -20,7 +20,8 @@ export function columns(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => line(row).trimEnd()).join("\n");
 }
 
-function shown(value: unknown): string {
+/** One value in a cell. */
+export function shown(value: unknown): string {
   if (value === null || value === undefined) return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(shown).join(", ");

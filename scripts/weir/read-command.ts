@@ -1,11 +1,11 @@
 /**
- * Parses a command line into its verb and the fields that it sends. Written on top of Node's `parseArgs`, because verbs are data here:
- * the help, the request to the control API and the suggestions for typing errors come from the same rows.
+ * Parses a command line into its verb and the fields that it sends. Verbs are data here: the help, the request to the control API and the
+ * suggestions for typing errors come from the same rows.
  */
-import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/nearest.ts";
+import { readFields, readFlags } from "./read-flags.ts";
 import { UsageError } from "./usage-error.ts";
-import { isRemote, isSending, type Flag, type LocalVerb, type RemoteVerb, type SendingVerb, type Verb } from "./verb.ts";
+import { isRemote, isSending, type LocalVerb, type RemoteVerb, type SendingVerb, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 
 export type Command =
@@ -24,9 +24,6 @@ export interface SendCommand {
   json: boolean;
 }
 
-/** Flags of every verb. */
-const common = { as: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
-
 /** @throws UsageError with the mistake and, for an unknown word, the nearest known one */
 export function readCommand(words: string[]): Command {
   if (words.length === 1 && words[0] === "--version") return { kind: "version" };
@@ -38,11 +35,12 @@ export function readCommand(words: string[]): Command {
   // A noun that does one thing has no verb.
   const isNamed = names.length > 1 || (names.length === 1 && verb?.verb === "");
   if (!verb || !isNamed) return helpFor(matching, rest);
-  const { values, operands } = readFlags(verb, [...names.slice(verb.verb === "" ? 1 : 2), ...rest]);
+  const flags = readFlags(verb, [...names.slice(verb.verb === "" ? 1 : 2), ...rest]);
+  const { values } = flags;
   if (values["help"] === true) return { kind: "help", verbs: [verb] };
+  const fields = readFields(verb, flags);
   if (verb.confirm !== undefined && values["yes"] !== true) throw new UsageError(`${verb.confirm}: add --yes to do it`);
   const { as } = values;
-  const fields = { ...readOperand(verb, operands), ...readFields(verb, values) };
   const json = values["json"] === true;
   const actor = typeof as === "string" ? as : null;
   if (isRemote(verb)) return { kind: "call", verb, fields, as: actor, json };
@@ -58,18 +56,12 @@ function verbsNamed([noun, name, ...more]: string[], rest: string[]): readonly V
   if (ofNoun.length === 0) throw unknown({ what: "noun", word: noun, known: verbs.map((verb) => verb.noun) });
   if (name === undefined) return ofNoun;
   const named = ofNoun.filter((verb) => verb.verb === name);
+  const [alone] = ofNoun;
+  if (named.length === 0 && ofNoun.length === 1 && alone?.verb === "" && alone.operand) return ofNoun;
   if (named.length === 0) throw unknown({ what: `${noun} verb`, word: name, known: ofNoun.map(({ verb }) => verb) });
   if (more.length > 0 && !named[0]?.operand && !rest.includes("--help"))
     throw new UsageError(`Cannot take "${more.join(" ")}": values are given by flags`);
   return named;
-}
-
-function readOperand({ noun, verb, operand }: Verb, operands: string[]): Record<string, unknown> {
-  const [given, ...more] = operands;
-  if (operand === undefined) return {};
-  if (given === undefined) throw new UsageError(`${operand.placeholder} is missing: ${noun} ${verb} ${operand.placeholder}`);
-  if (more.length > 0) throw new UsageError(`Cannot take "${more.join(" ")}": ${noun} ${verb} takes one ${operand.placeholder}`);
-  return { [operand.field]: given };
 }
 
 function helpFor(matching: readonly Verb[], rest: string[]): Command {
@@ -78,56 +70,6 @@ function helpFor(matching: readonly Verb[], rest: string[]): Command {
   const [first] = matching;
   const hint = matching.length === verbs.length ? "a noun and a verb are" : `a verb of ${first?.noun} is`;
   throw new UsageError(`${hint} missing; --help lists them`);
-}
-
-type Values = { as?: string | boolean | undefined } & Record<string, string | boolean | undefined>;
-
-function readFlags(verb: Verb, rest: string[]): { values: Values; operands: string[] } {
-  const own = verb.flags.map(({ name, value }) => [name, { type: value.placeholder === "" ? "boolean" : "string" }] as const);
-  const options = {
-    ...common,
-    ...(verb.confirm !== undefined && { yes: { type: "boolean" } as const }),
-    ...Object.fromEntries(own),
-  };
-  const { tokens } = parseArgs({ args: rest, options, strict: false, tokens: true, allowPositionals: true });
-  const seen = new Set<string>();
-  for (const token of tokens) {
-    if (token.kind === "positional" && !verb.operand && !rest.includes("--help"))
-      throw new UsageError(`Cannot take "${token.value}": values are given by flags`);
-    if (token.kind !== "option") continue;
-    if (!Object.hasOwn(options, token.name))
-      throw unknown({ what: "flag", word: token.rawName, known: Object.keys(options).map((name) => `--${name}`) });
-    if (seen.has(token.name)) throw new UsageError(`${token.rawName} is given twice`);
-    seen.add(token.name);
-  }
-  try {
-    const { values, positionals } = parseArgs({ args: rest, options, strict: true, allowPositionals: true });
-    return { values: { ...values }, operands: positionals };
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function readFields(verb: Verb, values: Values): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const flag of verb.flags) {
-    const given = values[flag.name];
-    if (given === undefined) {
-      if (flag.required) throw new UsageError(`--${flag.name} ${flag.value.placeholder} is missing`);
-      continue;
-    }
-    fields[flag.field] = readValue(flag, String(given));
-  }
-  return fields;
-}
-
-function readValue(flag: Flag, given: string): unknown {
-  try {
-    return flag.value.read(given);
-  } catch (error) {
-    if (error instanceof UsageError) throw new UsageError(`--${flag.name}: ${error.message}`);
-    throw error;
-  }
 }
 
 function unknown({ what, word, known }: { what: string; word: string; known: string[] }): UsageError {

@@ -6,12 +6,17 @@ import { help } from "./help.ts";
 import { print } from "./print.ts";
 import { readProgress } from "./progress.ts";
 import { readCommand, type SendCommand } from "./read-command.ts";
+import { failurePrefix, fitTable, wrapText, type Screen } from "./terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 import type { Files, LocalAnswer } from "./verb.ts";
 
 export interface Terminal {
   out(text: string): void;
   error(text: string): void;
+  /** What `out` shows on; null: a pipe or a file. */
+  screen?: Screen | null;
+  /** Whether `error` shows colours. */
+  coloursErrors?: boolean;
 }
 
 /** Read only when needed. Both may throw an error about the environment. */
@@ -24,7 +29,7 @@ export async function run(words: string[], context: CommandContext, terminal: Te
   try {
     const command = readCommand(words);
     if (command.kind === "help") {
-      terminal.out(help(command.verbs));
+      terminal.out(onScreen(wrapText, help(command.verbs), terminal));
       return 0;
     }
     if (command.kind === "version") {
@@ -37,15 +42,20 @@ export async function run(words: string[], context: CommandContext, terminal: Te
     const response = await call(command, context.service());
     const { progress, show: format = (answer) => print(verb, answer) } = command.verb;
     const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
-    terminal.out(json ? JSON.stringify(body, null, 2) : format(body));
+    const fit = Array.isArray(body["data"]) ? fitTable : wrapText;
+    terminal.out(json ? JSON.stringify(body, null, 2) : onScreen(fit, format(body), terminal));
     return exitCode(body);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    terminal.error(`weir: ${error.message}`);
+    terminal.error(`${failurePrefix(terminal.coloursErrors ?? false)} ${error.message}`);
     if (error instanceof UsageError) return 2;
     if (error instanceof CallError || error instanceof ConfigError) return 1;
     throw error;
   }
+}
+
+function onScreen(fit: (text: string, screen: Screen) => string, text: string, { screen }: Terminal): string {
+  return screen === undefined || screen === null ? text : fit(text, screen);
 }
 
 function send({ verb, fields, as }: SendCommand, service: Service, terminal: Terminal): Promise<LocalAnswer> {

@@ -25,8 +25,30 @@ export const timeOrAge: Value = {
   },
 };
 
-export const usd: Value = { placeholder: "USD", read: (given) => given };
-export const usdOrNone: Value = { placeholder: "USD|none", read: (given) => (given === "none" ? null : given) };
+/** A date, a time, or how long before now it was. */
+export const ageOrDate: Value = {
+  placeholder: "TIME|AGE",
+  read(given) {
+    const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(given) ?? [];
+    if (count === undefined) return /^\d{4}-\d{2}-\d{2}$/.test(given) ? `${given}T00:00:00Z` : given;
+    const ms = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? ""] ?? 0;
+    return new Date(Date.now() - Number(count) * ms).toISOString();
+  },
+};
+
+export const usd: Value = { placeholder: "USD", read: (given) => amount(given, "an amount of USD such as 12.50") };
+export const usdAboveZero: Value = {
+  placeholder: "USD",
+  read(given) {
+    const words = "an amount above zero, such as 12.50";
+    if (/^[0.]+$/.test(amount(given, words))) throw new UsageError(`takes ${words}, and not "${given}"`);
+    return given;
+  },
+};
+export const usdOrNone: Value = {
+  placeholder: "USD|none",
+  read: (given) => (given === "none" ? null : amount(given, "an amount of USD such as 12.50, or none")),
+};
 
 export const numberOrDefault: Value = {
   placeholder: "N|default",
@@ -104,6 +126,11 @@ export const secretFile: Value = {
     }
   },
 };
+
+function amount(given: string, words: string): string {
+  if (/^\d{1,12}(\.\d{1,9})?$/.test(given)) return given;
+  throw new UsageError(`takes ${words}, and not "${given}"`);
+}
 
 function wholeNumber(given: string): number {
   if (!/^-?\d{1,9}$/.test(given)) throw new UsageError(`"${given}" is not a whole number`);

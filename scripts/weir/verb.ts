@@ -18,6 +18,8 @@ interface VerbBase {
   /** The argument after the verb that has no flag. */
   operand?: { field: string; placeholder: string; help: string };
   flags: readonly Flag[];
+  /** The words after the verb in the example of the help; absent: the required flags with sample values. */
+  example?: string;
   /** The warning of a verb that cannot be undone and therefore requires --yes. */
   confirm?: string;
   /** The fields in the text for people; default: all. --json always prints all. */

@@ -26,11 +26,12 @@ import { statementVerbs } from "./verbs/gateway/statement.ts";
 import { ticketVerbs } from "./verbs/security/ticket.ts";
 import { topUpVerbs } from "./verbs/gateway/top-up.ts";
 import { usageVerbs } from "./verbs/gateway/usage.ts";
+import { completionVerb } from "./completion.ts";
 import type { Verb } from "./verb.ts";
 import { vulnerabilityVerbs } from "./verbs/security/vulnerability.ts";
 import { workspaceVerbs } from "./verbs/accounts/workspace.ts";
 
-export const verbs: readonly Verb[] = [
+const ownVerbs: readonly Verb[] = [
   ...workspaceVerbs,
   ...memberVerbs,
   ...accountVerbs,
@@ -61,3 +62,5 @@ export const verbs: readonly Verb[] = [
   ...catalogVerbs,
   ...advisoriesVerbs,
 ];
+
+export const verbs: readonly Verb[] = [...ownVerbs, completionVerb(ownVerbs)];

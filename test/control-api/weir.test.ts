@@ -10,6 +10,7 @@ import { endpoints } from "../../src/control-api/endpoints.ts";
 import { version } from "../../src/process/service-state.ts";
 import { Control, objectOf, operatorToken } from "../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { repository } from "../support/processes/process.ts";
 import { Weir, type Outcome } from "../support/weir.ts";
 
 let database: TestDatabase;
@@ -123,6 +124,13 @@ test("with --as a member acts only with their role", async () => {
   expect(error).toBe("weir: Cannot create a key as auditor: it takes the role member or admin or super_admin\n");
 });
 
+test("a key for an owner who is no member is refused with what to do first", async () => {
+  await json("workspace", "create", "--name", "owners");
+  const { code, error } = await weir("key", "create", "--workspace", "owners", "--owner", "a@b.c");
+  const words = '"a@b.c" is no active member of this workspace: weir member add makes the person one';
+  expect([code, error]).toEqual([1, `weir: ${words}\n`]);
+});
+
 test("unavailable early access is refused with exit code 1", async () => {
   await json("workspace", "create", "--name", "early");
   const { code, error } = await weir("workspace", "set", "--workspace", "early", "--early-access", "telepathy");
@@ -172,7 +180,32 @@ describe("wrong usage exits with 2, and sends nothing", () => {
     [["key", "crate"], 'There is no key verb "crate": the nearest is "create"'],
     [["key", "list", "--wrokspace", "w"], 'There is no flag "--wrokspace": the nearest is "--workspace"'],
     [["key", "list", "w"], 'Cannot take "w": values are given by flags'],
-    [["key", "show"], "--id ID is missing"],
+    [["key", "show"], "--id ID is missing\nExample: npm run -s weir -- key show --id key-…"],
+    [
+      ["member", "add", "--role", "member"],
+      "--workspace TEXT and --email EMAIL are missing\nExample: npm run -s weir -- member add --workspace default --email ada@example.com --role member",
+    ],
+    [
+      ["sbom", "upload", "--project", "p"],
+      "PATH and --workspace TEXT are missing\nExample: npm run -s weir -- sbom upload sbom.json --workspace default --project web-shop",
+    ],
+    [["completion", "tcsh"], '"tcsh" is not one of bash, zsh, fish'],
+    [["log", "list", "--from", "2026-11-20T00:00:00Z", "--since", "1h"], "--from and --since say the same: give one of them"],
+    [["log", "list", "--limit"], "--limit needs a value"],
+    [["log", "list", "--workspace", "--json"], "--workspace needs a value"],
+    [["log", "list", "--json=yes"], "--json takes no value"],
+    [
+      ["credit", "add", "--workspace", "w", "--usd", "-5", "--ref", "r"],
+      '--usd takes an amount above zero, such as 12.50, and not "-5"',
+    ],
+    [
+      ["credit", "add", "--workspace", "w", "--usd", "0.00", "--ref", "r"],
+      '--usd takes an amount above zero, such as 12.50, and not "0.00"',
+    ],
+    [
+      ["key", "create", "--workspace", "w", "--limit", "lots"],
+      '--limit takes an amount of USD such as 12.50, or none, and not "lots"',
+    ],
     [["key", "show", "--id", "a", "--id", "b"], "--id is given twice"],
     [["key", "create", "--workspace", "w", "--rpm", "many"], '--rpm: "many" is not a whole number'],
     [["key", "create", "--workspace", "w", "--kind", "tool"], '--kind: "tool" is not one of inference, tools'],
@@ -183,14 +216,6 @@ describe("wrong usage exits with 2, and sends nothing", () => {
     ],
   ])("%j", async (words, message) => {
     expect(await weir(...words)).toEqual({ code: 2, out: "", error: `weir: ${message}\n` });
-  });
-
-  test("a flag without its value is refused", async () => {
-    for (const words of [["--workspace"], ["--workspace", "--json"]]) {
-      const { code, error } = await weir("key", "list", ...words);
-      expect(code).toBe(2);
-      expect(error).toContain("--workspace");
-    }
   });
 });
 
@@ -203,6 +228,7 @@ test("--help lists nouns, verbs and flags in any position, and sends nothing", a
     const { code, out } = await weir(noun, verb, "--help");
     expect(code).toBe(0);
     for (const { name } of flags) expect(out).toContain(`--${name}`);
+    expect(out).toContain(`\nExample: npm run -s weir -- ${`${noun} ${verb}`.trim()}`);
   }
 });
 
@@ -244,6 +270,19 @@ describe("the command line as a process", () => {
     });
     const wrong = await start({ WEIR_URL: server.url, WEIR_TOKEN: "wrong" }, "workspace", "list");
     expect(wrong).toEqual({ code: 1, out: "", error: "weir: Send the operator token as a Bearer token\n" });
+  });
+
+  test("it ends without a word when the reader of its output ends early", async () => {
+    const script = join(import.meta.dir, "../../scripts/weir.ts");
+    const line = `set -o pipefail; "$0" "${script}" catalog export | head -1 > /dev/null`;
+    const child = spawn("bash", ["--norc", "-c", line, process.execPath], {
+      cwd: repository,
+      env: { PATH: process.env["PATH"] },
+    });
+    let error = "";
+    child.stderr.on("data", (chunk: Buffer) => void (error += chunk.toString()));
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    expect([code, error]).toEqual([0, ""]);
   });
 
   test("it names the address of an unreachable service", async () => {

@@ -30,6 +30,9 @@ export async function memberActor(
 ): Promise<MemberActor> {
   const [row] = await selectMembers({ workspace, email: canonicalEmail(email) }, sql);
   if (row?.active && row.account === "active") return { kind: "member", email: row.email, role: row.role, carriedBy };
-  const message = `Cannot act as "${email}": no active member of this workspace has the address`;
+  const message =
+    namedBy === "owner"
+      ? `"${email}" is no active member of this workspace: weir member add makes the person one`
+      : `Cannot act as "${email}": no active member of this workspace has the address`;
   throw new DomainError("forbidden", message, { field: namedBy });
 }

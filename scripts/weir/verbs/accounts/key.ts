@@ -34,6 +34,7 @@ export const keyVerbs: readonly Verb[] = [
       ...form,
       { name: "kind", field: "kind", value: oneOf("inference", "tools"), help: "which API it opens; default inference" },
     ],
+    example: '--workspace default --owner owner@localhost --name "my app" --limit 25 --rpm 60',
   },
   {
     noun: "key",

@@ -1,5 +1,5 @@
 import { ofWorkspace } from "../../flags.ts";
-import { text, usd } from "../../value.ts";
+import { text, usdAboveZero } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
 export const creditVerbs: readonly Verb[] = [
@@ -11,7 +11,7 @@ export const creditVerbs: readonly Verb[] = [
     path: "/credit",
     flags: [
       ofWorkspace,
-      { name: "usd", field: "usd", value: usd, required: true, help: "how much" },
+      { name: "usd", field: "usd", value: usdAboveZero, required: true, help: "how much" },
       { name: "ref", field: "ref", value: text, required: true, help: "reference of the payment, such as an invoice number" },
     ],
   },

@@ -1,5 +1,6 @@
 import { withId, workspace } from "../../flags.ts";
-import { email, id, number, oneOf, rows, text, time } from "../../value.ts";
+import { ageOrDate, email, id, number, oneOf, rows, text, time } from "../../value.ts";
+import { printLog } from "../../print-log.ts";
 import type { Verb } from "../../verb.ts";
 
 export const logVerbs: readonly Verb[] = [
@@ -20,24 +21,20 @@ export const logVerbs: readonly Verb[] = [
       },
       { name: "model", field: "model", value: text, help: "only those of this model, in the workspace or of the key" },
       { name: "from", field: "from", value: time, help: "only those accepted from this time on, such as 2026-11-20T00:00:00Z" },
+      {
+        name: "since",
+        field: "from",
+        value: ageOrDate,
+        help: "the same as --from, also as a date or an age such as 30m, 24h or 7d",
+      },
       { name: "to", field: "to", value: time, help: "only those accepted before this time" },
       { name: "status", field: "status", value: oneOf("ok", "error"), help: "only those that went well, or that failed" },
       { name: "code", field: "code", value: text, help: "only those with this code of an error" },
       { name: "limit", field: "limit", value: rows, help: "how many, 1 to 1000; default 100" },
       { name: "before", field: "before", value: id, help: "only those older than this generation" },
     ],
-    columns: [
-      "at",
-      "generation_id",
-      "member",
-      "model",
-      "status",
-      "code",
-      "prompt_tokens",
-      "completion_tokens",
-      "cost_usd",
-      "duration_ms",
-    ],
+    show: printLog,
+    example: "--workspace default --since 24h --status error --limit 20",
   },
   {
     noun: "log",

@@ -1,5 +1,5 @@
 import { ofWorkspace, withId, workspace } from "../../flags.ts";
-import { id, onOff, rows, usd, yes } from "../../value.ts";
+import { id, onOff, rows, usd, usdAboveZero, yes } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
 const theTopUp = withId("id of the top-up");
@@ -13,7 +13,10 @@ export const topUpVerbs: readonly Verb[] = [
     summary: "Open a page of Stripe, at the url of the answer, on which a person pays for credit by card",
     method: "POST",
     path: "/top-ups",
-    flags: [ofWorkspace, { name: "usd", field: "usd", value: usd, required: true, help: "how much, from 5 to 2,500 USD" }],
+    flags: [
+      ofWorkspace,
+      { name: "usd", field: "usd", value: usdAboveZero, required: true, help: "how much, from 5 to 2,500 USD" },
+    ],
     columns: ["id", "state", "amount_usd", "url"],
   },
   {
@@ -43,7 +46,11 @@ export const topUpVerbs: readonly Verb[] = [
     summary: "Refund a card top-up, at most what the workspace can still spend",
     method: "POST",
     path: "/top-ups/:id/refund",
-    flags: [theTopUp, workspace, { name: "usd", field: "usd", value: usd, help: "how much; all that is left if absent" }],
+    flags: [
+      theTopUp,
+      workspace,
+      { name: "usd", field: "usd", value: usdAboveZero, help: "how much; all that is left if absent" },
+    ],
     confirm: "It takes the amount out of the workspace's credit and gives it back to the card.",
   },
   {

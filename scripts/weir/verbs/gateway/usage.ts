@@ -27,5 +27,6 @@ export const usageVerbs: readonly Verb[] = [
       { name: "limit", field: "limit", value: rows, help: "rows at most, 1 to 10000, the others as one; default 1000" },
     ],
     show: printUsage,
+    example: "--workspace default --by day,model --since 7d",
   },
 ];
