@@ -1,6 +1,7 @@
 /** The HTTP application: all APIs, and the answer to unknown paths. */
 import { Elysia } from "elysia";
-import { inferenceRoutes, notFound } from "../gateway/api/routes.ts";
+import { inferencePrefix, inferenceRoutes, notFound } from "../gateway/api/routes.ts";
+import { wrongPathHints } from "../gateway/api/wrong-base-path.ts";
 import { healthRoutes, publicReadiness, watchHealth, type Health } from "../process/health.ts";
 import { version } from "../process/service-state.ts";
 import { controlApi } from "../control-api/api.ts";
@@ -35,10 +36,15 @@ export function makeApp({ gateway, control, tools, connectors, health, console, 
   const document = openApiDocument(tools);
   const description = JSON.stringify(document);
   const current = watchHealth(health);
+  const hintPath = wrongPathHints({ prefix: inferencePrefix, clock: gateway.clock, log: gateway.log });
   const shared = { consoleOn: console !== null, clock: gateway.clock };
   // Serves paths for any Host; the default requires a Host of at least four characters.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .onError(({ code }) => (code === "NOT_FOUND" ? notFound() : undefined))
+    .onError(({ code, request }) => {
+      if (code !== "NOT_FOUND") return undefined;
+      hintPath(request);
+      return notFound();
+    })
     .get("/openapi.json", () => new Response(description, { headers: descriptionHeaders }))
     .use(
       frontDoorRoutes({

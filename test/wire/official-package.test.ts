@@ -171,4 +171,26 @@ function sandbox(mode: Mode): void {
     expect(left).toMatchObject({ code: "client_gone", streamed: true, usage_estimated: true });
     expect(left?.completion_tokens).toBeLessThan(4_000);
   });
+
+  test("the package parses structured output that the sandbox makes for a schema", async () => {
+    const schema = {
+      type: "object",
+      properties: { city: { type: "string" }, days: { type: "integer", minimum: 1 } },
+      required: ["city", "days"],
+      additionalProperties: false,
+    };
+    const response_format = { type: "json_schema" as const, json_schema: { name: "trip", schema, strict: true } };
+    const parsed = await client.chat.completions.parse({ model: "sandbox/echo", messages, response_format });
+    expect(parsed.choices[0]?.message.parsed).toEqual({ city: "", days: 1 });
+    const endless = { ...schema, properties: { ...schema.properties, city: { type: "string", pattern: "^x" } } };
+    const refused = client.chat.completions.create({
+      model: "sandbox/echo",
+      messages,
+      response_format: { type: "json_schema", json_schema: { name: "trip", schema: endless } },
+    });
+    expect(await thrownBy(refused)).toMatchObject({
+      code: "unsupported_parameter",
+      param: "response_format.json_schema.schema.properties.city.pattern",
+    });
+  });
 }

@@ -24,7 +24,7 @@ const echo: ModelEntry = {
   listed_as: "available",
   published: true,
   // An echo can honour these fields: it does not sample or reason.
-  supports: ["tools", "reasoning", "verbosity", "penalties", "seed", "logit_bias", "prediction"],
+  supports: ["tools", "json_object", "json_schema", "reasoning", "verbosity", "penalties", "seed", "logit_bias", "prediction"],
   reasons: false,
   released: "2026-11-20",
 };

@@ -6,6 +6,7 @@ import { google } from "./google/format.ts";
 import { openai } from "./openai/format.ts";
 import { networkOf } from "./transport/network.ts";
 import type { WireFormat } from "./provider.ts";
+import { sandboxUnsupportedField } from "./sandbox/structured.ts";
 import { sandboxOf } from "./sandbox/transport.ts";
 import type { Transport } from "./transport/transport.ts";
 
@@ -18,5 +19,5 @@ export const wireFormats: Record<WireFormatName, WireFormatEntry> = {
   openai: { format: openai, transport: networkOf },
   anthropic: { format: anthropic, transport: networkOf },
   google: { format: google, transport: networkOf },
-  sandbox: { format: openai, transport: sandboxOf },
+  sandbox: { format: { ...openai, unsupportedField: sandboxUnsupportedField }, transport: sandboxOf },
 };

@@ -16,7 +16,8 @@ const breakpoint = objectOf({
 });
 
 const breakpointIfSupported: Reader = reader(breakpoint.schema, (value, at, context) => {
-  if (!supports(context.model, "cache_control")) throw unsupportedParameter(at, `The model does not support ${at}`);
+  if (!supports(context.model, "cache_control"))
+    throw unsupportedParameter(at, `${context.model?.id ?? "The model"} does not support ${at}`);
   return breakpoint(value, at, context);
 });
 

@@ -151,12 +151,13 @@ export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, sch
   const type = readField(value["type"], `${at}.type`, anyFormatType, context);
   const format = (type === "json_schema" ? schemaFormat : plainFormat)(value, at, context);
   if (type === "text") return undefined;
-  requireSupport(type === "json_schema" ? "json_schema" : "json_object", at, context);
+  requireSupport(type === "json_schema" ? "json_schema" : "json_object", at, context, `${at} ${String(type)}`);
   return format;
 });
 
-export function requireSupport(word: SupportWord, at: string, { model }: ReadContext): void {
-  if (!supports(model, word)) throw unsupportedParameter(at, `The model does not support ${at}`);
+/** @param what is not supported, where it is not the whole field @throws GatewayError unsupported_parameter */
+export function requireSupport(word: SupportWord, at: string, { model }: ReadContext, what = at): void {
+  if (!supports(model, word)) throw unsupportedParameter(at, `${model?.id ?? "The model"} does not support ${what}`);
 }
 
 function outputLimit(model: Model | null): number {

@@ -137,7 +137,7 @@ function byType(readers: { function: Reader; custom: Reader }): Reader {
     const type = readField(value["type"], `${at}.type`, anyType, context);
     if (type === "function") return readers.function(value, at, context);
     if (!supports(context.model, "custom_tools"))
-      throw unsupportedParameter(`${at}.type`, "The model does not support custom tools");
+      throw unsupportedParameter(`${at}.type`, `${context.model?.id ?? "The model"} does not support custom tools`);
     return readers.custom(value, at, context);
   });
 }

@@ -75,6 +75,9 @@ function namingModel<Result>(id: string, read: () => Result): Result {
     return read();
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    throw new GatewayError(error.code, { param: error.param ?? undefined, message: `${error.message} (model ${id})` });
+    throw new GatewayError(error.code, {
+      param: error.param ?? undefined,
+      message: error.message.startsWith(`${id} `) ? error.message : `${error.message} (model ${id})`,
+    });
   }
 }

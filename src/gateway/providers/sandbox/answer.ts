@@ -2,6 +2,7 @@
 import { asArray, asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { sandboxCommand, type SandboxCommand } from "./command.ts";
 import { forcedTool, type ForcedTool } from "./forced-tool.ts";
+import { structuredText } from "./structured.ts";
 import { tokenCount, tokensOf } from "./tokens.ts";
 
 const outputTokensMax = 4_096;
@@ -25,7 +26,10 @@ export function sandboxAnswer(request: JsonObject): SandboxAnswer | null {
   if (command === null) return null;
   const tokensMax = asCount(request["max_tokens"]) ?? asCount(request["max_completion_tokens"]) ?? outputTokensMax;
   const tool = forcedTool(request);
-  const full = command.tokens === null ? (tool?.arguments ?? requestText) : filler.repeat(command.tokens);
+  const full =
+    command.tokens === null
+      ? (tool?.arguments ?? structuredText(request, requestText) ?? requestText)
+      : filler.repeat(command.tokens);
   const tokens = tokensOf(full, tokensMax);
   const whole = tool === null ? "stop" : "tool_calls";
   return {

@@ -106,6 +106,11 @@ describe("what the model supports", () => {
     expect(refusal(fields[word], chatModel(others))).toStartWith(`unsupported_parameter ${name}`);
   });
 
+  test("the message names the model and what it does not support", () => {
+    expect(messageOf(fields.json_schema, nothing)).toBe("acme/one does not support response_format json_schema");
+    expect(messageOf(fields.seed, nothing)).toBe("acme/one does not support seed");
+  });
+
   test("reasoning is left out for a model that does not want it back", () => {
     expect(check(fields.reasoning_content, nothing).body.messages).toEqual([{ role: "assistant", content: "Hi" }]);
   });

@@ -1,0 +1,176 @@
+/**
+ * Makes a small value that a JSON Schema accepts, as the sandbox's structured output: the zero value of each type, within its bounds.
+ * It knows the keywords that structured output uses; where it cannot keep one, it says which.
+ */
+import { sandboxSchemaStepsMax } from "../../limits.ts";
+import { asArray, asObject, type JsonObject } from "../wire/json.ts";
+import { mergedSchema } from "./merge-schemas.ts";
+import { accepts, isRefused, resolveReference, SchemaWork, UnsatisfiableError } from "./schema-check.ts";
+import { numberWithin, textWithin } from "./schema-scalars.ts";
+
+/** @throws UnsatisfiableError with the path of the keyword that cannot be kept */
+export function schemaValue(root: unknown): unknown {
+  const work = new SchemaWork(root, sandboxSchemaStepsMax);
+  const value = new SchemaValues(work).valueOf(root, "", []);
+  if (accepts(root, value, work)) return value;
+  throw new UnsatisfiableError("", "its keywords exclude each other, or are more than the sandbox knows");
+}
+
+class SchemaValues {
+  readonly #work: SchemaWork;
+
+  constructor(work: SchemaWork) {
+    this.#work = work;
+  }
+
+  /**
+   * @param at the path of the schema
+   * @param references those that are being followed: the smallest value needs none of them again
+   */
+  valueOf(given: unknown, at: string, references: readonly string[]): unknown {
+    const schema = given === true ? {} : asObject(given);
+    if (schema === null) throw new UnsatisfiableError(at, "no value is allowed there");
+    const keywords = Object.keys(schema);
+    this.#work.take(1 + keywords.length, at);
+    const refused = keywords.find(isRefused);
+    if (refused !== undefined) throw new UnsatisfiableError(`${at}.${refused}`, "the sandbox does not know this keyword");
+    const { $ref, allOf, anyOf, oneOf, ...own } = schema;
+    if (typeof $ref === "string") {
+      if (references.includes($ref)) throw new UnsatisfiableError(`${at}.$ref`, "the value would never end");
+      const { $ref: _followed, ...others } = schema;
+      return this.valueOf(this.#merged(this.#followed($ref, at), others, at), at, [...references, $ref]);
+    }
+    if (allOf !== undefined) {
+      const { allOf: _all, ...others } = schema;
+      return this.#all(asArray(allOf), others, { at, references });
+    }
+    const alternatives = anyOf === undefined ? oneOf : anyOf;
+    if (alternatives !== undefined) {
+      const others = anyOf === undefined ? own : { ...own, ...(oneOf !== undefined && { oneOf }) };
+      return this.#first(asArray(alternatives), others, {
+        at: `${at}.${anyOf === undefined ? "oneOf" : "anyOf"}`,
+        references,
+        schema,
+      });
+    }
+    if ("const" in schema || "enum" in schema) return this.#listed(schema, at);
+    return this.#typed(schema, at, references);
+  }
+
+  #all(
+    parts: readonly unknown[],
+    others: JsonObject,
+    { at, references }: { at: string; references: readonly string[] },
+  ): unknown {
+    let [whole, followed] = [others, references];
+    for (const part of parts) {
+      const object = part === true ? {} : asObject(part);
+      if (object === null) throw new UnsatisfiableError(`${at}.allOf`, "no value is allowed there");
+      const { $ref, ...rest } = object;
+      if (typeof $ref === "string" && followed.includes($ref)) {
+        throw new UnsatisfiableError(`${at}.allOf`, "the value would never end");
+      }
+      if (typeof $ref === "string") followed = [...followed, $ref];
+      const named = typeof $ref === "string" ? this.#merged(this.#followed($ref, at), rest, at) : rest;
+      whole = this.#merged(whole, named, at);
+    }
+    return this.valueOf(whole, at, followed);
+  }
+
+  /** The value of the first alternative that has one; of `oneOf` also accepted by no other. */
+  #first(
+    alternatives: readonly unknown[],
+    others: JsonObject,
+    { at, references, schema }: { at: string; references: readonly string[]; schema: JsonObject },
+  ): unknown {
+    let reason: unknown = new UnsatisfiableError(at, "it has no alternative that fits the rest");
+    for (const [index, alternative] of alternatives.entries()) {
+      try {
+        const value = this.valueOf(
+          this.#merged(others, alternative === true ? {} : (asObject(alternative) ?? { enum: [] }), at),
+          `${at}[${index}]`,
+          references,
+        );
+        if (accepts(schema, value, this.#work)) return value;
+      } catch (error) {
+        if (!(error instanceof UnsatisfiableError) || error.isFinal) throw error;
+        reason = error;
+      }
+    }
+    throw reason;
+  }
+
+  #listed(schema: JsonObject, at: string): unknown {
+    const values = "const" in schema ? [schema["const"]] : asArray(schema["enum"]);
+    const value = values.find((one) => accepts(schema, one, this.#work));
+    if (value === undefined)
+      throw new UnsatisfiableError(`${at}.${"const" in schema ? "const" : "enum"}`, "none of its values fits the rest");
+    return value;
+  }
+
+  #typed(schema: JsonObject, at: string, references: readonly string[]): unknown {
+    const [type = "none"] = [schema["type"] ?? impliedType(schema)].flat();
+    if (type === "object") return this.#object(schema, at, references);
+    if (type === "array") return this.#array(schema, at, references);
+    if (type === "string") return this.#paid(textWithin(schema, at), at);
+    if (type === "number" || type === "integer") return numberWithin(schema, { at, whole: type === "integer" });
+    if (type === "boolean") return false;
+    if (type === "null") return null;
+    throw new UnsatisfiableError(`${at}.type`, "the sandbox knows no value of it");
+  }
+
+  #object(schema: JsonObject, at: string, references: readonly string[]): JsonObject {
+    const properties = asObject(schema["properties"]) ?? {};
+    const names = asArray(schema["required"]).filter((name) => typeof name === "string");
+    const entries = names.map((name) => {
+      const isListed = Object.hasOwn(properties, name);
+      const path = isListed ? `${at}.properties.${name}` : `${at}.additionalProperties`;
+      return [
+        name,
+        this.valueOf(isListed ? properties[name] : (schema["additionalProperties"] ?? true), path, references),
+      ] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #array(schema: JsonObject, at: string, references: readonly string[]): unknown[] {
+    const first = asArray(schema["prefixItems"]);
+    const least = schema["minItems"];
+    const count = typeof least === "number" ? least : 0;
+    const values: unknown[] = [];
+    for (let index = 0; index < count; index++) {
+      const isFirst = index < first.length;
+      values.push(
+        this.valueOf(
+          isFirst ? first[index] : (schema["items"] ?? true),
+          isFirst ? `${at}.prefixItems[${index}]` : `${at}.items`,
+          references,
+        ),
+      );
+    }
+    return values;
+  }
+
+  #followed(reference: string, at: string): JsonObject {
+    const target = resolveReference(reference, this.#work.root);
+    if (target === null)
+      throw new UnsatisfiableError(`${at}.$ref`, `it names "${reference.slice(0, 100)}", which is not in the schema`);
+    return target;
+  }
+
+  #paid(text: string, at: string): string {
+    this.#work.take(text.length, at);
+    return text;
+  }
+
+  #merged(one: JsonObject, other: JsonObject, at: string): JsonObject {
+    return mergedSchema([one, other], { at, work: this.#work });
+  }
+}
+
+/** Where a schema names no type, by its keywords. Without any, null is as good as every other value. */
+function impliedType(schema: JsonObject): string {
+  if ("properties" in schema || "required" in schema) return "object";
+  if ("items" in schema || "prefixItems" in schema) return "array";
+  return "null";
+}
