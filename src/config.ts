@@ -1,6 +1,6 @@
 /** Reads the environment into a Config, once at start; only this file does. An error names the variable. */
 import type { LogFormat } from "./kernel/log.ts";
-import { Secret } from "./kernel/secret.ts";
+import type { Secret } from "./kernel/secret.ts";
 import { ConfigError, integer, matching, milliseconds, oneOf, text, type Environment } from "./process/variables.ts";
 import { secret, secretText } from "./process/environment/secret-variables.ts";
 import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";

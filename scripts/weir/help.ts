@@ -1,4 +1,4 @@
-import { exampleOf } from "./example.ts";
+import { exampleOf } from "./help/example.ts";
 import { columns } from "./print.ts";
 import { usageOf } from "./read-flags.ts";
 import type { Verb } from "./verb.ts";

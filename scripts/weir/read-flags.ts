@@ -1,7 +1,7 @@
 /** Reads the flags and operands of one verb. Node's `parseArgs` splits them; the sentences about mistakes are Weir's own. */
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/nearest.ts";
-import { exampleOf } from "./example.ts";
+import { exampleOf } from "./help/example.ts";
 import { UsageError } from "./usage-error.ts";
 import type { Flag, Verb } from "./verb.ts";
 

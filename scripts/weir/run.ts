@@ -6,7 +6,7 @@ import { help } from "./help.ts";
 import { print } from "./print.ts";
 import { readProgress } from "./progress.ts";
 import { readCommand, type SendCommand } from "./read-command.ts";
-import { failurePrefix, fitTable, wrapText, type Screen } from "./terminal-text.ts";
+import { failurePrefix, fitTable, wrapText, type Screen } from "./text/terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 import type { Files, LocalAnswer } from "./verb.ts";
 

@@ -26,7 +26,7 @@ import { statementVerbs } from "./verbs/gateway/statement.ts";
 import { ticketVerbs } from "./verbs/security/ticket.ts";
 import { topUpVerbs } from "./verbs/gateway/top-up.ts";
 import { usageVerbs } from "./verbs/gateway/usage.ts";
-import { completionVerb } from "./completion.ts";
+import { completionVerb } from "./help/completion.ts";
 import type { Verb } from "./verb.ts";
 import { vulnerabilityVerbs } from "./verbs/security/vulnerability.ts";
 import { workspaceVerbs } from "./verbs/accounts/workspace.ts";

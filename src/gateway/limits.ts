@@ -279,10 +279,6 @@ export const launchChecksAtOnce = 8;
 export const launchChecksSilenceMsMax = 90_000;
 export const launchChecksWaitMs = 200;
 
-// Paths that are not served
-/** The pause between two hints in the log about one endpoint. */
-export const wrongPathHintMs = 60_000;
-
 // Sandbox
 /** Parts of a schema, and characters of the value for it. */
 export const sandboxSchemaStepsMax = 10_000;

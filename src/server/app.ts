@@ -1,7 +1,7 @@
 /** The HTTP application: all APIs, and the answer to unknown paths. */
 import { Elysia } from "elysia";
 import { inferencePrefix, inferenceRoutes, notFound } from "../gateway/api/routes.ts";
-import { wrongPathHints } from "../gateway/api/wrong-base-path.ts";
+import { wrongPathHints } from "./wrong-base-path.ts";
 import { healthRoutes, publicReadiness, watchHealth, type Health } from "../process/health.ts";
 import { version } from "../process/service-state.ts";
 import { controlApi } from "../control-api/api.ts";

@@ -118,10 +118,7 @@ export function openFront(parts: FrontParts): Front {
   return {
     app,
     gateway,
-    async problems() {
-      const states = Object.entries(await runChecks(health.checks));
-      return states.flatMap(([part, state]) => (state === "ok" ? [] : `${part}: ${state}`));
-    },
+    problems: () => problemsOf(health.checks),
     announceShutdown(waitMs) {
       serving = false;
       return inFlight.presentRequestsEnded(clock, waitMs);
@@ -135,6 +132,11 @@ export function openFront(parts: FrontParts): Front {
       return flushed;
     },
   };
+}
+
+async function problemsOf(parts: Record<string, Check>): Promise<string[]> {
+  const states = Object.entries(await runChecks(parts));
+  return states.flatMap(([part, state]) => (state === "ok" ? [] : `${part}: ${state}`));
 }
 
 function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway, parts: Record<string, Check>): void {

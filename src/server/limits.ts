@@ -8,3 +8,6 @@ export const shutdownLingerMs = 200;
 export const shutdownLingerMsMax = 2_000;
 export const shutdownDrainMs = 25_000;
 export const shutdownFlushMs = 10_000;
+
+/** The pause between two hints in the log that clients ask for an endpoint at a path that is not served. */
+export const wrongPathHintMs = 60_000;

@@ -172,53 +172,6 @@ describe("ledger verify", () => {
   });
 });
 
-describe("wrong usage exits with 2, and sends nothing", () => {
-  test.each([
-    [[], "a noun and a verb are missing; --help lists them"],
-    [["key"], "a verb of key is missing; --help lists them"],
-    [["kye", "list"], 'There is no noun "kye": the nearest is "key"'],
-    [["key", "crate"], 'There is no key verb "crate": the nearest is "create"'],
-    [["key", "list", "--wrokspace", "w"], 'There is no flag "--wrokspace": the nearest is "--workspace"'],
-    [["key", "list", "w"], 'Cannot take "w": values are given by flags'],
-    [["key", "show"], "--id ID is missing\nExample: npm run -s weir -- key show --id key-…"],
-    [
-      ["member", "add", "--role", "member"],
-      "--workspace TEXT and --email EMAIL are missing\nExample: npm run -s weir -- member add --workspace default --email ada@example.com --role member",
-    ],
-    [
-      ["sbom", "upload", "--project", "p"],
-      "PATH and --workspace TEXT are missing\nExample: npm run -s weir -- sbom upload sbom.json --workspace default --project web-shop",
-    ],
-    [["completion", "tcsh"], '"tcsh" is not one of bash, zsh, fish'],
-    [["log", "list", "--from", "2026-11-20T00:00:00Z", "--since", "1h"], "--from and --since say the same: give one of them"],
-    [["log", "list", "--limit"], "--limit needs a value"],
-    [["log", "list", "--workspace", "--json"], "--workspace needs a value"],
-    [["log", "list", "--json=yes"], "--json takes no value"],
-    [
-      ["credit", "add", "--workspace", "w", "--usd", "-5", "--ref", "r"],
-      '--usd takes an amount above zero, such as 12.50, and not "-5"',
-    ],
-    [
-      ["credit", "add", "--workspace", "w", "--usd", "0.00", "--ref", "r"],
-      '--usd takes an amount above zero, such as 12.50, and not "0.00"',
-    ],
-    [
-      ["key", "create", "--workspace", "w", "--limit", "lots"],
-      '--limit takes an amount of USD such as 12.50, or none, and not "lots"',
-    ],
-    [["key", "show", "--id", "a", "--id", "b"], "--id is given twice"],
-    [["key", "create", "--workspace", "w", "--rpm", "many"], '--rpm: "many" is not a whole number'],
-    [["key", "create", "--workspace", "w", "--kind", "tool"], '--kind: "tool" is not one of inference, tools'],
-    [["workspace", "set", "--workspace", "w", "--enabled", "yes"], '--enabled: "yes" is neither on nor off'],
-    [
-      ["member", "add", "--workspace", "w", "--email", "e", "--role", "boss"],
-      '--role: "boss" is not one of member, auditor, admin, super_admin',
-    ],
-  ])("%j", async (words, message) => {
-    expect(await weir(...words)).toEqual({ code: 2, out: "", error: `weir: ${message}\n` });
-  });
-});
-
 test("--help lists nouns, verbs and flags in any position, and sends nothing", async () => {
   expect((await weir("--help")).out).toContain("ledger verify");
   const ofKeys = await weir("key", "--help");

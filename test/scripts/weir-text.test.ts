@@ -1,12 +1,26 @@
 /** What the command line prints, without a service. */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { completionVerb } from "../../scripts/weir/completion.ts";
-import { exampleOf } from "../../scripts/weir/example.ts";
-import { printLog } from "../../scripts/weir/print-log.ts";
+import { completionVerb } from "../../scripts/weir/help/completion.ts";
+import { exampleOf } from "../../scripts/weir/help/example.ts";
+import { printLog } from "../../scripts/weir/text/print-log.ts";
 import { readCommand } from "../../scripts/weir/read-command.ts";
-import { fitTable, wrapText } from "../../scripts/weir/terminal-text.ts";
+import { fitTable, wrapText } from "../../scripts/weir/text/terminal-text.ts";
+import { run } from "../../scripts/weir/run.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
+
+/** Of a command that must not need a service. */
+async function outcomeOf(...words: string[]): Promise<{ code: number; out: string; error: string }> {
+  const outcome = { out: "", error: "" };
+  const terminal = {
+    out: (text: string) => void (outcome.out += `${text}\n`),
+    error: (text: string) => void (outcome.error += `${text}\n`),
+  };
+  const service = (): never => {
+    throw new Error("It was sent");
+  };
+  return { code: await run(words, { service, files: () => ({ catalogDir: "" }) }, terminal), ...outcome };
+}
 
 /** The words of a POSIX shell's line. */
 function wordsOf(line: string): string[] {
@@ -20,6 +34,53 @@ test("the example of every verb names the verb, and its flags are known and comp
     if (filesAreThere && verb.noun !== "completion")
       expect(readCommand(words)).toMatchObject({ verb: { noun: verb.noun, verb: verb.verb } });
   }
+});
+
+describe("wrong usage exits with 2, and sends nothing", () => {
+  test.each([
+    [[], "a noun and a verb are missing; --help lists them"],
+    [["key"], "a verb of key is missing; --help lists them"],
+    [["kye", "list"], 'There is no noun "kye": the nearest is "key"'],
+    [["key", "crate"], 'There is no key verb "crate": the nearest is "create"'],
+    [["key", "list", "--wrokspace", "w"], 'There is no flag "--wrokspace": the nearest is "--workspace"'],
+    [["key", "list", "w"], 'Cannot take "w": values are given by flags'],
+    [["key", "show"], "--id ID is missing\nExample: npm run -s weir -- key show --id key-…"],
+    [
+      ["member", "add", "--role", "member"],
+      "--workspace TEXT and --email EMAIL are missing\nExample: npm run -s weir -- member add --workspace default --email ada@example.com --role member",
+    ],
+    [
+      ["sbom", "upload", "--project", "p"],
+      "PATH and --workspace TEXT are missing\nExample: npm run -s weir -- sbom upload sbom.json --workspace default --project web-shop",
+    ],
+    [["completion", "tcsh"], '"tcsh" is not one of bash, zsh, fish'],
+    [["log", "list", "--from", "2026-11-20T00:00:00Z", "--since", "1h"], "--from and --since say the same: give one of them"],
+    [["log", "list", "--limit"], "--limit needs a value"],
+    [["log", "list", "--workspace", "--json"], "--workspace needs a value"],
+    [["log", "list", "--json=yes"], "--json takes no value"],
+    [
+      ["credit", "add", "--workspace", "w", "--usd", "-5", "--ref", "r"],
+      '--usd takes an amount above zero, such as 12.50, and not "-5"',
+    ],
+    [
+      ["credit", "add", "--workspace", "w", "--usd", "0.00", "--ref", "r"],
+      '--usd takes an amount above zero, such as 12.50, and not "0.00"',
+    ],
+    [
+      ["key", "create", "--workspace", "w", "--limit", "lots"],
+      '--limit takes an amount of USD such as 12.50, or none, and not "lots"',
+    ],
+    [["key", "show", "--id", "a", "--id", "b"], "--id is given twice"],
+    [["key", "create", "--workspace", "w", "--rpm", "many"], '--rpm: "many" is not a whole number'],
+    [["key", "create", "--workspace", "w", "--kind", "tool"], '--kind: "tool" is not one of inference, tools'],
+    [["workspace", "set", "--workspace", "w", "--enabled", "yes"], '--enabled: "yes" is neither on nor off'],
+    [
+      ["member", "add", "--workspace", "w", "--email", "e", "--role", "boss"],
+      '--role: "boss" is not one of member, auditor, admin, super_admin',
+    ],
+  ])("%j", async (words, message) => {
+    expect(await outcomeOf(...words)).toEqual({ code: 2, out: "", error: `weir: ${message}\n` });
+  });
 });
 
 test("the log ends with the sums of what is shown, and says how to go on", () => {

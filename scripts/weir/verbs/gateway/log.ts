@@ -1,6 +1,6 @@
 import { withId, workspace } from "../../flags.ts";
 import { ageOrDate, email, id, number, oneOf, rows, text, time } from "../../value.ts";
-import { printLog } from "../../print-log.ts";
+import { printLog } from "../../text/print-log.ts";
 import type { Verb } from "../../verb.ts";
 
 export const logVerbs: readonly Verb[] = [

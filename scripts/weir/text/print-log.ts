@@ -1,6 +1,6 @@
 /** Formats the log for people: a table, and below it the sums of the shown rows and how to go on. */
-import { formatUsd, parseUsd } from "../../src/kernel/money.ts";
-import { columns, shown } from "./print.ts";
+import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
+import { columns, shown } from "../print.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
-import { wrongPathHints } from "../../../src/gateway/api/wrong-base-path.ts";
-import { wrongPathHintMs } from "../../../src/gateway/limits.ts";
-import { ManualClock } from "../../support/clock.ts";
+import { wrongPathHints } from "../../src/server/wrong-base-path.ts";
+import { wrongPathHintMs } from "../../src/server/limits.ts";
+import { ManualClock } from "../support/clock.ts";
 
 test("a client without /gpt/v1 in its base URL leaves one hint in the log, and other unknown paths leave none", () => {
   const lines: string[] = [];

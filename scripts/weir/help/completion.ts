@@ -1,9 +1,9 @@
 /** Scripts that let a shell complete nouns, verbs, flags and the values of flags that take one of a few words. */
 import { dirname } from "node:path";
-import { UsageError } from "./usage-error.ts";
-import type { LocalAnswer, LocalVerb, Verb } from "./verb.ts";
+import { UsageError } from "../usage-error.ts";
+import type { LocalAnswer, LocalVerb, Verb } from "../verb.ts";
 
-const root = dirname(dirname(import.meta.dir));
+const root = dirname(dirname(dirname(import.meta.dir)));
 const commonFlags = ["--as", "--json", "--help"];
 
 /** @param verbs those that are completed */

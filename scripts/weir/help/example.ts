@@ -1,5 +1,5 @@
 /** A command that works as an example of a verb: its own, or one with a value for each required flag. */
-import type { Flag, Verb } from "./verb.ts";
+import type { Flag, Verb } from "../verb.ts";
 
 /** By the flag's name. */
 const samples: Record<string, string> = {

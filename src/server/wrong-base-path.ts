@@ -1,7 +1,7 @@
 /** Hints in the log for clients whose base URL lacks `/gpt/v1`: official packages show them no more than "404 status code (no body)". */
-import type { Clock } from "../../kernel/clock.ts";
-import type { Logger } from "../../kernel/log.ts";
-import { wrongPathHintMs } from "../limits.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import { wrongPathHintMs } from "./limits.ts";
 
 /** What clients of the format ask for. */
 const endpoints = ["/chat/completions", "/completions", "/embeddings", "/models", "/responses"];
