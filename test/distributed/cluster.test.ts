@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { help } from "../../scripts/bootstrap/help.mjs";
 import { freePort } from "../../scripts/services/free-port.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
 import { identityOf } from "../../src/process/lock/process-identity.ts";
@@ -111,6 +112,11 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
       "bun workers/main.ts prober",
       "bun workers/main.ts scanner",
     ]);
+  });
+
+  test("no process of a first start complains of missing tables, and the printed command has the port and the folder", () => {
+    expect(fleet.output()).not.toContain("does not exist");
+    expect(fleet.output()).toContain(`\n  PORT=${port} DATA_DIR=${dataDir} npm run -s weir -- key create`);
   });
 
   test("only the owner can read secret files", () => {
@@ -239,9 +245,7 @@ describe("a supervisor that cannot start exits with 1 and leaves nothing behind"
   test.each([[["--gateways", "0"]], [["--workers", "many"]], [["--gatways", "2"]]])(
     "when its arguments are %p, and it prints the usage",
     async (options) => {
-      expect(await refusal(options, {})).toContain(
-        "Usage: npm run cluster -- --gateways N --workers M [--metering K] [--port P]",
-      );
+      expect(await refusal(options, {})).toContain(help.cluster);
     },
   );
 });
