@@ -23,9 +23,9 @@ async function main(): Promise<number> {
   const config = readConfig();
   const distributed = config.backends.mode === "distributed";
   await refuseTakenPort(config, distributed);
-  restrictPermissions(config.dataDir);
   const creates = !distributed && !existsSync(join(config.dataDir, "postgres"));
   openDataFolder(config.dataDir, creates ? firstStartBytesMin : 0);
+  restrictPermissions(config.dataDir);
   const log = openLog(config, "gateway");
   const stopped = shutdownSignal();
   await serveMetrics(config);

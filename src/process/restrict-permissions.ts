@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** The service's folders in the data folder; the servers of a fleet may have others, which other users may own. */
@@ -10,12 +10,16 @@ const ownFolder = /^(postgres|spool|attachments|gateway-\d+)$/;
  */
 export function restrictPermissions(dataDir: string): void {
   process.umask(0o077);
-  if (!isFolder(dataDir)) return;
-  for (const name of readdirSync(dataDir)) if (ownFolder.test(name)) close(join(dataDir, name));
+  for (const name of namesIn(dataDir)) if (ownFolder.test(name)) close(join(dataDir, name));
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** Those of a folder that is missing, no folder or closed to this user are none: whoever needs it says so. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function close(folder: string): void {
