@@ -18,9 +18,9 @@ const answerMsMax = 60_000;
 const progressMsMax = 660_000;
 
 export interface Call {
-  verb: Pick<RemoteVerb, "method" | "path" | "file" | "progress" | "msMax">;
+  verb: Pick<RemoteVerb, "method" | "path" | "progress" | "msMax">;
   fields: Record<string, unknown>;
-  /** The bytes of a file that was already read. The fields then go into the query. */
+  /** The bytes of a file. The fields then go into the query. */
   body?: Uint8Array<ArrayBuffer>;
   as: string | null;
 }
@@ -36,7 +36,7 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
     accept: verb.progress ? "application/x-ndjson" : "application/json",
     ...(as !== null && { "x-act-as": as }),
   };
-  const signal = AbortSignal.timeout(verb.msMax ?? (verb.progress || verb.file || read ? progressMsMax : answerMsMax));
+  const signal = AbortSignal.timeout(verb.msMax ?? (verb.progress || read ? progressMsMax : answerMsMax));
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
     throw new CallError(`Cannot reach Weir at ${url}: ${reason(error)}; is it running? WEIR_URL names its address`, {
       cause: error,
@@ -51,20 +51,17 @@ interface Sent {
   body: string | Uint8Array<ArrayBuffer> | null;
 }
 
-function sentBy({ verb, fields, read }: Pick<Call, "verb" | "fields"> & { read: Call["body"] }): Sent {
+function sentBy({ verb: { method }, fields, read }: Pick<Call, "verb" | "fields"> & { read: Call["body"] }): Sent {
   if (read !== undefined) return { query: fields, body: read };
-  return verb.file === undefined ? sentOf(verb, fields) : sentFile(verb.file, fields);
-}
-
-function sentOf({ method }: Pick<RemoteVerb, "method">, fields: Record<string, unknown>): Sent {
   if (method === "GET" || method === "DELETE") return { query: fields, body: null };
   return { query: {}, body: JSON.stringify(fields) };
 }
 
-/** @throws CallError when the file cannot be read, or is larger than the service accepts */
-function sentFile({ field, bytesMax }: NonNullable<RemoteVerb["file"]>, fields: Record<string, unknown>): Sent {
-  const { [field]: given, ...query } = fields;
-  const path = String(given);
+/**
+ * A local file for an upload; `-` is standard input.
+ * @throws CallError when the file cannot be read, or is larger than the service accepts
+ */
+export function readUpload(path: string, bytesMax: number): { body: Uint8Array<ArrayBuffer>; filename: string | null } {
   let body: Uint8Array<ArrayBuffer>;
   try {
     body = new Uint8Array(readFileSync(path === "-" ? 0 : path));
@@ -72,7 +69,7 @@ function sentFile({ field, bytesMax }: NonNullable<RemoteVerb["file"]>, fields: 
     throw new CallError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
   if (body.length > bytesMax) throw new CallError(`Cannot send "${path}": it is larger than ${bytesMax / 1024 / 1024} MiB`);
-  return { query: path === "-" ? query : { ...query, filename: basename(path) }, body };
+  return { body, filename: path === "-" ? null : basename(path) };
 }
 
 function fillPath(path: string, fields: Record<string, unknown>): { path: string; rest: Record<string, unknown> } {

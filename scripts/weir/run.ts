@@ -1,7 +1,7 @@
-/** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage. */
+/** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names. */
 import { version } from "../../src/process/service-state.ts";
 import { ConfigError } from "../../src/process/variables.ts";
-import { call, CallError, type Service } from "./call.ts";
+import { call, CallError, type Call, type Service } from "./call.ts";
 import { help } from "./help.ts";
 import { print } from "./print.ts";
 import { readProgress } from "./progress.ts";
@@ -59,20 +59,22 @@ function onScreen(fit: (text: string, screen: Screen) => string, text: string, {
 }
 
 function send({ verb, fields, as }: SendCommand, service: Service, terminal: Terminal): Promise<LocalAnswer> {
+  const { sends = "", uploads = sends, notes = sends } = verb;
+  const answerOf = async (sent: Omit<Call, "as">) => wholeBody(await call({ ...sent, as }, service));
   return verb.send(fields, {
-    post: async (sent) => wholeBody(await call({ verb: { method: "POST", path: verb.sends }, fields: sent, as }, service)),
-    upload: async ({ query, body }) => {
-      const { uploads = verb.sends } = verb;
-      return wholeBody(await call({ verb: { method: "POST", path: uploads }, fields: query, body, as }, service));
-    },
+    get: (path, query) => answerOf({ verb: { method: "GET", path }, fields: query }),
+    post: (sent) => answerOf({ verb: { method: "POST", path: sends }, fields: sent }),
+    note: (sent) => answerOf({ verb: { method: "POST", path: notes }, fields: sent }),
+    upload: ({ query, body }) => answerOf({ verb: { method: "POST", path: uploads }, fields: query, body }),
     showProgress: (line) => terminal.error(line),
   });
 }
 
-function show({ body, text, errors }: LocalAnswer, { json, terminal }: { json: boolean; terminal: Terminal }): number {
+function show(answer: LocalAnswer, { json, terminal }: { json: boolean; terminal: Terminal }): number {
+  const { body, text, errors } = answer;
   for (const line of errors) terminal.error(line);
   terminal.out(json ? JSON.stringify(body, null, 2) : text);
-  return exitCode(body);
+  return answer.exitCode ?? exitCode(body);
 }
 
 function exitCode(body: Record<string, unknown>): number {

@@ -30,8 +30,6 @@ export interface RemoteVerb extends VerbBase {
   method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   /** Below /api/console; `:field` stands for the value of a flag. */
   path: string;
-  /** The field with the path of the file that is the body. The other fields go into the query, with `filename`. */
-  file?: { field: string; bytesMax: number };
   /** Formats the line for one part of an answer that is a stream of parts with the result at its end. Absent: the answer is no stream. */
   progress?(part: Record<string, unknown>): string;
   /** Formats the answer for people, where a table of its rows is not enough. */
@@ -45,18 +43,26 @@ export interface LocalVerb extends VerbBase {
   local(fields: Record<string, unknown>, files: Files): Promise<LocalAnswer>;
 }
 
-/** Reads local files and sends their contents to the service, batch by batch. */
+/** Makes several calls, such as one for each batch of a local file or for each page of a list. */
 export interface SendingVerb extends VerbBase {
-  /** The path below /api/console for `post`. */
-  sends: string;
+  /** The path below /api/console for `post`; absent: it only reads. */
+  sends?: string;
   /** The path for `upload`; default: `sends`. */
   uploads?: string;
+  /** The path below /api/console that it mainly reads. */
+  reads?: string;
+  /** A further path for `note`. */
+  notes?: string;
   send(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer>;
 }
 
 export interface Sending {
   /** Sends one request. @returns its answer @throws CallError unless the service answers with success */
   post(fields: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Sends one request to the path of `notes`; else like `post`. */
+  note(fields: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Reads from a path below /api/console; else like `post`. */
+  get(path: string, query: Record<string, unknown>): Promise<Record<string, unknown>>;
   /** Sends a request whose body is a file; else like `post`. */
   upload(file: Upload): Promise<Record<string, unknown>>;
   /** Prints a line of progress. */
@@ -80,6 +86,8 @@ export interface LocalAnswer {
   text: string;
   /** Lines for stderr. */
   errors: string[];
+  /** Default: 0, or 1 for `ok: false`. */
+  exitCode?: number;
 }
 
 export type Verb = RemoteVerb | LocalVerb | SendingVerb;
@@ -89,5 +97,5 @@ export function isRemote(verb: Verb): verb is RemoteVerb {
 }
 
 export function isSending(verb: Verb): verb is SendingVerb {
-  return "sends" in verb;
+  return "send" in verb;
 }

@@ -1,15 +1,22 @@
 /** A table as a file: https://www.rfc-editor.org/rfc/rfc4180 */
 
-export interface CsvFile {
-  /** Of the file, without its ending. */
-  name: string;
+export interface CsvTable {
   columns: readonly string[];
   rows: readonly (readonly (string | number | null)[])[];
 }
 
-export function csvResponse({ name, columns, rows }: CsvFile): Response {
-  const text = [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n");
-  return new Response(`${text}\r\n`, {
+export interface CsvFile extends CsvTable {
+  /** Of the file, without its ending. */
+  name: string;
+}
+
+/** Ends with the end of the last line. */
+export function csvText({ columns, rows }: CsvTable): string {
+  return [columns, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+}
+
+export function csvResponse({ name, ...table }: CsvFile): Response {
+  return new Response(csvText(table), {
     headers: {
       "content-type": "text/csv; charset=utf-8",
       "content-disposition": `attachment; filename="${name.replace(/[^\w.-]+/g, "-")}.csv"`,

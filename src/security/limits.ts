@@ -88,6 +88,8 @@ export const advisoryVersionsMax = 100_000;
 export const advisoryNameCharactersMax = 1_024;
 export const advisoryReferencesMax = 10_000;
 export const cvssVectorCharactersMax = 512;
+/** The ETag of a published archive of advisories. */
+export const advisoryEtagCharactersMax = 256;
 export const folderDepthMax = 32;
 
 // Archives

@@ -51,7 +51,8 @@ const things: [string, TObject][] = [
 
 function callOf(verb: Verb): string {
   if (isRemote(verb)) return `\`${verb.method} ${verb.path}\``;
-  return isSending(verb) ? `\`POST ${verb.sends}\`` : "nothing";
+  if (!isSending(verb)) return "nothing";
+  return verb.sends === undefined ? `\`GET ${verb.reads}\`` : `\`POST ${verb.sends}\``;
 }
 
 describe("docs/control-api.md", () => {

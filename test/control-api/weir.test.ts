@@ -34,7 +34,9 @@ test("every verb calls an existing endpoint with its fields, and every endpoint 
     const known = [...Object.keys(endpoint?.fields.properties ?? {}), ...(path.includes(":id") ? ["id"] : [])];
     expect([noun, verb, flags.map(({ field }) => field).filter((field) => !known.includes(field))]).toEqual([noun, verb, []]);
   }
-  const sent = verbs.filter(isSending).flatMap(({ sends, uploads = sends }) => [`POST ${sends}`, `POST ${uploads}`]);
+  const sent = verbs
+    .filter(isSending)
+    .flatMap(({ sends, uploads, notes, reads }) => [`POST ${sends}`, `POST ${uploads}`, `POST ${notes}`, `GET ${reads}`]);
   const called = new Set([...remote.map(({ method, path }) => `${method} ${path}`), ...sent]);
   const callable = endpoints.filter(({ completes }) => !completes).map(({ method, path }) => `${method} ${path}`);
   expect(callable.filter((endpoint) => !called.has(endpoint))).toEqual([]);

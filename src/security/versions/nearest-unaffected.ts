@@ -3,12 +3,14 @@ import type { Affected } from "./osv-affected.ts";
 import { evaluate, evaluateAll } from "./osv-range.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
 
+export type UpgradeStep = "patch" | "minor" | "major";
+
 export type Upgrade =
   | {
       found: true;
       version: string;
-      /** The distance: within the installed `major.minor`, within its major version, or beyond. */
-      step: "line" | "major" | "beyond";
+      /** The first number that differs from the installed version's; `patch` also when only later parts differ. */
+      step: UpgradeStep;
       /** No release is unaffected yet; for an installed release only the last resort. */
       prerelease: boolean;
     }
@@ -76,7 +78,7 @@ function upgradesOf({ installed, texts }: { installed: KnownVersion; texts: read
   return [...ascending.filter(({ prerelease }) => !prerelease), ...ascending.filter(({ prerelease }) => prerelease)];
 }
 
-function stepOf({ installed, chosen }: { installed: KnownVersion; chosen: KnownVersion }): "line" | "major" | "beyond" {
-  if (installed.numbers.length === 0 || installed.numbers[0] !== chosen.numbers[0]) return "beyond";
-  return (installed.numbers[1] ?? "0") === (chosen.numbers[1] ?? "0") ? "line" : "major";
+function stepOf({ installed, chosen }: { installed: KnownVersion; chosen: KnownVersion }): UpgradeStep {
+  if (installed.numbers.length === 0 || installed.numbers[0] !== chosen.numbers[0]) return "major";
+  return (installed.numbers[1] ?? "0") === (chosen.numbers[1] ?? "0") ? "patch" : "minor";
 }

@@ -107,7 +107,7 @@ describe("products and projects", () => {
     expect(await line.weir.json(...set(String(id)))).toMatchObject({ product_id: id });
     const projects = await line.weir.json("project", "list", "--workspace", "w");
     expect(projects["data"]).toMatchObject([{ name: "shop", product_id: id, scan_status: "pending", scan_queue_position: 0 }]);
-    expect((await line.weir.run("project", "list", "--workspace", "w")).out).toContain("SCAN_STATUS");
+    expect((await line.weir.run("project", "list", "--workspace", "w")).out).toContain("LAST_SCANNED_AT");
   });
 
   test("are refused with messages", async () => {

@@ -20,7 +20,7 @@ function upgradeOf({ installed, records, ecosystem = "npm", published = [] }: Qu
   return nearestUnaffected({ installed: readVersion({ scheme: ecosystem, text: installed }), entries, published });
 }
 
-const found = (version: string, step: "line" | "major" | "beyond", prerelease = false): Upgrade => ({
+const found = (version: string, step: "patch" | "minor" | "major", prerelease = false): Upgrade => ({
   found: true,
   version,
   step,
@@ -37,48 +37,48 @@ const trains = [
 
 describe("one finding", () => {
   const lines: [string, Upgrade][] = [
-    ["1.2.3", found("1.2.9", "line")],
-    ["1.0.0", found("1.2.9", "major")],
-    ["1.3.0", found("1.3.5", "line")],
-    ["2.0.0", found("2.0.1", "line")],
+    ["1.2.3", found("1.2.9", "patch")],
+    ["1.0.0", found("1.2.9", "minor")],
+    ["1.3.0", found("1.3.5", "patch")],
+    ["2.0.0", found("2.0.1", "patch")],
   ];
 
   test.each(lines)("%s goes to the nearest fix of its own release line", (installed, upgrade) => {
     expect(upgradeOf({ installed, records: [trains] })).toEqual(upgrade);
   });
 
-  test("a fix beyond the major version is marked as such", () => {
+  test("a fix in another major version is marked as such", () => {
     expect(upgradeOf({ installed: "1.9.0", records: [[{ introduced: "0" }, { fixed: "2.0.0" }]] })).toEqual(
-      found("2.0.0", "beyond"),
+      found("2.0.0", "major"),
     );
   });
 
   test("release trains that have names are lines of their own", () => {
     const events = [{ introduced: "Finchley.RELEASE" }, { fixed: "Hoxton.SR9" }];
-    const expected = found("Hoxton.SR9", "beyond");
+    const expected = found("Hoxton.SR9", "major");
     expect(upgradeOf({ ecosystem: "Maven", installed: "Greenwich.SR2", records: [events] })).toEqual(expected);
   });
 
   test("a fix that is affected again by the record is skipped", () => {
     const events = [{ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "1.0.0" }, { fixed: "1.1.0" }];
-    expect(upgradeOf({ installed: "0.9.0", records: [events] })).toEqual(found("1.1.0", "beyond"));
+    expect(upgradeOf({ installed: "0.9.0", records: [events] })).toEqual(found("1.1.0", "major"));
   });
 
   test("a release is sent to a release, and to a prerelease only where no release is fixed", () => {
     const events = [{ introduced: "0" }, { fixed: "1.3.0-rc.1" }];
     expect(upgradeOf({ installed: "1.2.0", records: [events], published: ["1.2.0", "1.3.0-rc.1", "1.3.0"] })).toEqual(
-      found("1.3.0", "major"),
+      found("1.3.0", "minor"),
     );
-    expect(upgradeOf({ installed: "1.2.0", records: [events] })).toEqual(found("1.3.0-rc.1", "major", true));
+    expect(upgradeOf({ installed: "1.2.0", records: [events] })).toEqual(found("1.3.0-rc.1", "minor", true));
     expect(upgradeOf({ installed: "1.3.0-beta.1", records: [events], published: ["1.3.0-rc.1", "1.3.0"] })).toEqual(
-      found("1.3.0-rc.1", "line", true),
+      found("1.3.0-rc.1", "patch", true),
     );
   });
 
   test("behind a last affected version a published one is found, and without a list none is made up", () => {
     const events = [{ introduced: "0" }, { last_affected: "1.4.0" }];
     expect(upgradeOf({ installed: "1.2.0", records: [events], published: ["1.4.0", "1.10.0", "1.4.1", "2.0.0"] })).toEqual(
-      found("1.4.1", "major"),
+      found("1.4.1", "minor"),
     );
     expect(upgradeOf({ installed: "1.2.0", records: [events] })).toEqual({ found: false, reason: "no_fix_known" });
   });
@@ -86,19 +86,19 @@ describe("one finding", () => {
   test("the published version is named as it is published", () => {
     const events = [{ introduced: "0" }, { fixed: "1.4" }];
     expect(upgradeOf({ ecosystem: "Maven", installed: "1.2", records: [events], published: ["1.4.0.Final"] })).toEqual(
-      found("1.4.0.Final", "major"),
+      found("1.4.0.Final", "minor"),
     );
   });
 
   test("where the published ones hold no fix the record's own is named", () => {
-    expect(upgradeOf({ installed: "1.2.3", records: [trains], published: ["1.2.3", "1.2.4"] })).toEqual(found("1.2.9", "line"));
+    expect(upgradeOf({ installed: "1.2.3", records: [trains], published: ["1.2.3", "1.2.4"] })).toEqual(found("1.2.9", "patch"));
   });
 });
 
 describe("all findings of a component", () => {
   test("the smallest version that clears all is found", () => {
     const records = [[{ introduced: "0" }, { fixed: "1.2.4" }], [{ introduced: "1.2.0" }, { fixed: "1.2.7" }], trains];
-    expect(upgradeOf({ installed: "1.2.3", records })).toEqual(found("1.2.9", "line"));
+    expect(upgradeOf({ installed: "1.2.3", records })).toEqual(found("1.2.9", "patch"));
   });
 
   test("a fix of one that another affects is not advised", () => {
@@ -106,7 +106,7 @@ describe("all findings of a component", () => {
       [{ introduced: "0" }, { fixed: "1.2.4" }],
       [{ introduced: "1.2.4" }, { fixed: "1.3.0" }],
     ];
-    expect(upgradeOf({ installed: "1.2.3", records })).toEqual(found("1.3.0", "major"));
+    expect(upgradeOf({ installed: "1.2.3", records })).toEqual(found("1.3.0", "minor"));
   });
 
   test("nothing is advised where one has no fix", () => {

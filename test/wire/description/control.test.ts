@@ -202,6 +202,7 @@ test("imports of advisories match the document", async () => {
   const outcome = await ask("post /api/console/advisories", 200, { body: { records: [record, {}] } });
   expect(outcome).toMatchObject({ imported: 1, failures: [{ index: 1 }] });
   await ask("post /api/console/advisories", 400, { body: { records: "none" } });
+  await ask("get /api/console/advisories", 200);
 });
 
 test("imports of repositories match the document", async () => {

@@ -9,6 +9,15 @@ import type { LocalAnswer, Sending, Verb } from "../../verb.ts";
 export const advisoriesVerbs: readonly Verb[] = [
   {
     noun: "advisories",
+    verb: "list",
+    summary: "Show how old is what is known of each ecosystem",
+    method: "GET",
+    path: "/advisories",
+    flags: [],
+    columns: ["ecosystem", "synced_at", "imported_at", "newest_record"],
+  },
+  {
+    noun: "advisories",
     verb: "import",
     summary: "Import OSV records; skips those that are stored already, reports bad ones and continues",
     operand: {

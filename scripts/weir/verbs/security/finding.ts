@@ -1,14 +1,17 @@
+import { pageFrom } from "../../findings/all-findings.ts";
+import { findingTable, printFinding } from "../../findings/print-findings.ts";
+import { readReport, reportFindings, reportFlags } from "../../findings/report.ts";
 import { ofWorkspace, withId } from "../../flags.ts";
+import { UsageError } from "../../usage-error.ts";
 import { id, list, oneOf, onOff, rows, text } from "../../value.ts";
-import type { Verb } from "../../verb.ts";
+import type { LocalAnswer, Sending, Verb } from "../../verb.ts";
 
 export const findingVerbs: readonly Verb[] = [
   {
     noun: "finding",
     verb: "list",
     summary: "Search findings, the most severe first",
-    method: "GET",
-    path: "/findings",
+    reads: "/findings",
     flags: [
       ofWorkspace,
       { name: "project", field: "project", value: text, help: "only those of this project, by id or exact name" },
@@ -41,8 +44,9 @@ export const findingVerbs: readonly Verb[] = [
       { name: "text", field: "text", value: text, help: "an id, or a part of a component's name" },
       { name: "limit", field: "limit", value: rows, help: "how many, 1 to 200; default 50" },
       { name: "after", field: "after", value: id, help: "only those after this finding: `next` of the page before" },
+      ...reportFlags,
     ],
-    columns: ["id", "severity", "cve_id", "component", "component_version", "fix_version", "status", "project"],
+    send: listFindings,
   },
   {
     noun: "finding",
@@ -51,6 +55,7 @@ export const findingVerbs: readonly Verb[] = [
     method: "GET",
     path: "/findings/:id",
     flags: [withId("id of the finding"), ofWorkspace],
+    show: printFinding,
   },
   {
     noun: "finding",
@@ -80,3 +85,19 @@ export const findingVerbs: readonly Verb[] = [
     ],
   },
 ];
+
+async function listFindings(fields: Record<string, unknown>, { get }: Sending): Promise<LocalAnswer> {
+  const { report, rest: query } = readReport(fields);
+  const { format, output, location } = report;
+  if (format !== null) {
+    if ("limit" in query || "after" in query) throw new UsageError("--format has the whole list: leave out --limit and --after");
+    // SARIF is a list of what is wrong now.
+    const filters = format === "sarif" ? { status: "live", ...query } : query;
+    return reportFindings({ format, output, locationOf: ({ project }) => location ?? project, query: filters }, get);
+  }
+  const body = await get("/findings", query);
+  const { data, total, next } = pageFrom(body);
+  const more = next === null ? "" : `; --after ${next} lists the next ones`;
+  const count = total === null ? `${data.length} shown` : `${data.length} of ${total}`;
+  return { body, text: `${findingTable(data)}\n\n${count}${more}`, errors: [] };
+}

@@ -1,14 +1,15 @@
 import { ofWorkspace, withId } from "../../flags.ts";
 import { rows, text, textOrNone } from "../../value.ts";
-import type { Verb } from "../../verb.ts";
+import { agesFrom, agesText } from "../../findings/advisory-ages.ts";
+import { projectTable, projectsFrom } from "../../findings/print-projects.ts";
+import type { LocalAnswer, Sending, Verb } from "../../verb.ts";
 
 export const projectVerbs: readonly Verb[] = [
   {
     noun: "project",
     verb: "list",
-    summary: "List projects by name",
-    method: "GET",
-    path: "/projects",
+    summary: "List projects by name, with their open vulnerabilities by severity and the age of the advisories",
+    reads: "/projects",
     flags: [
       ofWorkspace,
       { name: "product", field: "product", value: text, help: "only those of this product, by id or exact name" },
@@ -16,7 +17,7 @@ export const projectVerbs: readonly Verb[] = [
       { name: "limit", field: "limit", value: rows, help: "how many, 1 to 10000; default 10000" },
       { name: "offset", field: "offset", value: rows, help: "how many to skip" },
     ],
-    columns: ["id", "name", "provider", "scan_status", "scan_queue_position", "product_id", "last_scanned_at"],
+    send: listProjects,
   },
   {
     noun: "project",
@@ -39,3 +40,10 @@ export const projectVerbs: readonly Verb[] = [
     ],
   },
 ];
+
+async function listProjects(query: Record<string, unknown>, { get }: Sending): Promise<LocalAnswer> {
+  const body = await get("/projects", query);
+  const ages = agesFrom(await get("/advisories", {}));
+  const text = `${projectTable(projectsFrom(body))}\n\n${agesText(ages, Date.now())}`;
+  return { body: { ...body, advisories: ages }, text, errors: [] };
+}

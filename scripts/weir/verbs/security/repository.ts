@@ -1,5 +1,6 @@
 import { DomainError } from "../../../../src/accounts/errors.ts";
 import { CallError } from "../../call.ts";
+import { gateFlags, passGate, readGate } from "../../findings/gate.ts";
 import { ofWorkspace } from "../../flags.ts";
 import { packedRepository, type PackedRepository } from "../../upload/packed-repository.ts";
 import { text } from "../../value.ts";
@@ -23,6 +24,7 @@ export const repositoryVerbs: readonly Verb[] = [
         value: text,
         help: "id or exact name of the project; a new name makes a new project; default: the repository's name",
       },
+      ...gateFlags,
     ],
     sends: "/repositories",
     uploads: "/repositories/archive",
@@ -30,13 +32,30 @@ export const repositoryVerbs: readonly Verb[] = [
   },
 ];
 
-async function importRepository(fields: Record<string, unknown>, { post, upload }: Sending): Promise<LocalAnswer> {
-  const { source, ...rest } = fields;
-  const given = String(source);
-  if (/^(?:https?:\/\/|ssh:\/\/|git@)/.test(given)) return answered(await post({ ...rest, url: given }));
+async function importRepository(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
+  const { gate, rest } = readGate(fields);
+  const { source, ...form } = rest;
+  const answer = answered(await storeRepository(String(source), form, sending));
+  if (gate === null) return answer;
+  const { workspace } = form;
+  const project = String(answer.body["project_id"]);
+  const gated = await passGate({ ...gate, workspace, project, stored: answer.body, path: firstLockFile(answer.body) }, sending);
+  return { ...gated, errors: [...answer.errors, ...gated.errors] };
+}
+
+async function storeRepository(
+  given: string,
+  rest: Record<string, unknown>,
+  { post, upload }: Sending,
+): Promise<Record<string, unknown>> {
+  if (/^(?:https?:\/\/|ssh:\/\/|git@)/.test(given)) return post({ ...rest, url: given });
   const { body, name, provider, repository } = await packed(given);
   const query = { ...rest, name, provider, ...(repository !== null && { repository }) };
-  return answered(await upload({ query, body }));
+  return upload({ query, body });
+}
+
+function firstLockFile(body: Record<string, unknown>): string | null {
+  return importedOf(body).lock_files[0]?.path ?? null;
 }
 
 /** @throws CallError */

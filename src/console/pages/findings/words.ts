@@ -20,9 +20,9 @@ export function whyItMatches({ component, component_version: version, cve_id: na
 }
 
 const steps: Record<string, string> = {
-  line: "a small step on the same release line",
-  major: "within the same major version",
-  beyond: "a new major version: expect changes that break",
+  patch: "a small step on the same release line",
+  minor: "within the same major version",
+  major: "a new major version: expect changes that break",
 };
 
 export function whatToDo({ upgrade, upgrade_for_all: all, open_findings: open, component }: FindingDetails): Html {

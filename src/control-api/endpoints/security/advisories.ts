@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import { EcosystemAge, ecosystemAges } from "../../../security/advisories/import/ecosystem-ages.ts";
 import { importRecords } from "../../../security/advisories/import/import-records.ts";
 import { readBodyInSubprocess } from "../../../security/advisories/import/read-in-subprocess.ts";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -6,6 +7,7 @@ import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../../limit
 import { advisoryBatchMax, advisoryBatchMs } from "../../../security/limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
+import { listOf, NoFields } from "../../fields.ts";
 
 const Batch = Type.Object({
   records: Type.Array(Type.Unknown(), {
@@ -34,6 +36,16 @@ async function readBatch(pieces: readonly Uint8Array[], clock: Clock): Promise<R
 }
 
 export const advisoryEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/advisories",
+    summary: "Show how old is what is known of each ecosystem",
+    fields: NoFields,
+    view: listOf(EcosystemAge),
+    async handle({ parts: { sql } }) {
+      return { data: await ecosystemAges(sql) };
+    },
+  }),
   endpoint({
     method: "POST",
     path: "/advisories",

@@ -4,6 +4,7 @@ import { allowStatements } from "../../../backing/statement-time.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../../limits.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
+import { noteImported } from "./ecosystem-store.ts";
 import { isNotOlder } from "./modified.ts";
 import { readRecord, type PreparedRecord } from "./prepared-record.ts";
 import { ReadRecord } from "./subprocess-codec.ts";
@@ -51,6 +52,7 @@ async function store(
   await lockImports(tx);
   const ids = candidates.map(({ id }) => id);
   const stored = await selectFacts(ids, tx);
+  await noteImported({ records: candidates, at }, tx);
   const changed = candidates.filter((candidate) => replaces(candidate, stored.get(candidate.id)));
   return { imported: changed.length, scans: changed.length === 0 ? 0 : await storeRecords({ records: changed, at }, tx) };
 }

@@ -7,6 +7,7 @@ import { findingNotFound } from "../finding-not-found.ts";
 import { selectFindingRows } from "../lists/finding-list-store.ts";
 import { FindingRow, viewFinding } from "../lists/finding-row.ts";
 import { remediationOf } from "../remediation/remediation.ts";
+import { upgradeStepFields } from "../remediation/upgrade-fields.ts";
 import type { Advice } from "../remediation/upgrades.ts";
 import { selectTarget } from "../triage-store.ts";
 import { selectState } from "./decision-store.ts";
@@ -17,9 +18,7 @@ const Upgrade = (description: string) =>
   Type.Object(
     {
       version: orNull("The version to upgrade to; null when there is none"),
-      step: Type.Union([...["line", "major", "beyond"].map((word) => Type.Literal(word)), Type.Null()], {
-        description: "The size of the upgrade: line (the same major.minor), major (the same major version) or beyond",
-      }),
+      ...upgradeStepFields,
       prerelease: Type.Boolean({ description: "Whether only a prerelease fixes it so far" }),
       reason: orNull("Why there is no version"),
     },
@@ -71,4 +70,4 @@ export async function showFinding(
   };
 }
 
-const noAdvice: Advice = { version: null, step: null, prerelease: false, reason: null };
+const noAdvice: Advice = { version: null, step: null, distance: null, prerelease: false, reason: null };

@@ -10,6 +10,7 @@ import { findingNotFound } from "../finding-not-found.ts";
 import { remediationOf, type ComponentRemediation, type FindingRemediation, type Remediation } from "./remediation.ts";
 import { resourceNotFound } from "../../resources/resource.ts";
 import { ecosystem } from "../row-fields.ts";
+import { upgradeStepFields } from "./upgrade-fields.ts";
 import { findingId, projectId, SeverityView } from "../schema.ts";
 import { selectTarget } from "../triage-store.ts";
 
@@ -17,9 +18,7 @@ const orNull = (description: string) => Type.Union([Type.String(), Type.Null()],
 
 const advice = {
   fix_version: orNull("The version to upgrade to; null when there is none"),
-  step: Type.Union([...["line", "major", "beyond"].map((word) => Type.Literal(word)), Type.Null()], {
-    description: "The size of the upgrade: line (the same major.minor), major (the same major version) or beyond",
-  }),
+  ...upgradeStepFields,
   prerelease: Type.Boolean({ description: "Whether only a prerelease fixes it so far" }),
   reason: orNull("Why there is no version"),
 };

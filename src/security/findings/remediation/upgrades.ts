@@ -1,18 +1,24 @@
 /** The version to upgrade to, for one issue and for all issues of a component. */
 import type { Affected } from "../../versions/osv-affected.ts";
-import { nearestUnaffected, type NoUpgradeReason, type Upgrade } from "../../versions/nearest-unaffected.ts";
+import { nearestUnaffected, type NoUpgradeReason, type Upgrade, type UpgradeStep } from "../../versions/nearest-unaffected.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { installedVersion, type Issue } from "../scan/match.ts";
 
 export interface Advice {
   version: string | null;
   /** The size of the upgrade; null: there is no version. */
-  step: "line" | "major" | "beyond" | null;
+  step: UpgradeStep | null;
+  /** The same in the words of earlier versions. */
+  distance: Distance | null;
   /** Whether only a prerelease fixes it so far. */
   prerelease: boolean;
   /** Why there is no version. */
   reason: string | null;
 }
+
+/** The names are the widest part of the installed version that stays: its `major.minor`, its major version, or nothing. */
+export type Distance = "line" | "major" | "beyond";
+const distances: Record<UpgradeStep, Distance> = { patch: "line", minor: "major", major: "beyond" };
 
 const reasons: Record<NoUpgradeReason, string> = {
   version_unknown: "The installed version cannot be compared with other versions",
@@ -44,7 +50,7 @@ export function adviceForAll(installed: Installed, issues: readonly Issue[]): Ad
 
 function adviceOf(installed: Installed, entries: readonly Affected[]): Advice {
   const upgrade: Upgrade = nearestUnaffected({ installed: installedVersion(installed), entries });
-  if (!upgrade.found) return { version: null, step: null, prerelease: false, reason: reasons[upgrade.reason] };
+  if (!upgrade.found) return { version: null, step: null, distance: null, prerelease: false, reason: reasons[upgrade.reason] };
   const { version, step, prerelease } = upgrade;
-  return { version, step, prerelease, reason: null };
+  return { version, step, distance: distances[step], prerelease, reason: null };
 }

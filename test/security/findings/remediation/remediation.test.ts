@@ -52,10 +52,11 @@ describe("get_remediation", () => {
           cve_id: "CVE-2026-0002",
           component: "leaf@1.2.4",
           fix_version: "1.2.5",
-          step: "line",
+          step: "patch",
+          distance: "line",
           reason: null,
         }),
-        expect.objectContaining({ cve_id: "CVE-2026-0003", fix_version: "2.0.0", step: "beyond" }),
+        expect.objectContaining({ cve_id: "CVE-2026-0003", fix_version: "2.0.0", step: "major", distance: "beyond" }),
         expect.objectContaining({
           cve_id: "CVE-2026-0004",
           fix_version: null,

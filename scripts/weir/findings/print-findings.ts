@@ -1,0 +1,104 @@
+/** Formats findings and vulnerabilities for people. */
+import type { FindingDetails } from "../../../src/security/findings/details/show-finding.ts";
+import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
+import type { VulnerabilityRecord } from "../../../src/security/vulnerabilities/schema.ts";
+import { columns } from "../print.ts";
+
+const occurrencesShown = 20;
+
+/** A line for each finding. */
+export function findingTable(findings: readonly FindingRow[]): string {
+  if (findings.length === 0) return "(none)";
+  const head = ["ID", "SEVERITY", "SCORE", "VULNERABILITY", "COMPONENT", "FIX", "STATUS", "PROJECT"];
+  const rows = findings.map((row) => [
+    row.id,
+    row.severity ?? "-",
+    row.cvss_score?.toFixed(1) ?? "-",
+    row.cve_id,
+    `${row.component} ${row.component_version}`.trim(),
+    row.fix_version ?? "-",
+    row.false_positive ? "false positive" : row.status,
+    row.project,
+  ]);
+  return safeColumns([head, ...rows]);
+}
+
+export function printFinding(body: Record<string, unknown>): string {
+  const finding = findingFrom(body);
+  const { evidence, upgrade, upgrade_for_all: forAll } = finding;
+  return facts([
+    ["finding", finding.id],
+    ["vulnerability", finding.cve_id],
+    ["severity", severityText(finding)],
+    ["component", `${finding.component} ${finding.component_version}`.trim()],
+    ["project", `${finding.project} (${finding.project_id})`],
+    ["path", finding.path.join(" > ")],
+    ["status", `${finding.status}${finding.false_positive ? ", false positive" : ""}${finding.present ? "" : ", gone"}`],
+    ["decided", finding.decided_by === null ? "" : `${finding.decided_at ?? ""} by ${finding.decided_by}`],
+    ["note", finding.note ?? ""],
+    ["why", [evidence.source, evidence.comparator ?? evidence.range].filter((part) => part !== null).join(": ")],
+    ["upgrade", upgradeText(upgrade)],
+    ["upgrade for all", upgradeText(forAll)],
+    ["first seen", finding.first_seen],
+    ["last seen", finding.last_seen],
+  ]);
+}
+
+export function printVulnerability(body: Record<string, unknown>): string {
+  const record = vulnerabilityFrom(body);
+  const { occurrences, affected } = record;
+  const more = occurrences.length - occurrencesShown;
+  return [
+    facts([
+      ["vulnerability", record.cve_id],
+      ["aliases", record.aliases.join(", ")],
+      ["severity", severityText(record)],
+      ["vector", record.cvss_vector ?? ""],
+      ["weaknesses", record.cwes.join(", ")],
+      ["published", record.published ?? ""],
+      ["withdrawn", record.withdrawn ?? ""],
+      ["packages", [...new Set(affected.map(({ package: name }) => name))].join(", ")],
+      ["fix", record.fix_version ?? ""],
+    ]),
+    record.description.trim().replace(/[^\P{Cc}\n]/gu, " "),
+    ...(occurrences.length === 0 ? [] : [occurrenceTable(occurrences.slice(0, occurrencesShown))]),
+    ...(more > 0 ? [`and ${more} more; finding list --vulnerability ${record.cve_id} lists all`] : []),
+    facts(record.references.map(({ type, url }) => [type.toLowerCase(), url])),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function occurrenceTable(occurrences: VulnerabilityRecord["occurrences"]): string {
+  const rows = occurrences.map((row) => [row.finding_id, `${row.component} ${row.component_version}`, row.status, row.project]);
+  return safeColumns([["FINDING", "COMPONENT", "STATUS", "PROJECT"], ...rows]);
+}
+
+function severityText({ severity, cvss_score: score }: { severity: string | null; cvss_score: number | null }): string {
+  return `${severity ?? "unknown"}${score === null ? "" : `, CVSS ${score.toFixed(1)}`}`;
+}
+
+function upgradeText({ version, step, prerelease, reason }: FindingDetails["upgrade"]): string {
+  if (version === null) return reason ?? "";
+  return `${version} (${step ?? ""}${prerelease ? ", a prerelease" : ""})`;
+}
+
+/** A line for each fact that is known. */
+function facts(rows: readonly [string, string][]): string {
+  return safeColumns(rows.filter(([, value]) => value !== ""));
+}
+
+/** Names come from documents of others: a control character could move the cursor or change the terminal. */
+function safeColumns(rows: readonly (readonly string[])[]): string {
+  return columns(rows.map((row) => row.map((cell) => cell.replace(/\p{Cc}+/gu, " "))));
+}
+
+/** The control API's document states that its answer has these fields. */
+function findingFrom(body: Record<string, unknown>): FindingDetails {
+  return body as unknown as FindingDetails;
+}
+
+/** The same. */
+function vulnerabilityFrom(body: Record<string, unknown>): VulnerabilityRecord {
+  return body as unknown as VulnerabilityRecord;
+}

@@ -1,0 +1,106 @@
+/** Findings on the command line: lists, reports, and the gate of a build. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
+import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
+import { shop } from "../../support/security/shop.ts";
+import { until } from "../../support/until.ts";
+
+let line: CommandLine;
+let world: SecurityWorld;
+let bom: string;
+beforeAll(async () => {
+  line = await openCommandLine();
+  const { database, control } = line;
+  const [{ id = "" } = {}] = await database.sql<{ id: string }[]>`SELECT id FROM workspaces`;
+  world = new SecurityWorld({ sql: database.sql, clock: control.clock, workspace: id });
+  await world.publish(lodash("CVE-2024-0001"), lodash("CVE-2024-0002"), lodash("CVE-2024-0003"));
+  await database.sql`
+    UPDATE vulnerabilities SET severity = 'high', score = 7.5, rank = 3075, description = E'Bad \\x1b[31m' WHERE name <> 'CVE-2024-0003'`;
+  bom = join(line.folder, "bom.json");
+  await writeFile(bom, JSON.stringify(shop));
+}, 60_000);
+afterAll(() => line[Symbol.asyncDispose]());
+
+const inW = ["--workspace", "w"];
+
+/** Runs a command that waits for a scan, beside a scanner. */
+async function whileScanned(...words: string[]) {
+  const outcome = line.weir.run(...words);
+  await until(async () => (await line.database.sql`SELECT FROM projects WHERE scan_status = 'pending'`).length > 0);
+  await world.scan();
+  return outcome;
+}
+
+test("an upload with --fail-on waits for the scan, shows the findings, and exits with 3 for those of that severity or above", async () => {
+  const gate = ["sbom", "upload", bom, ...inW, "--project", "shop"];
+  const failed = await whileScanned(...gate, "--fail-on", "medium");
+  expect([failed.code, failed.error]).toEqual([3, expect.stringContaining("2 open vulnerabilities of severity medium or above")]);
+  expect(failed.out).toMatch(/^critical +high +medium +low +unknown +total\n0 +2 +0 +0 +1 +3\n/m);
+  expect(failed.out).toMatch(/high +7\.5 +CVE-2024-000[12] +lodash 4\.17\.20 +4\.17\.21 +open +shop$/m);
+  const passed = await line.weir.run(...gate, "--fail-on", "critical", "--json");
+  expect([passed.code, JSON.parse(passed.out)]).toMatchObject([
+    0,
+    { scan_status: "completed", vulnerability_counts: { high: 2, total: 3 }, failed: false },
+  ]);
+  expect((await line.weir.run(...gate, "--fail-on", "any")).code).toBe(3);
+});
+
+test("a report of an upload is the SARIF of its live findings, at the uploaded file", async () => {
+  const output = join(line.folder, "weir.sarif");
+  const gate = ["sbom", "upload", bom, ...inW, "--project", "shop", "--fail-on", "high"];
+  const { code, error } = await line.weir.run(...gate, "--format", "sarif", "--output", output);
+  expect([code, error]).toEqual([3, expect.stringContaining("2 open vulnerabilities of severity high or above")]);
+  const sarif = JSON.parse(await readFile(output, "utf8"));
+  expect(sarif.runs[0].results).toHaveLength(3);
+  expect(decodeURIComponent(sarif.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri)).toBe(bom);
+  const missing = await line.weir.run(...gate, "--format", "sarif", "--output", join(line.folder, "none", "x"));
+  expect([missing.code, missing.error]).toEqual([1, expect.stringContaining("Cannot write")]);
+});
+
+test("finding list is a table for people, and its CSV has every finding of the filters", async () => {
+  const { out } = await line.weir.run("finding", "list", ...inW, "--limit", "2");
+  expect(out).toMatch(/^ID +SEVERITY +SCORE +VULNERABILITY +COMPONENT +FIX +STATUS +PROJECT\n/);
+  expect(out).toMatch(/\n\n2 of 3; --after fnd_\S+ lists the next ones\n$/);
+  const csv = await line.weir.run("finding", "list", ...inW, "--severity", "high", "--format", "csv");
+  const [head, first, ...others] = csv.out.trimEnd().split("\r\n");
+  expect(head).toStartWith("id,cve_id,severity,cvss_score,status,false_positive,component,");
+  expect(first).toMatch(
+    /^fnd_\w+,CVE-2024-000[12],high,7\.5,open,false,lodash,4\.17\.20,npm,pkg:npm\/lodash@4\.17\.20,4\.17\.21,shop,/,
+  );
+  expect(others).toHaveLength(1);
+  for (const [words, reason] of [
+    [["--format", "csv", "--limit", "1"], "--format has the whole list"],
+    [["--output", "x"], "--output needs --format"],
+    [["--format", "csv", "--location", "x"], "--location needs --format sarif"],
+  ] as const) {
+    expect(await line.weir.run("finding", "list", ...inW, ...words)).toMatchObject({
+      code: 2,
+      error: expect.stringContaining(reason),
+    });
+  }
+});
+
+test("finding show and vulnerability show are lines for people, without the control characters of an advisory", async () => {
+  const { data } = await line.weir.json("finding", "list", ...inW, "--limit", "1");
+  const { id, cve_id: cve } = Object(data)[0];
+  const finding = await line.weir.run("finding", "show", "--id", id, ...inW);
+  expect(finding.out).toMatch(/^upgrade +4\.17\.21 \(/m);
+  expect(finding.out).toMatch(/^path +shop > express@4\.0\.0 > lodash@4\.17\.20$/m);
+  await line.database.sql`UPDATE advisories SET record = record || '{"details": "Bad \\u001b[31m"}'`;
+  const { out } = await line.weir.run("vulnerability", "show", "--id", cve, ...inW);
+  expect(out).toMatch(/^vulnerability +CVE-2024-000[12]\n/);
+  expect(out).toContain("Bad  [31m");
+  expect(out).not.toContain("\u001b");
+  expect(out).toContain(id);
+});
+
+test("project list has the counts by severity and the age of the advisories", async () => {
+  const { out } = await line.weir.run("project", "list", ...inW);
+  expect(out).toMatch(/^ID +NAME +CRITICAL +HIGH +MEDIUM +LOW +UNKNOWN +SCAN +LAST_SCANNED_AT\n/);
+  expect(out).toMatch(/ shop +0 +2 +0 +0 +1 +completed +\d{4}-/);
+  expect(out).toMatch(/\nAge of advisories: npm \d+ days; none for PyPI, Maven, Go, crates\.io, RubyGems, NuGet\n$/);
+  const { advisories } = await line.weir.json("project", "list", ...inW);
+  expect(Object(advisories)[0]).toMatchObject({ ecosystem: "npm", synced_at: null, newest_record: expect.stringMatching(/Z$/) });
+});
