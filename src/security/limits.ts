@@ -88,7 +88,9 @@ export const advisoryVersionsMax = 100_000;
 export const advisoryNameCharactersMax = 1_024;
 export const advisoryReferencesMax = 10_000;
 export const cvssVectorCharactersMax = 512;
-/** The ETag of a published archive of advisories. */
+/** A published archive of advisories, packed. */
+export const advisoryArchiveBytesMax = 4 * 1024 * 1024 * 1024;
+/** Its ETag. */
 export const advisoryEtagCharactersMax = 256;
 export const folderDepthMax = 32;
 

@@ -1,7 +1,8 @@
 /** The commands of docs/tools.md lead from an empty workspace to findings. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ArchiveServer } from "../../support/security/archive-server.ts";
 import { osvRecord } from "../../support/security/advisories.ts";
 import { zipOf, type ArchivedFile } from "../../support/security/archives.ts";
 import { objectOf } from "../../support/control.ts";
@@ -43,22 +44,15 @@ function record(id: string, [ecosystem, name]: [string, string], [introduced, fi
   return { name: `${id}.json`, text };
 }
 
-/** A folder with a `curl` that gives the test's records for the download, and calls the service for all else. */
-async function downloads(): Promise<string> {
+/** Gives the test's records in place of OSV's. */
+function publish(server: ArchiveServer): void {
   const records = [
     record("PYSEC-2026-1", ["PyPI", "django"], ["3.2", "3.2.16"]),
     record("PYSEC-2026-2", ["PyPI", "Jinja2"], ["0", "2.11.3"]),
     record("PYSEC-2026-3", ["PyPI", "lxml"], ["5.0.0", "5.1.0"]),
     record("GO-2026-1", ["Go", "golang.org/x/net"], ["0", "0.17.0"]),
   ];
-  const bin = join(folder.path, "bin");
-  await mkdir(bin, { recursive: true });
-  await writeFile(join(folder.path, "all.zip"), zipOf(records));
-  const dump = "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip";
-  const script = `#!/bin/sh\nfor word; do [ "$word" = ${dump} ] && exec cat "${folder.path}/all.zip"; done\nexec ${curl} "$@"\n`;
-  await writeFile(join(bin, "curl"), script);
-  await chmod(join(bin, "curl"), 0o755);
-  return bin;
+  server.published.set("/PyPI/all.zip", { bytes: zipOf(records), etag: '"one"' });
 }
 
 async function project(): Promise<void> {
@@ -94,16 +88,20 @@ test.skipIf(curl === null)(
     expect(commands.length).toBe(5);
     const [importing = "", uploading = "", watching = "", listing = "", asking = ""] = commands;
     await project();
+    await using server = await ArchiveServer.start();
+    publish(server);
     const [key = ""] = /platform-mcp-[0-9a-f]{64}/.exec((await fleet.gateways[0]?.process.says("platform-mcp-")) ?? "") ?? [];
     const environment = {
-      PATH: `${await downloads()}:${process.env["PATH"] ?? ""}`,
+      PATH: process.env["PATH"] ?? "",
       HOME: folder.path,
       WEIR_URL: fleet.url(),
       DATA_DIR: fleet.dataDir,
       WEIR_TOKEN: operatorToken,
       WEIR_TOOLS_KEY: key,
     };
-    expect(await typed(importing, environment)).toContain("4 read: 4 imported, 0 unchanged, 0 failed");
+    expect(await typed(`${importing} --from ${server.url} --folder ${folder.path}`, environment)).toContain(
+      "PyPI: 4 read: 4 imported, 0 unchanged, 0 failed",
+    );
     const [id = ""] = /prj_[2-7a-z]{26}/.exec(await typed(uploading, environment)) ?? [];
     await until(async () => /completed/.test(await typed(watching, environment)), waitMs);
     const { findings, total } = dataOf(await typed(listing, environment));

@@ -203,6 +203,10 @@ test("imports of advisories match the document", async () => {
   expect(outcome).toMatchObject({ imported: 1, failures: [{ index: 1 }] });
   await ask("post /api/console/advisories", 400, { body: { records: "none" } });
   await ask("get /api/console/advisories", 200);
+  const sync = { ecosystem: "RubyGems", etag: '"a1"', published_at: "2026-01-01T00:00:00Z" };
+  const { data } = await ask("post /api/console/advisories/syncs", 200, { body: sync });
+  expect(Object(data)[5]).toMatchObject({ ecosystem: "RubyGems", etag: '"a1"', newest_record: "2026-01-01T00:00:00.000Z" });
+  await ask("post /api/console/advisories/syncs", 400, { body: { ...sync, etag: "two words" } });
 });
 
 test("imports of repositories match the document", async () => {

@@ -1,9 +1,10 @@
-import { CursorError, readAdvisories, type Cursor, type Progress } from "../../../../src/security/advisories/read-advisories.ts";
-import { advisoryFailuresShownMax } from "../../../../src/security/limits.ts";
-import { advisoryBatches, type AdvisoryBatch, type Failure } from "../../upload/advisory-batches.ts";
+import { CursorError, type Cursor } from "../../../../src/security/advisories/read-advisories.ts";
+import { answerOf, parseCursor, printCursor, progressText, storeAdvisories } from "../../advisories/store-advisories.ts";
+import { osvArchives, syncAdvisories } from "../../advisories/sync-advisories.ts";
 import { CallError } from "../../call.ts";
+import { ecosystems } from "../../../../src/security/versions/ecosystem.ts";
 import { UsageError } from "../../usage-error.ts";
-import { text, type Value } from "../../value.ts";
+import { list, text, type Value } from "../../value.ts";
 import type { LocalAnswer, Sending, Verb } from "../../verb.ts";
 
 export const advisoriesVerbs: readonly Verb[] = [
@@ -36,89 +37,67 @@ export const advisoriesVerbs: readonly Verb[] = [
     sends: "/advisories",
     send: importAdvisories,
   },
+  {
+    noun: "advisories",
+    verb: "sync",
+    summary: "Take over what OSV publishes of ecosystems: downloads what changed, continues what was interrupted",
+    flags: [
+      {
+        name: "ecosystems",
+        field: "ecosystems",
+        value: list,
+        help: `some of ${ecosystems.join(", ")}, with commas between; default: all`,
+      },
+      {
+        name: "from",
+        field: "from",
+        value: { ...text, placeholder: "URL" } satisfies Value,
+        help: `the address below which are <ecosystem>/all.zip; default ${osvArchives}`,
+      },
+      {
+        name: "folder",
+        field: "folder",
+        value: { ...text, placeholder: "FOLDER" } satisfies Value,
+        help: "keeps interrupted downloads; default: weir/advisories in the user's cache folder",
+      },
+    ],
+    sends: "/advisories",
+    notes: "/advisories/syncs",
+    reads: "/advisories",
+    send: syncAdvisories,
+  },
 ];
 
 /** The least time between two lines of progress. */
 const progressMs = 1_000;
 
-interface Tally {
-  read: number;
-  imported: number;
-  unchanged: number;
-  failed: number;
-  failures: Failure[];
-}
-
 async function importAdvisories(fields: Record<string, unknown>, { post, showProgress }: Sending): Promise<LocalAnswer> {
-  const tally: Tally = { read: 0, imported: 0, unchanged: 0, failed: 0, failures: [] };
   const path = String(fields["path"]);
-  const after = fields["after"] === undefined ? undefined : parseCursor(String(fields["after"]));
-  let progress: Progress | null = null;
-  const readings = readAdvisories({ source: sourceOf(path), after, onProgress: (now) => (progress = now) });
+  const after = fields["after"] === undefined ? undefined : readCursor(String(fields["after"]));
   let shownMs = performance.now();
   let done = fields["after"] ?? null;
   try {
-    for await (const batch of advisoryBatches(readings)) {
-      add(batch, await storeBatch(batch, post), tally);
-      done = printCursor(batch.cursor);
-      if (performance.now() - shownMs < progressMs) continue;
-      shownMs = performance.now();
-      showProgress(progressLine(tally, progress));
-    }
+    const tally = await storeAdvisories(
+      {
+        source: sourceOf(path),
+        after,
+        onStored({ tally: soFar, cursor, progress }) {
+          done = printCursor(cursor);
+          if (performance.now() - shownMs < progressMs) return;
+          shownMs = performance.now();
+          showProgress(progressText(soFar, progress));
+        },
+      },
+      post,
+    );
+    return answerOf(tally);
   } catch (error) {
     throw interruption(error, path, done);
   }
-  return answerOf(tally);
-}
-
-interface Stored {
-  imported: number;
-  unchanged: number;
-  failures: { index: number; reason: string }[];
-}
-
-async function storeBatch({ records }: AdvisoryBatch, post: Sending["post"]): Promise<Stored> {
-  if (records.length === 0) return { imported: 0, unchanged: 0, failures: [] };
-  const answer = await post({ records: records.map(({ raw }) => raw) });
-  return storedFrom(answer);
-}
-
-/** The control API's document states that its answer has these fields. */
-function storedFrom(answer: Record<string, unknown>): Stored {
-  return answer as unknown as Stored;
-}
-
-function add({ records, failures }: AdvisoryBatch, stored: Stored, tally: Tally): void {
-  const refused = stored.failures.map(({ index, reason }) => ({ record: records[index]?.name ?? `record ${index}`, reason }));
-  const failed = [...failures, ...refused];
-  tally.read += records.length + failures.length;
-  tally.imported += stored.imported;
-  tally.unchanged += stored.unchanged;
-  tally.failed += failed.length;
-  tally.failures.push(...failed.slice(0, advisoryFailuresShownMax - tally.failures.length));
 }
 
 function sourceOf(path: string) {
   return path === "-" ? { name: "stdin", bytes: process.stdin } : { path };
-}
-
-function progressLine({ read, imported, unchanged, failed }: Tally, progress: Progress | null): string {
-  const part = progress?.bytesTotal ? ` (${Math.floor((100 * progress.bytesRead) / progress.bytesTotal)} %)` : "";
-  return `${read} read${part}: ${imported} imported, ${unchanged} unchanged, ${failed} failed`;
-}
-
-function answerOf(tally: Tally): LocalAnswer {
-  const { read, imported, unchanged, failed, failures } = tally;
-  const nothing = imported + unchanged === 0;
-  return {
-    body: { ...tally, ...(nothing && { ok: false }) },
-    text: `${read} read: ${imported} imported, ${unchanged} unchanged, ${failed} failed`,
-    errors: [
-      ...failures.map(({ record, reason }) => `${record}: ${reason}`),
-      ...(failed > failures.length ? [`and ${failed - failures.length} more`] : []),
-      ...(nothing ? ["No record could be read"] : []),
-    ],
-  };
 }
 
 function interruption(error: unknown, path: string, done: unknown): unknown {
@@ -132,12 +111,9 @@ function interruption(error: unknown, path: string, done: unknown): unknown {
   return error;
 }
 
-function printCursor({ document, record }: Cursor): string {
-  return `${document}#${record}`;
-}
-
-function parseCursor(cursor: string): Cursor {
-  const [, document, record] = /^(.+)#(\d{1,9})$/s.exec(cursor) ?? [];
-  if (document === undefined) throw new UsageError(`--after: "${cursor}" is not a place that an import printed`);
-  return { document, record: Number(record) };
+/** @throws UsageError */
+function readCursor(text: string): Cursor {
+  const cursor = parseCursor(text);
+  if (cursor === null) throw new UsageError(`--after: "${text}" is not a place that an import printed`);
+  return cursor;
 }

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { EcosystemAge, ecosystemAges } from "../../../security/advisories/import/ecosystem-ages.ts";
+import { EcosystemAge, ecosystemAges, noteSync, SyncForm } from "../../../security/advisories/import/ecosystem-ages.ts";
 import { importRecords } from "../../../security/advisories/import/import-records.ts";
 import { readBodyInSubprocess } from "../../../security/advisories/import/read-in-subprocess.ts";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -60,6 +60,18 @@ export const advisoryEndpoints: Endpoint[] = [
       const { scans, ...outcome } = await importRecords(records, parts);
       if (scans > 0) parts.notify("scan-waits");
       return outcome;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/advisories/syncs",
+    summary: "Note that the records of an ecosystem's published archive are stored",
+    fields: SyncForm,
+    view: listOf(EcosystemAge),
+    async handle({ input, actors, parts }) {
+      actors.operator("note a synchronization of advisories");
+      await noteSync(input, parts);
+      return { data: await ecosystemAges(parts.sql) };
     },
   }),
 ];

@@ -35,7 +35,7 @@ export const SyncForm = Type.Object({
   ),
   published_at: Type.Union(
     [Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" }), Type.Null()],
-    { description: "a time such as 2026-11-20T00:00:00Z, or null," },
+    { description: "a time in UTC (ISO 8601) such as 2026-11-20T00:00:00Z, or null," },
   ),
 });
 export type SyncForm = Static<typeof SyncForm>;
