@@ -3,9 +3,9 @@
 interface Kind {
   /**
    * limit: it tells when a percentage of a limit is spent, once in each period. balance: when the balance falls below an amount. event:
-   * when it happens; admins get its mail also without a rule.
+   * when it happens; admins get its mail also without a rule. chosen: when it happens, only with a rule.
    */
-  tells: "limit" | "balance" | "event";
+  tells: "limit" | "balance" | "event" | "chosen";
   /** For lists: what it is about. */
   title: string;
 }
@@ -19,11 +19,14 @@ export const alertKinds = {
   balance: { tells: "balance", title: "Balance below an amount" },
   provider_key_refused: { tells: "event", title: "Provider key refused" },
   top_up_failed: { tells: "event", title: "Top-up failed" },
+  new_findings: { tells: "chosen", title: "New findings" },
 } as const satisfies Record<string, Kind>;
 
 export type AlertKind = keyof typeof alertKinds;
 export type LimitKind = { [Name in AlertKind]: (typeof alertKinds)[Name]["tells"] extends "limit" ? Name : never }[AlertKind];
-export type EventKind = { [Name in AlertKind]: (typeof alertKinds)[Name]["tells"] extends "event" ? Name : never }[AlertKind];
+export type EventKind = {
+  [Name in AlertKind]: (typeof alertKinds)[Name]["tells"] extends "event" | "chosen" ? Name : never;
+}[AlertKind];
 
 // Object.keys has the type string[]; these are the keys of the table above.
 export const alertKindNames = Object.keys(alertKinds) as AlertKind[];

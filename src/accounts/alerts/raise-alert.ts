@@ -1,8 +1,8 @@
 import type { Sources } from "../audit/change.ts";
-import type { Transaction } from "../../backing/backing.ts";
+import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { findWorkspace } from "../workspaces/find.ts";
-import type { EventKind } from "./kinds.ts";
+import { alertKinds, type EventKind } from "./kinds.ts";
 import { recordAlerts } from "./record-alerts.ts";
 import { selectRules } from "./rule-store.ts";
 import type { AlertData } from "./words.ts";
@@ -21,9 +21,14 @@ export interface RaisedEvent {
   mail: { subject: string; body: string };
 }
 
+/** Whether an event of a chosen kind would be told. */
+export async function hasRule({ workspace, kind }: Pick<RaisedEvent, "workspace" | "kind">, sql: Queries): Promise<boolean> {
+  return (await selectRules(workspace, sql)).some((rule) => rule.kind === kind);
+}
+
 /**
  * Tells of an event, in the transaction that stores it: by mail to the admins, and to the webhooks if the workspace has a rule for the
- * kind. The caller broadcasts `mail-waits` and `alert-waits` afterwards; without that it is sent a few seconds later.
+ * kind. Of a chosen kind it tells as the rule says, and nothing without one. The caller broadcasts `mail-waits` and `alert-waits` afterwards; without that it is sent a few seconds later.
  */
 export async function raiseAlert(
   event: RaisedEvent,
@@ -32,8 +37,18 @@ export async function raiseAlert(
   const { workspace: id, kind, subject, occurrence, text, data, mail } = event;
   const { name } = await findWorkspace(id, { sql, clock });
   const rule = (await selectRules(id, sql)).find((one) => one.kind === kind);
+  const isChosen = alertKinds[kind].tells === "chosen";
+  if (isChosen && !rule) return;
   const words = { title: mail.subject, text, data, ownMail: mail };
-  const alert = { ...words, kind, subject, period: occurrence, percent: 0, owner: null, mail: true };
+  const alert = {
+    ...words,
+    kind,
+    subject,
+    period: occurrence,
+    percent: 0,
+    owner: null,
+    mail: isChosen ? rule?.mail === true : true,
+  };
   // Without the rule's id: the event is the same event under another rule.
   const alerts = [{ ...alert, rule: "", webhooks: rule?.webhooks ?? false }];
   await recordAlerts({ workspace: { id, name }, alerts, at: new Date(clock.now()) }, sql);

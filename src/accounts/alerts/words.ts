@@ -4,7 +4,7 @@ import type { AlertRule } from "./rule-store.ts";
 import type { Spending } from "./watch-store.ts";
 import type { LimitKind } from "./kinds.ts";
 
-type Value = string | number | null | { [field: string]: Value };
+type Value = string | number | null | readonly Value[] | { [field: string]: Value };
 export type AlertData = Record<string, Value>;
 
 export interface AlertWords {

@@ -126,8 +126,12 @@ export class Lease {
     return result;
   }
 
-  async complete(progress: ScanProgress): Promise<void> {
-    await this.#end((tx, now) => updateToCompleted({ ...this.#key, progress, at: now }, tx));
+  /** @param tell runs in the same transaction */
+  async complete(progress: ScanProgress, tell: (tx: Transaction) => Promise<void>): Promise<void> {
+    await this.#end(async (tx, now) => {
+      await updateToCompleted({ ...this.#key, progress, at: now }, tx);
+      await tell(tx);
+    });
   }
 
   /** Releases the project, so that any scanner can resume the scan. */

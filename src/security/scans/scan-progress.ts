@@ -32,6 +32,16 @@ export interface ScanProgress {
   resolved: number;
   unknown: number;
   unknownLeftOut: number;
+  /** Findings that are new and neither ignored nor false positives; absent in progress that an earlier version stored. */
+  fresh?: FreshFindings;
+}
+
+export interface FreshFindings {
+  critical: number;
+  high: number;
+  medium: number;
+  low: number;
+  unknown: number;
 }
 
 export function newScanProgress({ sbom, asked }: { sbom: string | null; asked: bigint }): ScanProgress {

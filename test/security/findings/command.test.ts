@@ -104,3 +104,25 @@ test("project list has the counts by severity and the age of the advisories", as
   const { advisories } = await line.weir.json("project", "list", ...inW);
   expect(Object(advisories)[0]).toMatchObject({ ecosystem: "npm", synced_at: null, newest_record: expect.stringMatching(/Z$/) });
 });
+
+test("with a rule, each scan with new findings is one alert with their counts, for webhooks and by mail", async () => {
+  const { control, database } = line;
+  await control.expect("POST", "/alert-rules", { body: { workspace: "w", kind: "new_findings", webhooks: false } });
+  const told = async () => (await control.list("/alerts?workspace=w")).map(({ kind, text }) => [kind, text]);
+  await whileScanned("sbom", "upload", bom, ...inW, "--project", "other", "--wait");
+  expect(await told()).toEqual([
+    ["new_findings", expect.stringMatching(/^The project "other" \(prj_\w+\) has 3 new findings: 2 high, 1 without a severity$/)],
+  ]);
+  const [alert] = await database.sql<{ body: string }[]>`SELECT body FROM alerts`;
+  const { data } = JSON.parse(alert?.body ?? "");
+  expect(data.new_findings).toEqual({ critical: 0, high: 2, medium: 0, low: 0, unknown: 1 });
+  expect(data.findings[0]).toMatchObject({ severity: "high", component: "lodash", fix_version: "4.17.21" });
+  const [mail] = await database.sql`SELECT subject, body FROM mails`;
+  expect([mail?.["subject"], mail?.["body"]]).toEqual([
+    "A project has new findings",
+    expect.stringMatching(/^- high: CVE-2024-000[12] in lodash 4\.17\.20, upgrade to 4\.17\.21$/m),
+  ]);
+  await database.sql`UPDATE projects SET scan_status = 'pending', scan_asked = scan_asked + 1, scan_due_at = now() - interval '1 year'`;
+  await world.scan();
+  expect(await told()).toHaveLength(1);
+});

@@ -19,7 +19,7 @@ const ruleVerbs: readonly Verb[] = [
         field: "kind",
         value: text,
         required: true,
-        help: "key_month, workspace_month, key_day, workspace_day, member_month, balance, provider_key_refused or top_up_failed",
+        help: "key_month, workspace_month, key_day, workspace_day, member_month, balance, provider_key_refused, top_up_failed or new_findings",
       },
       { name: "at", field: "percents", value: numbers, help: "thresholds in percent of the limit; default 50,80,100" },
       { name: "below", field: "balance_usd", value: usd, help: "the amount below which the kind balance tells" },

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { newToolsId } from "../../../kernel/ids.ts";
 import { projectFindingsMax } from "../../limits.ts";
+import { withFresh } from "./fresh-findings.ts";
 import { reopenSeen } from "./reopen-seen.ts";
 import type { Match, Unknown } from "./match.ts";
 import { upsertUnknowns } from "./resolve-store.ts";
@@ -46,6 +47,7 @@ export async function recordMatches(
     await insertOccurrences({ sbom, findings: there }, tx);
     progress.findings += there.length;
     progress.findingsLeftOut += plan.leftOut;
+    progress.fresh = withFresh(progress.fresh, plan.added);
   }, progress);
 }
 

@@ -6,6 +6,7 @@ import type { Lease } from "../../scans/lease.ts";
 import type { ScanProgress } from "../../scans/scan-progress.ts";
 import { matchDocument } from "./match-phase.ts";
 import { resolveUnseen } from "./resolve-phase.ts";
+import { tellFresh } from "./tell-fresh.ts";
 import type { Scan } from "./scan.ts";
 import { deleteUnseenUnknowns } from "./resolve-store.ts";
 
@@ -32,7 +33,7 @@ export async function scanProject(lease: Lease, parts: ScanningParts, signal: Ab
     await lease.endSlice();
     return null;
   }
-  await lease.complete(scan.progress);
+  await lease.complete(scan.progress, (tx) => tellFresh(scan, tx));
   return scan.progress;
 }
 
