@@ -28,6 +28,7 @@ import { topUpVerbs } from "./verbs/gateway/top-up.ts";
 import { usageVerbs } from "./verbs/gateway/usage.ts";
 import { completionVerb } from "./help/completion.ts";
 import type { Verb } from "./verb.ts";
+import { vexVerbs } from "./verbs/security/vex.ts";
 import { vulnerabilityVerbs } from "./verbs/security/vulnerability.ts";
 import { workspaceVerbs } from "./verbs/accounts/workspace.ts";
 
@@ -57,6 +58,7 @@ const ownVerbs: readonly Verb[] = [
   ...productVerbs,
   ...projectVerbs,
   ...findingVerbs,
+  ...vexVerbs,
   ...vulnerabilityVerbs,
   ...ticketVerbs,
   ...catalogVerbs,

@@ -24,6 +24,7 @@ import { serviceEndpoints } from "./endpoints/accounts/service.ts";
 import { sessionEndpoints } from "./endpoints/accounts/sessions.ts";
 import { statementEndpoints } from "./endpoints/gateway/statements.ts";
 import { ticketEndpoints } from "./endpoints/security/tickets.ts";
+import { vexEndpoints } from "./endpoints/security/vex.ts";
 import { vulnerabilityEndpoints } from "./endpoints/security/vulnerabilities.ts";
 import { topUpEndpoints } from "./endpoints/gateway/top-ups.ts";
 import { usageEndpoints } from "./endpoints/gateway/usage.ts";
@@ -58,6 +59,7 @@ export const endpoints: readonly Endpoint[] = [
   ...productEndpoints,
   ...projectEndpoints,
   ...findingEndpoints,
+  ...vexEndpoints,
   ...vulnerabilityEndpoints,
   ...ticketEndpoints,
 ];

@@ -49,6 +49,8 @@ export const workbenchAnswerMs = 960_000;
 export const controlFileMs = 60_000;
 /** For a document at the control API to arrive, be read and be stored. */
 export const sbomUploadMs = 230_000;
+/** For a VEX document to arrive and its decisions to be made. */
+export const vexImportMs = 120_000;
 /** Products or projects that the control API lists. */
 export const controlRowsMax = 10_000;
 

@@ -104,10 +104,6 @@ export const archiveRatioFromBytes = 16 * 1024 * 1024;
 export const archiveNameCharactersMax = 1_024;
 export const tarHeaderBytesMax = 64 * 1024;
 
-// Alerts
-/** New findings that an alert names; it counts all. */
-export const freshFindingsToldMax = 20;
-
 // SBOMs
 export const sbomBytesMax = 50 * 1024 * 1024;
 /** Size of a call with an SBOM, whose escapes add bytes in a JSON string. The server accepts no larger body. */

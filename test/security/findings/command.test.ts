@@ -126,3 +126,44 @@ test("with a rule, each scan with new findings is one alert with their counts, f
   await world.scan();
   expect(await told()).toHaveLength(1);
 });
+
+test("an exported VEX document imports without a change, and decisions of a document become those of findings", async () => {
+  const path = join(line.folder, "vex.json");
+  const [exporting, importing] = [
+    ["vex", "export", ...inW, "--project", "shop", "--output", path],
+    ["vex", "import", path, ...inW, "--project", "shop"],
+  ] as const;
+  expect((await line.weir.run(...exporting)).code).toBe(0);
+  const document = JSON.parse(await readFile(path, "utf8"));
+  expect(document.vulnerabilities[0]).toMatchObject({
+    id: expect.stringMatching(/^CVE-2024-000[12]$/),
+    ratings: [{ severity: "high", score: 7.5 }],
+    analysis: { state: "in_triage" },
+    affects: [{ ref: "pkg:npm/lodash@4.17.20" }],
+  });
+  expect(await line.weir.json(...importing)).toMatchObject({ statements: 3, updated: 0, unchanged: 3, unmatched: 0 });
+
+  const analysis = { state: "not_affected", justification: "code_not_reachable", detail: "No template is compiled" };
+  const statement = {
+    id: "cve-2024-0001",
+    analysis,
+    affects: [{ ref: "urn:cdx:f08a6ccd-4dce-4759-bd84-c626675d60a7/1#lodash" }],
+  };
+  const components = [{ type: "library", "bom-ref": "lodash", name: "lodash", purl: "pkg:npm/lodash" }];
+  const unknown = { id: "CVE-2024-0009", analysis, affects: [{ ref: "pkg:npm/left-pad@1.0.0" }] };
+  const given = { bomFormat: "CycloneDX", specVersion: "1.5", components, vulnerabilities: [statement, unknown] };
+  await writeFile(path, JSON.stringify(given));
+  const first = await line.weir.run(...importing);
+  expect([first.code, first.error]).toEqual([0, "No finding: CVE-2024-0009 in pkg:npm/left-pad@1.0.0\n"]);
+  expect(first.out).toMatch(/^updated +1$/m);
+  const { data } = await line.weir.json("finding", "list", ...inW, "--project", "shop", "--status", "ignored");
+  expect(data).toMatchObject([{ cve_id: "CVE-2024-0001" }]);
+  await line.weir.run(...exporting);
+  const again = JSON.parse(await readFile(path, "utf8"));
+  expect(again.vulnerabilities).toContainEqual(
+    expect.objectContaining({ id: "CVE-2024-0001", analysis: expect.objectContaining(analysis) }),
+  );
+  expect(await line.weir.json(...importing)).toMatchObject({ updated: 0, unchanged: 3 });
+  const refused = await line.weir.run(...importing, "--as", "auditor@w");
+  expect([refused.code, refused.error]).toEqual([1, expect.stringContaining("as auditor")]);
+});

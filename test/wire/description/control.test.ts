@@ -237,6 +237,10 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("get /api/console/products/{id}", 404, { id: "none", query });
   await ask("patch /api/console/projects/{id}", 200, { id, body: { workspace, product: "described" } });
   await ask("patch /api/console/projects/{id}", 404, { id: "prj_none", body: { workspace, product: null } });
+  const vex = await ask("get /api/console/vex", 200, { query: `${query}&project=described` });
+  const sent = { body: Buffer.from(JSON.stringify(vex)), query: `${query}&project=described` };
+  await ask("post /api/console/vex", 200, sent);
+  await ask("post /api/console/vex", 400, { ...sent, body: Buffer.from("none") });
 });
 
 test("findings, vulnerabilities and tickets match the document", async () => {

@@ -2,7 +2,7 @@
 import { hasRule, raiseAlert } from "../../../accounts/alerts/raise-alert.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import { shortened } from "../../../kernel/shortened.ts";
-import { freshFindingsToldMax } from "../../limits.ts";
+import { freshFindingsToldMax } from "../limits.ts";
 import { severityOf } from "../severity.ts";
 import type { FreshFindings } from "../../scans/scan-progress.ts";
 import { freshTotal } from "./fresh-findings.ts";

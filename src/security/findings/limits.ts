@@ -1,0 +1,16 @@
+/** Limits of what is made of findings: VEX documents and alerts. Each value has its row in docs/limits.md. */
+
+// VEX
+export const vexBytesMax = 2 * 1024 * 1024;
+export const vexDepthMax = 32;
+/** JSON values of a document. */
+export const vexValuesMax = 200_000;
+/** Of a document, and findings that it is about. */
+export const vexStatementsMax = 5_000;
+export const vexUnmatchedShownMax = 100;
+/** Of an exported document. */
+export const vexFindingsMax = 20_000;
+
+// Alerts
+/** New findings that an alert names; it counts all. */
+export const freshFindingsToldMax = 20;
