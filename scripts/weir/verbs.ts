@@ -6,6 +6,7 @@ import { auditVerbs } from "./verbs/accounts/audit.ts";
 import { catalogVerbs } from "./verbs/connectors/catalog.ts";
 import { connectionVerbs } from "./verbs/connectors/connection.ts";
 import { creditVerbs } from "./verbs/gateway/credit.ts";
+import { exploitsVerbs } from "./verbs/security/exploits.ts";
 import { findingVerbs } from "./verbs/security/finding.ts";
 import { keyVerbs } from "./verbs/accounts/key.ts";
 import { ledgerVerbs } from "./verbs/gateway/ledger.ts";
@@ -59,6 +60,7 @@ const ownVerbs: readonly Verb[] = [
   ...projectVerbs,
   ...findingVerbs,
   ...vexVerbs,
+  ...exploitsVerbs,
   ...vulnerabilityVerbs,
   ...ticketVerbs,
   ...catalogVerbs,

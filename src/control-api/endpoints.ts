@@ -6,6 +6,7 @@ import { alertEndpoints } from "./endpoints/accounts/alerts.ts";
 import { auditEndpoints } from "./endpoints/accounts/audit.ts";
 import { connectionEndpoints } from "./endpoints/connectors/connections.ts";
 import { creditEndpoints } from "./endpoints/gateway/credit.ts";
+import { exploitEndpoints } from "./endpoints/security/exploits.ts";
 import { findingEndpoints } from "./endpoints/security/findings.ts";
 import { keyEndpoints } from "./endpoints/accounts/keys.ts";
 import { ledgerEndpoints } from "./endpoints/gateway/ledger.ts";
@@ -60,6 +61,7 @@ export const endpoints: readonly Endpoint[] = [
   ...projectEndpoints,
   ...findingEndpoints,
   ...vexEndpoints,
+  ...exploitEndpoints,
   ...vulnerabilityEndpoints,
   ...ticketEndpoints,
 ];

@@ -61,7 +61,7 @@ export const layers: Layer[] = [
   filesOf("security/findings"),
   ...wing("security/findings", ["scan", "triage", "lists", "remediation"]),
   folder("security/vulnerabilities"),
-  ...wing("security/findings", ["search", "details", "vex"]),
+  ...wing("security/findings", ["search", "exploits", "details", "vex"]),
   ...wing("security", ["products", "projects", "repositories", "scopes"]),
   ...wing("security/api", ["calls", "mcp"]),
   filesOf("security/api"),

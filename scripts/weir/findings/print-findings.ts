@@ -1,5 +1,6 @@
 /** Formats findings and vulnerabilities for people. */
 import type { FindingDetails } from "../../../src/security/findings/details/show-finding.ts";
+import type { UrgentFindings } from "../../../src/security/findings/exploits/urgent-findings.ts";
 import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
 import type { VulnerabilityRecord } from "../../../src/security/vulnerabilities/schema.ts";
 import { columns } from "../print.ts";
@@ -23,6 +24,24 @@ export function findingTable(findings: readonly FindingRow[]): string {
   return safeColumns([head, ...rows]);
 }
 
+/** A line for each finding, with what is known of exploits. */
+export function printUrgent(body: Record<string, unknown>): string {
+  const { data } = urgentFrom(body);
+  if (data.length === 0) return "(none: no open finding has an EPSS score or is in CISA's catalog)";
+  const head = ["ID", "EXPLOITED_SINCE", "EPSS", "SEVERITY", "VULNERABILITY", "COMPONENT", "FIX", "PROJECT"];
+  const rows = data.map((row) => [
+    row.id,
+    row.known_exploited_since ?? "-",
+    row.epss === null ? "-" : `${(100 * row.epss).toFixed(1)} %`,
+    row.severity ?? "-",
+    row.cve_id,
+    `${row.component} ${row.component_version}`.trim(),
+    row.fix_version ?? "-",
+    row.project,
+  ]);
+  return safeColumns([head, ...rows]);
+}
+
 export function printFinding(body: Record<string, unknown>): string {
   const finding = findingFrom(body);
   const { evidence, upgrade, upgrade_for_all: forAll } = finding;
@@ -30,6 +49,8 @@ export function printFinding(body: Record<string, unknown>): string {
     ["finding", finding.id],
     ["vulnerability", finding.cve_id],
     ["severity", severityText(finding)],
+    ["exploited", finding.known_exploited_since === null ? "" : `since ${finding.known_exploited_since} (CISA)`],
+    ["EPSS", finding.epss === null ? "" : `${(100 * finding.epss).toFixed(1)} % within 30 days`],
     ["component", `${finding.component} ${finding.component_version}`.trim()],
     ["project", `${finding.project} (${finding.project_id})`],
     ["path", finding.path.join(" > ")],
@@ -96,6 +117,11 @@ function safeColumns(rows: readonly (readonly string[])[]): string {
 /** The control API's document states that its answer has these fields. */
 function findingFrom(body: Record<string, unknown>): FindingDetails {
   return body as unknown as FindingDetails;
+}
+
+/** The same. */
+function urgentFrom(body: Record<string, unknown>): UrgentFindings {
+  return body as unknown as UrgentFindings;
 }
 
 /** The same. */

@@ -1,4 +1,4 @@
-/** Limits of what is made of findings: VEX documents and alerts. Each value has its row in docs/limits.md. */
+/** Limits of what is made of findings: VEX documents, exploits and alerts. Each value has its row in docs/limits.md. */
 
 // VEX
 export const vexBytesMax = 2 * 1024 * 1024;
@@ -14,3 +14,10 @@ export const vexFindingsMax = 20_000;
 // Alerts
 /** New findings that an alert names; it counts all. */
 export const freshFindingsToldMax = 20;
+
+// Exploits
+/** Rows of a batch. */
+export const exploitRowsMax = 5_000;
+/** A file of EPSS or CISA, unpacked. */
+export const exploitFileBytesMax = 64 * 1024 * 1024;
+export const exploitFileRowsMax = 1_000_000;

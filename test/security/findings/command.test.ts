@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { shop } from "../../support/security/shop.ts";
@@ -166,4 +167,43 @@ test("an exported VEX document imports without a change, and decisions of a docu
   expect(await line.weir.json(...importing)).toMatchObject({ updated: 0, unchanged: 3 });
   const refused = await line.weir.run(...importing, "--as", "auditor@w");
   expect([refused.code, refused.error]).toEqual([1, expect.stringContaining("as auditor")]);
+});
+
+test("imported EPSS scores and CISA's catalog rank open findings, and a newer file replaces what it no longer has", async () => {
+  const [epss, kev] = [join(line.folder, "epss.csv.gz"), join(line.folder, "kev.json")];
+  const scores = "CVE-2024-0002,0.9,0.99\nCVE-2024-0003,0.01,0.1\nCVE-2024-0009,1e-05,0.01\nCVE-1,2,3";
+  await writeFile(
+    epss,
+    gzipSync(`#model_version:v2025.03.14,score_date:2026-11-25T00:00:00+0000\ncve,epss,percentile\n${scores}\n`),
+  );
+  const entry = { cveID: "CVE-2024-0003", dateAdded: "2026-11-01" };
+  const catalog = (vulnerabilities: unknown[], date: string) =>
+    JSON.stringify({ dateReleased: `${date}T10:00:00Z`, vulnerabilities });
+  await writeFile(kev, catalog([entry, { cveID: "none" }], "2026-11-25"));
+  const { out } = await line.weir.run("exploits", "import", "--epss", epss, "--kev", kev);
+  expect(out).toBe("epss of 2026-11-25: 3 rows, 1 skipped\nkev of 2026-11-25: 1 rows, 1 skipped\n");
+  const urgent = async () => {
+    const { data } = await line.weir.json("finding", "urgent", ...inW, "--project", "other");
+    return (data as Record<string, unknown>[]).map((row) => [row["cve_id"], row["known_exploited_since"], row["epss"]]);
+  };
+  expect(await urgent()).toEqual([
+    ["CVE-2024-0003", "2026-11-01", 0.01],
+    ["CVE-2024-0002", null, 0.9],
+  ]);
+  expect((await line.weir.run("finding", "urgent", ...inW)).out).toMatch(/^fnd_\w+ +2026-11-01 +1\.0 % +- +CVE-2024-0003 /m);
+  await writeFile(kev, catalog([entry], "2026-11-24"));
+  await line.weir.json("exploits", "import", "--kev", kev);
+  await writeFile(kev, catalog([], "2026-11-26"));
+  await line.weir.json("exploits", "import", "--kev", kev);
+  expect(await urgent()).toEqual([
+    ["CVE-2024-0002", null, 0.9],
+    ["CVE-2024-0003", null, 0.01],
+  ]);
+  const shown = await line.weir.json("finding", "list", ...inW, "--vulnerability", "CVE-2024-0002", "--limit", "1");
+  const finding = await line.weir.run("finding", "show", "--id", String(Object(shown["data"])[0].id), ...inW);
+  expect(finding.out).toMatch(/^EPSS +90\.0 % within 30 days$/m);
+  expect(await line.control.refusal("POST", "/exploits", { body: { date: "2026-11-26" }, as: "super_admin@w" })).toStartWith(
+    "403",
+  );
+  expect(await line.weir.run("exploits", "import")).toMatchObject({ code: 2 });
 });

@@ -237,6 +237,11 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("get /api/console/products/{id}", 404, { id: "none", query });
   await ask("patch /api/console/projects/{id}", 200, { id, body: { workspace, product: "described" } });
   await ask("patch /api/console/projects/{id}", 404, { id: "prj_none", body: { workspace, product: null } });
+  await ask("get /api/console/urgent-findings", 200, { query });
+  await ask("get /api/console/urgent-findings", 404, { query: `${query}&project=none` });
+  const scores = [{ cve: "CVE-2026-0001", epss: 0.5, percentile: 0.9 }];
+  await ask("post /api/console/exploits", 200, { body: { date: "2026-11-26", epss: scores, kev: [], last: true } });
+  await ask("post /api/console/exploits", 400, { body: { date: "yesterday" } });
   const vex = await ask("get /api/console/vex", 200, { query: `${query}&project=described` });
   const sent = { body: Buffer.from(JSON.stringify(vex)), query: `${query}&project=described` };
   await ask("post /api/console/vex", 200, sent);

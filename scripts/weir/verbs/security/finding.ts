@@ -1,5 +1,5 @@
 import { pageFrom } from "../../findings/all-findings.ts";
-import { findingTable, printFinding } from "../../findings/print-findings.ts";
+import { findingTable, printFinding, printUrgent } from "../../findings/print-findings.ts";
 import { readReport, reportFindings, reportFlags } from "../../findings/report.ts";
 import { ofWorkspace, withId } from "../../flags.ts";
 import { UsageError } from "../../usage-error.ts";
@@ -47,6 +47,20 @@ export const findingVerbs: readonly Verb[] = [
       ...reportFlags,
     ],
     send: listFindings,
+  },
+  {
+    noun: "finding",
+    verb: "urgent",
+    summary: "List open findings, those in CISA's catalog first, then by EPSS; `exploits import` gets both",
+    method: "GET",
+    path: "/urgent-findings",
+    flags: [
+      ofWorkspace,
+      { name: "project", field: "project", value: text, help: "only those of this project, by id or exact name" },
+      { name: "product", field: "product", value: text, help: "only those of this product, by id or exact name" },
+      { name: "limit", field: "limit", value: rows, help: "how many, 1 to 200; default 50" },
+    ],
+    show: printUrgent,
   },
   {
     noun: "finding",

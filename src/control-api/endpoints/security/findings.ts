@@ -17,6 +17,7 @@ import { FindingPage, searchFindings, type SearchRequest } from "../../../securi
 import { ranksOf, severities } from "../../../security/findings/severity.ts";
 import { EventView, listEvents } from "../../../security/findings/triage/list-events.ts";
 import { TriagedMany, triageMany } from "../../../security/findings/triage/triage-many.ts";
+import { UrgentFindings, urgentFindings } from "../../../security/findings/exploits/urgent-findings.ts";
 import { requireProduct } from "../../../security/products/require.ts";
 import { requireProject } from "../../../security/projects/require.ts";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -111,6 +112,23 @@ export const findingEndpoints: Endpoint[] = [
       const { workspace: named, findings, status, false_positive: falsePositive, note } = input;
       const { actor, workspace } = await actors.inWorkspace(named);
       return triageMany({ actor, workspace: workspace.id, findings, status, falsePositive, note }, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/urgent-findings",
+    summary: "List open findings, those that are exploited and those that are most likely to be first",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
+      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+      limit: rowLimit(listRowsMax),
+    }),
+    view: UrgentFindings,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const scope = await scopeOf({ workspace: workspace.id, project: input.project, product: input.product }, sql);
+      return urgentFindings({ scope, limit: parseRowLimit(input.limit, { normal: findingRowsDefault, max: listRowsMax }) }, sql);
     },
   }),
   endpoint({

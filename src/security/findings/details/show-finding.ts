@@ -3,6 +3,8 @@ import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { selectExploit } from "../exploits/exploit-store.ts";
+import { exploitFields, viewExploit } from "../exploits/urgent-findings.ts";
 import { findingNotFound } from "../finding-not-found.ts";
 import { selectFindingRows } from "../lists/finding-list-store.ts";
 import { FindingRow, viewFinding } from "../lists/finding-row.ts";
@@ -37,6 +39,7 @@ export const FindingDetails = Type.Object({
   relation: Type.Union([...["root", "direct", "transitive", "unknown"].map((word) => Type.Literal(word)), Type.Null()], {
     description: "How the project depends on the component; null when the current SBOM does not have it",
   }),
+  ...exploitFields,
   path: Type.Array(Type.String(), {
     description: "A shortest path to it from the root, as name@version; … stands for omitted steps",
   }),
@@ -66,6 +69,7 @@ export async function showFinding(
     upgrade_for_all: component?.advice ?? noAdvice,
     open_findings: component?.open ?? 0,
     relation: component?.relation ?? null,
+    ...viewExploit(await selectExploit(id, sql)),
     path: component?.path ?? [],
   };
 }
