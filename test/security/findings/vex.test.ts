@@ -64,7 +64,10 @@ describe("a document", () => {
     [document([{ id: "x", analysis }]), "vulnerabilities[0].id has to be the id of a vulnerability"],
     [document([{ id: "CVE-2024-0001", analysis: { state: "maybe" } }]), "vulnerabilities[0].analysis.state has to be one of"],
     [document([{ id: "CVE-2024-0001", analysis, affects: [{}] }]), "vulnerabilities[0].affects[0].ref has to be a text"],
-    [document([{ id: "CVE-2024-0001", analysis, affects: Array(vexStatementsMax + 1).fill({ ref: "x" }) }]), "at most 5000"],
+    [
+      document([{ id: "CVE-2024-0001", analysis, affects: Array.from({ length: vexStatementsMax + 1 }, () => ({ ref: "x" })) }]),
+      "at most 5000",
+    ],
     [`{"bomFormat":${"[".repeat(40)}${"]".repeat(40)}}`, "nested deeper than 32 levels"],
     [`{"bomFormat":[${"0,".repeat(vexBytesMax / 4)}0]}`, "more than 200000 JSON values"],
   ])("%# is refused with its place", (given, reason) => {
