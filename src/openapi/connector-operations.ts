@@ -68,13 +68,18 @@ const later = { "503": "There is no catalog yet, or the database does not answer
 const filters = [
   parameter("category", { type: "string" }, "Name of a category"),
   parameter("method", { type: "string", enum: [...methods] }, "A way to connect"),
-  parameter("q", { type: "string", maxLength: 200 }, "Words; each must be in name, vendor or slug"),
+  parameter(
+    "q",
+    { type: "string", maxLength: 200 },
+    "Words; each begins a word of name, vendor, category or method, or of a name that search-words.json knows",
+  ),
 ];
 
 const list = {
   operationId: "listConnectors",
-  summary: "Connectors of the catalog, sorted by id",
-  description: "Filters apply together",
+  summary: "Connectors of the catalog, sorted by id, or with `q` the best match first",
+  description:
+    "Filters apply together. One typo in each word of `q` is forgiven: `did_you_mean` then has the words that were looked for",
   parameters: [
     ...filters,
     parameter("limit", { type: "integer", minimum: 1, maximum: listRowsMax, default: 50 }, "Maximum of connectors"),

@@ -29,6 +29,7 @@ export const layers: Layer[] = [
 
   filesOf("connectors"),
   folder("connectors/catalog/files"),
+  folder("connectors/catalog/search"),
   filesOf("connectors/catalog"),
   ...wing("connectors", ["pages", "catalog/http", "connections"]),
 

@@ -6,12 +6,15 @@ import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { connectorDocumentsKeptMax, connectorPagesKeptMax, prepareRetryMs } from "../limits.ts";
 import type { ConnectorCatalog } from "./files/catalog.ts";
-import { readConnectorFiles } from "./files/catalog-folder.ts";
+import { readConnectorFiles, type ConnectorFiles } from "./files/catalog-folder.ts";
 import { catalogOf } from "./files/judge.ts";
+import { judgeSearchWords } from "./files/judge-search-words.ts";
+import { formatProblem } from "./files/problem.ts";
 import { DocumentCache } from "./document-cache.ts";
 import { loadPublished, type Published } from "./published.ts";
 import { recordCatalog } from "./record-catalog.ts";
 import { Renderings } from "./renderings.ts";
+import { knowledgeOf, nothingKnown, type SearchKnowledge } from "./search/search-terms.ts";
 import type { GrantNotes } from "./files/schema.ts";
 import { latestCatalog } from "./store.ts";
 
@@ -62,10 +65,10 @@ export class CatalogCache {
    */
   async publish(): Promise<void> {
     const { sql, clock, log } = this.#sources;
-    const catalog = await this.#read();
+    const { catalog, known } = await this.#read();
     const version = catalog ? await recordCatalog(catalog, { sql, clock }) : await latestCatalog(sql);
     if (!version) return;
-    const published = await loadPublished(version, sql);
+    const published = await loadPublished(version, { sql, known });
     this.#categories = catalog?.categories ?? [...new Set(published.connectors.map(({ category }) => category))];
     this.#grantNotes = catalog?.grantNotes ?? [];
     this.#published = published;
@@ -85,11 +88,13 @@ export class CatalogCache {
     }
   }
 
-  /** null if the files have errors, which are logged. */
-  async #read(): Promise<ConnectorCatalog | null> {
+  /** No catalog if the files have errors, which are logged. */
+  async #read(): Promise<{ catalog: ConnectorCatalog | null; known: SearchKnowledge }> {
     const { folder, log } = this.#sources;
     try {
-      return catalogOf(await readConnectorFiles(folder));
+      const files = await readConnectorFiles(folder);
+      const catalog = catalogOf(files);
+      return { catalog, known: this.#knowledgeOf(catalog, files) };
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (isNoFolder(error, folder)) log.info({ event: "connectors.absent", folder }, "There is no folder of connectors");
@@ -100,8 +105,16 @@ export class CatalogCache {
           { reason },
           "The connector files cannot be used: the gateway keeps serving the last recorded catalog",
         );
-      return null;
+      return { catalog: null, known: nothingKnown };
     }
+  }
+
+  /** Mistakes in the words of the search are logged, and the others are used. */
+  #knowledgeOf(catalog: ConnectorCatalog, { searchWords }: ConnectorFiles): SearchKnowledge {
+    const { words, problems } = judgeSearchWords(searchWords, catalog);
+    const [first] = problems;
+    if (first) this.#sources.log.warn({ event: "connectors.search_words", reason: formatProblem(first) });
+    return knowledgeOf(catalog, words);
   }
 }
 

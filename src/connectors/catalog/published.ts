@@ -3,11 +3,10 @@ import type { Database } from "../../backing/backing.ts";
 import { textOf, unpackedDocument, type Document } from "./document.ts";
 import { exportFormats, exportTypes, type ExportFormat } from "./exports.ts";
 import type { ConnectorRow } from "./row.ts";
+import { searchTermsOf, type Searchable, type SearchTerms, type SearchKnowledge } from "./search/search-terms.ts";
 import { selectExport, type CatalogVersion } from "./store.ts";
 
-export interface PublishedConnector extends Pick<ConnectorRow, "id" | "slug" | "category" | "methods"> {
-  /** The text that a search looks at, in lower case. */
-  words: string;
+export interface PublishedConnector extends Searchable {
   /** The row as in the exports. */
   json: string;
 }
@@ -15,14 +14,20 @@ export interface PublishedConnector extends Pick<ConnectorRow, "id" | "slug" | "
 export interface Published extends CatalogVersion {
   /** Sorted by id. */
   connectors: readonly PublishedConnector[];
+  terms: SearchTerms<PublishedConnector>;
   exports: Record<ExportFormat, Document>;
 }
 
-export async function loadPublished(catalog: CatalogVersion, sql: Database): Promise<Published> {
+/** @param known the words by which connectors are found beside those of their rows */
+export async function loadPublished(
+  catalog: CatalogVersion,
+  { sql, known }: { sql: Database; known: SearchKnowledge },
+): Promise<Published> {
   const load = (format: ExportFormat): Promise<Document> => loadExport({ catalog: catalog.number, format }, sql);
   const [ndjson, csv, json] = await Promise.all([load("ndjson"), load("csv"), load("json")]);
   const lines = textOf(ndjson).split("\n");
-  return { ...catalog, exports: { ndjson, csv, json }, connectors: lines.filter((line) => line !== "").map(published) };
+  const connectors = lines.filter((line) => line !== "").map(published);
+  return { ...catalog, exports: { ndjson, csv, json }, connectors, terms: searchTermsOf(connectors, known) };
 }
 
 /** @throws Error if the version has no exports: both are recorded together */
@@ -41,12 +46,7 @@ export function isExportFormat(text: string): text is ExportFormat {
 
 function published(line: string): PublishedConnector {
   const { id, slug, category, methods, name, vendor } = rowIn(line);
-  return { id, slug, category, methods, words: searchable(`${name} ${vendor} ${slug}`), json: line };
-}
-
-/** Removes accents and case, so that "Élan" matches "elan". */
-export function searchable(text: string): string {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return { id, slug, category, methods, name, vendor, json: line };
 }
 
 /** This service recorded the row, so its type holds. */

@@ -17,14 +17,15 @@ import { searchForm } from "./search-form.ts";
 /** @throws DomainError not_found beyond the last page */
 export function catalogPage(query: PageQuery, published: Published, categories: readonly string[]): string {
   const { page, ...filters } = query;
-  const found = filterConnectors(published.connectors, filters);
+  const { searched, connectors: found, didYouMean } = filterConnectors(published, filters);
   const last = Math.max(1, Math.ceil(found.length / connectorPageRows));
   if (page > last) throw new DomainError("not_found", `The list has no page ${page}: the last one is page ${last}`);
   const first = (page - 1) * connectorPageRows;
   const rows = found.slice(first, first + connectorPageRows).map(({ json }) => rowIn(json));
-  const countsOf = (filters: Filters): Facets => facetsOf(filters, { connectors: published.connectors, categories });
-  const facets = countsOf(filters);
+  const { connectors } = published;
+  const facets = facetsOf(filters, { searched, connectors, categories });
   const browsed = facets.categories.any > 0 ? filters : noFilters;
+  const browsedFacets = browsed === filters ? facets : facetsOf(noFilters, { searched: connectors, connectors, categories });
   const main = markup`<h1>Connectors</h1>
     <p class="lead">
       ${published.connectors.length} systems that the service reads from and never writes to. Each has a page that says what to prepare
@@ -33,10 +34,11 @@ export function catalogPage(query: PageQuery, published: Published, categories: 
     ${searchForm(filters, facets)}
     <section aria-labelledby="results">
       <h2 id="results">${resultsTitle(found.length, filters)}</h2>
+      ${didYouMean === null ? null : markup`<p>Nothing is called “${filters.q}”. These are for “${didYouMean}”.</p>`}
       ${rows.length === 0 ? nothing(filters) : table(rows, { first, total: found.length })}
       ${pagination(page, last, (page) => catalogAddress({ ...filters, page }))}
     </section>
-    ${categoryList(browsed, countsOf(browsed), browsed === filters ? filters.category : undefined)}`;
+    ${categoryList(browsed, browsedFacets, browsed === filters ? filters.category : undefined)}`;
   return pageText({
     kind: "search",
     title: titleOf(filters, { page, last }),

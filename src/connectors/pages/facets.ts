@@ -1,5 +1,5 @@
 /** Counts the connectors that each choice of a filter would leave, with the other filters unchanged. */
-import { filterConnectors, type Filters } from "../catalog/filter.ts";
+import { passing, type Filters } from "../catalog/filter.ts";
 import type { PublishedConnector } from "../catalog/published.ts";
 import { methods, type Method } from "../catalog/files/schema.ts";
 
@@ -15,32 +15,37 @@ export interface Facets {
   methods: Facet<Method>;
 }
 
+interface Sources {
+  /** What the words find. */
+  searched: readonly PublishedConnector[];
+  /** The whole catalog. */
+  connectors: readonly PublishedConnector[];
+  categories: readonly string[];
+}
+
 export function facetsOf(
-  filters: Filters,
-  { connectors, categories }: { connectors: readonly PublishedConnector[]; categories: readonly string[] },
+  { category, method }: Pick<Filters, "category" | "method">,
+  { searched, connectors, categories }: Sources,
 ): Facets {
-  const ofAnyCategory = filterConnectors(connectors, { ...filters, category: null });
-  const ofAnyMethod = filterConnectors(connectors, { ...filters, method: null });
+  const ofAnyCategory = passing(searched, { category: null, method });
+  const ofAnyMethod = passing(searched, { category, method: null });
+  const byCategory = countsOf(ofAnyCategory, (one) => [one.category]);
+  const byMethod = countsOf(ofAnyMethod, (one) => one.methods);
   const known = methods.filter((method) => connectors.some((one) => one.methods.includes(method)));
-  const number = <Choice>(choice: Choice, found: unknown[]) => ({ choice, count: found.length });
   return {
     categories: {
       any: ofAnyCategory.length,
-      counts: categories.map((name) =>
-        number(
-          name,
-          ofAnyCategory.filter(({ category }) => category === name),
-        ),
-      ),
+      counts: categories.map((choice) => ({ choice, count: byCategory.get(choice) ?? 0 })),
     },
-    methods: {
-      any: ofAnyMethod.length,
-      counts: known.map((method) =>
-        number(
-          method,
-          ofAnyMethod.filter((one) => one.methods.includes(method)),
-        ),
-      ),
-    },
+    methods: { any: ofAnyMethod.length, counts: known.map((choice) => ({ choice, count: byMethod.get(choice) ?? 0 })) },
   };
+}
+
+function countsOf(
+  connectors: readonly PublishedConnector[],
+  choicesOf: (one: PublishedConnector) => readonly string[],
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const one of connectors) for (const choice of choicesOf(one)) counts.set(choice, (counts.get(choice) ?? 0) + 1);
+  return counts;
 }

@@ -22,6 +22,7 @@ interface Page {
   limit: number;
   offset: number;
   has_more: boolean;
+  did_you_mean: string | null;
   version: string;
 }
 const page = async (query: string) => (await (await get(`/api/connectors${query}`)).json()) as Page;
@@ -62,7 +63,24 @@ describe("the list", () => {
     expect<unknown>([total, connectors]).toEqual([expected.length, expected]);
     expect(await page(`?method=mcp&category=${encodeURIComponent(category)}&q=${some?.slug}`)).toMatchObject({ total: 1 });
     expect((await page("?q=OKTA")).connectors.map(({ slug }) => slug)).toContain("okta");
-    expect(await page("?q=no+such+vendor")).toMatchObject({ connectors: [], total: 0, has_more: false });
+    expect(await page("?q=no+such+vendor")).toMatchObject({ connectors: [], total: 0, has_more: false, did_you_mean: null });
+  });
+
+  test("with words has the best match first, in the order of the page, and forgives a typo", async () => {
+    for (const [q, slug, corrected] of [
+      ["azure ad", "microsoft-entra-id", null],
+      ["gthub", "github", "github"],
+      ["sso", "okta", null],
+    ] as const) {
+      const { connectors, did_you_mean } = await page(`?q=${encodeURIComponent(q)}`);
+      const slugs = connectors.map((one) => one.slug);
+      expect([q, slugs[0], did_you_mean]).toEqual([q, slug, corrected]);
+      const text = await (await get(`/connectors?q=${encodeURIComponent(q)}`)).text();
+      const shown = [...text.matchAll(/<th role="rowheader" scope="row">.*?<a href="\/connectors\/([^"]+)"/gs)].map(
+        ([, found]) => found,
+      );
+      expect([q, shown]).toEqual([q, slugs]);
+    }
   });
 
   test("beyond its end is empty", async () => {

@@ -67,6 +67,7 @@ export function filesOf(connectors: readonly Connector[], oauthApps: string[] = 
   return {
     categories: { name: "categories.json", text: textOf("categories.json") },
     grantNotes: { name: "grant-notes.json", text: textOf("grant-notes.json") },
+    searchWords: null,
     oauthApps: { name: "oauth-apps.json", text: JSON.stringify(oauthApps.map((connector) => ({ connector }))) },
     connectors: connectors.map((connector) => ({
       name: `connectors/${connector.slug}.json`,

@@ -1,5 +1,6 @@
 /** Connectors with the forms of the five tested vendors, and a catalog that contains them. */
 import type { Database } from "../../../src/backing/backing.ts";
+import { nothingKnown } from "../../../src/connectors/catalog/search/search-terms.ts";
 import { loadPublished, type Published } from "../../../src/connectors/catalog/published.ts";
 import { recordCatalog } from "../../../src/connectors/catalog/record-catalog.ts";
 import type { Connector, Field } from "../../../src/connectors/catalog/files/schema.ts";
@@ -68,5 +69,5 @@ export const vendors: Connector[] = [
 export async function publishVendors(sql: Database): Promise<Published> {
   const connectors = vendors.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const catalog = { categories: ["HRIS"], grantNotes: [], connectors };
-  return loadPublished(await recordCatalog(catalog, { sql, clock: systemClock }), sql);
+  return loadPublished(await recordCatalog(catalog, { sql, clock: systemClock }), { sql, known: nothingKnown });
 }

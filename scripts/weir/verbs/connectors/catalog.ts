@@ -1,7 +1,8 @@
 import { judgeConnectors, type Judgement } from "../../../../src/connectors/catalog/files/judge.ts";
 import { readConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
 import { exportCatalog, exportFormats } from "../../../../src/connectors/catalog/exports.ts";
-import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
+import { judgeSearchWords } from "../../../../src/connectors/catalog/files/judge-search-words.ts";
+import { formatProblem, type Problem } from "../../../../src/connectors/catalog/files/problem.ts";
 import { tallyOf, type Tally } from "../../../../src/connectors/catalog/files/tally.ts";
 import { catalogWords } from "../../../../src/gateway/api/request/supports.ts";
 import { readCatalogFiles } from "../../../../src/gateway/models/catalog-files.ts";
@@ -10,6 +11,9 @@ import { formatModelProblem } from "../../../../src/gateway/models/check/problem
 import { modelTallyOf, type ModelTally } from "../../../../src/gateway/models/check/tally.ts";
 import { CallError } from "../../call.ts";
 import { columns } from "../../print.ts";
+import { catalogFormatVerb } from "./catalog-format.ts";
+import { catalogSearchVerb } from "./catalog-search.ts";
+import { readingCatalog } from "./reading-catalog.ts";
 import { oneOf } from "../../value.ts";
 import type { Files, LocalAnswer, Verb } from "../../verb.ts";
 
@@ -28,18 +32,23 @@ export const catalogVerbs: readonly Verb[] = [
     flags: [{ name: "format", field: "format", value: oneOf(...exportFormats), help: "default json; always json with --json" }],
     local: print,
   },
+  catalogSearchVerb,
+  catalogFormatVerb,
 ];
 
 async function check(_fields: Record<string, unknown>, files: Files): Promise<LocalAnswer> {
   const connectors = await judge(files);
-  const models = await reading(async () => judgeModels(await readCatalogFiles(files.catalogDir), catalogWords));
+  const models = await readingCatalog(async () => judgeModels(await readCatalogFiles(files.catalogDir), catalogWords));
   const tally = tallyOf(connectors.catalog);
   const modelTally = modelTallyOf(models);
-  const problems = [...models.problems, ...connectors.problems];
+  const problems = [...models.problems, ...connectors.problems, ...connectors.searchProblems];
   return {
     body: { ok: problems.length === 0, ...tally, model_catalog: modelTally, problems },
     text: [modelTallyText(modelTally), tallyText(tally)].join("\n\n"),
-    errors: [...models.problems.map(formatModelProblem), ...connectors.problems.map(formatProblem)],
+    errors: [
+      ...models.problems.map(formatModelProblem),
+      ...[...connectors.problems, ...connectors.searchProblems].map(formatProblem),
+    ],
   };
 }
 
@@ -51,17 +60,12 @@ async function print(fields: Record<string, unknown>, files: Files): Promise<Loc
   return { body: JSON.parse(exportCatalog(catalog, "json")), text: exportCatalog(catalog, format).trimEnd(), errors: [] };
 }
 
-function judge({ catalogDir }: Files): Promise<Judgement> {
-  return reading(async () => judgeConnectors(await readConnectorFiles(catalogDir)));
-}
-
-/** @throws CallError when the folder cannot be read */
-async function reading<Result>(read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read();
-  } catch (error) {
-    throw new CallError(`Cannot read the catalog: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+function judge({ catalogDir }: Files): Promise<Judgement & { searchProblems: Problem[] }> {
+  return readingCatalog(async () => {
+    const files = await readConnectorFiles(catalogDir);
+    const judgement = judgeConnectors(files);
+    return { ...judgement, searchProblems: judgeSearchWords(files.searchWords, judgement.catalog).problems };
+  });
 }
 
 function modelTallyText({ models, providers, prices, sources }: ModelTally): string {

@@ -1,10 +1,29 @@
 /** The only text that a connector's facts may have, so that diffs show only facts and exports are stable to the byte. */
 import { byCodeUnits } from "../../../kernel/by-code-units.ts";
-import { claims, Connector, Evidence, Field, Grant, methods, type CredentialSet } from "./schema.ts";
+import { claims, Connector, Evidence, Field, Grant, methods, SearchWords, type CredentialSet } from "./schema.ts";
 
 /** @param noteOrder codes of grant-notes.json */
 export function canonicalText(connector: Connector, noteOrder: readonly string[]): string {
   return `${JSON.stringify(canonicalConnector(connector, noteOrder), null, 2)}\n`;
+}
+
+/** A row a line, so that a diff shows whole rows; sorted by connector, and else in the given order. */
+export function canonicalSearchWords(words: SearchWords): string {
+  const sorted = { ...words, connectors: words.connectors.toSorted((one, other) => byCodeUnits(one.connector, other.connector)) };
+  const lists = Object.entries(inOrder(SearchWords, sorted)).map(([name, rows]) => {
+    const lines = (rows as unknown[]).map((row) => `    ${lineOf(row)}`);
+    return `  ${JSON.stringify(name)}: [\n${lines.join(",\n")}\n  ]`;
+  });
+  return `{\n${lists.join(",\n")}\n}\n`;
+}
+
+/** JSON with a blank after commas and colons. */
+function lineOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(lineOf).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)}: ${lineOf(one)}`)
+    .join(", ")} }`;
 }
 
 function canonicalConnector(connector: Connector, noteOrder: readonly string[]): object {

@@ -12,6 +12,8 @@ export interface ConnectorFiles {
   categories: CatalogFile;
   grantNotes: CatalogFile;
   oauthApps: CatalogFile;
+  /** null if there is none, as in a folder of an earlier version. */
+  searchWords: CatalogFile | null;
   /** Sorted by name. */
   connectors: CatalogFile[];
 }
@@ -24,6 +26,12 @@ export async function readConnectorFiles(folder: string): Promise<ConnectorFiles
     categories: await read("categories.json"),
     grantNotes: await read("grant-notes.json"),
     oauthApps: await read("oauth-apps.json"),
+    searchWords: await read("search-words.json").catch(nullIfAbsent),
     connectors: await Promise.all(names.map((name) => read(`connectors/${name}`))),
   };
+}
+
+function nullIfAbsent(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+  throw error;
 }

@@ -154,11 +154,15 @@ export function claimsOf({ form, grant, docs, mcp, vendor_oauth }: Connector): R
 
 /** Compares the text with the canonical one and reports the first line that differs. */
 export function spellingOf({ connector, text, notes }: { connector: Connector; text: string; notes: string[] }): Finding[] {
-  const expected = canonicalText(connector, notes);
+  return differs(text, canonicalText(connector, notes)).map((message) => ["", message]);
+}
+
+/** @returns at most one message */
+export function differs(text: string, expected: string): string[] {
   if (text === expected) return [];
   const lines = text.split("\n");
   const line = expected.split("\n").findIndex((wanted, index) => wanted !== lines[index]);
   const wanted = expected.split("\n")[line];
-  if (wanted === undefined) return [["", "has more lines than its facts need: end it with one line break"]];
-  return [["", `line ${line + 1} would make the order unstable: write ${JSON.stringify(wanted)} there`]];
+  if (wanted === undefined) return ["has more lines than its facts need: end it with one line break, or run weir catalog fmt"];
+  return [`line ${line + 1} would make the order unstable: write ${JSON.stringify(wanted)} there, or run weir catalog fmt`];
 }

@@ -91,6 +91,28 @@ export const OAuthApps = Type.Array(strict({ connector: Slug }), {
   description: "a list of objects with the id of a connector",
 });
 
+/** The words by which a search finds connectors beside their names. They are no part of a row, nor of any export. */
+export const SearchWords = strict({
+  /** Abbreviations, former names and products, each with a page that states them. */
+  connectors: Type.Array(
+    strict({
+      connector: Slug,
+      words: Type.Array(Line, { minItems: 1, description: "a list of at least one name" }),
+      source: Address,
+    }),
+    { description: "a list of objects with connector, words and source" },
+  ),
+  categories: Type.Array(strict({ category: Line, words: Type.Array(Line, { description: "a list of words" }) }), {
+    description: "a list of objects with category and words",
+  }),
+  methods: Type.Array(strict({ method: Method, words: Type.Array(Line, { description: "a list of words" }) }), {
+    description: "a list of objects with method and words",
+  }),
+  /** Ids, the best known first. */
+  popular: Type.Array(Slug, { description: "a list of ids of connectors" }),
+});
+export type SearchWords = Static<typeof SearchWords>;
+
 function strict<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }

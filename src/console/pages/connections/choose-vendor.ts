@@ -21,11 +21,12 @@ const rowsShown = 50;
 
 async function render(call: PageCall): Promise<PageContent> {
   const q = (call.query.get("q") ?? "").trim().slice(0, 200);
-  const { rows, total } = searchConnectors(q, { call, most: rowsShown });
+  const { rows, total, didYouMean } = searchConnectors(q, { call, most: rowsShown });
   return {
     title: "Connect a vendor",
     trail: [{ path: call.link("/connections"), label: "Connections" }],
     main: markup`${filterForm({ path: call.path, filters: [{ name: "q", label: "Vendor or product", kind: "text", value: q }] })}
+      ${didYouMean === null ? null : markup`<p>Nothing is called “${userText(q)}”. These are for “${userText(didYouMean)}”.</p>`}
       ${list(rows, { call, q })}
       ${total > rows.length ? markup`<p class="under">The first ${rows.length} of ${total}: search for the one that you mean.</p>` : null}`,
   };
@@ -42,9 +43,6 @@ function list(rows: readonly ConnectorRow[], { call, q }: { call: PageCall; q: s
       { label: "The form asks for", kind: "text", cell: ({ columns }) => columns.form_asks_for },
     ],
     rows,
-    empty: emptyState(
-      `No vendor in the catalog has “${q}” in its name.`,
-      markup`<a class="button quiet" href="${call.path}">Show all</a>`,
-    ),
+    empty: emptyState(`The search finds no vendor for “${q}”.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`),
   });
 }

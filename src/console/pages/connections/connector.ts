@@ -1,8 +1,8 @@
 /** Connectors of the catalog that this service has published. */
 import { findConnector } from "../../../connectors/catalog/find.ts";
-import { filterConnectors } from "../../../connectors/catalog/filter.ts";
 import { rowIn, type Published } from "../../../connectors/catalog/published.ts";
 import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
+import { search } from "../../../connectors/catalog/search/search.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { PageCall } from "../../page.ts";
 
@@ -26,11 +26,11 @@ export function connectorName(id: string, { parts }: Pick<PageCall, "parts">): s
   return (published === null ? undefined : findConnector(id, published)?.name) ?? id;
 }
 
-/** The first connectors that have all words in their names. */
+/** The connectors that the words find, the best first, as on the public page. */
 export function searchConnectors(
   q: string,
   { call, most }: { call: Pick<PageCall, "parts">; most: number },
-): { rows: ConnectorRow[]; total: number } {
-  const found = filterConnectors(catalogOf(call).connectors, { category: null, method: null, q });
-  return { rows: found.slice(0, most).map(({ json }) => rowIn(json)), total: found.length };
+): { rows: ConnectorRow[]; total: number; didYouMean: string | null } {
+  const { connectors: found, didYouMean } = search(q, catalogOf(call).terms);
+  return { rows: found.slice(0, most).map(({ json }) => rowIn(json)), total: found.length, didYouMean };
 }

@@ -1,20 +1,23 @@
 /** The catalog of this repository, and the commands that read it. */
 import { Value } from "@sinclair/typebox/value";
 import { describe, expect, test } from "bun:test";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../../../scripts/weir/run.ts";
-import { canonicalText } from "../../../../src/connectors/catalog/files/canonical.ts";
+import { canonicalSearchWords, canonicalText } from "../../../../src/connectors/catalog/files/canonical.ts";
 import { readConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
 import { exportCatalog } from "../../../../src/connectors/catalog/exports.ts";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
+import { judgeSearchWords } from "../../../../src/connectors/catalog/files/judge-search-words.ts";
+import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
 import { ConnectorRow } from "../../../../src/connectors/catalog/row.ts";
 import { tallyOf } from "../../../../src/connectors/catalog/files/tally.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
 import { sampleConnector } from "../sample.ts";
 
 const folder = new URL("../../../../catalog-data", import.meta.url).pathname;
-const { catalog, problems } = judgeConnectors(await readConnectorFiles(folder));
+const files = await readConnectorFiles(folder);
+const { catalog, problems } = judgeConnectors(files);
 const tally = tallyOf(catalog);
 
 async function weir(catalogDir: string, ...words: string[]): Promise<{ code: number; out: string; error: string }> {
@@ -88,6 +91,15 @@ describe("the catalog", () => {
   });
 });
 
+test("the example of docs/connectors.md passes the check", () => {
+  const docs = readFileSync(new URL("../../../../docs/connectors.md", import.meta.url), "utf8");
+  const [, text = ""] = /```json\n(\{\n[^`]+)```/.exec(docs) ?? [];
+  const { slug } = JSON.parse(text);
+  const example = { name: `connectors/${slug}.json`, text };
+  const judged = judgeConnectors({ ...files, connectors: [...files.connectors, example] });
+  expect([judged.problems, judged.catalog.connectors.length]).toEqual([[], catalog.connectors.length + 1]);
+});
+
 describe("weir catalog check", () => {
   test("prints the counts by category and by evidence, and needs no service", async () => {
     const { code, out, error } = await weir(folder, "check");
@@ -140,4 +152,57 @@ describe("weir catalog check", () => {
 
 test.each(["ndjson", "csv", "json"] as const)("weir catalog export prints the %s to the byte", async (format) => {
   expect(await weir(folder, "export", "--format", format)).toEqual({ code: 0, error: "", out: exportCatalog(catalog, format) });
+});
+
+describe("weir catalog fmt", () => {
+  test("writes files that are laid out otherwise as the check wants them, keeps the others, and names what it cannot read", async () => {
+    await using copy = await copyOfCatalog();
+    const [vouch, okta, words] = ["connectors/vouch.json", "connectors/okta.json", "search-words.json"];
+    const before = new Map([vouch, words].map((name) => [name, readFileSync(join(copy.path, name), "utf8")]));
+    for (const [name, text] of before) writeFileSync(join(copy.path, name), JSON.stringify(JSON.parse(text)));
+    writeFileSync(join(copy.path, okta), "{");
+    const { code, out, error } = await weir(copy.path, "fmt");
+    expect([code, out]).toEqual([1, `${vouch}\n${words}\n`]);
+    expect(error).toStartWith(`${okta}: is not JSON: `);
+    for (const [name, text] of before) expect(readFileSync(join(copy.path, name), "utf8")).toBe(text);
+  });
+});
+
+describe("weir catalog search", () => {
+  test("prints the best matches first, and says which words it took in place of mistyped ones", async () => {
+    const { code, out } = await weir(folder, "search", "oktaa", "--limit", "1");
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^Nothing is called "oktaa". These are for "okta":\n.*\nokta +Okta .*\n1 of 2: /),
+    ]);
+    const found = JSON.parse((await weir(folder, "search", "azure ad", "--json")).out);
+    expect([found.connectors[0].slug, found.did_you_mean]).toEqual(["microsoft-entra-id", null]);
+  });
+
+  test("works in a folder without search-words.json, by names alone", async () => {
+    await using copy = await copyOfCatalog();
+    rmSync(join(copy.path, "search-words.json"));
+    expect(JSON.parse((await weir(copy.path, "check", "--json")).out).ok).toBe(true);
+    const slugsFor = async (q: string) =>
+      JSON.parse((await weir(copy.path, "search", q, "--json")).out).connectors.map(({ slug }: { slug: string }) => slug);
+    expect([await slugsFor("okta"), await slugsFor("k8s")]).toEqual([["okta", "auth0"], []]);
+  });
+
+  test("the check reports words of unknown connectors and categories, and words that stand twice", async () => {
+    const text = canonicalSearchWords({
+      connectors: [
+        { connector: "nobody", words: ["nobody inc"], source: "https://nobody.example" },
+        { connector: "okta", words: ["okta wic", "Okta WIC"], source: "https://www.okta.com" },
+      ],
+      categories: [{ category: "Gardening", words: ["plants"] }],
+      methods: [],
+      popular: ["okta", "okta"],
+    });
+    expect(judgeSearchWords({ name: "search-words.json", text }, catalog).problems.map(formatProblem)).toEqual([
+      'search-words.json: connectors[0].connector: "nobody" is no connector\'s id: correct it',
+      'search-words.json: categories[0].category: "Gardening" is not in categories.json: write one of its names',
+      'search-words.json: connectors[1].words[1]: "Okta WIC" occurs twice for okta: remove one',
+      'search-words.json: popular[1]: "okta" occurs twice: remove one',
+    ]);
+  });
 });
