@@ -47,7 +47,7 @@ export interface ControlParts {
   authenticators: readonly Authenticator[];
   keyring: Keyring;
   /** The connector catalog that was published last. */
-  connectors: Pick<CatalogCache, "published">;
+  connectors: Pick<CatalogCache, "published" | "grantNotes" | "setGrants">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
   /** Calls webhooks of alerts, for tests of them: public hosts only. */

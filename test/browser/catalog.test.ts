@@ -17,25 +17,29 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
     return ((await response.json()) as { total: number }).total;
   }
 
-  test("the page finds connectors by a word of their name", async () => {
-    await using visitor = await visit();
+  test("the page finds connectors by a word of their name, and shows the first where a phone's screen begins", async () => {
+    await using visitor = await visit({ width: 390 });
     const page = await visitor.open("/connectors");
     expect(await page.title()).toBe("Page 1 of 14 · Connectors · Weir");
     await page.getByLabel("Name or vendor").fill("OKTA");
     await page.getByRole("button", { name: "Search" }).click();
     await page.getByRole("heading", { level: 2, name: "for “OKTA”" }).waitFor();
+    const [row] = await page.getByRole("rowheader").all();
+    const box = await row?.boundingBox();
+    expect(box === null || box === undefined ? null : box.y < 400).toBe(true);
     await page.getByRole("rowheader").getByRole("link", { name: "Okta", exact: true }).click();
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Okta");
     expect(new URL(page.url()).pathname).toBe("/connectors/okta");
     expect(visitor.faults).toEqual([]);
   });
 
-  test("the page filters by category, method and text together, and keeps the choices", async () => {
+  test("choosing a category and a method shows their connectors at once, keeps the choices, and a chip removes one", async () => {
     await using visitor = await visit();
     const page = await visitor.open("/connectors");
     await page.getByLabel("Category").selectOption("Ticketing");
+    await page.getByRole("heading", { level: 2, name: "in Ticketing" }).waitFor();
+    expect(await page.evaluate("document.activeElement.id")).toBe("category");
     await page.getByLabel("Connect with").selectOption("mcp");
-    await page.getByRole("button", { name: "Search" }).click();
     const found = await total("category=Ticketing&method=mcp");
     await page.getByRole("heading", { level: 2, name: `${found} connectors in Ticketing with MCP server` }).waitFor();
     const rows = page.getByRole("table").getByRole("row");
@@ -45,6 +49,8 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
       "Ticketing",
       "mcp",
     ]);
+    await page.getByRole("link", { name: "Remove the filter MCP server" }).click();
+    await page.getByRole("heading", { level: 2, name: `${await total("category=Ticketing")} connectors in Ticketing` }).waitFor();
     expect(visitor.faults).toEqual([]);
   });
 
@@ -117,7 +123,7 @@ describe.skipIf(chromiumPath === null)("the catalog's page", () => {
       await page.keyboard.press("Tab");
       stops.push(await focused());
     }
-    expect(stops).toEqual(["Browse the categories", "q", "category", "method"]);
+    expect(stops).toEqual(["Browse the categories", "q", "Search", "category"]);
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.type("jamf pro");

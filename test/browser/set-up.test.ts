@@ -62,12 +62,15 @@ describe.skipIf(chromiumPath === null)("the page of a connector", () => {
     expect([page.url(), visitor.asked, visitor.faults]).toEqual([`${fleet.url()}/connectors/okta`, ["/connectors/okta"], []]);
   });
 
-  test("the alternative set of credentials replaces the first, in the form and in the command", async () => {
+  test("the alternative set of credentials replaces the first: what to grant, the form and the command", async () => {
     await using visitor = await visit({ width: 360 });
     const page = await visitor.open("/connectors/okta");
     await page.getByRole("textbox", { name: "Okta domain" }).fill("left.behind.example");
+    const scope = page.getByText("okta.users.read", { exact: true });
+    expect(await scope.isVisible()).toBe(false);
     await page.getByRole("radio", { name: "Okta domain, Client ID, Private key" }).check();
     expect(await page.getByRole("group", { name: /^Either/ }).isVisible()).toBe(false);
+    expect(await scope.isVisible()).toBe(true);
     await page.getByRole("textbox", { name: "Okta domain" }).fill("acme.okta.com");
     await page.getByRole("textbox", { name: "Client ID" }).fill("0oa1");
     await page

@@ -59,7 +59,11 @@ export class Control {
   /** The counters' reply; null: none. */
   position: CreditPosition | null = null;
   /** The connector catalog for connections. */
-  readonly connectors: { published: ControlParts["connectors"]["published"] } = { published: null };
+  readonly connectors: { -readonly [Part in keyof ControlParts["connectors"]]: ControlParts["connectors"][Part] } = {
+    published: null,
+    grantNotes: [],
+    setGrants: new Map(),
+  };
   /** Calls vendors; a test that needs one sets it. */
   probeFetch: ControlParts["probeFetch"] = () => Promise.reject(new Error("No vendor is called in this test"));
   /** Calls webhooks of alerts; a test that needs one sets it. */

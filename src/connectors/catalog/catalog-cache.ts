@@ -16,6 +16,7 @@ import { recordCatalog } from "./record-catalog.ts";
 import { Renderings } from "./renderings.ts";
 import { knowledgeOf, nothingKnown, type SearchKnowledge } from "./search/search-terms.ts";
 import type { GrantNotes } from "./files/schema.ts";
+import { setGrantsOf, type SetGrants } from "./set-grants.ts";
 import { latestCatalog } from "./store.ts";
 
 export interface LibrarySources {
@@ -34,6 +35,7 @@ export class CatalogCache {
   #published: Published | null = null;
   #categories: readonly string[] = [];
   #grantNotes: GrantNotes = [];
+  #setGrants: SetGrants = new Map();
 
   constructor(sources: LibrarySources) {
     this.#sources = sources;
@@ -59,6 +61,11 @@ export class CatalogCache {
     return this.#grantNotes;
   }
 
+  /** The grants of single sets of credentials; empty if the files have errors. */
+  get setGrants(): SetGrants {
+    return this.#setGrants;
+  }
+
   /**
    * Reads the files, records their changes and serves that version from then on.
    * @throws Error of the database
@@ -71,6 +78,7 @@ export class CatalogCache {
     const published = await loadPublished(version, { sql, known });
     this.#categories = catalog?.categories ?? [...new Set(published.connectors.map(({ category }) => category))];
     this.#grantNotes = catalog?.grantNotes ?? [];
+    this.#setGrants = setGrantsOf(catalog);
     this.#published = published;
     log.info({ event: "connectors.published", version: version.version, connectors: published.connectors.length });
   }

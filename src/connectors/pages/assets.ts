@@ -1,7 +1,7 @@
-/** The stylesheets and the script of the catalog's pages. */
+/** The stylesheets and the scripts of the catalog's pages. */
 import { asset, pageStyle, type Asset } from "../../http/pages/asset.ts";
 
-/** `search` may send its form to this service; `set-up` runs a script, and typed text may be sent nowhere. */
+/** `search` may send its form to this service; what is typed into the form of `set-up` may be sent nowhere. */
 export type PageKind = "search" | "set-up";
 
 const own = (file: string): URL => new URL(file, import.meta.url);
@@ -12,6 +12,6 @@ export const styles: Record<PageKind, Asset> = {
 };
 
 export const scripts: Record<PageKind, Asset[]> = {
-  search: [],
+  search: [asset("script", [own("catalog.js")])],
   "set-up": [asset("script", [own("set-up.js")])],
 };

@@ -6,12 +6,15 @@ import { rowIn, type Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
+import { adviceForNothing, filterChips } from "./active-filters.ts";
 import { catalogAddress, connectorAddress } from "./catalog-address.ts";
 import { facetsOf, type Facets } from "./facets.ts";
 import { markup, type Html } from "../../http/html.ts";
+import { monogram } from "../../http/pages/monogram.ts";
 import { outward } from "../../http/pages/outward.ts";
 import { pageText } from "./page.ts";
 import { pagination } from "./pagination.ts";
+import { popularVendors } from "./popular.ts";
 import { searchForm } from "./search-form.ts";
 
 /** @throws DomainError not_found beyond the last page */
@@ -26,16 +29,17 @@ export function catalogPage(query: PageQuery, published: Published, categories: 
   const facets = facetsOf(filters, { searched, connectors, categories });
   const browsed = facets.categories.any > 0 ? filters : noFilters;
   const browsedFacets = browsed === filters ? facets : facetsOf(noFilters, { searched: connectors, connectors, categories });
+  const whole = noneOf(filters) && page === 1;
   const main = markup`<h1>Connectors</h1>
-    <p class="lead">
-      ${published.connectors.length} systems that the service reads from and never writes to. Each has a page that says what to prepare
-      at the vendor and what its form asks for. <a href="#categories">Browse the categories</a>
+    <p class="lead${whole ? "" : " wide-only"}">
+      ${connectors.length} systems that the service reads from and never writes to.
+      <a href="#categories">Browse the categories</a>
     </p>
-    ${searchForm(filters, facets)}
+    ${searchForm(filters, facets)} ${filterChips(filters)} ${whole ? popularVendors(published.terms) : null}
     <section aria-labelledby="results">
       <h2 id="results">${resultsTitle(found.length, filters)}</h2>
-      ${didYouMean === null ? null : markup`<p>Nothing is called “${filters.q}”. These are for “${didYouMean}”.</p>`}
-      ${rows.length === 0 ? nothing(filters) : table(rows, { first, total: found.length })}
+      ${didYouMean === null ? null : correction(didYouMean, filters)}
+      ${rows.length === 0 ? adviceForNothing(filters, { searched: searched.length, facets }) : table(rows, { first, total: found.length })}
       ${pagination(page, last, (page) => catalogAddress({ ...filters, page }))}
     </section>
     ${categoryList(browsed, browsedFacets, browsed === filters ? filters.category : undefined)}`;
@@ -51,6 +55,15 @@ export function catalogPage(query: PageQuery, published: Published, categories: 
     ],
     version: published.version,
   });
+}
+
+function correction(didYouMean: string, filters: Filters): Html {
+  const link = markup`<a href="${catalogAddress({ ...filters, q: didYouMean })}">${didYouMean}</a>`;
+  return markup`<p>Did you mean ${link}? Nothing is called “${filters.q}”.</p>`;
+}
+
+function noneOf({ q, category, method }: Filters): boolean {
+  return q === "" && category === null && method === null;
 }
 
 /** If a search finds nothing in any category, offers to browse all of them. */
@@ -69,20 +82,6 @@ function resultsTitle(count: number, { q, category, method }: Filters): Html {
   const by = method === null ? null : markup` with ${methodNames[method]}`;
   const words = q === "" ? null : markup` for “${q}”`;
   return markup`${count === 0 ? "No" : count} ${name}${of}${by}${words}`;
-}
-
-function nothing(filters: Filters): Html {
-  const { q, category, method } = filters;
-  const wider = [
-    q !== "" && (category !== null || method !== null)
-      ? markup`<li><a href="${catalogAddress({ q })}">Search for “${q}” in all categories and methods</a></li>`
-      : null,
-    markup`<li><a href="/connectors">See all connectors</a></li>`,
-  ].filter((one) => one !== null);
-  return markup`<p>Every word has to be part of a connector's name or of its vendor's.</p>
-    <ul>
-      ${wider}
-    </ul>`;
 }
 
 /** The roles are explicit, because browsers drop those of a table that is laid out as a list, as on phones. */
@@ -109,11 +108,11 @@ function table(rows: ConnectorRow[], { first, total }: { first: number; total: n
 function tableRow({ slug, name, category, docs, columns }: ConnectorRow): Html {
   const link = docs === null ? columns.vendor_docs : outward(docs, markup`Docs<span class="unseen"> of ${name}</span>`);
   return markup` <tr role="row">
-    <th role="rowheader" scope="row"><a href="${connectorAddress(slug)}">${name}</a><span class="under">${category}</span></th>
-    <td role="cell">${label("Connect with")}${columns.connect_with}</td>
-    <td role="cell">${label("Asks for")}${columns.form_asks_for}</td>
-    <td role="cell">${label("Grant")}${columns.grant_at_the_vendor}</td>
-    <td role="cell">${label("Docs")}${link}</td>
+    <th role="rowheader" scope="row"><a href="${connectorAddress(slug)}">${name}</a>${monogram(name)}<span class="under">${category}</span></th>
+    <td role="cell">${label("Connect with")}<span>${columns.connect_with}</span></td>
+    <td role="cell">${label("Asks for")}<span class="brief">${columns.form_asks_for}</span></td>
+    <td role="cell">${label("Grant")}<span class="brief">${columns.grant_at_the_vendor}</span></td>
+    <td role="cell">${label("Docs")}<span>${link}</span></td>
   </tr>`;
 }
 

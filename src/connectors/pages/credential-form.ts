@@ -8,7 +8,7 @@ import { markup, type Html } from "../../http/html.ts";
 export function credentialForm({ slug, name, credential_sets }: ConnectorRow): Html {
   const several = credential_sets.length > 1;
   return markup`<form method="dialog" data-file="${credentialsFile(slug)}" autocomplete="off" aria-labelledby="form">
-    ${several ? chooser(credential_sets) : null} ${credential_sets.map((set, number) => fieldset(set, { number, legend: legendOf(set, { number, several, name }) }))}
+    ${credential_sets.map((set, number) => fieldset(set, { number, legend: legendOf(set, { number, several, name }) }))}
     <p class="actions" data-scripted hidden><button type="submit">Save ${credentialsFile(slug)}</button></p>
     <p class="hint" data-scripted hidden>
       The file is made here, in your browser, and kept on your machine. Nothing that you type is sent anywhere.
@@ -22,10 +22,12 @@ export function credentialsFile(slug: string): string {
   return `${slug}-credentials.json`;
 }
 
-function chooser(sets: CredentialSet[]): Html {
+/** Stands above all steps, for each of them depends on it; null without a choice. */
+export function credentialChooser({ credential_sets }: ConnectorRow): Html | null {
+  if (credential_sets.length < 2) return null;
   return markup`<fieldset class="chooser" data-scripted hidden>
-    <legend>What do you have?</legend>
-    ${sets.map(choice)}
+    <legend>What do you connect with?</legend>
+    ${credential_sets.map(choice)}
   </fieldset>`;
 }
 

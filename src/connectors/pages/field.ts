@@ -7,7 +7,7 @@ import { markup, type Html } from "../../http/html.ts";
 export function fieldElements(field: Field, set: number): Html {
   const { key, label, optional, secret } = field;
   const id = `set-${set}-${key}`;
-  const hints = hintsOf(field);
+  const hints = hintsOf(field, "file");
   const describedBy = hints.length === 0 ? `${id}-problem` : `${id}-hint ${id}-problem`;
   const element = isLong(field) ? longElement : lineElement;
   return markup`<div class="field">
@@ -23,15 +23,23 @@ export function isLong({ kind }: Field): boolean {
   return kind === "multiline" || kind === "json";
 }
 
-/** What to know before filling it in, as sentences. */
-export function hintsOf({ kind, secret, example }: Field): string[] {
+/**
+ * What to know before filling it in, as sentences.
+ * @param goesTo where the typed text goes: into a file on the reader's machine, or to the service
+ */
+export function hintsOf({ kind, secret, example }: Field, goesTo: keyof typeof secretHints): string[] {
   const hint = kindHints[kind];
   return [
     ...(hint === null ? [] : [hint]),
-    ...(secret ? ["A secret: it is stored encrypted and never shown again."] : []),
+    ...(secret ? [secretHints[goesTo]] : []),
     ...(example === undefined ? [] : [`Such as ${example}`]),
   ];
 }
+
+const secretHints = {
+  file: "A secret: your file holds it as plain text until you connect; from then on the service keeps it, encrypted.",
+  service: "A secret: it is stored encrypted and never shown again.",
+};
 
 const kindHints: Record<Field["kind"], string | null> = {
   text: null,

@@ -1,18 +1,45 @@
 /** What to create at the vendor before filling in the form. */
 import { noteTexts } from "../catalog/files/columns.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
-import type { GrantNotes } from "../catalog/files/schema.ts";
+import type { Grant, GrantNotes } from "../catalog/files/schema.ts";
+import { grantsOf, type SetGrants } from "../catalog/set-grants.ts";
 import { markup, type Html } from "../../http/html.ts";
+import { labelsOf } from "./credential-form.ts";
 
-export function grantElements(row: ConnectorRow, grantNotes: GrantNotes): Html {
-  const { grant, name } = row;
+interface Known {
+  grantNotes: GrantNotes;
+  setGrants: SetGrants;
+}
+
+/** One for each set of credentials if they need different grants; the script shows the one of the chosen set. */
+export function grantElements(row: ConnectorRow, known: Known): Html {
+  const grants = grantsOf(row, known.setGrants);
+  const [first = null] = grants;
+  if (grants.length < 2) return oneGrant(first, row, known);
+  return markup`${row.credential_sets.map(
+    (set, number) =>
+      markup`<div data-set="${number}">
+        <h3>For ${labelsOf(set)}</h3>
+        ${oneGrant(grants[number] ?? null, row, known)}
+      </div> `,
+  )}`;
+}
+
+/** @param number of the set of credentials, from 0 */
+export function grantOfSet(row: ConnectorRow, number: number, known: Known): Html {
+  const grants = grantsOf(row, known.setGrants);
+  return oneGrant((grants.length < 2 ? grants[0] : grants[number]) ?? null, row, known);
+}
+
+function oneGrant(grant: Grant | null, row: ConnectorRow, { grantNotes }: Known): Html {
   if (grant === null) {
     return markup`<p>
-      No source names what to grant at ${name}. Create a credential that only reads, as the vendor's documentation says.
+      No source names what to grant at ${row.name}${row.grant === null ? "" : " for these credentials"}. Create a credential that only
+      reads, as the vendor's documentation says.
     </p>`;
   }
   const { text, scopes } = grant;
-  const notes = notesOf(row, grantNotes);
+  const notes = notesOf(grant, row, grantNotes);
   // If the scopes are sufficient, the text only repeats them.
   const own =
     text !== null && text !== scopes.join(", ")
@@ -22,8 +49,8 @@ export function grantElements(row: ConnectorRow, grantNotes: GrantNotes): Html {
   ${
     scopes.length === 0
       ? null
-      : markup`<p id="scopes">Scopes, which only read:</p>
-          <ul class="scopes" aria-labelledby="scopes">
+      : markup`<p>Scopes, which only read:</p>
+          <ul class="scopes" aria-label="Scopes">
             ${scopes.map((scope) => markup`<li><code>${scope}</code></li>`)}
           </ul>`
   }
@@ -37,8 +64,8 @@ export function grantElements(row: ConnectorRow, grantNotes: GrantNotes): Html {
 }
 
 /** A gateway that serves a recorded catalog only has the notes' texts in the row's column. */
-function notesOf({ grant, columns }: ConnectorRow, grantNotes: GrantNotes): string[] {
-  if (grant === null || grant.notes.length === 0) return [];
+function notesOf(grant: Grant, { columns }: ConnectorRow, grantNotes: GrantNotes): string[] {
+  if (grant.notes.length === 0) return [];
   const known = grant.notes.every((code) => grantNotes.some((note) => note.code === code));
   return known ? noteTexts(grant, grantNotes).map(sentence) : [columns.grant_at_the_vendor];
 }

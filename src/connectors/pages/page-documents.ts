@@ -25,8 +25,9 @@ export async function setUpDocument(
   { published, catalogCache, consoleOn }: Sources & { consoleOn: boolean },
 ): Promise<Document | { moved: string }> {
   const found = published.connectors.find(({ slug }) => slug === named);
+  const { grantNotes, setGrants } = catalogCache;
   const make = (json: string): Promise<Document> =>
-    documentOf(setUpPage(rowIn(json), { version: published.version, grantNotes: catalogCache.grantNotes, consoleOn }), htmlType);
+    documentOf(setUpPage(rowIn(json), { version: published.version, grantNotes, setGrants, consoleOn }), htmlType);
   if (found)
     return catalogCache.pages.get(`connector ${published.number} ${found.id}`, () =>
       catalogCache.renderings.run(() => make(found.json)),

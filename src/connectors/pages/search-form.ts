@@ -11,6 +11,7 @@ export function searchForm({ category, method, q }: Filters, { categories, metho
       <label for="q">Name or vendor</label>
       <input id="q" name="q" type="search" value="${q}" maxlength="${queryCharactersMax}" autocomplete="off" spellcheck="false" />
     </p>
+    <p class="send"><button type="submit">Search</button></p>
     <p>
       <label for="category">Category</label>
       <select id="category" name="category">
@@ -23,7 +24,6 @@ export function searchForm({ category, method, q }: Filters, { categories, metho
         ${options(methods, { chosen: method, any: "Any method", label: (name) => methodNames[name] })}
       </select>
     </p>
-    <p><button type="submit">Search</button></p>
   </form>`;
 }
 

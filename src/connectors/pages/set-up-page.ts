@@ -2,22 +2,25 @@
 import { methodNames } from "../catalog/files/columns.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import type { Claim, Evidence, GrantNotes, Method } from "../catalog/files/schema.ts";
+import type { SetGrants } from "../catalog/set-grants.ts";
 import { catalogAddress } from "./catalog-address.ts";
 import { connectCommands } from "./command.ts";
-import { credentialForm } from "./credential-form.ts";
+import { credentialChooser, credentialForm } from "./credential-form.ts";
 import { grantElements } from "./grant.ts";
 import { markup, type Html } from "../../http/html.ts";
+import { monogram } from "../../http/pages/monogram.ts";
 import { outward } from "../../http/pages/outward.ts";
 import { pageText } from "./page.ts";
 
 interface Surroundings {
   version: string;
   grantNotes: GrantNotes;
+  setGrants: SetGrants;
   /** Whether the service has the Console, which can make the connection. */
   consoleOn?: boolean;
 }
 
-export function setUpPage(row: ConnectorRow, { version, grantNotes, consoleOn = false }: Surroundings): string {
+export function setUpPage(row: ConnectorRow, { version, grantNotes, setGrants, consoleOn = false }: Surroundings): string {
   const { slug, name, category, form } = row;
   const main = markup`<nav class="trail" aria-label="Where this page is">
       <ol>
@@ -25,9 +28,9 @@ export function setUpPage(row: ConnectorRow, { version, grantNotes, consoleOn = 
         <li><a href="${catalogAddress({ category })}">${category}</a></li>
       </ol>
     </nav>
-    <h1>${name}</h1>
+    <div class="vendor">${monogram(name)}<h1>${name}</h1></div>
     <div class="columns">
-      <div>${form === "none" ? recordSteps(row, consoleOn) : connectSteps(row, { grantNotes, consoleOn })}</div>
+      <div>${form === "none" ? recordSteps(row, consoleOn) : connectSteps(row, { grantNotes, setGrants, consoleOn })}</div>
       <aside aria-label="Facts">${facts(row)}${sources(row.evidence)}</aside>
     </div>`;
   return pageText({
@@ -42,11 +45,12 @@ export function setUpPage(row: ConnectorRow, { version, grantNotes, consoleOn = 
   });
 }
 
-function connectSteps(row: ConnectorRow, { grantNotes, consoleOn }: { grantNotes: GrantNotes; consoleOn: boolean }): Html {
+function connectSteps(row: ConnectorRow, { consoleOn, ...known }: Omit<Required<Surroundings>, "version">): Html {
   const { name, docs, form } = row;
-  return markup`<section aria-labelledby="grant">
+  return markup`${consoleOn ? inConsole(row) : null} ${credentialChooser(row)}
+    <section aria-labelledby="grant">
       <h2 id="grant">1. Prepare it at the vendor</h2>
-      ${grantElements(row, grantNotes)} ${docs === null ? null : markup`<p>${outward(docs, markup`Documentation of ${name}`)}</p>`}
+      ${grantElements(row, known)} ${docs === null ? null : markup`<p>${outward(docs, markup`Documentation of ${name}`)}</p>`}
     </section>
     <section aria-labelledby="form">
       <h2 id="form">2. Fill in the form</h2>
@@ -56,22 +60,24 @@ function connectSteps(row: ConnectorRow, { grantNotes, consoleOn }: { grantNotes
     </section>
     <section aria-labelledby="connect">
       <h2 id="connect">3. Connect</h2>
-      ${consoleOn ? inConsole(row) : null}
       <p>Whoever runs this service makes the connection, in its folder; WORKSPACE is the id or the name of your workspace.</p>
       ${connectCommands(row)}
       <p>
-        The credentials are stored encrypted, each by itself, and no answer ever shows them. Delete the file when the connection
-        is made.
+        From then on the service keeps the credentials encrypted, each by itself, and no answer ever shows them. Delete the file: it
+        holds them as plain text.
       </p>
     </section>`;
 }
 
 /** The page is the same for everyone: the Console asks whoever follows the link to sign in. */
-function inConsole({ slug, form }: ConnectorRow): Html {
-  const link = markup`<a href="/console/connect/${encodeURIComponent(slug)}">in the Console</a>`;
-  if (form === "none") return markup`<p>An admin of your workspace can make it ${link}. There is a command as well.</p>`;
-  return markup`<p>
-    An admin of your workspace can fill in the form ${link}, which stores the credentials and tests them. There is a command as well.
+function inConsole({ slug, name, form }: ConnectorRow): Html {
+  const does =
+    form === "none"
+      ? "An admin of your workspace can keep it on record there."
+      : "It has this form, stores the credentials and tests them.";
+  return markup`<p class="in-console">
+    <a class="button" href="/console/connect/${encodeURIComponent(slug)}">Connect ${name} in the Console</a>
+    <span class="hint">${does} The steps below do the same by a command.</span>
   </p>`;
 }
 

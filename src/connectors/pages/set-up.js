@@ -8,11 +8,11 @@ for (const button of document.querySelectorAll("[data-copies]")) offerCopy(butto
 function setUp(form) {
   // Its own messages say what is wrong beside the field, where they stay and are read out.
   form.noValidate = true;
-  for (const part of form.querySelectorAll("[data-scripted]")) part.hidden = false;
+  for (const part of document.querySelectorAll("main [data-scripted]:not([data-copies])")) part.hidden = false;
   for (const button of form.querySelectorAll("[data-reveals]")) button.addEventListener("click", () => reveal(button));
   for (const file of form.querySelectorAll("[data-fills]")) file.addEventListener("change", () => fill(file));
-  for (const radio of form.querySelectorAll("input[type=radio]")) radio.addEventListener("change", () => choose(radio.value));
-  const chosen = form.querySelector("input[type=radio]:checked");
+  for (const radio of document.querySelectorAll(".chooser input")) radio.addEventListener("change", () => choose(radio.value));
+  const chosen = document.querySelector(".chooser input:checked");
   if (chosen) choose(chosen.value);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -24,7 +24,7 @@ function setUp(form) {
   });
 }
 
-/** Of several sets of credentials one is asked for, in the form and in the command. */
+/** Of several sets of credentials one is shown: what to grant for it, its form and its command. */
 function choose(number) {
   for (const part of document.querySelectorAll("[data-set]")) {
     part.hidden = part.dataset.set !== number;

@@ -3,6 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { markup } from "../../../src/http/html.ts";
+import { judgeSearchWords } from "../../../src/connectors/catalog/files/judge-search-words.ts";
+import type { Published } from "../../../src/connectors/catalog/published.ts";
+import type { PageQuery } from "../../../src/connectors/catalog/read-parameters.ts";
+import { knowledgeOf, searchTermsOf } from "../../../src/connectors/catalog/search/search-terms.ts";
+import { catalogPage } from "../../../src/connectors/pages/catalog-page.ts";
+import { setGrantsOf } from "../../../src/connectors/catalog/set-grants.ts";
 import { setUpPage } from "../../../src/connectors/pages/set-up-page.ts";
 import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
 import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts";
@@ -13,9 +19,12 @@ import { Fleet } from "../../support/servers/fleet.ts";
 import { noDatabase } from "../../support/servers/no-database.ts";
 import { sampleConnector } from "../catalog/sample.ts";
 
-const catalog = catalogOf(await readConnectorFiles(new URL("../../../catalog-data", import.meta.url).pathname));
+const files = await readConnectorFiles(new URL("../../../catalog-data", import.meta.url).pathname);
+const catalog = catalogOf(files);
 const rows = catalog.connectors.map((connector) => rowOf(connector, catalog));
-const page = (row: ConnectorRow): string => setUpPage(row, { version: "2026-11-20.1", grantNotes: catalog.grantNotes });
+const page = (row: ConnectorRow): string =>
+  setUpPage(row, { version: "2026-11-20.1", grantNotes: catalog.grantNotes, setGrants });
+const setGrants = setGrantsOf(catalog);
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 const escaped = (text: string): string => String(markup`${text}`);
 
@@ -101,9 +110,87 @@ describe("the page of each of the 672 connectors", () => {
   });
 });
 
+describe("the page of a connector with alternative sets of credentials", () => {
+  const okta = page(rows.find(({ slug }) => slug === "okta") ?? rowOf(sampleConnector(), catalog));
+  const [, withToken = "", withKey = ""] = okta
+    .slice(okta.indexOf('id="grant"'), okta.indexOf('id="form"'))
+    .split("<div data-set=");
+
+  test("shows for each set what to grant for it, and nothing else", () => {
+    expect(["okta.users.read", "carries its user"].map((words) => [withToken.includes(words), withKey.includes(words)])).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+    const github = page(rows.find(({ slug }) => slug === "github") ?? rowOf(sampleConnector(), catalog));
+    expect(github).toContain("No source names what to grant at GitHub for these credentials");
+  });
+
+  test("says where a secret is as long as it is typed, and later", () => {
+    expect(okta).toContain("your file holds it as plain text until you connect; from then on the service keeps it, encrypted");
+    expect(okta).not.toContain("it is stored encrypted");
+  });
+});
+
+test("no row and no export has the grants of single sets", () => {
+  expect(
+    rows.flatMap(({ credential_sets }) => credential_sets.flatMap((set) => Object.keys(set))).filter((key) => key !== "fields"),
+  ).toEqual([]);
+});
+
+describe("the page of the list", () => {
+  const connectors = rows.map((row) => ({ ...row, json: JSON.stringify(row) }));
+  const published: Published = {
+    number: 1,
+    version: "2026-11-20.1",
+    sha256: "",
+    connectors,
+    terms: searchTermsOf(connectors, knowledgeOf(catalog, judgeSearchWords(files.searchWords, catalog).words)),
+    exports: {} as Published["exports"],
+  };
+  const list = (filters: Partial<PageQuery>): string =>
+    catalogPage({ category: null, method: null, q: "", page: 1, ...filters }, published, catalog.categories);
+  const hrefs = (text: string): string[] =>
+    [...text.matchAll(/href="([^"]+)"/g)].map(([, href = ""]) => href.replaceAll("&#38;", "&"));
+
+  test("shows popular vendors at the head of the whole list alone", () => {
+    expect(count(list({}), /<h2 id="popular">/g)).toBe(1);
+    for (const filters of [{ page: 2 }, { q: "okta" }, { category: "HRIS" }] as const)
+      expect(count(list(filters), /<h2 id="popular">/g)).toBe(0);
+  });
+
+  test("has a chip for each filter, which removes only that one", () => {
+    const text = list({ q: "github", category: "Version Control", method: "mcp" });
+    const chips = hrefs(text.slice(text.indexOf('class="chips"'), text.indexOf('id="results"')));
+    expect(chips).toEqual([
+      "/connectors?category=Version+Control&method=mcp",
+      "/connectors?q=github&method=mcp",
+      "/connectors?q=github&category=Version+Control",
+      "/connectors",
+    ]);
+  });
+
+  test("names the words that were taken in place of mistyped ones", () => {
+    expect(list({ q: "oktaa" })).toContain('Did you mean <a href="/connectors?q=okta">okta</a>? Nothing is called “oktaa”.');
+  });
+
+  test.each([
+    [{ q: "zzzz" }, "No name, former name, vendor or category begins so", ["/connectors"]],
+    [{ q: "okta", category: "HRIS" }, "“okta” is found elsewhere, but not in HRIS", ["/connectors?q=okta", "/connectors"]],
+    [
+      { category: "HRIS", method: "record_only" },
+      "There is none in HRIS with Record only",
+      ["/connectors?category=HRIS", "/connectors?method=record_only", "/connectors"],
+    ],
+  ] as const)("advises by the cause if nothing is left of %j", (filters, words, links) => {
+    const text = list(filters);
+    const advice = text.slice(text.indexOf(words), text.indexOf("</section>", text.indexOf(words)));
+    expect([text.includes(words), hrefs(advice)]).toEqual([true, [...links]]);
+  });
+});
+
 test("with only a recorded catalog, the notes' texts are those of the row", () => {
   const row = rowOf(sampleConnector(), catalog);
-  const text = setUpPage(row, { version: "2026-11-20.1", grantNotes: [] });
+  const text = setUpPage(row, { version: "2026-11-20.1", grantNotes: [], setGrants: new Map() });
   expect(text.includes(escaped("groups.read, users.read; needs the vendor's plan: Enterprise"))).toBe(true);
 });
 

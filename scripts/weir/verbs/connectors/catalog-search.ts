@@ -34,7 +34,7 @@ async function find(fields: Record<string, unknown>, { catalogDir }: Files): Pro
     connect_with: methods.map((method) => methodNames[method]).join(", "),
   }));
   const cells = rows.map(({ slug, name, category, connect_with }) => [slug, name, category, connect_with]);
-  const corrected = didYouMean === null ? [] : [`Nothing is called "${q}". These are for "${didYouMean}":`];
+  const corrected = didYouMean === null ? [] : [`Did you mean "${didYouMean}"? Nothing is called "${q}".`];
   const rest = connectors.length > rows.length ? [`${rows.length} of ${connectors.length}: --limit shows more`] : [];
   const table =
     rows.length === 0 ? `No connector is found for "${q}"` : columns([["SLUG", "NAME", "CATEGORY", "CONNECT WITH"], ...cells]);

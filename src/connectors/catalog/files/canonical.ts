@@ -1,6 +1,6 @@
 /** The only text that a connector's facts may have, so that diffs show only facts and exports are stable to the byte. */
 import { byCodeUnits } from "../../../kernel/by-code-units.ts";
-import { claims, Connector, Evidence, Field, Grant, methods, SearchWords, type CredentialSet } from "./schema.ts";
+import { claims, Connector, Evidence, Field, Grant, methods, SearchWords, type FileCredentialSet } from "./schema.ts";
 
 /** @param noteOrder codes of grant-notes.json */
 export function canonicalText(connector: Connector, noteOrder: readonly string[]): string {
@@ -32,7 +32,7 @@ function canonicalConnector(connector: Connector, noteOrder: readonly string[]):
     ...connector,
     ...(aka && { aka: aka.toSorted(byCodeUnits) }),
     methods: connector.methods.toSorted(byList(methods)),
-    ...(credential_sets && { credential_sets: credential_sets.map(canonicalSet) }),
+    ...(credential_sets && { credential_sets: credential_sets.map((set) => canonicalSet(set, noteOrder)) }),
     grant: grant && canonicalGrant(grant, noteOrder),
     evidence: connector.evidence
       .toSorted((one, other) => byCodeUnits(one.url, other.url))
@@ -40,8 +40,9 @@ function canonicalConnector(connector: Connector, noteOrder: readonly string[]):
   });
 }
 
-function canonicalSet(set: CredentialSet): object {
-  return { fields: set.fields.map((field) => inOrder(Field, field)) };
+function canonicalSet({ fields, grant }: FileCredentialSet, noteOrder: readonly string[]): object {
+  const ordered = { fields: fields.map((field) => inOrder(Field, field)) };
+  return grant === undefined ? ordered : { ...ordered, grant: grant && canonicalGrant(grant, noteOrder) };
 }
 
 function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {

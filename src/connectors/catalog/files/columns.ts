@@ -37,7 +37,7 @@ const genericSet: CredentialSet = {
 
 /** The alternatives of the form, the default first; the generic form if the vendor's own is unknown. */
 export function credentialSetsOf({ form, credential_sets = [] }: Connector): readonly CredentialSet[] {
-  return form === "generic" ? [genericSet] : credential_sets;
+  return form === "generic" ? [genericSet] : credential_sets.map(({ fields }) => ({ fields }));
 }
 
 function fieldLabels({ fields }: CredentialSet): string {

@@ -17,7 +17,7 @@ export type Finding = [field: string, message: string];
 
 type Rule = (connector: Connector, surroundings: Surroundings) => Finding[];
 
-const rules: readonly Rule[] = [category, connectMethods, form, fields, grant, docs, evidence];
+const rules: readonly Rule[] = [category, connectMethods, form, fields, grant, setGrants, docs, evidence];
 
 export function findingsOf(connector: Connector, surroundings: Surroundings): Finding[] {
   return rules.flatMap((rule) => rule(connector, surroundings));
@@ -116,6 +116,23 @@ function grantNotes({ notes: codes, plan }: Grant, notes: ReadonlyMap<string, st
   if (speaksOfPlan && plan === undefined) found.push(["grant.plan", "is missing: write the plan that the note speaks of"]);
   if (!speaksOfPlan && plan !== undefined) found.push(["grant.plan", "stands without a note that speaks of it: add the note"]);
   return found;
+}
+
+/** Each part of the connector's grant belongs to a set, and a set has no part that the connector lacks. */
+function setGrants({ credential_sets = [], grant }: Connector): Finding[] {
+  if (credential_sets.every((set) => set.grant === undefined)) return [];
+  const all = partsOf(grant);
+  const foreign = credential_sets.flatMap((set, index): Finding[] => {
+    const [part] = partsOf(set.grant ?? null).filter((one) => !all.includes(one));
+    return part === undefined ? [] : [[`credential_sets[${index}].grant`, `"${part}" is not in grant: add it there, or remove it`]];
+  });
+  if (credential_sets.some((set) => set.grant === undefined)) return foreign;
+  const [idle] = all.filter((part) => !credential_sets.some((set) => partsOf(set.grant ?? null).includes(part)));
+  return [...foreign, ...(idle === undefined ? [] : [["grant", `"${idle}" is in no set's grant: add it to one`] as Finding])];
+}
+
+function partsOf(grant: Grant | null): string[] {
+  return grant === null ? [] : [grant.text, ...grant.scopes, ...grant.notes].filter((part) => part !== null);
 }
 
 function docs({ docs }: Connector): Finding[] {

@@ -51,6 +51,14 @@ export const Grant = strict({
 });
 export type Grant = Static<typeof Grant>;
 
+/** A set as the files have it. Rows have its fields only. */
+export const FileCredentialSet = strict({
+  ...CredentialSet.properties,
+  /** The part of the connector's grant that this set needs; null if no source names one; absent if it needs all of it. */
+  grant: Type.Optional(orNull(Grant)),
+});
+export type FileCredentialSet = Static<typeof FileCredentialSet>;
+
 export const Evidence = strict({
   url: Address,
   for: Type.Array(oneOf(claims), { minItems: 1, description: `a list of what the source bears out: ${claims.join(", ")}` }),
@@ -72,7 +80,7 @@ export const Connector = strict({
   vendor_oauth: Type.Optional(Type.Literal(true, { description: "true, or the field left out" })),
   form: oneOf(forms),
   /** The first set is the default, the others are alternatives. Absent if the form is not specific. */
-  credential_sets: Type.Optional(Type.Array(CredentialSet, { minItems: 1, description: "a list of at least one set of fields" })),
+  credential_sets: Type.Optional(Type.Array(FileCredentialSet, { minItems: 1, description: "a list of at least one set of fields" })),
   grant: orNull(Grant),
   docs: orNull(Address),
   mcp: orNull(strict({ url: Address })),

@@ -76,6 +76,13 @@ export function searchTermsOf<Entry extends Searchable>(
   return { entries, words: new SortedTerms(terms.words), phrases: new SortedTerms(terms.phrases), popularity };
 }
 
+/** The best known entries, in order. */
+export function bestKnown<Entry extends Searchable>({ entries, popularity }: SearchTerms<Entry>, most: number): Entry[] {
+  const ranked = entries.map((one, entry) => ({ one, rank: popularity[entry] ?? Infinity }));
+  const known = ranked.filter(({ rank }) => Number.isFinite(rank)).toSorted((one, other) => one.rank - other.rank);
+  return known.slice(0, most).map(({ one }) => one);
+}
+
 /** The name without its vendor's: "Duo" of "Cisco Duo". */
 function productWords({ name, vendor }: Searchable): string[] {
   const ofVendor = new Set(wordsOf(vendor));

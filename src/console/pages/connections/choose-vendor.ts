@@ -2,7 +2,7 @@
 import { markup, type Html } from "../../../http/html.ts";
 import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
 import { filterForm } from "../../look/forms/filter-form.ts";
-import { monogram } from "../../look/monogram.ts";
+import { monogram } from "../../../http/pages/monogram.ts";
 import { emptyState } from "../../look/states.ts";
 import { table } from "../../look/table.ts";
 import { userText } from "../../look/user-text.ts";
@@ -26,7 +26,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Connect a vendor",
     trail: [{ path: call.link("/connections"), label: "Connections" }],
     main: markup`${filterForm({ path: call.path, filters: [{ name: "q", label: "Vendor or product", kind: "text", value: q }] })}
-      ${didYouMean === null ? null : markup`<p>Nothing is called “${userText(q)}”. These are for “${userText(didYouMean)}”.</p>`}
+      ${didYouMean === null ? null : markup`<p>Did you mean ${userText(didYouMean)}? Nothing is called “${userText(q)}”.</p>`}
       ${list(rows, { call, q })}
       ${total > rows.length ? markup`<p class="under">The first ${rows.length} of ${total}: search for the one that you mean.</p>` : null}`,
   };

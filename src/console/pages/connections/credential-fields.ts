@@ -9,7 +9,7 @@ import type { FormState } from "../../look/forms/form.ts";
 export function credentialFields({ fields }: CredentialSet): Field[] {
   return fields.map((field) => {
     const { key: name, label, optional, secret, kind } = field;
-    const hint = hintsOf(field).join(" ");
+    const hint = hintsOf(field, "service").join(" ");
     const shared = { name, label, required: !optional, ...(hint !== "" && { hint }) };
     if (isLong(field)) return { ...shared, kind: "lines", rows: 6, code: true, charactersMax: credentialTextCharactersMax };
     const typed = secret ? "password" : kind === "url" || kind === "email" ? kind : "text";

@@ -3,7 +3,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
 import type { ConnectionTest, ConnectionView } from "../../../connectors/connections/schema.ts";
 import { labelsOf } from "../../../connectors/pages/credential-form.ts";
-import { grantElements } from "../../../connectors/pages/grant.ts";
+import { grantOfSet } from "../../../connectors/pages/grant.ts";
 import { outward } from "../../../http/pages/outward.ts";
 import { connectionTestMs } from "../../../control-api/limits.ts";
 import type { FormFields } from "../../form.ts";
@@ -54,14 +54,19 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title,
     trail,
-    main: markup`${section("grant", "1. Prepare it at the vendor", markup`${grantElements(row, [])}${docs}`)}
+    main: markup`${setTabs(row, call)}
+      ${section("grant", "1. Prepare it at the vendor", markup`${grantOfSet(row, chosenSet(call), call.parts.control.connectors)}${docs}`)}
       ${section("form", "2. Fill in the form", connectForm(row, call))}`,
   };
 }
 
-function connectForm(row: ConnectorRow, call: PageCall): Html {
-  const number = numberIn(call.refused?.form.text("credential_set") ?? call.query.get("set"));
-  const set = setOf(row, number);
+function chosenSet(call: PageCall): number {
+  return numberIn(call.refused?.form.text("credential_set") ?? call.query.get("set"));
+}
+
+/** Above both steps, for both depend on it; null without a choice. */
+function setTabs(row: ConnectorRow, call: PageCall): Html | null {
+  const number = chosenSet(call);
   const here = call.link(`/connections/new/${row.slug}`);
   const choices = row.credential_sets.map((one, index) => ({
     path: address(here, { set: index === 0 ? undefined : String(index) }),
@@ -69,13 +74,19 @@ function connectForm(row: ConnectorRow, call: PageCall): Html {
     count: null,
     current: index === number,
   }));
+  return choices.length < 2 ? null : tabs("What you have", choices);
+}
+
+function connectForm(row: ConnectorRow, call: PageCall): Html {
+  const number = chosenSet(call);
+  const set = setOf(row, number);
   const generic =
     row.form === "generic"
       ? markup`<p class="hint">No source names what ${userText(row.name)} asks for, so this is the form for any vendor.</p>`
       : null;
-  return markup`${generic}${choices.length < 2 ? null : tabs("What you have", choices)}${form({
+  return markup`${generic}${form({
     id: "connect",
-    action: here,
+    action: call.link(`/connections/new/${row.slug}`),
     hidden: hiddenFields(call, "connect", { credential_set: String(number) }),
     fields: credentialFields(set),
     state: withoutSecrets(formState(call, { action: "connect" }), set),

@@ -173,7 +173,7 @@ describe("weir catalog search", () => {
     const { code, out } = await weir(folder, "search", "oktaa", "--limit", "1");
     expect([code, out]).toEqual([
       0,
-      expect.stringMatching(/^Nothing is called "oktaa". These are for "okta":\n.*\nokta +Okta .*\n1 of 2: /),
+      expect.stringMatching(/^Did you mean "okta"\? Nothing is called "oktaa".\n.*\nokta +Okta .*\n1 of 2: /),
     ]);
     const found = JSON.parse((await weir(folder, "search", "azure ad", "--json")).out);
     expect([found.connectors[0].slug, found.did_you_mean]).toEqual(["microsoft-entra-id", null]);

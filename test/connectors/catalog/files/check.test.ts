@@ -175,6 +175,16 @@ const broken: [rule: string, connector: Connector, message: string][] = [
     sample({ grant: { ...grant, scopes: ["a", "a"] } }),
     'grant.scopes[1]: "a" occurs twice: remove one',
   ],
+  [
+    "a set's grant that the connector lacks",
+    sample({ grant, credential_sets: [{ fields: [secret], grant: { ...grant, text: "Administrator" } }, { fields: [secret] }] }),
+    'credential_sets[0].grant: "Administrator" is not in grant: add it there, or remove it',
+  ],
+  [
+    "a part of the grant that no set needs",
+    sample({ grant, credential_sets: [{ fields: [secret], grant: null }] }),
+    'grant: "Read-only role" is in no set\'s grant: add it to one',
+  ],
   ["a grant that says nothing", sample({ grant: { text: null, scopes: [], notes: [] } }), "grant: says nothing: write null"],
   [
     "a grant with a period at its end",

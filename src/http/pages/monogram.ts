@@ -1,5 +1,5 @@
 /** A mark for a provider or a connector: its own initials, on a colour that its name chooses. No logo is fetched. */
-import { markup, type Html } from "../../http/html.ts";
+import { markup, type Html } from "../html.ts";
 
 const hues = 6;
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });

@@ -1,0 +1,23 @@
+// Runs in the browser. Choosing a filter shows its connectors at once; without a script the button does it.
+"use strict";
+
+const form = document.querySelector("form.search");
+const keptFocus = "catalog.focus";
+if (form) filterAtOnce(form);
+
+function filterAtOnce(form) {
+  for (const select of form.querySelectorAll("select")) {
+    // Arrow keys change a closed list at each press: then the reader says when, by Enter or by the button.
+    let steps = false;
+    select.addEventListener("pointerdown", () => (steps = false));
+    select.addEventListener("keydown", ({ key, altKey }) => (steps = key !== "Enter" && key !== " " && !altKey));
+    select.addEventListener("change", () => {
+      if (steps) return;
+      sessionStorage.setItem(keptFocus, select.id);
+      form.requestSubmit();
+    });
+  }
+  // The filter stays where the keyboard is.
+  document.getElementById(sessionStorage.getItem(keptFocus) ?? "")?.focus({ preventScroll: true });
+  sessionStorage.removeItem(keptFocus);
+}
