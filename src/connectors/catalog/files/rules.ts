@@ -124,7 +124,9 @@ function setGrants({ credential_sets = [], grant }: Connector): Finding[] {
   const all = partsOf(grant);
   const foreign = credential_sets.flatMap((set, index): Finding[] => {
     const [part] = partsOf(set.grant ?? null).filter((one) => !all.includes(one));
-    return part === undefined ? [] : [[`credential_sets[${index}].grant`, `"${part}" is not in grant: add it there, or remove it`]];
+    return part === undefined
+      ? []
+      : [[`credential_sets[${index}].grant`, `"${part}" is not in grant: add it there, or remove it`]];
   });
   if (credential_sets.some((set) => set.grant === undefined)) return foreign;
   const [idle] = all.filter((part) => !credential_sets.some((set) => partsOf(set.grant ?? null).includes(part)));

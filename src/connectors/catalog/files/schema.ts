@@ -80,7 +80,9 @@ export const Connector = strict({
   vendor_oauth: Type.Optional(Type.Literal(true, { description: "true, or the field left out" })),
   form: oneOf(forms),
   /** The first set is the default, the others are alternatives. Absent if the form is not specific. */
-  credential_sets: Type.Optional(Type.Array(FileCredentialSet, { minItems: 1, description: "a list of at least one set of fields" })),
+  credential_sets: Type.Optional(
+    Type.Array(FileCredentialSet, { minItems: 1, description: "a list of at least one set of fields" }),
+  ),
   grant: orNull(Grant),
   docs: orNull(Address),
   mcp: orNull(strict({ url: Address })),
