@@ -29,13 +29,23 @@ const jobs = [
     : [{ program: python, file: "sync_connectors.py", text: exampleIn("docs/connectors.md", "python", "# sync_connectors.py") }]),
 ];
 
+/** Keeps its rows and its version in two files of STATE_DIR. */
+const shell = Bun.which("jq") === null || Bun.which("curl") === null ? null : exampleIn("sh", "# sync-connectors.sh");
+
 test("a job written from the docs loads everything, and later catches up with only the changes", async () => {
   await using folder = await temporaryFolder();
   const copy = await CatalogCopy.in(folder.path);
   for (const { file, text } of jobs) await writeFile(join(folder.path, file), text);
+  if (shell !== null) await writeFile(join(folder.path, "sync-connectors.sh"), shell);
+  const runShell = async (url: string): Promise<void> => {
+    const environment = { WEIR_URL: url, STATE_DIR: folder.path, PATH: process.env["PATH"] ?? "" };
+    await using job = new OurProcess({ program: "/bin/sh", arguments: [join(folder.path, "sync-connectors.sh")], environment });
+    expect([await job.exited, job.output]).toEqual([0, ""]);
+  };
   const stateOf = (file: string): string => join(folder.path, `${file}.state`);
-  const run = async (url: string): Promise<string[]> =>
-    Promise.all(
+  const run = async (url: string): Promise<string[]> => {
+    if (shell !== null) await runShell(url);
+    return Promise.all(
       jobs.map(async ({ program, file }) => {
         const environment = { WEIR_URL: url, STATE_FILE: stateOf(file) };
         await using job = new OurProcess({ program, arguments: [join(folder.path, file)], environment });
@@ -43,6 +53,8 @@ test("a job written from the docs loads everything, and later catches up with on
         return job.output;
       }),
     );
+  };
+  const byId = (found: { id: string }[]) => found.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const same = async (url: string): Promise<void> => {
     const response = await fetch(`${url}/api/connector-exports/latest.ndjson`);
     const version = response.headers.get("x-catalog-version");
@@ -53,8 +65,19 @@ test("a job written from the docs loads everything, and later catches up with on
     for (const { file } of jobs) {
       const state = JSON.parse(await readFile(stateOf(file), "utf8"));
       expect(state.version).toBe(version);
-      expect(Object.values<{ id: string }>(state.rows).toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual(rows);
+      expect(byId(Object.values(state.rows))).toEqual(rows);
     }
+    if (shell === null) return;
+    const kept = await readFile(join(folder.path, "connectors.ndjson"), "utf8");
+    expect(
+      byId(
+        kept
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line)),
+      ),
+    ).toEqual(rows);
+    expect(await readFile(join(folder.path, "version"), "utf8")).toBe(`${version}\n`);
   };
   const plan = { services: null, dataDir: join(folder.path, "data"), catalogDir: copy.folder };
   {
