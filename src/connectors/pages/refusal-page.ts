@@ -1,6 +1,6 @@
 /** The page that replaces a refused one. */
-import { nearest } from "../../kernel/nearest.ts";
-import { rowIn, type Published } from "../catalog/published.ts";
+import { likelyConnector } from "../catalog/find.ts";
+import type { Published } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
 import type { CatalogRefusal } from "../catalog/refusal.ts";
 import { catalogAddress, connectorAddress } from "./catalog-address.ts";
@@ -35,15 +35,11 @@ export function firstPage(query: PageQuery): Html {
 
 /** For an unknown slug. */
 export function nearestConnector(word: string, published: Published | null): Html | null {
-  const slug = nearest(
-    word.slice(0, 100),
-    (published?.connectors ?? []).map((one) => one.slug),
-  );
-  const found = published?.connectors.find((one) => one.slug === slug);
+  const found = published === null ? undefined : likelyConnector(word, published);
   if (!found) return null;
   const words = word.slice(0, 100).replaceAll("-", " ");
   return markup`<p>
-    The nearest is <a href="${connectorAddress(found.slug)}">${rowIn(found.json).name}</a>, or
+    The nearest is <a href="${connectorAddress(found.slug)}">${found.name}</a>, or
     <a href="${catalogAddress({ q: words })}">search for “${words}”</a>.
   </p>`;
 }

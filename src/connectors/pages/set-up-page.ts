@@ -74,7 +74,7 @@ function inConsole({ slug, name, form }: ConnectorRow): Html {
   const does =
     form === "none"
       ? "An admin of your workspace can keep it on record there."
-      : "It has this form, stores the credentials and tests them.";
+      : "It has the same form, and stores what you fill in, encrypted.";
   return markup`<p class="in-console">
     <a class="button" href="/console/connect/${encodeURIComponent(slug)}">Connect ${name} in the Console</a>
     <span class="hint">${does} The steps below do the same by a command.</span>

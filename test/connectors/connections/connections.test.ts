@@ -169,6 +169,13 @@ describe.each(databases)("connections on $name", ({ open }) => {
     expect(await refused(body)).toBe(`400 invalid_field ${field}`);
   });
 
+  test("of an unknown connector are refused with the one that was most likely meant", async () => {
+    const { body } = await control.call("POST", "/connections", {
+      body: { workspace: "acme", connector: "octa", credentials: okta },
+    });
+    expect(JSON.stringify(body)).toContain('There is no connector \\"octa\\" in the catalog: the nearest is \\"okta\\"');
+  });
+
   test("never repeat a value in a refusal", async () => {
     const body = { workspace: "acme", connector: "okta", credentials: { ...okta, api_token: `${secret}\n` + secret } };
     const { body: answer } = await control.call("POST", "/connections", { body });

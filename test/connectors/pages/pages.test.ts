@@ -258,6 +258,7 @@ describe("served", () => {
     [400, "/connectors/okta?x=1", "no parameter &#34;x&#34;"],
     [404, "/connectors?page=99", "the last one is page 14"],
     [404, "/connectors?page=99&q=hr", '<a href="/connectors?q=hr">See its first page</a>'],
+    [404, "/connectors/aws", 'The nearest is <a href="/connectors/amazon-web-services">Amazon Web Services</a>'],
     [404, "/connectors/oktaa", 'The nearest is <a href="/connectors/okta">Okta</a>'],
     [404, "/connectors/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "&#60;script&#62;"],
   ])("%i for %s, on a page with the reason", async (status, path, words) => {

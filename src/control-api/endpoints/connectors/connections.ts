@@ -19,7 +19,7 @@ import {
 } from "../../../connectors/connections/show.ts";
 import type { ConnectionRow } from "../../../connectors/connections/store.ts";
 import { testConnection } from "../../../connectors/connections/test.ts";
-import { findConnector } from "../../../connectors/catalog/find.ts";
+import { findConnector, likelyConnector } from "../../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
 import { connectionTestMs } from "../../limits.ts";
 import { DomainError } from "../../../accounts/errors.ts";
@@ -44,6 +44,12 @@ async function connectionAndActor({
 }
 
 /** From the catalog that this gateway serves. */
+function unknownConnector(named: string, { connectors: { published } }: ControlParts): DomainError {
+  const likely = published === null ? undefined : likelyConnector(named, published);
+  const hint = likely === undefined ? "" : `: the nearest is "${likely.slug}"`;
+  return new DomainError("invalid_field", `There is no connector "${named}" in the catalog${hint}`, { field: "connector" });
+}
+
 function connectorNamed(named: string, { connectors }: ControlParts): ConnectorRow | undefined {
   if (connectors.published) return findConnector(named, connectors.published);
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
@@ -61,8 +67,7 @@ export const connectionEndpoints: Endpoint[] = [
       const { actor, workspace } = await actors.inWorkspace(named);
       const connector = connectorNamed(form.connector, parts);
       if (connector) return createConnection({ actor, workspace: workspace.id, connector, form }, parts);
-      const message = `There is no connector "${form.connector}" in the catalog`;
-      throw new DomainError("invalid_field", message, { field: "connector" });
+      throw unknownConnector(form.connector, parts);
     },
   }),
   endpoint({
