@@ -30,7 +30,8 @@ const jobs = [
 ];
 
 /** Keeps its rows and its version in two files of STATE_DIR. */
-const shell = Bun.which("jq") === null || Bun.which("curl") === null ? null : exampleIn("sh", "# sync-connectors.sh");
+const shell =
+  Bun.which("jq") === null || Bun.which("curl") === null ? null : exampleIn("docs/connectors.md", "sh", "# sync-connectors.sh");
 
 test("a job written from the docs loads everything, and later catches up with only the changes", async () => {
   await using folder = await temporaryFolder();
