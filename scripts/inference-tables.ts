@@ -1,5 +1,5 @@
 /**
- * Generates the tables of docs/inference.md from the code: `node_modules/.bin/bun scripts/inference-tables.ts`. A test compares the page
+ * Generates the tables of docs/reference/inference.md from the code: `node_modules/.bin/bun scripts/inference-tables.ts`. A test compares the page
  * with them.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { chatFields, type ChatField } from "../src/gateway/api/request/chat-fiel
 import { completionFields } from "../src/gateway/api/request/completion-fields.ts";
 import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/request/supports.ts";
 
-const file = join(import.meta.dirname, "../docs/inference.md");
+const file = join(import.meta.dirname, "../docs/reference/inference.md");
 
 const code = (text: string | undefined): string => (text === undefined ? "" : `\`${text}\``);
 

@@ -23,8 +23,8 @@ function rowsOf(file: string): string[][] {
     );
 }
 
-describe("docs/errors.md", () => {
-  const rows = rowsOf("errors.md").filter((cells) => cells.length === 6 && /^[a-z_]+$/.test(cells[0] ?? ""));
+describe("docs/reference/errors.md", () => {
+  const rows = rowsOf("reference/errors.md").filter((cells) => cells.length === 6 && /^[a-z_]+$/.test(cells[0] ?? ""));
   const written = rows.filter(([code]) => code !== "code");
 
   test("has each code of the error table once, and no other", () => {
@@ -39,9 +39,9 @@ describe("docs/errors.md", () => {
   });
 });
 
-describe("docs/limits.md", () => {
+describe("docs/internals/limits.md", () => {
   // Names in code are camel case; those of request fields are not.
-  const limits = rowsOf("limits.md").filter(([name = ""]) => /^`[a-z]+[A-Z][A-Za-z]*`$/.test(name));
+  const limits = rowsOf("internals/limits.md").filter(([name = ""]) => /^`[a-z]+[A-Z][A-Za-z]*`$/.test(name));
   const shown = new Map(limits.map(([name = "", value = ""]) => [name.slice(1, -1), value]));
 
   test("has each constant of the folder once, and no other", () => {
@@ -51,6 +51,50 @@ describe("docs/limits.md", () => {
 
   test.each(Object.entries(constants))("shows the value of %s", (name, value) => {
     expect(numberIn(shown.get(name) ?? "", name)).toBe(BigInt(value));
+  });
+});
+
+describe("docs/reference/limits.md", () => {
+  const callers: Record<string, (keyof typeof constants)[]> = {
+    "requests of a key in any 60 s": ["requestsPerMinuteDefault", "requestsPerMinuteMin", "requestsPerMinuteMax"],
+    "own provider keys of a workspace": ["ownKeysPerWorkspaceMax"],
+    body: ["bodyBytesMax"],
+    JSON: ["jsonDepthMax", "jsonValuesMax", "jsonFieldsMax"],
+    "`model`": ["modelIdCharactersMax"],
+    "`messages`": ["messagesMax"],
+    "`temperature`": ["temperatureMax"],
+    "`models`": ["routingModelsMax"],
+    "each list in `provider`": ["routingProvidersMax"],
+    "routing candidates": ["routingCandidatesMax"],
+    "embeddings: `input`": ["embeddingInputsMax"],
+    "embeddings: token ids": ["embeddingTokensMax", "embeddingValuesMax"],
+    "bodies under way": ["bodiesPerKeyBytesMax", "bodiesPerWorkspaceBytesMax"],
+    "bodies under way in a gateway": ["bodiesBytesMax"],
+    "open answers": ["openAnswersPerKeyMax", "openAnswersPerWorkspaceMax"],
+    "open answers of a gateway": ["openAnswersMax"],
+    "`GET /usage` of a key": ["keyUsageReadsPerKeyMax", "keyUsageWaitingPerKeyMax"],
+    "a stream": ["streamDurationMsDefault"],
+    "a reader that takes nothing": ["streamStallMsMax"],
+    "an answer; of embeddings; an event": ["upstreamAnswerBytesMax", "embeddingAnswerBytesMax", "upstreamEventBytesMax"],
+    "calls of a key in any 60 s": ["toolsCallsPerMinuteDefault"],
+    "body without its document": ["toolsBodyBytesMax", "callJsonValuesMax"],
+    SBOM: ["sbomBytesMax", "sbomComponentsMax"],
+    "lock file": ["lockFileBytesMax", "lockFilePackagesMax"],
+    repository: ["repositoryFilesMax", "repositoryBytesMax"],
+    attachment: ["attachmentBytesMax"],
+    "rows of a list": ["listRowsMax"],
+    "tickets in an hour": ["ticketsPerHourMax"],
+    "feedback and bugs in an hour": ["mailsPerHourMax"],
+    "new SBOMs in an hour": ["sbomsPerHourMax"],
+    "products; projects": ["productsPerWorkspaceMax", "projectsPerWorkspaceMax"],
+    SBOMs: ["sbomsPerWorkspaceMax"],
+    attachments: ["attachmentStoredBytesMax", "attachmentUnusedBytesMax"],
+  };
+  const rows = new Map(rowsOf("reference/limits.md").map(([name = "", ...cells]) => [name, cells.join(" ")]));
+  const shown = new Map(rowsOf("internals/limits.md").map(([name = "", value = ""]) => [name, value]));
+
+  test.each(Object.entries(callers))("shows what callers meet as %s", (row, names) => {
+    for (const name of names) expect(` ${rows.get(row)} `).toContain(` ${shown.get(`\`${name}\``)}`);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Limits of workspaces, members and keys, and of what each may use at once. Each value has its row in docs/limits.md. */
+/** Limits of workspaces, members and keys, and of what each may use at once. Each value has its row in docs/internals/limits.md. */
 
 // From the specification
 export const requestsPerMinuteDefault = 60;

@@ -1,4 +1,4 @@
-/** Limits of the bus, the counters and the database. Each value has its row in docs/limits.md. */
+/** Limits of the bus, the counters and the database. Each value has its row in docs/internals/limits.md. */
 
 // From the specification
 export const rateWindowMs = 60_000;

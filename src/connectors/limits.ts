@@ -1,4 +1,4 @@
-/** Limits of the connector catalog and of connections. Each value has its row in docs/limits.md. */
+/** Limits of the connector catalog and of connections. Each value has its row in docs/internals/limits.md. */
 
 // Retries
 /** Pause between attempts to prepare what the catalog needs. */

@@ -1,4 +1,4 @@
-/** Limits of the Console. Each value has its row in docs/limits.md. */
+/** Limits of the Console. Each value has its row in docs/internals/limits.md. */
 
 /** For a page to be made. */
 export const pageDeadlineMs = 10_000;

@@ -1,4 +1,4 @@
-/** Limits of the control API. Each value has its row in docs/limits.md. */
+/** Limits of the control API. Each value has its row in docs/internals/limits.md. */
 
 // Bodies
 export const controlBodyBytesMax = 1024 * 1024;

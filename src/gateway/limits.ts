@@ -1,4 +1,4 @@
-/** Limits of the inference gateway. Each value has a row in docs/limits.md. */
+/** Limits of the inference gateway. Each value has a row in docs/internals/limits.md. */
 
 // From the specification
 export const bodyBytesMax = 8 * 1024 * 1024;

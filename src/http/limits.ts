@@ -1,4 +1,4 @@
-/** Limits of HTTP bodies and JSON that all APIs share. Each value has its row in docs/limits.md. */
+/** Limits of HTTP bodies and JSON that all APIs share. Each value has its row in docs/internals/limits.md. */
 
 // Bodies
 export const jsonDepthMax = 64;

@@ -22,7 +22,7 @@ const typeByStatus: Record<number, ErrorType> = {
   429: "rate_limit_error",
 };
 
-/** code → status, type, retry and default message. Tested against docs/errors.md. */
+/** code → status, type, retry and default message. Tested against docs/reference/errors.md. */
 export const errorTable = {
   invalid_request: row(400, "The request is not valid"),
   unsupported_parameter: row(400, "The request uses a parameter that is not supported"),

@@ -1,4 +1,4 @@
-/** Limits of a process, and the defaults of variables. Each value has its row in docs/limits.md. */
+/** Limits of a process, and the defaults of variables. Each value has its row in docs/internals/limits.md. */
 
 // From the specification
 export const streamDurationMsDefault = 900_000;

@@ -1,4 +1,4 @@
-/** Limits of the security platform and its tools API. Each value has its row in docs/limits.md. */
+/** Limits of the security platform and its tools API. Each value has its row in docs/internals/limits.md. */
 
 // Quotas: what a workspace stores
 export const ticketsPerHourMax = 200;

@@ -1,4 +1,4 @@
-/** Limits of starting and stopping a server. Each value has its row in docs/limits.md. */
+/** Limits of starting and stopping a server. Each value has its row in docs/internals/limits.md. */
 
 // Metering and shutdown
 export const readyDeadlineMs = 1_500;

@@ -6,7 +6,7 @@ import type { ModelEntry, ProviderEntry } from "./schema.ts";
 
 /**
  * The words that an embeddings model may have in `supports`: it takes token ids as input, and its vectors depend on `input_type`.
- * docs/inference.md explains them.
+ * docs/reference/inference.md explains them.
  */
 export const embeddingWords = ["token_input", "input_type"] as const;
 export type EmbeddingWord = (typeof embeddingWords)[number];

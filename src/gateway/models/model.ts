@@ -103,7 +103,7 @@ export interface Model {
   listedAs: ListedAs;
   /** Unpublished models are never listed or served. */
   published: boolean;
-  /** Support words of docs/inference.md, such as "tools" and "json_schema". */
+  /** Support words of docs/reference/inference.md, such as "tools" and "json_schema". */
   supports: ReadonlySet<string>;
   /** The model may reason before it answers. Its provider bills reasoning tokens and may not deliver them. */
   reasons: boolean;

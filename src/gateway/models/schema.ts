@@ -81,7 +81,7 @@ export const ModelEntry = strict({
   routes: Type.Optional(Type.Array(RouteEntry, { minItems: 1 })),
   listed_as: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")]),
   published: Type.Boolean(),
-  /** Support words; the table of docs/inference.md shows the request fields that each word allows. */
+  /** Support words; the table of docs/reference/inference.md shows the request fields that each word allows. */
   supports: Type.Array(Type.String({ pattern: "^[a-z][a-z0-9_]*$" })),
   /**
    * The model may reason before it answers. Its provider bills reasoning tokens and may not deliver them, so its streams are read to

@@ -1,4 +1,4 @@
-/** Limits of card top-up. Each value has a row in docs/limits.md. */
+/** Limits of card top-up. Each value has a row in docs/internals/limits.md. */
 
 // Card top-up
 export const topUpCentsMin = 500;

@@ -1,15 +1,16 @@
-/** docs/inference.md matches the code, and names a test for each statement of the specification. */
+/** docs/reference/inference.md matches the code, and docs/internals/specification.md names a test for each statement of the specification. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { withTables } from "../../../scripts/inference-tables.ts";
 
 const root = join(import.meta.dir, "../../..");
-const page = readFileSync(join(root, "docs/inference.md"), "utf8");
+const page = readFileSync(join(root, "docs/reference/inference.md"), "utf8");
+const specification = readFileSync(join(root, "docs/internals/specification.md"), "utf8");
 
-/** The cells of the rows of all tables whose head begins with these columns. */
+/** The cells of the rows of all tables of docs/internals/specification.md whose head begins with these columns. */
 function rowsBelow(...head: string[]): string[][] {
-  const tables = page.split(/\n(?=\n)/).map((part) =>
+  const tables = specification.split(/\n(?=\n)/).map((part) =>
     part
       .trim()
       .split("\n")
@@ -26,7 +27,7 @@ function rowsBelow(...head: string[]): string[][] {
 
 const code = (text: string): string => text.replace(/^`(.*)`$/, "$1");
 
-describe("docs/inference.md", () => {
+describe("docs/reference/inference.md", () => {
   test("the page has the tables that scripts/inference-tables.ts writes", () => {
     expect(page.match(/^<!-- Made by scripts\/inference-tables\.ts/gm)).toHaveLength(3);
     expect(withTables(page)).toBe(page);

@@ -1,7 +1,7 @@
 /**
  * The table of the request's fields: every field of the official schema but `model` and `messages`, in the schema's order
  * (https://github.com/openai/openai-openapi, CreateChatCompletionRequest), and additions after them. The check of requests, the OpenAPI
- * description and the table in docs/inference.md (scripts/inference-tables.ts) are made from it.
+ * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it.
  */
 import { temperatureMax } from "../../limits.ts";
 import { cacheControl } from "./cache-control.ts";
@@ -40,9 +40,9 @@ import type { SupportWord } from "./supports.ts";
 interface ChatRow extends Field {
   /** The word that a model must support for this field, unless the value asks for the default. */
   needs?: SupportWord;
-  /** The accepted values, for docs/inference.md. */
+  /** The accepted values, for docs/reference/inference.md. */
   accepts: string;
-  /** What the gateway does with the field, for docs/inference.md. */
+  /** What the gateway does with the field, for docs/reference/inference.md. */
   effect: string;
 }
 

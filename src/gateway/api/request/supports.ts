@@ -1,6 +1,6 @@
 /**
  * The table of the words in a model's `supports`. A word opens the fields of chat-fields.ts that need it; other fields are open for every
- * model. The table in docs/inference.md is made from it (scripts/inference-tables.ts).
+ * model. The table in docs/reference/inference.md is made from it (scripts/inference-tables.ts).
  */
 import { embeddingWords } from "../../models/embedding-entry.ts";
 import type { Model } from "../../models/model.ts";
