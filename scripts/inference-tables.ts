@@ -1,6 +1,6 @@
 /**
- * Generates the tables of docs/reference/inference.md from the code: `node_modules/.bin/bun scripts/inference-tables.ts`. A test compares the page
- * with them.
+ * Generates what docs/reference/inference.md says of fields from the code: `node_modules/.bin/bun scripts/inference-tables.ts`. A test
+ * compares the page with it.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,29 +10,52 @@ import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/requ
 
 const file = join(import.meta.dirname, "../docs/reference/inference.md");
 
-const code = (text: string | undefined): string => (text === undefined ? "" : `\`${text}\``);
+const code = (text: string): string => `\`${text}\``;
 
+/** Fields that are accepted. The page says that an empty effect means "sent on". */
 function fieldTable(fields: readonly ChatField[]): string {
-  const rows = fields.map(({ name, nullable, needs, accepts, effect }) => [
-    code(name),
-    nullable ? "yes" : "no",
-    code(needs),
-    accepts,
-    effect,
-  ]);
-  return table(["field", "null", "needs", "accepted", "effect"], rows);
+  const accepted = fields.filter(({ accepts }) => accepts !== "nothing");
+  const alike = Map.groupBy(accepted, ({ accepts, effect }) => JSON.stringify([accepts, effect]));
+  const rows = [...alike.values()].map((group) => {
+    const [{ accepts, effect } = { accepts: "", effect: "" }] = group;
+    return [group.map(({ name }) => code(name)).join(", "), accepts, effect === "sent on" ? "" : effect];
+  });
+  return table(["field", "accepted", "effect"], rows);
 }
 
-function supportTable(): string {
+/** Fields of which no value is accepted. */
+function refused(fields: readonly ChatField[]): string {
+  const names = fields.filter(({ accepts }) => accepts === "nothing").map(({ name }) => code(name));
+  return `No value is accepted for ${listed(names)}.\n`;
+}
+
+/** Fields that the official schema does not allow to be null. */
+function notNullable(): string {
+  const names = chatFields.filter(({ nullable }) => !nullable).map(({ name }) => code(name));
+  return `\`null\` means absent. It is refused for ${listed(names)}.\n`;
+}
+
+function fieldsOfChat(): string {
+  const names = completionFields.filter((field) => chatFields.includes(field)).map(({ name }) => code(name));
+  return `As in a chat completion are ${listed(names)}.\n`;
+}
+
+function supportList(): string {
   // The keys of this object are exactly the support words.
   const words = Object.keys(supportWords) as SupportWord[];
-  const rows = words.map((word) => {
+  const lines = words.map((word) => {
     const { opensWithin, impliedBy, without } = factsOf(word);
     const fields = chatFields.filter(({ needs }) => needs === word).map(({ name }) => name);
     const opens = [...fields, ...[opensWithin ?? []].flat()];
-    return [code(word), opens.map(code).join(", "), code(impliedBy), without];
+    const orWord = impliedBy === undefined ? "" : ` or ${code(impliedBy)}`;
+    const otherwise = without === "refused" ? "" : `; without it ${without}`;
+    return `- ${code(word)}${orWord}: ${opens.map(code).join(", ")}${otherwise}\n`;
   });
-  return table(["word", "enables", "implied by", "without it"], rows);
+  return lines.join("");
+}
+
+function listed(names: string[]): string {
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 /** Formats a table as `bun fmt` does. */
@@ -42,16 +65,20 @@ function table(head: string[], rows: string[][]): string {
   return [head, widths.map((width) => "-".repeat(width)), ...rows].map(line).join("");
 }
 
-/** Replaces each table of the page that follows a comment "Made by scripts/inference-tables.ts from <file>". */
+/** Replaces each paragraph or table of the page that follows a comment "Made by scripts/inference-tables.ts from <file>". */
 export function withTables(page: string): string {
-  const tables: Record<string, string> = {
+  const made: Record<string, string> = {
     "chat-fields.ts": fieldTable(chatFields),
-    "completion-fields.ts": fieldTable(completionFields),
-    "supports.ts": supportTable(),
+    "chat-fields.ts, nullable": notNullable(),
+    "chat-fields.ts, refused": refused(chatFields),
+    "completion-fields.ts": fieldTable(completionFields.filter((field) => !chatFields.includes(field))),
+    "completion-fields.ts, refused": refused(completionFields),
+    "completion-fields.ts, asInChat": fieldsOfChat(),
+    "supports.ts": supportList(),
   };
   return page.replace(
-    /(<!-- Made by scripts\/inference-tables\.ts from \S*\/(\S+?) -->\n\n)(?:\|.*\n)*/g,
-    (whole, comment: string, source: string) => (source in tables ? `${comment}${tables[source]}` : whole),
+    /(<!-- Made by scripts\/inference-tables\.ts from \S*\/(\S[^>]*?) -->\n\n)(?:.+\n)*/g,
+    (whole, comment: string, source: string) => (source in made ? `${comment}${made[source]}` : whole),
   );
 }
 

@@ -57,18 +57,18 @@ const penalty = omitIf(isZero, numberFrom(-2, 2));
 const anyInteger = integerFrom(Number.MIN_SAFE_INTEGER);
 const cappedOutput = "The most tokens of the answer, its reasoning included. Limits the cost that is reserved";
 
-const label = "label: checked, not sent on";
+const label = "label, not sent on";
 const sentOn = "sent on";
-const sentUnlessZero = "sent on, except 0, which is the default";
-const sentUnlessFixed = "sent on; some models accept only their default";
-const theDefault = "none: it is the default";
-const handled = "handled by the gateway";
-const changesRetention = "refused: it would change what a provider retains";
+const sentUnlessZero = "sent on, except 0";
+const sentUnlessFixed = "some models accept only their default";
+const theDefault = "none: the default";
+const handled = "by the gateway";
+const changesRetention = "refused: changes what a provider retains";
 
 const rows: Record<string, ChatRow> = {
   metadata: {
     ...nullable(checkOnly(metadata), "Your label: up to 16 pairs of texts. Not sent on"),
-    accepts: "at most 16 pairs; keys of 64, strings of 512 characters",
+    accepts: "16 pairs; keys of 64, texts of 512 characters",
     effect: label,
   },
   top_logprobs: {
@@ -115,7 +115,7 @@ const rows: Record<string, ChatRow> = {
   service_tier: {
     ...nullable(acceptOnly(["auto", "default"], "the default tier"), "Only the provider's default tier is supported"),
     accepts: "`auto`, `default`",
-    effect: "none: it is the default; other tiers have other prices and are refused",
+    effect: "none: other tiers have other prices",
   },
   modalities: {
     ...nullable(modalities, "Only text content is supported"),
@@ -137,7 +137,7 @@ const rows: Record<string, ChatRow> = {
   max_completion_tokens: {
     ...nullable(maxTokens, `${cappedOutput}. At most the model's \`max_output_tokens\`, which is also the default`),
     accepts: "1 to the model's `max_output_tokens`",
-    effect: "limits the answer, its reasoning included, and the reservation",
+    effect: "limits answer, reasoning and reservation",
   },
   frequency_penalty: {
     ...nullable(penalty, "Above 0 the model repeats itself less, the more often it has"),
@@ -154,17 +154,17 @@ const rows: Record<string, ChatRow> = {
   web_search_options: {
     ...optional(notSupported, "Not supported"),
     accepts: "nothing",
-    effect: "refused: searches are billed beyond tokens",
+    effect: "refused: billed beyond tokens",
   },
   response_format: {
     ...optional(responseFormat, "The form of the answer"),
     accepts: "`text`; `json_object`; `json_schema` with `name`, `schema`, `description`, `strict`",
-    effect: "sent on if the model supports `json_object` or `json_schema`",
+    effect: sentOn,
   },
   audio: {
     ...nullable(notSupported, "Not supported: only null"),
     accepts: "nothing",
-    effect: "refused: only text is supported",
+    effect: "refused",
   },
   store: {
     ...nullable(acceptOnly([false], "store=false"), "Only false is supported: nothing is stored at the provider"),
@@ -183,25 +183,25 @@ const rows: Record<string, ChatRow> = {
   },
   stop: {
     ...nullable(stop, "Texts at which the model stops; they are not part of the answer"),
-    accepts: "a string, or at most 4 strings",
+    accepts: "a string, or at most 4",
     effect: sentOn,
   },
   logit_bias: {
     ...nullable(logitBias, "By token id of the model: how much likelier the token becomes, from -100 to 100"),
     needs: "logit_bias",
-    accepts: "token ids, each with -100 to 100",
+    accepts: "token ids with -100 to 100",
     effect: sentOn,
   },
   logprobs: {
     ...nullable(omitIf(isFalse, boolean), "Whether to return the log probability of each token"),
     needs: "logprobs",
     accepts: "`true`, `false`",
-    effect: "sent on, except `false`, which is the default",
+    effect: "sent on, except `false`",
   },
   max_tokens: {
     ...nullable(maxTokens, `Older name of \`max_completion_tokens\`. ${cappedOutput}`),
     accepts: "as `max_completion_tokens`; both must be equal",
-    effect: "limits the answer and the reservation",
+    effect: "limits the same",
   },
   n: {
     ...nullable(acceptOnly([1], "n=1"), "How many answers: only n=1 is supported"),
@@ -222,26 +222,26 @@ const rows: Record<string, ChatRow> = {
   },
   stream_options: {
     ...nullable(checkOnly(streamOptions), "Options of a stream; needs `stream`"),
-    accepts: "`include_usage`; `include_obfuscation: false`; only with `stream: true`",
+    accepts: "`include_usage`, `include_obfuscation: false`; with `stream: true`",
     effect: handled,
   },
   tools: {
     ...optional(tools, "The tools that the model may call"),
     needs: "tools",
-    accepts: "functions, and custom tools if the model supports `custom_tools`",
+    accepts: "functions, custom tools",
     effect: "sent on, except an empty list",
   },
   tool_choice: {
     ...optional(toolChoice, "Whether the model may, must or must not call a tool, or which tool"),
     needs: "tools",
     accepts: "`none`, `auto`, `required`, a named tool, allowed tools",
-    effect: "sent on; without tools `none` and `auto` have no effect and other values are refused",
+    effect: "sent on; without tools only `none` and `auto`, without effect",
   },
   parallel_tool_calls: {
     ...optional(parallelToolCalls, "Whether the model may make several calls at once"),
     needs: "tools",
     accepts: "`true`, `false`",
-    effect: "sent on with tools; with `false` the client gets only the first of several calls",
+    effect: "sent on with tools; `false` gives only the first of several calls",
   },
   function_call: {
     ...optional(legacyFunctionChoice, "Older form of `tool_choice`"),
@@ -264,7 +264,7 @@ const rows: Record<string, ChatRow> = {
   usage: {
     ...added(checkOnly(usageOptions), "Asks for the charge in the usage of the answer"),
     accepts: "`{include: true}`, `{include: false}`",
-    effect: "with `true` the usage has the charge, and a stream has the usage chunk",
+    effect: "`true`: the usage has the charge",
   },
 };
 

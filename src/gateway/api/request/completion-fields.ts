@@ -8,7 +8,7 @@ import { acceptOnly, maxTokens, notSupported } from "./chat-options.ts";
 import { nullable } from "./read-value.ts";
 
 const ofChat = new Map(chatFields.map((field) => [field.name, field]));
-const theDefault = "none: it is the default";
+const theDefault = "none: the default";
 
 export const completionFields: readonly ChatField[] = [
   {
@@ -29,13 +29,13 @@ export const completionFields: readonly ChatField[] = [
     name: "logprobs",
     ...nullable(notSupported, "Not supported: only null"),
     accepts: "nothing",
-    effect: "refused: chat completions have them in another form",
+    effect: "refused: chat completions have another form",
   },
   {
     name: "max_tokens",
     ...nullable(maxTokens, "The most tokens of the answer, its reasoning included. Limits the cost that is reserved"),
     accepts: `1 to the model's \`max_output_tokens\`; absent: ${completionTokensDefault}`,
-    effect: "limits the answer, its reasoning included, and the reservation",
+    effect: "limits answer, reasoning and reservation",
   },
   asInChat("n"),
   asInChat("presence_penalty"),
@@ -47,7 +47,7 @@ export const completionFields: readonly ChatField[] = [
     name: "suffix",
     ...nullable(notSupported, "Not supported: only null"),
     accepts: "nothing",
-    effect: "refused: chat models write no text in front of another",
+    effect: "refused: no model writes text before another",
   },
   asInChat("temperature"),
   asInChat("top_p"),

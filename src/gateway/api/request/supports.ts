@@ -15,7 +15,7 @@ interface SupportFacts {
 }
 
 export const supportWords = {
-  tools: { without: "refused; tool calls and tool messages are text and always accepted" },
+  tools: { without: "refused" },
   custom_tools: { opensWithin: "tools[].custom", without: "refused" },
   functions: { impliedBy: "tools", without: "refused" },
   json_object: { opensWithin: "response_format.type=json_object", impliedBy: "json_schema", without: "refused" },
@@ -23,11 +23,11 @@ export const supportWords = {
   reasoning: { without: "refused" },
   reasoning_content: {
     opensWithin: "messages[].reasoning_content",
-    without: "left out: the model does not want its reasoning back",
+    without: "left out",
   },
   thought_signatures: {
     opensWithin: "messages[].tool_calls[].id",
-    without: "the signature within an id is left out; the id stays",
+    without: "the signature in an id is left out",
   },
   verbosity: { without: "refused" },
   penalties: { without: "refused" },
@@ -35,7 +35,7 @@ export const supportWords = {
   logit_bias: { without: "refused" },
   logprobs: { without: "refused" },
   cache_control: { opensWithin: ["messages[].content[].cache_control", "tools[].cache_control"], without: "refused" },
-  prediction: { without: "refused; no model has it, because rejected predictions are billed extra" },
+  prediction: { without: "refused" },
 } as const satisfies Record<string, SupportFacts>;
 
 export type SupportWord = keyof typeof supportWords;
