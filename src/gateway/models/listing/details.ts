@@ -27,7 +27,9 @@ export const ModelDetails = Type.Composite([
   Type.Object({
     unavailable_message: sentence,
     routes: Type.Array(RouteDetails, { description: "All of its routes, in order of preference" }),
-    supports: Type.Array(Type.String(), { description: "Words that open fields of a request; docs/reference/inference.md explains them" }),
+    supports: Type.Array(Type.String(), {
+      description: "Words that open fields of a request; docs/reference/inference.md explains them",
+    }),
     default_only: Type.Array(Type.String(), { description: "Fields of a request that it takes only with their default" }),
   }),
 ]);
