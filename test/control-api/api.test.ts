@@ -207,10 +207,10 @@ describe("the verification of the ledger", () => {
   });
 });
 
-describe("docs/control-api.md", () => {
-  const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
+describe("docs/reference/control-api.md", () => {
+  const text = readFileSync(new URL("../../docs/reference/control-api.md", import.meta.url), "utf8");
 
-  test("docs/control-api.md lists every endpoint with its fields, and no other", () => {
+  test("docs/reference/control-api.md lists every endpoint with its fields, and no other", () => {
     const documented = [...text.matchAll(/^\| `([A-Z]+) (\S+)` *\|([^|]*)\|/gm)].map(([, method, path, fields]) => ({
       endpoint: `${method} ${path}`,
       fields: [...(fields ?? "").matchAll(/`(\w+)`(\?)?/g)].map(([, field, optional]) => `${field}${optional ?? ""}`),
@@ -222,7 +222,7 @@ describe("docs/control-api.md", () => {
     expect(documented).toEqual(served);
   });
 
-  test("docs/control-api.md lists every invariant", () => {
+  test("docs/reference/control-api.md lists every invariant", () => {
     expect([...text.matchAll(/^\| `([a-z_]+)` *\|[^|]*\|$/gm)].map(([, name]) => name)).toEqual(Object.keys(invariants));
   });
 });

@@ -1,4 +1,4 @@
-/** docs/control-api.md has the fields of each view and the flags of each verb. */
+/** docs/reference/control-api.md has the fields of each view and the flags of each verb. */
 import type { TObject } from "@sinclair/typebox";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ import { WorkspaceTicket } from "../../src/security/tickets/list-tickets.ts";
 import { Rotation } from "../../src/accounts/secrets/rotate.ts";
 import { AccountView, ListedMember, MemberView, WorkspaceView } from "../../src/accounts/workspaces/schema.ts";
 
-const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
+const text = readFileSync(new URL("../../docs/reference/control-api.md", import.meta.url), "utf8");
 
 const things: [string, TObject][] = [
   ["A workspace", WorkspaceView],
@@ -54,7 +54,7 @@ function callOf(verb: Verb): string {
   return isSending(verb) ? `\`POST ${verb.sends}\`` : "nothing";
 }
 
-describe("docs/control-api.md", () => {
+describe("docs/reference/control-api.md", () => {
   test.each(things)("%s has the listed fields in their order", (name, view) => {
     const [, listed] = new RegExp(`^- ${name}: \`([a-z_, ]+)\``, "m").exec(text) ?? [];
     expect(listed?.split(", ")).toEqual(Object.keys(view.properties));

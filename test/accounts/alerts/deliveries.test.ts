@@ -33,9 +33,9 @@ interface Got {
   headers: IncomingHttpHeaders;
 }
 
-/** The function that docs/alerts.md shows. */
+/** The function that docs/how-to/be-alerted.md shows. */
 async function documentedCheck(): Promise<(body: string, header: string, secret: string, nowMs: number) => boolean> {
-  const text = readFileSync(new URL("../../../docs/alerts.md", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../../docs/how-to/be-alerted.md", import.meta.url), "utf8");
   const [, code = ""] = /```ts\n([^]*?)```/.exec(text) ?? [];
   const file = join(await temporaryFolder("alerts"), "is-from-weir.ts");
   await Bun.write(file, code);
@@ -114,7 +114,7 @@ describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
     return { name, id: String(id), secret: String(secret), raise, delivery };
   }
 
-  test("an alert arrives once though two processes deliver, signed so that the example of docs/alerts.md takes it, and refuses what was changed or is old", async () => {
+  test("an alert arrives once though two processes deliver, signed so that the example of docs/how-to/be-alerted.md takes it, and refuses what was changed or is old", async () => {
     const { name, raise, secret, delivery } = await customer();
     await raise();
     expect((await Promise.all([send(), send()])).toSorted()).toEqual([0, 1]);
