@@ -19,7 +19,6 @@ export const oldPages: ReadonlySet<string> = new Set([
   "tools.md",
   "tools/command-line.md",
   "tools/repositories.md",
-  "how-to/take-payments.md",
 ]);
 
 /** Pages about flags that are still being made: they are held to the rules as soon as the command line has the flag. */
