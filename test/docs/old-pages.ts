@@ -3,7 +3,6 @@
  * that moves into docs/reference, docs/explanation or docs/internals leaves this list; when the list is empty, this file goes.
  */
 export const oldPages: ReadonlySet<string> = new Set([
-  "how-to/be-alerted.md",
   "connectors.md",
   "reference/console.md",
   "reference/control-api.md",
