@@ -5,7 +5,6 @@
 export const oldPages: ReadonlySet<string> = new Set([
   "connectors.md",
   "reference/console.md",
-  "reference/control-api.md",
   "deploy.md",
   "errors.md",
   "inference.md",
