@@ -4,7 +4,6 @@
  */
 export const oldPages: ReadonlySet<string> = new Set([
   "connectors.md",
-  "reference/console.md",
   "deploy.md",
   "errors.md",
   "inference.md",

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:https";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { alertKindNames } from "../../../src/accounts/alerts/kinds.ts";
 import { raiseAlert } from "../../../src/accounts/alerts/raise-alert.ts";
 import { sendDeliveries } from "../../../src/accounts/alerts/webhooks/send-deliveries.ts";
 import {
@@ -41,6 +42,11 @@ async function documentedCheck(): Promise<(body: string, header: string, secret:
   await Bun.write(file, code);
   return (await import(file)).isFromWeir;
 }
+
+test("docs/how-to/be-alerted.md names every kind of alert", () => {
+  const text = readFileSync(new URL("../../../docs/how-to/be-alerted.md", import.meta.url), "utf8");
+  expect(alertKindNames.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([]);
+});
 
 describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
   let database: TestDatabase;
