@@ -22,9 +22,11 @@ export function withOptionalWorkspace<Form extends TObject>(form: Form) {
 
 export const NoFields = Type.Object({});
 
-/** The maximum of rows of a list, from the query. */
-export function rowLimit(max: number) {
-  return Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$", description: `a whole number from 1 to ${max}` }));
+/** How many rows of a list the query may ask for. `normal`: how many there are if it does not; absent: all of them. */
+export function rowLimit({ normal, max }: { normal?: number; max: number }) {
+  const description = `a whole number from 1 to ${max}`;
+  const byDefault = normal === undefined ? {} : { default: String(normal) };
+  return Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,5}$", description, ...byDefault }));
 }
 
 /** @throws DomainError invalid_field above the maximum */

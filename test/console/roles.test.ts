@@ -1,5 +1,5 @@
 /**
- * What each role may do in the Console, on the wire: docs/console.md has a row for each page and each of its forms, and each is sent by a
+ * What each role may do in the Console, on the wire: docs/internals/console-roles.md has a row for each page and each of its forms, and each is sent by a
  * session of each role. A new page or form needs its row there, and what it takes in the two tables here.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -27,7 +27,7 @@ interface Row {
   allowed: Record<(typeof roles)[number], boolean>;
 }
 
-const text = readFileSync(new URL("../../docs/console.md", import.meta.url), "utf8");
+const text = readFileSync(new URL("../../docs/internals/console-roles.md", import.meta.url), "utf8");
 
 /** Any word allows it: `own` is sent for something of the sender's own. */
 const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*)\|$/gm)].map(
@@ -41,7 +41,13 @@ const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*
 /** The page's path, as the document has it. */
 const nameOf = ({ of, path }: Page): string => (of === "operator" ? `/operator${path}`.replace(/\/$/, "") : path);
 
-describe("docs/console.md", () => {
+test("docs/reference/console.md names every page of the navigation", () => {
+  const reference = readFileSync(new URL("../../docs/reference/console.md", import.meta.url), "utf8");
+  const labels = pages.flatMap(({ navigation }) => navigation?.label ?? []);
+  expect(labels.filter((label) => !reference.includes(`**${label}**`))).toEqual([]);
+});
+
+describe("docs/internals/console-roles.md", () => {
   test("it has a row for each page and each of its forms, and no other", () => {
     const formsOf = ({ actions = {}, earlyAccess }: Page): string[] => [
       ...Object.keys(actions),

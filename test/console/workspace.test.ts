@@ -8,8 +8,8 @@ import { addProviders } from "../support/own-key-providers.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 test("each event of the audit log has words", () => {
-  const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
-  const [, listed = ""] = /^ {2}Events: ([^]+?)\n {2}A save/m.exec(text) ?? [];
+  const text = readFileSync(new URL("../../docs/reference/control-api.md", import.meta.url), "utf8");
+  const [, listed = ""] = /^Events: ([^]+?)\n\n/m.exec(text) ?? [];
   const events = [...listed.matchAll(/`([a-z.]+\.[a-z]+)`/g)].map(([, event]) => event ?? "");
   expect(events.length).toBeGreaterThan(30);
   expect(events.filter((event) => eventWords(event) === event)).toEqual([]);

@@ -1,87 +1,73 @@
-/** docs/control-api.md has the fields of each view and the flags of each verb. */
-import type { TObject } from "@sinclair/typebox";
+/** The reference pages of the control API and of the command line name what the code has; the OpenAPI description has every field. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { isRemote, isSending, type Verb } from "../../scripts/weir/verb.ts";
+import { controlPages, withLists } from "../../scripts/control-tables.ts";
+import { help } from "../../scripts/weir/help.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
-import { AlertRuleView, AlertView } from "../../src/accounts/alerts/schema.ts";
-import { AlertWebhookView } from "../../src/accounts/alerts/webhooks/schema.ts";
-import { AuditView } from "../../src/accounts/audit/list.ts";
-import { ConnectionTest, ConnectionView } from "../../src/connectors/connections/schema.ts";
-import { CreditView } from "../../src/gateway/credit/schema.ts";
-import { TopUpSettingsView, TopUpView } from "../../src/gateway/top-ups/schema.ts";
-import { GenerationView } from "../../src/gateway/generations/schema.ts";
-import { OwnKeyTest, OwnKeyView } from "../../src/gateway/own-keys/schema.ts";
-import { KeyView } from "../../src/accounts/keys/schema.ts";
-import { ProductView } from "../../src/security/products/schema.ts";
-import { ProjectView, StoredSbom } from "../../src/security/projects/schema.ts";
-import { PromptView } from "../../src/gateway/prompts/schema.ts";
-import { ImportedRepository } from "../../src/security/repositories/schema.ts";
-import { WorkspaceTicket } from "../../src/security/tickets/list-tickets.ts";
-import { Rotation } from "../../src/accounts/secrets/rotate.ts";
-import { AccountView, ListedMember, MemberView, WorkspaceView } from "../../src/accounts/workspaces/schema.ts";
+import { errorStatuses } from "../../src/accounts/errors.ts";
+import { endpoints } from "../../src/control-api/endpoints.ts";
+import { invariants } from "../../src/gateway/metering/verify-store.ts";
+import { openApiDocument } from "../../src/openapi/document.ts";
+import { isJson, jsonOf, resolve, type Json } from "../support/described.ts";
 
-const text = readFileSync(new URL("../../docs/control-api.md", import.meta.url), "utf8");
+const pageOf = (path: string): string => readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
+const text = pageOf("reference/control-api.md");
 
-const things: [string, TObject][] = [
-  ["A workspace", WorkspaceView],
-  ["Credit", CreditView],
-  ["A top-up", TopUpView],
-  ["Top-up settings", TopUpSettingsView],
-  ["A member", MemberView],
-  ["A listed member", ListedMember],
-  ["An account", AccountView],
-  ["A key", KeyView],
-  ["A generation", GenerationView],
-  ["A stored prompt", PromptView],
-  ["A connection", ConnectionView],
-  ["A test of a connection", ConnectionTest],
-  ["An own provider key", OwnKeyView],
-  ["A test of an own provider key", OwnKeyTest],
-  ["A stored SBOM", StoredSbom],
-  ["An imported repository", ImportedRepository],
-  ["A product", ProductView],
-  ["A project", ProjectView],
-  ["A ticket", WorkspaceTicket],
-  ["A rule of alerts", AlertRuleView],
-  ["A webhook of alerts", AlertWebhookView],
-  ["An alert", AlertView],
-  ["An audit row", AuditView],
-];
+const description: Json = JSON.parse(JSON.stringify(openApiDocument({ slug: "acme" })));
+const followed = (value: unknown): Json =>
+  isJson(value) && typeof value["$ref"] === "string" ? resolve(description, value["$ref"]) : jsonOf(value ?? {});
+const contentOf = (body: unknown): Json => followed(jsonOf(jsonOf(jsonOf(body)["content"])["application/json"])["schema"]);
+const marked = (fields: string[], required: unknown): string[] =>
+  fields.map((field) => (Array.isArray(required) && required.includes(field) ? field : `${field}?`));
 
-function callOf(verb: Verb): string {
-  if (isRemote(verb)) return `\`${verb.method} ${verb.path}\``;
-  if (!isSending(verb)) return "nothing";
-  return verb.sends === undefined ? `\`GET ${verb.reads}\`` : `\`POST ${verb.sends}\``;
+/** The fields of a described request, `?` after those that may be left out. */
+function describedFields(operation: Json, inBody: boolean): string[] {
+  if (inBody) {
+    const { properties = {}, required } = contentOf(operation["requestBody"]);
+    return marked(Object.keys(jsonOf(properties)), required);
+  }
+  const parameters = (operation["parameters"] as unknown[]).map(followed).filter((parameter) => parameter["in"] === "query");
+  return parameters.map(({ name, required }) => `${String(name)}${required === true ? "" : "?"}`);
 }
 
-describe("docs/control-api.md", () => {
-  test.each(things)("%s has the listed fields in their order", (name, view) => {
-    const [, listed] = new RegExp(`^- ${name}: \`([a-z_, ]+)\``, "m").exec(text) ?? [];
-    expect(listed?.split(", ")).toEqual(Object.keys(view.properties));
+describe("the OpenAPI description", () => {
+  test.each(endpoints)(
+    "has the fields of $method $path and of its answer",
+    ({ method, path, fields, view, status, file, completes }) => {
+      const paths = jsonOf(jsonOf(description["paths"])[`/api/console${path.replaceAll(/:(\w+)/g, "{$1}")}`]);
+      const operation = jsonOf(paths[method.toLowerCase()]);
+      const inBody = !["GET", "DELETE"].includes(method) && file === null && !completes;
+      expect(describedFields(operation, inBody)).toEqual(marked(Object.keys(fields.properties), fields.required));
+      if (completes) return;
+      const answer = contentOf(jsonOf(operation["responses"])[status]);
+      expect(Object.keys(jsonOf(answer["properties"] ?? {}))).toEqual(Object.keys(jsonOf(view["properties"] ?? {})));
+    },
+  );
+});
+
+describe("docs/reference", () => {
+  test.each(controlPages)("%s has the list that scripts/control-tables.ts writes", (path) => {
+    const page = readFileSync(path, "utf8");
+    expect(page.match(/^<!-- Made by scripts\/control-tables\.ts/gm)).toHaveLength(1);
+    expect(withLists(page)).toBe(page);
   });
 
-  test("the document names the fields of a rotation", () => {
-    for (const field of Object.keys(Rotation.properties)) expect(text).toContain(`"${field}"`);
+  test("control-api.md names every code with its status", () => {
+    const listed = [...text.matchAll(/^- (\d{3}) `([a-z_]+)`/gm)].map(([, status, code]) => [code, Number(status)]);
+    expect(Object.fromEntries(listed)).toEqual(errorStatuses);
   });
 
-  test("the document lists every verb of the command line with its flags and its call, and no other", () => {
-    const listed = [...text.matchAll(/^\| `([a-z-]+(?: [a-z]+)?)` *\|([^|]*)\| (`[A-Z]+ \S+`|nothing) *\|$/gm)].map(
-      ([, verb, flags, call]) => ({
-        verb,
-        flags: [...(flags ?? "").matchAll(/`--([a-z-]+)`(\?)?/g)].map(([, flag, optional]) => `${flag}${optional ?? ""}`),
-        call,
-      }),
-    );
-    const known = verbs.map((verb) => ({
-      verb: `${verb.noun} ${verb.verb}`.trim(),
-      flags: verb.flags.map(({ name, required }) => (required ? name : `${name}?`)),
-      call: callOf(verb),
-    }));
-    expect(listed).toEqual(known);
+  test("the help of each verb has its flags, which no page repeats", () => {
+    const lacking = verbs.flatMap((verb) => verb.flags.filter(({ name }) => !help([verb]).includes(`\n--${name} `)));
+    expect(lacking).toEqual([]);
   });
 
-  test("the document names every event of the audit log", () => {
+  test("docs/internals/ledger.md lists every invariant", () => {
+    const listed = [...pageOf("internals/ledger.md").matchAll(/^\| `([a-z_]+)` *\|[^|]*\|$/gm)].map(([, name]) => name);
+    expect(listed).toEqual(Object.keys(invariants));
+  });
+
+  test("the page names every event of the audit log", () => {
     const rooms = [
       "accounts",
       "gateway/credit",

@@ -27,7 +27,7 @@ export const npmScripts: ReadonlySet<string> = new Set(
 /** Programs that are not Weir's, whose arguments this test does not know. A new one is added here by intention, a mistyped one is found. */
 export const otherPrograms: ReadonlySet<string> = new Set(
   (
-    "bun cat cd chmod claude cp createdb curl cut docker echo git grep haproxy head helm kill kubectl ls mkdir node npx openssl " +
+    "bun cat cd chmod claude cp createdb curl cut docker echo git grep haproxy head helm jq kill kubectl ls mkdir node npx openssl " +
     "pg_dump pg_restore printf python3 rm sed sha256sum sort systemctl tail tar test wc"
   ).split(" "),
 );

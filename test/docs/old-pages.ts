@@ -3,10 +3,7 @@
  * that moves into docs/reference, docs/explanation or docs/internals leaves this list; when the list is empty, this file goes.
  */
 export const oldPages: ReadonlySet<string> = new Set([
-  "alerts.md",
   "connectors.md",
-  "console.md",
-  "control-api.md",
   "deploy.md",
   "large-fleets.md",
   "metrics.md",
@@ -16,7 +13,6 @@ export const oldPages: ReadonlySet<string> = new Set([
   "tools.md",
   "tools/command-line.md",
   "tools/repositories.md",
-  "top-up.md",
 ]);
 
 /** Pages about flags that are still being made: they are held to the rules as soon as the command line has the flag. */

@@ -1,4 +1,4 @@
-/** Limits of what is made of findings: VEX documents, exploits and alerts. Each value has its row in docs/limits.md. */
+/** Limits of what is made of findings: VEX documents, exploits and alerts. Each value has its row in docs/internals/limits.md. */
 
 // VEX
 export const vexBytesMax = 2 * 1024 * 1024;

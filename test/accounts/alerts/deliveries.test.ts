@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:https";
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { alertKindNames } from "../../../src/accounts/alerts/kinds.ts";
 import { raiseAlert } from "../../../src/accounts/alerts/raise-alert.ts";
 import { sendDeliveries } from "../../../src/accounts/alerts/webhooks/send-deliveries.ts";
 import {
@@ -33,14 +34,19 @@ interface Got {
   headers: IncomingHttpHeaders;
 }
 
-/** The function that docs/alerts.md shows. */
+/** The function that docs/how-to/be-alerted.md shows. */
 async function documentedCheck(): Promise<(body: string, header: string, secret: string, nowMs: number) => boolean> {
-  const text = readFileSync(new URL("../../../docs/alerts.md", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../../docs/how-to/be-alerted.md", import.meta.url), "utf8");
   const [, code = ""] = /```ts\n([^]*?)```/.exec(text) ?? [];
   const file = join(await temporaryFolder("alerts"), "is-from-weir.ts");
   await Bun.write(file, code);
   return (await import(file)).isFromWeir;
 }
+
+test("docs/how-to/be-alerted.md names every kind of alert", () => {
+  const text = readFileSync(new URL("../../../docs/how-to/be-alerted.md", import.meta.url), "utf8");
+  expect(alertKindNames.filter((kind) => !text.includes(`\`${kind}\``))).toEqual([]);
+});
 
 describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
   let database: TestDatabase;
@@ -114,7 +120,7 @@ describe.each(oneDatabase)("webhooks of alerts on $name", ({ open }) => {
     return { name, id: String(id), secret: String(secret), raise, delivery };
   }
 
-  test("an alert arrives once though two processes deliver, signed so that the example of docs/alerts.md takes it, and refuses what was changed or is old", async () => {
+  test("an alert arrives once though two processes deliver, signed so that the example of docs/how-to/be-alerted.md takes it, and refuses what was changed or is old", async () => {
     const { name, raise, secret, delivery } = await customer();
     await raise();
     expect((await Promise.all([send(), send()])).toSorted()).toEqual([0, 1]);

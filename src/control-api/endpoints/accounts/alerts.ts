@@ -138,7 +138,7 @@ const listEndpoints: Endpoint[] = [
     fields: Type.Object({
       workspace: NamedWorkspace,
       webhook: Type.Optional(line("the id of a webhook")),
-      limit: rowLimit(alertRowsMax),
+      limit: rowLimit({ normal: alertRowsDefault, max: alertRowsMax }),
       before: Type.Optional(Type.String({ pattern: "^alert-[a-z2-7]{26}$", description: "the id of an alert" })),
     }),
     view: AlertList,

@@ -17,7 +17,7 @@ export const auditEndpoints: Endpoint[] = [
       actor: Type.Optional(line("an e-mail address, operator or weir")),
       from: Type.Optional(TimeField),
       to: Type.Optional(TimeField),
-      limit: rowLimit(auditRowsMax),
+      limit: rowLimit({ normal: auditRowsMax, max: auditRowsMax }),
       before: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,17}$", description: "the id of an audit row" })),
     }),
     view: listOf(AuditView),

@@ -70,7 +70,7 @@ export const keyEndpoints: Endpoint[] = [
       revoked: Type.Optional(trueOrFalse),
       near_limit: Type.Optional(trueOrFalse),
       after: Type.Optional(Type.String({ pattern: "^key-[a-z2-7]{26}$", description: "the id of a key" })),
-      limit: rowLimit(keyRowsMax),
+      limit: rowLimit({ max: keyRowsMax }),
     }),
     view: listOf(KeyView),
     async handle({ input, actors, parts }) {

@@ -46,7 +46,7 @@ export const memberEndpoints: Endpoint[] = [
     fields: Type.Object({
       workspace: NamedWorkspace,
       email: Type.Optional(Email),
-      limit: rowLimit(memberRowsMax),
+      limit: rowLimit({ normal: memberRowsMax, max: memberRowsMax }),
       after: Type.Optional(Email),
     }),
     view: listOf(ListedMember),

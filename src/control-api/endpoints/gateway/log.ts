@@ -50,7 +50,7 @@ export const logEndpoints: Endpoint[] = [
       to: Type.Optional(time),
       status: Type.Optional(Type.Union([Type.Literal("ok"), Type.Literal("error")], { description: "ok or error" })),
       code: Type.Optional(line("the code of an error")),
-      limit: rowLimit(logRowsMax),
+      limit: rowLimit({ normal: logRowsDefault, max: logRowsMax }),
       before: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
     }),
     view: LogView,

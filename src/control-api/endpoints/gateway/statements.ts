@@ -16,7 +16,7 @@ export const statementEndpoints: Endpoint[] = [
     summary: "List a workspace's statements of usage, newest first; the open one is summed now",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      limit: rowLimit(statementRowsMax),
+      limit: rowLimit({ normal: statementRowsDefault, max: statementRowsMax }),
       before: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}$", description: "a month such as 2026-10" })),
     }),
     view: StatementList,

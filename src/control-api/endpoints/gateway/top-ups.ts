@@ -48,7 +48,7 @@ export const topUpEndpoints: Endpoint[] = [
     summary: "List a workspace's card top-ups with their refunds, newest first",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      limit: rowLimit(topUpsListedMax),
+      limit: rowLimit({ normal: 100, max: topUpsListedMax }),
       before: Type.Optional(Type.String({ pattern: "^top-[2-7a-z]{26}$", description: "the id of a top-up" })),
     }),
     view: listOf(TopUpView),

@@ -62,7 +62,7 @@ export const findingEndpoints: Endpoint[] = [
       ecosystem: Type.Optional(wordOf(ecosystemNames)),
       fixable: Type.Optional(wordOf(["true", "false"], "true for findings with a known version that is not affected, or false,")),
       text: Type.Optional(line("an id, or a part of a component's name", { minLength: 1 })),
-      limit: rowLimit(listRowsMax),
+      limit: rowLimit({ normal: findingRowsDefault, max: listRowsMax }),
       after: Type.Optional(line("the `next` of the page before", { minLength: 1 })),
     }),
     view: FindingPage,
@@ -122,7 +122,7 @@ export const findingEndpoints: Endpoint[] = [
       workspace: NamedWorkspace,
       project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
       product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
-      limit: rowLimit(listRowsMax),
+      limit: rowLimit({ normal: findingRowsDefault, max: listRowsMax }),
     }),
     view: UrgentFindings,
     async handle({ input, actors, parts: { sql } }) {
@@ -146,7 +146,11 @@ export const findingEndpoints: Endpoint[] = [
     method: "GET",
     path: "/findings/:id/events",
     summary: "List what scans and people changed of a finding, newest first",
-    fields: Type.Object({ workspace: NamedWorkspace, limit: rowLimit(listRowsMax), offset: RowOffset }),
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      limit: rowLimit({ normal: findingEventRowsDefault, max: listRowsMax }),
+      offset: RowOffset,
+    }),
     view: listOf(EventView),
     async handle({ input, id, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);

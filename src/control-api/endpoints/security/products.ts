@@ -26,7 +26,11 @@ export const productEndpoints: Endpoint[] = [
     method: "GET",
     path: "/products",
     summary: "List products by name, with their live vulnerabilities",
-    fields: Type.Object({ workspace: NamedWorkspace, limit: rowLimit(controlRowsMax), offset: RowOffset }),
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      limit: rowLimit({ normal: controlRowsMax, max: controlRowsMax }),
+      offset: RowOffset,
+    }),
     view: listOf(ProductView),
     async handle({ input, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);

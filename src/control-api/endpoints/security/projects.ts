@@ -25,7 +25,7 @@ export const projectEndpoints: Endpoint[] = [
       workspace: NamedWorkspace,
       product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
       text: Type.Optional(line("a part of a project's name", { minLength: 1 })),
-      limit: rowLimit(controlRowsMax),
+      limit: rowLimit(allRows),
       offset: RowOffset,
     }),
     view: listOf(ProjectView),

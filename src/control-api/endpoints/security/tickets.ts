@@ -16,7 +16,7 @@ export const ticketEndpoints: Endpoint[] = [
       workspace: NamedWorkspace,
       type: Type.Optional(wordOf(ticketTypes)),
       status: Type.Optional(wordOf(ticketStatuses)),
-      limit: rowLimit(listRowsMax),
+      limit: rowLimit({ normal: ticketRowsDefault, max: listRowsMax }),
       before: Type.Optional(line("the id of a ticket", { minLength: 1 })),
     }),
     view: listOf(WorkspaceTicket),

@@ -18,7 +18,7 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       workspace: NamedWorkspace,
       severity: Type.Optional(wordOf(severities)),
       ecosystem: Type.Optional(wordOf(ecosystemNames)),
-      limit: rowLimit(listRowsMax),
+      limit: rowLimit({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
       offset: RowOffset,
     }),
     view: VulnerabilityPage,
