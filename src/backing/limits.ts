@@ -65,6 +65,8 @@ export const fleetQuestionMs = 4_000;
 export const busSilenceMsMax = 1_000;
 /** A process that has listened for less than this does not yet know all others, and scatters no request. */
 export const scatterListenMs = 500;
+/** A process that is to serve requests waits so long at most until others may know of it. */
+export const busServeMs = 3_000;
 /** For so long after its last heartbeat a process is expected to reply to scattered requests: without its reply they fail. */
 export const scatterServerMemoryMs = 2_000;
 export const busRepliesInFlightMax = 256;

@@ -1,8 +1,8 @@
 /** The bus of a fleet: NATS for requests, scattered requests and broadcasts, JetStream for events. */
-import type { Clock } from "../../kernel/clock.ts";
+import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { busPayloadBytesMax } from "../limits.ts";
+import { busPayloadBytesMax, busServeMs } from "../limits.ts";
 import type { Backlog, Bus, Delivered, Replay, Reply, Service, Stream, ScatterService, Topic } from "../bus.ts";
 import type { Pace } from "../pace.ts";
 import { startRequestServer } from "./request-server.ts";
@@ -55,10 +55,13 @@ export class DistributedBus implements Bus {
     return this.#requestClient(service).width;
   }
 
-  serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
+  /** Resolves when clients are told of the server, or NATS was not reached in time: then they are told as soon as it is. */
+  async serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
     // A process that serves requests also scatters some, and gets none before it has heard who replies to these.
     const { acquainted } = this.#scatterClient("open-generations");
-    return Promise.resolve(startRequestServer({ ...this.#parts, link: this.#requests, service, handler, ready: acquainted }));
+    const server = startRequestServer({ ...this.#parts, link: this.#requests, service, handler, ready: acquainted });
+    await withDeadline(this.#parts.clock, busServeMs, "Serving requests", acquainted).catch(() => {});
+    return server;
   }
 
   publish(stream: Stream, id: string, payload: Uint8Array, partition = 0): Promise<void> {

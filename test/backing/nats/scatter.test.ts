@@ -54,8 +54,8 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
         (error) => error,
       );
     const outcomes: Promise<unknown>[] = [];
-    stack.use(await fresh.serve("admission", async (payload) => (outcomes.push(scattered()), payload)));
     expect(await scattered()).toBeInstanceOf(BusUnavailableError);
+    stack.use(await fresh.serve("admission", async (payload) => (outcomes.push(scattered()), payload)));
     await until(() =>
       bus.request("admission", question).then(
         () => true,
