@@ -80,6 +80,8 @@ describe("the checks find", () => {
     ["a verb that does not exist", "sh", "npm run -s weir -- key make --workspace w"],
     ["a flag that does not exist", "sh", "weir key create --workspace w --lmit 5"],
     ["a flag that is missing", "sh", "weir credit add --workspace w"],
+    ["a command inside a container", "sh", "docker compose -f a.yaml exec weir weir key lst"],
+    ["a command inside a pod", "sh", "kubectl exec weir-gateway-0 -- weir key lst"],
     ["a script that does not exist", "sh", "npm run strat"],
     ["a program that nobody knows", "sh", "crul http://127.0.0.1:8080/ready"],
     ["a path that is not served", "sh", "curl http://127.0.0.1:8080/gpt/v1/modles"],
