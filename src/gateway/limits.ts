@@ -77,7 +77,7 @@ export const ledgerCheckMs = 30_000;
 /** Background checks are batched for this long. */
 export const ledgerCheckBatchMs = 250;
 /** How often admission asks which server keeps the ledger; at twice this age a request waits for the answer. */
-export const ledgerServerMs = 500;
+export const ledgerServerMs = 100;
 /** While the database hangs, requests with known keys go on after this wait. */
 export const ledgerServerAnswerMs = 1_000;
 /** How often metering looks whether settlements have to be booked again. */

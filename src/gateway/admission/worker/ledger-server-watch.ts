@@ -8,13 +8,20 @@ interface WatchParts {
   clock: Clock;
 }
 
+interface Asked {
+  /** In monotonic milliseconds. */
+  at: number;
+  ended: Promise<void>;
+}
+
 export class LedgerServerWatch {
   readonly #parts: WatchParts;
   readonly #onChange: () => void;
   #server: bigint | null = null;
   /** When the server last answered, in monotonic milliseconds. */
   #confirmedAt = -Infinity;
-  #asking: Promise<void> | null = null;
+  /** null: no question is under way. */
+  #asked: Asked | null = null;
 
   constructor(parts: WatchParts, onChange: () => void) {
     this.#parts = parts;
@@ -27,14 +34,28 @@ export class LedgerServerWatch {
    */
   async confirm(): Promise<void> {
     const { clock } = this.#parts;
-    const ageMs = clock.monotonic() - this.#confirmedAt;
+    const now = clock.monotonic();
+    const ageMs = now - this.#confirmedAt;
     if (ageMs < ledgerServerMs) return;
-    this.#asking ??= this.#ask().finally(() => (this.#asking = null));
-    if (ageMs >= 2 * ledgerServerMs) await this.#asking;
+    const asked = this.#ask();
+    if (ageMs < 2 * ledgerServerMs) return;
+    await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", this.#answerSince(now, asked)).catch(() => {});
+  }
+
+  /** A question of before may have failed because the next server was not there yet: then another one is asked. */
+  async #answerSince(time: number, asked: Asked): Promise<void> {
+    await asked.ended;
+    if (this.#confirmedAt < time && asked.at < time) await this.#ask().ended;
+  }
+
+  /** One question at a time. */
+  #ask(): Asked {
+    this.#asked ??= { at: this.#parts.clock.monotonic(), ended: this.#readServer().finally(() => (this.#asked = null)) };
+    return this.#asked;
   }
 
   /** Never rejects. */
-  async #ask(): Promise<void> {
+  async #readServer(): Promise<void> {
     const { store, clock } = this.#parts;
     const at = clock.monotonic();
     try {

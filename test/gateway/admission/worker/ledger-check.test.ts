@@ -150,6 +150,21 @@ test("two workers that find another server at once both go on", async () => {
   expect(ledger.epochs.of("w1")).toBe(1n);
 });
 
+test("a request that waits for a question of before, which the former server left unanswered, asks the next one", async () => {
+  const { promise, reject } = Promise.withResolvers<bigint>();
+  await goBack();
+  nextServer();
+  const { server } = ledger;
+  ledger.server = () => promise;
+  const first = unusable();
+  clock.advance(1);
+  const second = unusable();
+  ledger.server = server;
+  reject(new Error("the former server is gone"));
+  await first;
+  expect(await second).toEqual(["w1"]);
+});
+
 test("the check changes nothing when the ledger is equal to its counters or ahead of them", async () => {
   for (const more of [0n, 50n]) {
     if (more > 0n) ledger.append("w1", more);
