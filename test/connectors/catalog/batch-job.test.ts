@@ -26,12 +26,20 @@ const jobs = [
   },
   ...(python === null
     ? []
-    : [{ program: python, file: "sync_connectors.py", text: exampleIn("docs/connectors.md", "python", "# sync_connectors.py") }]),
+    : [
+        {
+          program: python,
+          file: "sync_connectors.py",
+          text: exampleIn("docs/reference/connectors.md", "python", "# sync_connectors.py"),
+        },
+      ]),
 ];
 
 /** Keeps its rows and its version in two files of STATE_DIR. */
 const shell =
-  Bun.which("jq") === null || Bun.which("curl") === null ? null : exampleIn("docs/connectors.md", "sh", "# sync-connectors.sh");
+  Bun.which("jq") === null || Bun.which("curl") === null
+    ? null
+    : exampleIn("docs/reference/connectors.md", "sh", "# sync-connectors.sh");
 
 test("a job written from the docs loads everything, and later catches up with only the changes", async () => {
   await using folder = await temporaryFolder();

@@ -1,4 +1,4 @@
-/** The commands of docs/tools.md lead from an empty workspace to findings. */
+/** The commands of docs/reference/tools.md lead from an empty workspace to findings. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 /** Each line of a block of commands in that section. */
 async function documented(): Promise<string[]> {
-  const text = await readFile(join(repository, "docs/tools.md"), "utf8");
+  const text = await readFile(join(repository, "docs/reference/tools.md"), "utf8");
   const [, section = ""] = /\n## From an empty workspace to findings\n(.*?)\n## /s.exec(text) ?? [];
   const blocks = [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block = ""]) => block);
   return blocks.flatMap((block) =>
@@ -82,7 +82,7 @@ function rowsOf(rows: unknown): Record<string, unknown>[] {
 }
 
 test.skipIf(curl === null)(
-  "the five commands of docs/tools.md lead from an empty workspace to findings with fix versions",
+  "the five commands of docs/reference/tools.md lead from an empty workspace to findings with fix versions",
   async () => {
     const commands = await documented();
     expect(commands.length).toBe(5);
