@@ -98,8 +98,8 @@ describe("docs/reference/limits.md", () => {
   });
 });
 
-describe("docs/operations.md", () => {
-  const rows = rowsOf("operations.md").filter(([name = ""]) => /^`[A-Z_]+`/.test(name));
+describe("docs/reference/variables.md", () => {
+  const rows = rowsOf("reference/variables.md").filter(([name = ""]) => /^`[A-Z_]+`/.test(name));
   const written = rows.flatMap(([names = "", values = ""]) => {
     const defaults = values.split(", ");
     const variables = [...names.matchAll(/`([A-Z_]+)`/g)].map(([, name = ""]) => name);
@@ -117,8 +117,8 @@ describe("docs/operations.md", () => {
   });
 
   test("names each variable that may come in a file", () => {
-    const text = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
-    const [, list = ""] = /^### Secrets in files\n([^#]*)/m.exec(text) ?? [];
+    const text = readFileSync(new URL("../docs/reference/variables.md", import.meta.url), "utf8");
+    const [, list = ""] = /^## Secrets in files\n([^#]*)/m.exec(text) ?? [];
     expect([...list.matchAll(/`([A-Z_]+)_FILE`/g)].map(([, name]) => name).toSorted()).toEqual([...secretVariables].toSorted());
   });
 

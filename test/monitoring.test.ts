@@ -38,8 +38,8 @@ function rowsOf(text: string): string[][] {
 
 const words = (cell = ""): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
 
-describe("docs/metrics.md", () => {
-  const page = read("docs/metrics.md");
+describe("docs/reference/metrics.md", () => {
+  const page = read("docs/reference/metrics.md");
   const [metricsPart = "", alarmsPart = ""] = page.split("\n## Alarms\n");
   const metrics = rowsOf(metricsPart).filter((cells) => cells.length === 5);
   const labels = rowsOf(metricsPart).filter((cells) => cells.length === 2);

@@ -11,7 +11,7 @@ import { sectionsOf } from "./sections/sections.ts";
 
 export const publishUsage = `npm run bench -- publish [results.json]
 
-  puts the tables and plots of a result with every part (default: the newest) into docs/performance.md and docs/performance;
+  puts the tables and plots of a result with every part (default: the newest) into docs/internals/performance.md and docs/internals/performance;
   of a named result with some parts it puts those, each with the run that it is from`;
 
 export function publishCommand([given, ...more]: string[]): number {
@@ -24,7 +24,7 @@ export function publishCommand([given, ...more]: string[]): number {
   const isWhole = partNames.every((name) => facts[name] !== undefined);
   const sections = isWhole ? sectionsOf(facts) : sectionsOfParts(facts);
   if (sections.length === 0) throw new UsageError(`"${path}" cannot be published: it has no part with a place in the document`);
-  const document = join(docsFolder, "performance.md");
+  const document = join(docsFolder, "internals/performance.md");
   const before = readFileSync(document, "utf8");
   const text = isWhole ? withSections(before, sections) : sections.reduce(withSection, before);
   if (isWhole) rmSync(plotsFolder, { recursive: true, force: true });
@@ -63,7 +63,7 @@ function withSection(document: string, section: Section): string {
   return document.replace(place, (_, start: string, end: string) => `${start}\n\n${body}\n\n${end}`);
 }
 
-const plotsFolder = join(docsFolder, "performance");
+const plotsFolder = join(docsFolder, "internals/performance");
 
 function writePlots(sections: Section[]): void {
   mkdirSync(plotsFolder, { recursive: true });

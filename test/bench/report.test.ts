@@ -14,8 +14,8 @@ import { measured, peers, slice, seen, wholeFacts } from "./whole-facts.ts";
 describe("a result", () => {
   const sections = sectionsOf(wholeFacts());
 
-  test("every section of a result has a place in docs/performance.md", () => {
-    const document = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
+  test("every section of a result has a place in docs/internals/performance.md", () => {
+    const document = readFileSync(new URL("../../docs/internals/performance.md", import.meta.url), "utf8");
     const published = withSections(document, sections);
     for (const { text, plots } of sections) {
       expect(published).toContain(text);

@@ -5,11 +5,6 @@
 export const oldPages: ReadonlySet<string> = new Set([
   "connectors.md",
   "deploy.md",
-  "large-fleets.md",
-  "metrics.md",
-  "operations.md",
-  "performance.md",
-  "reliability.md",
   "tools.md",
   "tools/command-line.md",
   "tools/repositories.md",
