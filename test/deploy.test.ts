@@ -204,8 +204,8 @@ describe("the chart", () => {
   });
 });
 
-test("docs/deploy.md lists the secrets that an operator adds, each with its key and its processes", () => {
-  const page = read("../docs/deploy.md");
+test("docs/how-to/deploy.md lists the secrets that an operator adds, each with its key and its processes", () => {
+  const page = read("../docs/how-to/deploy.md");
   const rows = page.split("\n").flatMap((line) => {
     const [variables = "", key = "", processes = ""] = line.split("|").slice(1);
     const words = variables.match(/[A-Z_]{4,}/g) ?? [];

@@ -4,7 +4,6 @@
  */
 export const oldPages: ReadonlySet<string> = new Set([
   "connectors.md",
-  "deploy.md",
   "tools.md",
   "tools/command-line.md",
   "tools/repositories.md",

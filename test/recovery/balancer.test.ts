@@ -1,4 +1,4 @@
-/** docs/deploy.md promises that no request fails behind the balancer while a gateway leaves, comes back, or dies between two checks. */
+/** docs/how-to/deploy.md promises that no request fails behind the balancer while a gateway leaves, comes back, or dies between two checks. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Balancer, testBalancer } from "../support/balancer/balancer.ts";
 import { Fleet } from "../support/servers/fleet.ts";
@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const services = await testServices();
 const program = await testBalancer();
-/** Above the time in which the balancer notices, as docs/deploy.md advises: two checks, a second apart. */
+/** Above the time in which the balancer notices, as docs/how-to/deploy.md advises: two checks, a second apart. */
 const leaveMs = 4_000;
 
 describe.skipIf(services === null || program === null)("behind HAProxy with deploy/haproxy/haproxy.cfg", () => {
