@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { environmentFor } from "../scripts/cluster/role-environment.ts";
+import { fleetRoles } from "../src/backing/fleet-state.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
 import { secretVariables } from "../src/process/environment/secret-variables.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
@@ -165,12 +166,12 @@ function variablesIn(cell: string): string[] {
 
 /** `admission, metering; address: gateway`: who gets this secret whole, and who without its user and password. */
 function processesWith(name: string): string {
-  const roles = ["gateway", "admission", "metering", "prober", "mailer", "scanner"];
   const environment = { [name]: "redis://user:password@server:1" };
-  const holding = (value: string): string => roles.filter((role) => environmentFor(role, environment)[name] === value).join(", ");
+  const holding = (value: string): string =>
+    fleetRoles.filter((role) => environmentFor(role, environment)[name] === value).join(", ");
   const [whole, address, set] = ["redis://user:password@server:1", "redis://server:1", "set"].map(holding);
   return [
-    whole === roles.join(", ") ? "all" : whole || "none",
+    whole === fleetRoles.join(", ") ? "all" : whole || "none",
     ...(address ? [`address: ${address}`] : []),
     ...(set ? [`${set}: \`set\``] : []),
   ].join("; ");
