@@ -1,6 +1,7 @@
 /** The headline figures of a whole run, in plain words. docs/explanation/performance.md shows them. */
 import type { Summary } from "../../load/histogram.ts";
 import type { Measurement } from "../../measure/measure.ts";
+import { openLoopRate } from "../../parts/hot-path.ts";
 import type { Facts } from "../facts.ts";
 import { addedMs, ceiling, costAtCeiling, median, slowestPageMs, sweepsOf } from "../rows.ts";
 import { shown, table } from "../table.ts";
@@ -11,6 +12,7 @@ import type { Section } from "./section.ts";
 type Line = [what: string, weir: number, bareProxy?: number, portkey?: number];
 
 const peers = ["bare proxy", "Portkey"] as const;
+const openLoad = `${openLoopRate}/s`;
 
 export function headlineSections(facts: Facts): Section[] {
   const { at, commit, machine } = facts;
@@ -28,7 +30,8 @@ function linesOf(facts: Facts): Line[] {
     ...hotPathLines(facts.hotPath?.measurements ?? []),
     bodiesLine(facts),
     ...(streams ? streamLines(streams) : []),
-    ["seconds until the ledger has everything, after a minute at 80 % of the most", soak?.lagSeconds ?? Number.NaN],
+    ["latency in a minute at 80 % of the most, p99 ms", p99(soak?.result.latencyMs)],
+    ["seconds until the ledger has everything, after that minute", soak?.lagSeconds ?? Number.NaN],
     ["the whole catalog of connectors, p99 ms", p99OfCatalog("export")],
     ["the slowest page of the Console, p99 ms", console ? slowestPageMs(console) : Number.NaN],
   ];
@@ -38,6 +41,10 @@ function hotPathLines(all: Measurement[]): Line[] {
   const sweeps = sweepsOf(all);
   const rate = (name: string) => median(sweeps.map((sweep) => ceiling(sweep, name)));
   const added = (name: string) => median(sweeps.map((sweep) => addedMs(sweep, name)));
+  const open = (name: string) =>
+    median(
+      all.flatMap(({ contender, load, result }) => (contender === name && load === openLoad ? [p99(result.latencyMs)] : [])),
+    );
   const cost = (name: string) => {
     const found = costAtCeiling(all, name);
     return found === null ? Number.NaN : totalOf(ownCostsOf(found));
@@ -47,6 +54,7 @@ function hotPathLines(all: Measurement[]): Line[] {
     line("requests a second at most, 200 keys of one workspace", rate),
     ["requests a second at most, 10,000 keys of 1,000 workspaces", rate("Weir spread")],
     line("added to the latency of one request at a time, p50 ms", added),
+    line(`latency at ${openLoopRate} requests a second, p99 ms`, open),
     line("CPU time of all its processes for a request, µs", cost),
   ];
 }
