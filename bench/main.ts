@@ -1,4 +1,4 @@
-/** `npm run bench`: measures the service and other gateways on this machine. docs/performance.md explains the method. */
+/** `npm run bench`: measures the service and other gateways on this machine. docs/internals/performance.md explains the method. */
 import { parseArgs } from "node:util";
 import { capacityCommand } from "./capacity/command.ts";
 import type { Peers } from "./contenders/peers.ts";

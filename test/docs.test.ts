@@ -1,6 +1,8 @@
 /** What is written down is what the code does. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { environmentFor } from "../scripts/cluster/role-environment.ts";
+import { fleetRoles } from "../src/backing/fleet-state.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
 import { secretVariables } from "../src/process/environment/secret-variables.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
@@ -12,8 +14,12 @@ const constants: Record<string, number | bigint> = Object.assign(
 );
 
 function rowsOf(file: string): string[][] {
-  const lines = readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8").split("\n");
-  return lines
+  return cellsIn(readFileSync(new URL(`../docs/${file}`, import.meta.url), "utf8"));
+}
+
+function cellsIn(text: string): string[][] {
+  return text
+    .split("\n")
     .filter((line) => line.startsWith("|"))
     .map((line) =>
       line
@@ -98,13 +104,17 @@ describe("docs/reference/limits.md", () => {
   });
 });
 
-describe("docs/operations.md", () => {
-  const rows = rowsOf("operations.md").filter(([name = ""]) => /^`[A-Z_]+`/.test(name));
-  const written = rows.flatMap(([names = "", values = ""]) => {
+describe("docs/reference/variables.md", () => {
+  const [settings = "", secrets = ""] = readFileSync(new URL("../docs/reference/variables.md", import.meta.url), "utf8").split(
+    "\n## Secrets\n",
+  );
+  const written = cellsIn(settings).flatMap(([names = "", values = ""]) => {
     const defaults = values.split(", ");
-    const variables = [...names.matchAll(/`([A-Z_]+)`/g)].map(([, name = ""]) => name);
-    return variables.map((name, index) => [name, (defaults[index] ?? values).replaceAll("`", "")] as const);
+    return variablesIn(names).map((name, index) => [name, (defaults[index] ?? values).replaceAll("`", "")] as const);
   });
+  const writtenSecrets = cellsIn(secrets).flatMap(([names = "", processes = ""]) =>
+    (names.includes("key_env") ? ["ACME_API_KEY"] : variablesIn(names)).map((name) => [name, processes] as const),
+  );
 
   test("has each variable that is read once, and no other", () => {
     const asked = new Set<string>();
@@ -112,18 +122,22 @@ describe("docs/operations.md", () => {
     readConfig(noticing);
     readClientConfig(noticing);
     readMcpConfig(noticing);
-    const inFiles = new Set(secretVariables.map((name) => `${name}_FILE`));
-    expect(written.map(([name]) => name).toSorted()).toEqual([...asked].filter((name) => !inFiles.has(name)).toSorted());
+    const others = new Set<string>(secretVariables.flatMap((name) => [name, `${name}_FILE`]));
+    expect(written.map(([name]) => name).toSorted()).toEqual([...asked].filter((name) => !others.has(name)).toSorted());
   });
 
-  test("names each variable that may come in a file", () => {
-    const text = readFileSync(new URL("../docs/operations.md", import.meta.url), "utf8");
-    const [, list = ""] = /^### Secrets in files\n([^#]*)/m.exec(text) ?? [];
-    expect([...list.matchAll(/`([A-Z_]+)_FILE`/g)].map(([, name]) => name).toSorted()).toEqual([...secretVariables].toSorted());
+  test("has each secret that may come in a file once, and a provider's key", () => {
+    expect(writtenSecrets.map(([name]) => name).toSorted()).toEqual([...secretVariables, "ACME_API_KEY"].toSorted());
+  });
+
+  test("says which processes of a fleet get each secret, as `npm run cluster` gives them", () => {
+    expect(writtenSecrets).toEqual(writtenSecrets.map(([name]) => [name, processesWith(name)]));
   });
 
   test("shows the default of each that has one", () => {
-    const { port, host, dataDir, slug, catalogDir, logLevel, clocks } = readConfig({});
+    const { port, host, dataDir, slug, catalogDir, logLevel, logFormat, metricsHost, sbomsKept, hostUrls, clocks } = readConfig(
+      {},
+    );
     const { connectMs, firstByteMs, idleMs, streamMs, bodyMs } = clocks;
     expect(Object.fromEntries(written)).toMatchObject({
       PORT: String(port),
@@ -132,6 +146,11 @@ describe("docs/operations.md", () => {
       SERVICE_SLUG: slug,
       CATALOG_DIR: catalogDir,
       LOG_LEVEL: logLevel,
+      LOG_FORMAT: logFormat,
+      METRICS_HOST: metricsHost,
+      SBOMS_KEPT: String(sbomsKept),
+      GITHUB_API_URL: hostUrls.github,
+      GITLAB_API_URL: hostUrls.gitlab,
       CONNECT_TIMEOUT_MS: String(connectMs),
       FIRST_BYTE_TIMEOUT_MS: String(firstByteMs),
       IDLE_TIMEOUT_MS: String(idleMs),
@@ -140,6 +159,23 @@ describe("docs/operations.md", () => {
     });
   });
 });
+
+function variablesIn(cell: string): string[] {
+  return [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name = ""]) => name);
+}
+
+/** `admission, metering; address: gateway`: who gets this secret whole, and who without its user and password. */
+function processesWith(name: string): string {
+  const environment = { [name]: "redis://user:password@server:1" };
+  const holding = (value: string): string =>
+    fleetRoles.filter((role) => environmentFor(role, environment)[name] === value).join(", ");
+  const [whole, address, set] = ["redis://user:password@server:1", "redis://server:1", "set"].map(holding);
+  return [
+    whole === fleetRoles.join(", ") ? "all" : whole || "none",
+    ...(address ? [`address: ${address}`] : []),
+    ...(set ? [`${set}: \`set\``] : []),
+  ].join("; ");
+}
 
 const factors: Record<string, bigint> = {
   KiB: 1024n,

@@ -1,7 +1,7 @@
 /** `npm run bench -- publish [results.json]`: puts the tables and plots of a result into the docs, so that no figure is typed by hand. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { docsFolder, root } from "../paths.ts";
 import { UsageError } from "../usage-error.ts";
 import { partNames, type Facts } from "./facts.ts";
@@ -11,8 +11,9 @@ import { sectionsOf } from "./sections/sections.ts";
 
 export const publishUsage = `npm run bench -- publish [results.json]
 
-  puts the tables and plots of a result with every part (default: the newest) into docs/performance.md and docs/performance;
-  of a named result with some parts it puts those, each with the run that it is from`;
+  puts the tables and plots of a result with every part (default: the newest) into docs/internals/performance.md and docs/internals/performance,
+  and its headline figures into docs/explanation/performance.md; of a named result with some parts it puts those, each with the run that it is
+  from`;
 
 export function publishCommand([given, ...more]: string[]): number {
   if (more.length > 0) throw new UsageError(publishUsage);
@@ -24,19 +25,36 @@ export function publishCommand([given, ...more]: string[]): number {
   const isWhole = partNames.every((name) => facts[name] !== undefined);
   const sections = isWhole ? sectionsOf(facts) : sectionsOfParts(facts);
   if (sections.length === 0) throw new UsageError(`"${path}" cannot be published: it has no part with a place in the document`);
-  const document = join(docsFolder, "performance.md");
-  const before = readFileSync(document, "utf8");
-  const text = isWhole ? withSections(before, sections) : sections.reduce(withSection, before);
+  for (const page of pages) writePage(page, sections, isWhole);
   if (isWhole) rmSync(plotsFolder, { recursive: true, force: true });
   writePlots(sections);
-  writeFileSync(document, text);
-  spawnSync(process.execPath, ["fmt", document], { cwd: root });
-  console.log(`${relative(root, document)} and its plots now show ${path}`);
+  console.log(`${pages.map(({ path: shown }) => `docs/${shown}`).join(" and ")} now show ${path}`);
   return 0;
 }
 
+export interface Page {
+  /** Below docs/. */
+  path: string;
+  /** Whether this section has its place there. */
+  shows(section: Section): boolean;
+}
+
+const headline = "headline";
+export const pages: Page[] = [
+  { path: "internals/performance.md", shows: ({ name }) => name !== headline },
+  { path: "explanation/performance.md", shows: ({ name }) => name === headline },
+];
+
+function writePage({ path, shows }: Page, all: Section[], isWhole: boolean): void {
+  const file = join(docsFolder, path);
+  const before = readFileSync(file, "utf8");
+  const sections = all.filter(shows);
+  writeFileSync(file, isWhole ? withSections(before, sections) : sections.reduce(withSection, before));
+  spawnSync(process.execPath, ["fmt", file], { cwd: root });
+}
+
 /** What is said of a whole run. */
-const wholeNames = ["run", "goals"];
+const wholeNames = ["run", "goals", headline];
 
 /** The sections of a run of some parts, each with where and when it was made. */
 export function sectionsOfParts(facts: Facts): Section[] {
@@ -63,7 +81,7 @@ function withSection(document: string, section: Section): string {
   return document.replace(place, (_, start: string, end: string) => `${start}\n\n${body}\n\n${end}`);
 }
 
-const plotsFolder = join(docsFolder, "performance");
+const plotsFolder = join(docsFolder, "internals/performance");
 
 function writePlots(sections: Section[]): void {
   mkdirSync(plotsFolder, { recursive: true });

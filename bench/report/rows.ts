@@ -68,7 +68,7 @@ export function rowsOf({ hotPath, streams, soak, catalog, lists, log, usage, con
 }
 
 /** Files are no pages. */
-function slowestPageMs({ pages }: ConsoleTimes): number {
+export function slowestPageMs({ pages }: ConsoleTimes): number {
   return Math.max(...pages.flatMap(({ isFile, latencyMs }) => (isFile ? [] : [latencyMs?.p99 ?? Number.NaN])));
 }
 
@@ -103,7 +103,8 @@ export function costAtCeiling(all: Measurement[], contender: string): Cost | nul
   return best.length === 0 ? null : { contender, cpuPer1000: Object.fromEntries(spent) };
 }
 
-function addedMs(sweep: Measurement[], contender: string): number {
+/** What a contender adds to the provider's p50 with one request in flight, in milliseconds. NaN without measurements. */
+export function addedMs(sweep: Measurement[], contender: string): number {
   const p50 = (name: string) =>
     sweep.find((one) => one.contender === name && one.load === "1 connections")?.result.latencyMs?.p50 ?? Number.NaN;
   return p50(contender) - p50("direct");

@@ -5,7 +5,7 @@
 export const help = {
   start: `npm start
 
-Starts Weir as one process. Its settings are environment variables; docs/operations.md lists all of them.
+Starts Weir as one process. Its settings are environment variables; docs/reference/variables.md lists all of them.
 
   PORT=8080                where it listens, on HOST=127.0.0.1
   DATA_DIR=./.weir         where it keeps its data
@@ -32,7 +32,7 @@ Example: npm run ok && git commit`,
   cluster: `npm run cluster [-- --gateways N] [--workers N] [--metering N] [--port PORT]
 
 Runs a fleet on this machine under one supervisor. It starts NATS, Redis and PostgreSQL itself unless NATS_URL, REDIS_URL and DATABASE_URL
-are set. Other settings are environment variables: docs/operations.md.
+are set. Other settings are environment variables: docs/reference/variables.md.
 
   --gateways N   processes that answer HTTP, 1 to 64 (default 2)
   --workers N    admission processes (default 2)

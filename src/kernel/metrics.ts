@@ -1,5 +1,5 @@
 /**
- * Every metric, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and docs/metrics.md
+ * Every metric, declared once; labels come from closed sets. `/metrics` writes them in the Prometheus text format, and docs/reference/metrics.md
  * explains each.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
@@ -170,7 +170,7 @@ export const settlementDelaySeconds = new Histogram({
   registers,
 });
 
-/** Each alarm also writes an error line with the same name to the log. docs/metrics.md says what to do. */
+/** Each alarm also writes an error line with the same name to the log. docs/reference/metrics.md says what to do. */
 export const alarms = [
   "charge.above_reservation",
   "charge.late",

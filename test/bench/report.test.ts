@@ -6,7 +6,7 @@ import { fittedShapes } from "../../bench/parts/fleet.ts";
 import type { Facts } from "../../bench/report/facts.ts";
 import { failuresOf } from "../../bench/report/failures.ts";
 import { linearScale, logScale } from "../../bench/report/plots/scale.ts";
-import { sectionsOfParts, withSections } from "../../bench/report/publish.ts";
+import { pages, sectionsOfParts, withSections } from "../../bench/report/publish.ts";
 import { costAtCeiling, rowsOf } from "../../bench/report/rows.ts";
 import { sectionsOf } from "../../bench/report/sections/sections.ts";
 import { measured, peers, slice, seen, wholeFacts } from "./whole-facts.ts";
@@ -14,14 +14,19 @@ import { measured, peers, slice, seen, wholeFacts } from "./whole-facts.ts";
 describe("a result", () => {
   const sections = sectionsOf(wholeFacts());
 
-  test("every section of a result has a place in docs/performance.md", () => {
-    const document = readFileSync(new URL("../../docs/performance.md", import.meta.url), "utf8");
-    const published = withSections(document, sections);
-    for (const { text, plots } of sections) {
+  test.each(pages)("the sections of a result that $path shows have a place there, and no others", ({ path, shows }) => {
+    const document = readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
+    const shown = sections.filter(shows);
+    const published = withSections(document, shown);
+    for (const { text, plots } of shown) {
       expect(published).toContain(text);
       for (const { name } of plots) expect(published).toContain(`](performance/${name}.svg)`);
     }
-    expect(withSections(published, sections)).toBe(published);
+    expect(withSections(published, shown)).toBe(published);
+  });
+
+  test("every section of a result has its place in one page", () => {
+    expect(sections.map((section) => pages.filter(({ shows }) => shows(section)).length)).toEqual(sections.map(() => 1));
   });
 
   test("a run of one part is published with where and when it was made, and says nothing of bars and capacity", () => {

@@ -61,14 +61,15 @@ function checkNpm(words: string[]): string[] {
 function checkOther(words: string[], program: string): string[] {
   if (program.startsWith("node_modules/.bin/") || program.startsWith("deploy/")) return [];
   if (!otherPrograms.has(program)) return [`${program} is no program that this test knows`];
-  // Such as `docker compose … exec gateway-1 weir status`.
-  const at = ["docker", "kubectl"].includes(program) ? words.indexOf("weir") : -1;
-  return at === -1 || !words.slice(0, at).includes("exec") ? [] : checkWeir(afterService(words.slice(at)));
+  const [inside, ...rest] = ["docker", "kubectl"].includes(program) ? commandInside(words) : [];
+  return inside === undefined ? [] : (checks[inside] ?? checkOther)(rest, inside);
 }
 
-/** In `exec weir weir status` the first is the service. */
-function afterService(words: string[]): string[] {
-  return words[1] === "weir" ? words.slice(2) : words.slice(1);
+/** What runs in a container: `weir status` of `docker compose … exec gateway-1 weir status`. */
+function commandInside(words: string[]): string[] {
+  const at = words.indexOf("exec");
+  const [, ...command] = at === -1 ? [] : words.slice(at + 1).filter((word) => word !== "--");
+  return command;
 }
 
 export function jsonProblems(text: string): string[] {

@@ -6,6 +6,9 @@ import { openApiDocument } from "../../src/openapi/document.ts";
 import { secretVariables } from "../../src/process/environment/secret-variables.ts";
 import { repository } from "../support/processes/process.ts";
 
+/** Variables of Bun, which reads them itself. */
+const ofTheRuntime = ["NODE_ENV", "NODE_EXTRA_CA_CERTS", "MIMALLOC_PURGE_DELAY", "MIMALLOC_PURGE_HOLES"];
+
 /** Variables that Weir reads. */
 export const variables: ReadonlySet<string> = (() => {
   const asked = new Set<string>();
@@ -16,7 +19,7 @@ export const variables: ReadonlySet<string> = (() => {
   );
   const providerKeys = providers.flatMap(({ key_env }) => key_env ?? []);
   const inFiles = [...secretVariables, ...providerKeys].map((name) => `${name}_FILE`);
-  return new Set([...asked, ...providerKeys, ...inFiles]);
+  return new Set([...asked, ...providerKeys, ...inFiles, ...ofTheRuntime]);
 })();
 
 /** The commands of `npm run`. */

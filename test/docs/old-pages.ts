@@ -4,12 +4,6 @@
  */
 export const oldPages: ReadonlySet<string> = new Set([
   "reference/connectors.md",
-  "how-to/deploy.md",
-  "large-fleets.md",
-  "metrics.md",
-  "operations.md",
-  "performance.md",
-  "reliability.md",
   "reference/tools.md",
   "reference/findings.md",
   "reference/repositories.md",

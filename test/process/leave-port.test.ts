@@ -1,4 +1,4 @@
-/** docs/operations.md promises that a gateway which leaves a shared port loses no connection. */
+/** docs/explanation/how-it-runs.md promises that a gateway which leaves a shared port loses no connection. */
 import { expect, test } from "bun:test";
 import { freePort } from "../../scripts/services/free-port.ts";
 import { ShortConnections } from "../chaos/harness/load/short-connections.ts";

@@ -1,4 +1,4 @@
-/** docs/operations.md promises that a restored ledger counts again, and that a copied data folder works elsewhere. */
+/** docs/how-to/back-up.md promises that a restored ledger counts again, and that a copied data folder works elsewhere. */
 import { expect, test } from "bun:test";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";

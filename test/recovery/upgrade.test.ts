@@ -1,4 +1,4 @@
-/** docs/operations.md promises that a fleet is upgraded process by process without a pause. */
+/** docs/how-to/upgrade.md promises that a fleet is upgraded process by process without a pause. */
 import { afterAll, expect, test } from "bun:test";
 import { runRollingRestart } from "../chaos/harness/rolling-restart.ts";
 import { formerVersion } from "../chaos/harness/world/former-version.ts";

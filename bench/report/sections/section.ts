@@ -1,4 +1,4 @@
-/** A section of a run's document, which is also published in docs/performance.md. */
+/** A section of a run's document, which is also published in docs: see publish.ts. */
 
 export interface Plot {
   /** The file's name, without the extension. */
@@ -9,7 +9,7 @@ export interface Plot {
 }
 
 export interface Section {
-  /** The name in the marks around its place in docs/performance.md. */
+  /** The name in the marks around its place in docs. */
   name: string;
   title: string;
   /** In Markdown. */

@@ -6,6 +6,7 @@ import { capacitySections } from "./capacity.ts";
 import { catalogSections } from "./catalog.ts";
 import { consoleSections } from "./console.ts";
 import { featuresSections } from "./features.ts";
+import { headlineSections } from "./headline.ts";
 import { hotPathSections } from "./hot-path.ts";
 import { microSections } from "./micro.ts";
 import { runSections } from "./run.ts";
@@ -17,6 +18,7 @@ export function sectionsOf(facts: Facts): Section[] {
   const { hotPath, bodies, embeddings, features, streams, soak, catalog, console, micro } = facts;
   return [
     ...runSections(facts),
+    ...headlineSections(facts),
     ...(hotPath ? hotPathSections(hotPath) : []),
     ...(bodies ? bodiesSections(bodies) : []),
     ...(embeddings ? embeddingsSections(embeddings) : []),

@@ -81,7 +81,7 @@ interface Restarted {
   serves(): boolean | Promise<boolean>;
 }
 
-/** In the order of docs/operations.md: the first gateway brings the database to its schema, and workers wait for it. */
+/** In the order of docs/how-to/upgrade.md: the first gateway brings the database to its schema, and workers wait for it. */
 function toRestart({ gateways, parts }: Testbed, { workersToo }: { workersToo: boolean }): Restarted[] {
   const fronts = gateways.map(({ part, url }) => ({
     part,

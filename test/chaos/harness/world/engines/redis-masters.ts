@@ -13,7 +13,7 @@ import { keepWholeFile, type RedisEngine } from "./redis-engine.ts";
 const mastersCount = 3;
 /** How many slots each master has. */
 const share = Math.ceil(16_384 / mastersCount);
-/** As docs/operations.md recommends. */
+/** As docs/internals/fleet.md recommends. */
 const nodeTimeoutMs = 3_000;
 const promotedMsMax = 20_000;
 const joinedMsMax = 60_000;
