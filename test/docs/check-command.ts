@@ -62,7 +62,7 @@ function checkOther(words: string[], program: string): string[] {
   if (program.startsWith("node_modules/.bin/") || program.startsWith("deploy/")) return [];
   if (!otherPrograms.has(program)) return [`${program} is no program that this test knows`];
   const [inside, ...rest] = ["docker", "kubectl"].includes(program) ? commandInside(words) : [];
-  return inside === "weir" ? checkWeir(rest) : [];
+  return inside === undefined ? [] : (checks[inside] ?? checkOther)(rest, inside);
 }
 
 /** The command in `docker compose … exec SERVICE COMMAND` or `kubectl exec POD -- COMMAND`; empty: there is none. */

@@ -31,7 +31,7 @@ export const npmScripts: ReadonlySet<string> = new Set(
 export const otherPrograms: ReadonlySet<string> = new Set(
   (
     "bun cat cd chmod claude cp createdb curl cut docker echo git grep haproxy head helm jq kill kubectl ls mkdir node npx openssl " +
-    "pg_dump pg_restore printf python3 rm sed sha256sum sort systemctl tail tar test wc"
+    "pg_dump pg_restore printf python3 read rm sed sha256sum sort systemctl tail tar test wc"
   ).split(" "),
 );
 

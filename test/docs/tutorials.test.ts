@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { osvRecord } from "../support/security/advisories.ts";
+import { ArchiveServer } from "../support/security/archive-server.ts";
 import { zipOf } from "../support/security/archives.ts";
 import { Fleet, operatorToken } from "../support/servers/fleet.ts";
 import { bun, repository } from "../support/processes/process.ts";
@@ -15,28 +16,31 @@ import { TypingShell } from "./typing-shell.ts";
 const curl = Bun.which("curl");
 const waitMs = 60_000;
 const documented = "http://127.0.0.1:8080";
-const download = "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip";
 
 let folder: TemporaryFolder;
+let archives: ArchiveServer;
 let fleet: Fleet;
 beforeAll(async () => {
   folder = await temporaryFolder();
+  archives = await ArchiveServer.start();
   await programs(join(folder.path, "bin"));
   fleet = await Fleet.start({ services: null });
 }, waitMs);
 afterAll(async () => {
   await fleet[Symbol.asyncDispose]();
+  await archives[Symbol.asyncDispose]();
   await folder[Symbol.asyncDispose]();
 });
 
-/** A `curl` that has the download, and an `npm` that runs scripts at once: how npm starts them, test/scripts/bootstrap.test.ts tests. */
+/**
+ * An `npm` that runs scripts at once (how npm starts them, test/scripts/bootstrap.test.ts tests) and takes advisories from the test's server.
+ */
 async function programs(bin: string): Promise<void> {
   await mkdir(bin);
-  const archive = join(bin, "all.zip");
   const records = [advisory("PYSEC-2026-1", "django", "3.2.16"), advisory("PYSEC-2026-2", "jinja2", "2.11.3")];
-  await writeFile(archive, zipOf(records));
-  await program(join(bin, "curl"), `for word; do [ "$word" = ${download} ] && exec cat ${archive}; done\nexec ${curl} "$@"`);
-  await program(join(bin, "npm"), `shift 4\nexec ${bun} ${join(repository, "scripts/weir.ts")} "$@"`);
+  archives.published.set("/PyPI/all.zip", { bytes: zipOf(records), etag: '"one"' });
+  const from = `[ "$1 $2" = "advisories sync" ] && set -- "$@" --from ${archives.url}`;
+  await program(join(bin, "npm"), `shift 4\n${from}\nexec ${bun} ${join(repository, "scripts/weir.ts")} "$@"`);
 }
 
 function advisory(id: string, name: string, fixed: string): { name: string; text: string } {

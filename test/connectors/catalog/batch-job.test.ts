@@ -10,11 +10,16 @@ import { CatalogCopy } from "./catalog-copy.ts";
 import { bareConnector } from "./sample.ts";
 import { connectorCount } from "../../support/connector-count.ts";
 
-function exampleIn(page: string, language: string, first: string): string {
-  const blocks = readFileSync(join(repository, page), "utf8").split("```");
-  const example = blocks.find((part) => part.startsWith(`${language}\n${first}`));
+/** The program that the tutorial prints. */
+function printedIn(page: string, first: string): string {
+  const blocks = tutorial(page).split("```js\n");
+  const example = blocks.find((part) => part.startsWith(first));
   if (example === undefined) throw new Error(`${page} has no example that begins with "${first}"`);
-  return example.slice(language.length + 1);
+  return example.slice(0, example.indexOf("```"));
+}
+
+function tutorial(name: string): string {
+  return readFileSync(join(repository, "docs/tutorials", name), "utf8");
 }
 
 const python = Bun.which("python3");
@@ -22,16 +27,13 @@ const jobs = [
   {
     program: "node",
     file: "sync-connectors.mjs",
-    text: exampleIn("docs/tutorials/first-sync.md", "js", "// sync-connectors.mjs"),
+    text: printedIn("first-sync.md", "// sync-connectors.mjs"),
   },
-  ...(python === null
-    ? []
-    : [{ program: python, file: "sync_connectors.py", text: exampleIn("docs/connectors.md", "python", "# sync_connectors.py") }]),
+  ...(python === null ? [] : [{ program: python, file: "sync_connectors.py", text: tutorial("sync_connectors.py") }]),
 ];
 
 /** Keeps its rows and its version in two files of STATE_DIR. */
-const shell =
-  Bun.which("jq") === null || Bun.which("curl") === null ? null : exampleIn("docs/connectors.md", "sh", "# sync-connectors.sh");
+const shell = Bun.which("jq") === null || Bun.which("curl") === null ? null : tutorial("sync-connectors.sh");
 
 test("a job written from the docs loads everything, and later catches up with only the changes", async () => {
   await using folder = await temporaryFolder();

@@ -1,6 +1,6 @@
 /**
  * The schemas of the files below catalog-data that make up the connector catalog. The order of properties here is the order in
- * the files and in every export. Messages quote each `description`. docs/connectors.md explains every field.
+ * the files and in every export. Messages quote each `description`. docs/reference/connectors.md explains every field.
  */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
 

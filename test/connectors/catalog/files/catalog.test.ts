@@ -91,9 +91,9 @@ describe("the catalog", () => {
   });
 });
 
-test("the example of docs/connectors.md passes the check", () => {
-  const docs = readFileSync(new URL("../../../../docs/connectors.md", import.meta.url), "utf8");
-  const [, text = ""] = /```json\n(\{\n[^`]+)```/.exec(docs) ?? [];
+test("the example of docs/reference/connectors.md passes the check", () => {
+  const docs = readFileSync(new URL("../../../../docs/reference/connectors.md", import.meta.url), "utf8");
+  const [, text = ""] = /```json schema=connector\n(\{\n[^`]+)```/.exec(docs) ?? [];
   const { slug } = JSON.parse(text);
   const example = { name: `connectors/${slug}.json`, text };
   const judged = judgeConnectors({ ...files, connectors: [...files.connectors, example] });
