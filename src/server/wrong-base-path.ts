@@ -1,4 +1,5 @@
 /** Hints in the log for clients whose base URL lacks `/gpt/v1`: official packages show them no more than "404 status code (no body)". */
+import { requestTarget } from "../http/request-target.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { wrongPathHintMs } from "./limits.ts";
@@ -19,7 +20,7 @@ export function wrongPathHints({
 }): (request: Request) => void {
   const hintedAt = new Map<string, number>();
   return (request) => {
-    const path = new URL(request.url).pathname;
+    const { path } = requestTarget(request);
     const endpoint = endpoints.find((one) => path.endsWith(one));
     if (endpoint === undefined || path.length > pathCharactersMax) return;
     const nowMs = clock.monotonic();

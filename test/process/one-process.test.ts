@@ -4,6 +4,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { Fleet } from "../support/servers/fleet.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { until } from "../support/until.ts";
 
 const stack = new AsyncDisposableStack();
 let service: Fleet;
@@ -25,8 +26,8 @@ test("no other user of the machine can read anything in a data folder that was c
   expect(readdirSync(dataDir)).toEqual(expect.arrayContaining(["lock", "postgres", "secrets-key", "spool"]));
 });
 
-test("the first start prints the keys on standard output, terminal or not", () => {
-  expect(service.gateways[0]?.process.output).toMatch(/^ {2}platform-api-[0-9a-f]{64}$/m);
+test("the first start prints the keys on standard output, terminal or not", async () => {
+  await until(() => /^ {2}platform-api-[0-9a-f]{64}$/m.test(service.gateways[0]?.process.output ?? ""));
 });
 
 test("/metrics requires the operator token from this machine too, since a proxy may run on it", async () => {

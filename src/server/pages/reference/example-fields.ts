@@ -15,6 +15,8 @@ export const exampleFields: Record<string, unknown> = {
   usd: "10.00",
   ref: "invoice-1",
   since: "0",
+  date: "2026-11-20",
+  published_at: "2026-11-20T00:00:00Z",
   cve_id: "CVE-2021-44228",
   url: "https://github.com/owner/name",
   connector: "vouch",
