@@ -19,9 +19,9 @@ test.skipIf(servers === null || before === null)(
     if (servers === null || before === null) throw new Error("There are no servers or no former version");
     const { calls, violations, tally } = await runRollingRestart({
       servers,
-      streams: 40,
+      streams: 8,
       streamSeconds: 1,
-      requestsPerSecond: 40,
+      requestsPerSecond: 20,
       leaveMs: 500,
       logLevel: "info",
       former: before.folder,

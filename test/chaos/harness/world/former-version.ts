@@ -14,7 +14,8 @@ export interface FormerVersion extends AsyncDisposable {
 }
 
 /**
- * Writes the files of a commit to a temporary folder. Where all of its dependencies are installed here, it shares them.
+ * Writes the files of a commit to a temporary folder. Where all of its dependencies are installed here in the same major version, it
+ * shares them: an installation would take longer than the test.
  * @returns null where the history does not go back to the commit
  * @throws Error where its dependencies cannot be installed
  */
@@ -32,12 +33,16 @@ export async function formerVersion(commit: string): Promise<FormerVersion | nul
 
 async function installIn(folder: string): Promise<void> {
   const [needed, present] = await Promise.all([versionsIn(folder), versionsIn(repository)]);
-  if ([...needed].every(([path, version]) => present.get(path) === version)) {
+  if ([...needed].every(([path, version]) => majorOf(present.get(path)) === majorOf(version))) {
     await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
     return;
   }
   const { status, stderr } = run(["npm", "ci", "--no-audit", "--no-fund"], { cwd: folder, timeout: installMsMax });
   if (status !== 0) throw new Error(`Cannot install the dependencies of the former version: ${String(stderr)}`);
+}
+
+function majorOf(version = ""): string | undefined {
+  return version.split(".")[0];
 }
 
 /** The version of each package by its path, as the lock file has them. */
