@@ -6,7 +6,9 @@ import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
 import { oneOf, yes } from "../value.ts";
 import type { Flag, LocalAnswer, Sending } from "../verb.ts";
+import { agesFrom } from "./advisory-ages.ts";
 import { pageFrom } from "./all-findings.ts";
+import { comparisonOf } from "./comparison.ts";
 import { findingTable } from "./print-findings.ts";
 import { readReport, reportFindings, reportFlags, type ReportFields } from "./report.ts";
 
@@ -62,8 +64,10 @@ export async function passGate(
   const project = await waitForScan({ workspace, id }, sending);
   const { name, vulnerability_counts: counts } = project;
   const failing = failOn === null ? 0 : countFrom(failOn, counts);
-  const verdict = failing > 0 ? [`${failing} open vulnerabilities of ${wordsOf(failOn)}`] : [];
-  const exitCode = failing > 0 ? failedExitCode : 0;
+  const { warning, isBlind } = comparisonOf(project, agesFrom(await sending.get("/advisories", {})));
+  const verdict = [...warning, ...(failing > 0 ? [`${failing} open vulnerabilities of ${wordsOf(failOn)}`] : [])];
+  // A build that nothing was compared with must not look clean.
+  const exitCode = failing > 0 ? failedExitCode : failOn !== null && isBlind ? 1 : 0;
   const query = { workspace, project: id, status: "live" };
   const summary = [`Project ${name} (${id}) is scanned`, columns([Object.keys(counts), Object.values(counts).map(String)])];
   if (report.format !== null) {
@@ -73,7 +77,7 @@ export async function passGate(
   }
   const { data } = pageFrom(await sending.get("/findings", { ...query, limit: findingsShown }));
   return {
-    body: { ...stored, scan_status: project.scan_status, vulnerability_counts: counts, failed: failing > 0 },
+    body: { ...stored, scan_status: project.scan_status, vulnerability_counts: counts, failed: exitCode !== 0 },
     text: [...summary, ...(data.length === 0 ? [] : ["", findingTable(data)])].join("\n"),
     errors: verdict,
     exitCode,

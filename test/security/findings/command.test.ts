@@ -48,6 +48,18 @@ test("an upload with --fail-on waits for the scan, shows the findings, and exits
   expect((await line.weir.run(...gate, "--fail-on", "any")).code).toBe(3);
 });
 
+test("without advisories for any of the components a gate warns and fails, since nothing was compared", async () => {
+  const path = join(line.folder, "python.json");
+  const component = { type: "library", name: "jinja2", version: "2.11.2", purl: "pkg:pypi/jinja2@2.11.2" };
+  await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components: [component] }));
+  const upload = ["sbom", "upload", path, ...inW, "--project", "python"];
+  const warning = "There are no advisories for PyPI, so nothing is found there: advisories sync --ecosystems PyPI\n";
+  const gated = await whileScanned(...upload, "--fail-on", "critical");
+  expect([gated.code, gated.error]).toEqual([1, expect.stringContaining(warning)]);
+  const awaited = await line.weir.run(...upload, "--wait");
+  expect([awaited.code, awaited.error]).toEqual([0, warning]);
+});
+
 test("a report of an upload is the SARIF of its live findings, at the uploaded file", async () => {
   const output = join(line.folder, "weir.sarif");
   const gate = ["sbom", "upload", bom, ...inW, "--project", "shop", "--fail-on", "high"];
