@@ -29,6 +29,7 @@ export function quickChecks(): Check[] {
     { name: "lint", command: [bun, "node_modules/oxlint/bin/oxlint", ...codeFolders] },
     { name: "types", command: [bun, "check"] },
     { name: "architecture", command: [bun, "test", "--only-failures", "./test/architecture.test.ts"] },
+    { name: "catalog", command: [bun, "scripts/weir.ts", "catalog", "check"] },
     { name: "dead code", command: [bun, "node_modules/knip/bin/knip.js", "--no-config-hints"] },
   ];
 }

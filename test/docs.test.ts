@@ -34,7 +34,10 @@ describe("docs/reference/errors.md", () => {
   const written = rows.filter(([code]) => code !== "code");
 
   test("has each code of the error table once, and no other", () => {
-    expect(written.map(([code]) => code ?? "").toSorted()).toEqual(Object.keys(errorTable).toSorted());
+    const codes = written.map(([code = ""]) => code);
+    const added = Object.entries(errorTable).filter(([code]) => !codes.includes(code));
+    expect(added.map(([code, { status, type }]) => `add a row: | ${code} | ${status} | ${type} | … |`)).toEqual([]);
+    expect(codes.toSorted()).toEqual(Object.keys(errorTable).toSorted());
   });
 
   test.each(Object.keys(errorTable) as ErrorCode[])("shows the status, type and x-should-retry of %s", (code) => {
@@ -52,6 +55,8 @@ describe("docs/internals/limits.md", () => {
 
   test("has each constant of the folder once, and no other", () => {
     expect(limitFiles.length).toBeGreaterThan(1);
+    const added = Object.entries(constants).filter(([name]) => !shown.has(name));
+    expect(added.map(([name, value]) => `add a row: | \`${name}\` | ${value} | … |`)).toEqual([]);
     expect(limits.map(([name = ""]) => name.slice(1, -1)).toSorted()).toEqual(Object.keys(constants).toSorted());
   });
 

@@ -25,7 +25,7 @@ Example: npm test -- test/process/lock/lock.test.ts`,
 
   ok: `npm run ok
 
-Checks format, lint, types, architecture and dead code, in seconds. "npm test" does this too.
+Checks format, lint, types, architecture, catalog and dead code, in seconds. "npm test" does this too.
 
 Example: npm run ok && git commit`,
 

@@ -36,13 +36,19 @@ describe("the check of models", () => {
   });
 
   test("every problem of every file is listed, with file, id and field", async () => {
+    const colour: object = { colour: "red" };
     const models = {
       stub: [
         stubModel({ prices_per_1m_usd: { input: "free", output: "1.00" }, listed_as: "maybe" as never }),
         stubModel({ id: "stub/two", supports: ["flying"], max_output_tokens: 200_000, upstream_model: "two" }),
         stubModel({ id: "stub/two", upstream_model: "three" }),
         stubModel({ id: "stub/four", upstream_model: "two" }),
-        stubModel({ id: "stub/five", upstream_model: "five", tiers: [{ above_input_tokens: 9, input: "1.00" } as never] }),
+        stubModel({
+          id: "stub/five",
+          upstream_model: "five",
+          tiers: [{ above_input_tokens: 9, input: "1.00" } as never],
+          ...colour,
+        }),
         { name: "without id" } as never,
       ],
       nowhere: [stubModel({ id: "stub/six", upstream_model: "six" })],
@@ -56,8 +62,9 @@ describe("the check of models", () => {
       expect.stringMatching(/^providers\.json: stub: base_url: /),
       expect.stringMatching(/^models\/nowhere\.json: stub\/six: provider: there is no provider "nowhere"/),
       expect.stringMatching(/^models\/stub\.json: stub\/model: prices_per_1m_usd\.input: /),
-      expect.stringMatching(/^models\/stub\.json: stub\/model: listed_as: /),
-      expect.stringMatching(/^models\/stub\.json: stub\/five: tiers\.0\.output: /),
+      'models/stub.json: stub/model: listed_as: is "maybe": write one of available, request_access, coming_soon',
+      "models/stub.json: stub/five: colour: remove it: no such field is known",
+      "models/stub.json: stub/five: tiers.0.output: is missing",
       "models/stub.json: entry 5: …",
       expect.stringMatching(/^models\/stub\.json: stub\/two: supports: "flying" opens no field/),
       expect.stringMatching(/^models\/stub\.json: stub\/two: max_output_tokens: is above the context/),

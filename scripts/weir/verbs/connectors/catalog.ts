@@ -44,7 +44,8 @@ async function check(_fields: Record<string, unknown>, files: Files): Promise<Lo
   const problems = [...models.problems, ...connectors.problems, ...connectors.searchProblems];
   return {
     body: { ok: problems.length === 0, ...tally, model_catalog: modelTally, problems },
-    text: [modelTallyText(modelTally), tallyText(tally)].join("\n\n"),
+    // The counts would push what has to be fixed off a terminal.
+    text: problems.length > 0 ? `Problems: ${problems.length}` : [modelTallyText(modelTally), tallyText(tally)].join("\n\n"),
     errors: [
       ...models.problems.map(formatModelProblem),
       ...[...connectors.problems, ...connectors.searchProblems].map(formatProblem),

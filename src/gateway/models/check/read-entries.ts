@@ -1,11 +1,13 @@
 /** Reads the entries of one catalog file, and the problems of those that do not match the schema. */
 import type { Static, TSchema } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
+import { ValueErrorType } from "@sinclair/typebox/errors";
 import type { CatalogFile } from "../catalog-files.ts";
 import type { ModelProblem } from "./problem.ts";
 
 /** A file of another kind would otherwise have a problem for each of its fields. */
 const problemsOfAnEntryMax = 5;
+const shownCharactersMax = 200;
 
 export interface Entries<Entry> {
   /** Those that match the schema. */
@@ -49,12 +51,27 @@ function nameOf(value: unknown, index: number): string {
   return `entry ${index}`;
 }
 
-function problemsOf(file: string, id: string, errors: Iterable<{ path: string; message: string }>): ModelProblem[] {
+function problemsOf(file: string, id: string, errors: Iterable<ValueError>): ModelProblem[] {
   const byField = new Map<string, ModelProblem>();
-  for (const { path, message } of errors) {
-    const field = path.split("/").slice(1).join(".");
-    if (!byField.has(field)) byField.set(field, { file, id, field, message });
+  for (const error of errors) {
+    const field = error.path.split("/").slice(1).join(".");
+    if (!byField.has(field)) byField.set(field, { file, id, field, message: messageOf(error) });
     if (byField.size === problemsOfAnEntryMax) break;
   }
   return [...byField.values()];
+}
+
+/** In the words of the check of connectors: what is there, and what to write. */
+function messageOf({ type, value, schema, message }: ValueError): string {
+  if (type === ValueErrorType.ObjectAdditionalProperties) return "remove it: no such field is known";
+  const choices = choicesOf(schema);
+  const needed = choices.length > 0 ? `write one of ${choices.join(", ")}` : message.replace(/^E/, "e");
+  if (value === undefined) return choices.length > 0 ? `is missing: ${needed}` : "is missing";
+  return `is ${JSON.stringify(value).slice(0, shownCharactersMax)}: ${needed}`;
+}
+
+/** @returns empty unless the schema is a list of words */
+function choicesOf({ anyOf }: TSchema): string[] {
+  const words: unknown[] = Array.isArray(anyOf) ? anyOf.map((one: TSchema) => one["const"]) : [];
+  return words.every((word) => typeof word === "string") ? words : [];
 }
