@@ -51,8 +51,8 @@ export async function replayWhatIsDue(inOrderAt: number | null, signal: AbortSig
   if (due === null) return;
   const sinceMs = due.rebuilding.length > 0 || inOrderAt === null ? null : inOrderAt - ledgerReplayLagMs;
   const workspaces = due.rebuilding.length;
-  // After an ordinary restart nothing is behind, and nothing is wrong.
-  const level = workspaces > 0 ? "warn" : "info";
+  // After an ordinary restart nothing is behind: words of recovery in the log would only worry its reader.
+  const level = workspaces > 0 ? "warn" : "debug";
   const why = workspaces > 0 ? "The database went back in time" : "The database was started anew";
   log[level]({ event: "replay.begun", workspaces }, `${why}: settlements that the stream still has are booked, each once`);
   await bus.replay("settlements", { sinceMs, signal, handler: (events) => settleEvents(events, parts) });

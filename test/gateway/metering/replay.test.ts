@@ -1,6 +1,7 @@
 /** Metering books settlements again once the database is another server than before. */
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startReplays } from "../../../src/gateway/metering/replay.ts";
+import { replayWhatIsDue, startReplays } from "../../../src/gateway/metering/replay.ts";
 import { loadAccount } from "../../../src/gateway/credit/load.ts";
 import { beginEpochs } from "../../../src/gateway/credit/positions-store.ts";
 import { ledgerReplayLagMs, ledgerReplayMs } from "../../../src/gateway/limits.ts";
@@ -25,6 +26,15 @@ describe.each(oneDatabase)("replays on $name", ({ open }) => {
     await metering.clock.pass(ledgerReplayMs);
     await until(async () => (await server()) !== 1n);
     expect(metering.bus.replays).toEqual([seenAt - ledgerReplayLagMs]);
+  });
+
+  test("a restart after which nothing is behind leaves no word of recovery in the log", async () => {
+    const lines: string[] = [];
+    const log = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+    const metering = Object.assign(new TestMetering(database.sql), { log });
+    await database.sql`UPDATE ledger_replays SET server = 1`;
+    await replayWhatIsDue(null, new AbortController().signal, metering);
+    expect([metering.bus.replays, lines]).toEqual([[null], []]);
   });
 
   test("while another process books again, this one waits", async () => {
