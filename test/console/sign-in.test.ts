@@ -1,6 +1,7 @@
 /** Signing in to the Console: by password, link and operator token, and what is refused. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { signInTriesMs, sessionAgeMsMax, sessionIdleMsMax } from "../../src/accounts/limits.ts";
+import { resetPage } from "../../src/console/sign-in/reset.ts";
 import { ConsoleWorld, sessionOf, type Browser } from "../support/console.ts";
 import { operatorToken } from "../support/control.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -93,6 +94,12 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
     expect(known.text.replaceAll("member@acme", "")).toBe(unknown.text.replaceAll("nobody@acme", ""));
     await until(async () => (await mails()).length > before);
     expect((await mails()).slice(before).map(({ recipient }) => recipient)).toEqual(["member@acme"]);
+  });
+
+  test("the page for a new password promises a mail only where mails are sent, and says else who can create a link", async () => {
+    const [promise, wait] = await Promise.all([true, false].map((sendsMail) => resetPage("ada@acme", { sendsMail }).text()));
+    expect([promise?.includes("is on its way"), promise?.includes("session link")]).toEqual([true, false]);
+    expect([wait?.includes("is on its way"), wait?.includes("weir -- session link --email")]).toEqual([false, true]);
   });
 
   test("the operator token signs in as the operator, an API key does not", async () => {

@@ -17,8 +17,10 @@ import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import type { SignInCall } from "./sign-in-call.ts";
 
-export function resetPage(sentTo: string | null): Response {
-  const words = `If "${sentTo}" has an account here, a mail with a link is on its way.`;
+/** @param sentTo the address that a mail was asked for; null: none yet */
+export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsoleParts, "sendsMail">): Response {
+  const mail = sendsMail ? "a mail with a link is on its way" : "a mail with a link waits until a mail server is set up";
+  const words = `If "${sentTo}" has an account here, ${mail}.`;
   const request = form({
     id: "reset",
     action: "/console/reset",
@@ -28,21 +30,25 @@ export function resetPage(sentTo: string | null): Response {
   });
   return plainResponse({
     title: "A new password",
-    lead: "You get a mail with a link that signs you in once, to choose a password.",
+    lead: sendsMail ? "You get a mail with a link that signs you in once, to choose a password." : withoutMail,
     notice: sentTo === null ? null : { tone: "neutral", words },
     main: markup`${request}<p><a href="/console/sign-in">Back to the sign-in</a></p>`,
   });
 }
 
+/** What helps somebody who would wait for a mail in vain. */
+const withoutMail = markup`No mail server is set up here, so mails wait. Meanwhile the operator can create a link that signs you in once:
+  <code>npm run -s weir -- session link --email ADDRESS</code>. <code>npm start</code> prints one too.`;
+
 /** @throws LimitReachedError after too many */
-export async function requestReset({ request, address }: SignInCall, { control }: ConsoleParts): Promise<Response> {
+export async function requestReset({ request, address }: SignInCall, { control, sendsMail }: ConsoleParts): Promise<Response> {
   const typed = await readForm(request, control.clock);
   const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
   const known = openKnownBrowser({ note: knownBrowserNote(request), email }, control);
   await countTry({ email: `password ${email}`, network: networkOf(address), known }, control);
   // Whether and when the mail is written shows neither in the answer nor in its time.
   sendLink(email, control).catch((error: unknown) => unexpectedError(error, { log: control.log, event: "console.failed" }));
-  return resetPage(email);
+  return resetPage(email, { sendsMail });
 }
 
 /** Sends nothing to strangers, nor to a person who has several such links already: nobody is to fill their mailbox. */
