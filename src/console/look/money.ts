@@ -27,3 +27,9 @@ export function roundedUsd(nano: NanoUsd): string {
   const shown = decimals === 2 ? digits : digits.replace(/0{1,7}$/, "").padEnd(2, "0");
   return `${nano < 0n ? "−" : ""}$${BigInt(whole).toLocaleString("en-US")}.${shown}`;
 }
+
+/** All decimals that are not zero, two at least: for round amounts, such as those of a scale. @returns such as `$0.00016` */
+export function exactUsd(nano: NanoUsd): string {
+  const [whole = "", part = ""] = formatUsd(nano).split(".");
+  return `$${BigInt(whole).toLocaleString("en-US")}.${part.replace(/0{1,7}$/, "")}`;
+}

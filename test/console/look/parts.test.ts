@@ -7,7 +7,7 @@ import { filterForm } from "../../../src/console/look/forms/filter-form.ts";
 import { form } from "../../../src/console/look/forms/form.ts";
 import { consoleScript, consoleStyle } from "../../../src/console/look/frame/assets.ts";
 import { consoleHeaders, plainPage } from "../../../src/console/look/frame/console-page.ts";
-import { money, roundedUsd } from "../../../src/console/look/money.ts";
+import { exactUsd, money, roundedUsd } from "../../../src/console/look/money.ts";
 import { monogram } from "../../../src/http/pages/monogram.ts";
 import { table } from "../../../src/console/look/table.ts";
 import { time } from "../../../src/console/look/time.ts";
@@ -178,6 +178,15 @@ describe("a chart", () => {
     expect(text).toContain("<title>2 Nov 2026, key 8: $8.00</title>");
     // A nano-dollar beside eight dollars is a pixel high.
     expect(text).toMatch(/key 8: \$0\.000000009<\/title>\s*<rect [^>]*height="1\.00"/);
+  });
+
+  test("has the exact values of its lines at the scale, however small, with the half as half of the top", () => {
+    const values = [0n, 147_000n];
+    const scaled = { words: roundedUsd, scaleWords: exactUsd, empty: markup`` };
+    const text = String(barChart({ id: "c", title: "Spend", days, zone: "UTC", series: [{ label: "a", values }], ...scaled }));
+    const labels = [...text.matchAll(/text-anchor="end">(\$[^<]*)</g)].map(([, label]) => label);
+    expect(labels).toEqual(["$0.00016", "$0.00008"]);
+    expect([1_600_000_000_000n, 12_500_000_000n].map(exactUsd)).toEqual(["$1,600.00", "$12.50"]);
   });
 
   test("without values is its empty state", () => {

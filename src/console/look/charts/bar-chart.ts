@@ -18,6 +18,8 @@ export interface BarChart {
   series: readonly Series[];
   /** As text of the drawing. */
   words: (value: bigint) => string;
+  /** As a label of the scale, whose values are round; without it, the same as in the drawing. */
+  scaleWords?: (value: bigint) => string;
   /** As a cell of the table; without it, the same as in the drawing. */
   exact?: (value: bigint) => Content;
   /** Instead of a chart without days or values. */
@@ -30,7 +32,18 @@ export interface BarChart {
 const height = 180;
 const labelsMax = 6;
 
-export function barChart({ id, title, days, zone, series, words, exact = words, empty, tableOpen = false }: BarChart): Html {
+export function barChart({
+  id,
+  title,
+  days,
+  zone,
+  series,
+  words,
+  scaleWords = words,
+  exact = words,
+  empty,
+  tableOpen = false,
+}: BarChart): Html {
   const drawn = drawnSeries(series);
   const totals = days.map((_, index) => sumOf(drawn.map(({ values }) => values[index] ?? 0n)));
   const highest = totals.reduce((top, total) => (total > top ? total : top), 0n);
@@ -40,7 +53,7 @@ export function barChart({ id, title, days, zone, series, words, exact = words, 
     <figcaption id="${id}-title">${title}</figcaption>
     ${drawn.length < 2 ? null : legend(id, drawn)}
     <div class="plot">
-      ${scale(top, words)}
+      ${scale(top, scaleWords)}
       <svg class="bars" width="100%" height="${height + 24}" role="img" aria-label="${title}; the table beneath has its numbers">
         ${patterns(id, drawn.length)}${[0, 1, 2].map((line) => markup`<line x1="0" x2="100%" y1="${lineAt(line)}" y2="${lineAt(line)}" />`)}
         ${days.map((date, index) => bar({ id, date, index, of: days.length, drawn, top, words }))}

@@ -1,7 +1,7 @@
 /** The spend of a month as bars by day. */
 import type { Html } from "../../../http/html.ts";
 import { barChart } from "../../look/charts/bar-chart.ts";
-import { money, roundedUsd } from "../../look/money.ts";
+import { exactUsd, money, roundedUsd } from "../../look/money.ts";
 import type { MonthSpend } from "./month-spend.ts";
 
 interface SpendChart {
@@ -23,6 +23,7 @@ export function spendChart({ id, title, spend: { days, groups, others }, zone, e
     zone,
     series: [...series, ...left.filter(({ values }) => values.some((value) => value > 0n))],
     words: roundedUsd,
+    scaleWords: exactUsd,
     exact: money,
     empty,
   });
