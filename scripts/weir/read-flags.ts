@@ -41,7 +41,9 @@ export function readFlags(verb: Verb, words: string[]): { values: Values; operan
 export function readFields(verb: Verb, { values, operands }: ReturnType<typeof readFlags>): Record<string, unknown> {
   const { noun, operand, flags } = verb;
   const [given, ...more] = operands;
-  const absent = flags.filter(({ name, required }) => required && values[name] === undefined);
+  const isNeeded = (flag: Flag): boolean =>
+    flag.required === true || (flag.requiredUnlessAs === true && values["as"] === undefined);
+  const absent = flags.filter((flag) => isNeeded(flag) && values[flag.name] === undefined);
   const missing = [...(operand && given === undefined ? [operand.placeholder] : []), ...absent.map(usageOf)];
   if (missing.length > 0) {
     const names = [missing.slice(0, -1).join(", "), missing.at(-1)].filter(Boolean).join(" and ");

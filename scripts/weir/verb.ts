@@ -8,6 +8,8 @@ export interface Flag {
   field: string;
   value: Value;
   required?: boolean;
+  /** Required unless --as names the person. */
+  requiredUnlessAs?: boolean;
   help: string;
 }
 

@@ -53,6 +53,14 @@ describe("wrong usage exits with 2, and sends nothing", () => {
       ["sbom", "upload", "--project", "p"],
       "PATH and --workspace TEXT are missing\nExample: npm run -s weir -- sbom upload sbom.json --workspace default --project web-shop",
     ],
+    [
+      ["key", "create"],
+      '--workspace TEXT and --owner EMAIL are missing\nExample: npm run -s weir -- key create --workspace default --owner owner@localhost --name "my app" --limit 25 --rpm 60',
+    ],
+    [
+      ["key", "create", "--as", "o"],
+      '--workspace TEXT is missing\nExample: npm run -s weir -- key create --workspace default --owner owner@localhost --name "my app" --limit 25 --rpm 60',
+    ],
     [["completion", "tcsh"], '"tcsh" is not one of bash, zsh, fish'],
     [["log", "list", "--from", "2026-11-20T00:00:00Z", "--since", "1h"], "--from and --since say the same: give one of them"],
     [["log", "list", "--limit"], "--limit needs a value"],
@@ -67,12 +75,12 @@ describe("wrong usage exits with 2, and sends nothing", () => {
       '--usd takes an amount above zero, such as 12.50, and not "0.00"',
     ],
     [
-      ["key", "create", "--workspace", "w", "--limit", "lots"],
+      ["key", "create", "--workspace", "w", "--owner", "o", "--limit", "lots"],
       '--limit takes an amount of USD such as 12.50, or none, and not "lots"',
     ],
     [["key", "show", "--id", "a", "--id", "b"], "--id is given twice"],
-    [["key", "create", "--workspace", "w", "--rpm", "many"], '--rpm: "many" is not a whole number'],
-    [["key", "create", "--workspace", "w", "--kind", "tool"], '--kind: "tool" is not one of inference, tools'],
+    [["key", "create", "--workspace", "w", "--owner", "o", "--rpm", "many"], '--rpm: "many" is not a whole number'],
+    [["key", "create", "--workspace", "w", "--owner", "o", "--kind", "tool"], '--kind: "tool" is not one of inference, tools'],
     [["workspace", "set", "--workspace", "w", "--enabled", "yes"], '--enabled: "yes" is neither on nor off'],
     [
       ["member", "add", "--workspace", "w", "--email", "e", "--role", "boss"],

@@ -30,7 +30,13 @@ export const keyVerbs: readonly Verb[] = [
     path: "/keys",
     flags: [
       ofWorkspace,
-      { name: "owner", field: "owner", value: email, help: "the member who owns it; not needed with --as" },
+      {
+        name: "owner",
+        field: "owner",
+        value: email,
+        requiredUnlessAs: true,
+        help: "the member who owns it; not needed with --as",
+      },
       ...form,
       { name: "kind", field: "kind", value: oneOf("inference", "tools"), help: "which API it opens; default inference" },
     ],
