@@ -38,7 +38,7 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
   };
   const signal = AbortSignal.timeout(verb.msMax ?? (verb.progress || read ? progressMsMax : answerMsMax));
   const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
-    throw new CallError(`Cannot reach Weir at ${url}: ${reason(error)}; is it running? WEIR_URL names its address`, {
+    throw new CallError(`Cannot reach Weir at ${url}: ${reasonOf(error)}; is it running? WEIR_URL names its address`, {
       cause: error,
     });
   });
@@ -66,7 +66,7 @@ export function readUpload(path: string, bytesMax: number): { body: Uint8Array<A
   try {
     body = new Uint8Array(readFileSync(path === "-" ? 0 : path));
   } catch (error) {
-    throw new CallError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new CallError(`Cannot read "${path}": ${reasonOf(error)}`, { cause: error });
   }
   if (body.length > bytesMax) throw new CallError(`Cannot send "${path}": it is larger than ${bytesMax / 1024 / 1024} MiB`);
   return { body, filename: path === "-" ? null : basename(path) };
@@ -82,7 +82,8 @@ function fillPath(path: string, fields: Record<string, unknown>): { path: string
   return { path: filled, rest };
 }
 
-function reason(error: unknown): string {
+/** Why a call or the reading of a file failed, in words for people. */
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === "TimeoutError") return "it does not answer";
   const code = "code" in error ? String(error.code) : "";
@@ -90,7 +91,13 @@ function reason(error: unknown): string {
 }
 
 /** Plain words in place of the runtime's. */
-const reasons: Record<string, string> = { ECONNREFUSED: "no process listens there", ECONNRESET: "the connection was reset" };
+const reasons: Record<string, string> = {
+  ECONNREFUSED: "no process listens there",
+  ECONNRESET: "the connection was reset",
+  ENOENT: "there is no such file",
+  EISDIR: "it is a folder",
+  EACCES: "you may not read it",
+};
 
 async function refusal(response: Response, url: string): Promise<string> {
   const text = await response.text();

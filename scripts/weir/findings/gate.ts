@@ -65,7 +65,10 @@ export async function passGate(
   const { name, vulnerability_counts: counts } = project;
   const failing = failOn === null ? 0 : countFrom(failOn, counts);
   const { warning, isBlind } = comparisonOf(project, agesFrom(await sending.get("/advisories", {})));
-  const verdict = [...warning, ...(failing > 0 ? [`${failing} open vulnerabilities of ${wordsOf(failOn)}`] : [])];
+  const verdict = [
+    ...warning,
+    ...(failing > 0 ? [`${failing} open ${failing === 1 ? "vulnerability" : "vulnerabilities"} of ${wordsOf(failOn)}`] : []),
+  ];
   // A build that nothing was compared with must not look clean.
   const exitCode = failing > 0 ? failedExitCode : failOn !== null && isBlind ? 1 : 0;
   const query = { workspace, project: id, status: "live" };

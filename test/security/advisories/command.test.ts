@@ -58,7 +58,7 @@ describe.each(databases)("importing advisories on $name", ({ open, runsAll }) =>
     expect([code, body["read"], body["failed"]]).toEqual([1, 2, 2]);
     expect(error).toContain("No record could be read");
     const missing = await weir.run("advisories", "import", "/does/not/exist");
-    expect([missing.code, missing.error]).toEqual([1, 'weir: Cannot read "/does/not/exist": ENOENT\n']);
+    expect([missing.code, missing.error]).toEqual([1, 'weir: Cannot read "/does/not/exist": there is no such file\n']);
   });
 
   test("the command resumes after a given position, and refuses an unknown one", async () => {

@@ -78,7 +78,9 @@ describe("sbom upload", () => {
   });
 
   test("sbom upload names an unknown file, a missing argument and an extra argument", async () => {
-    expect(await line.weir.refusal(...upload("/nowhere/bom.json"))).toContain('Cannot read "/nowhere/bom.json"');
+    expect(await line.weir.refusal(...upload("/nowhere/bom.json"))).toContain(
+      'Cannot read "/nowhere/bom.json": there is no such file',
+    );
     const without = await line.weir.run("sbom", "upload", "--workspace", "w", "--project", "p");
     expect([without.code, without.error]).toEqual([2, expect.stringContaining("PATH is missing")]);
     const tooMany = await line.weir.run("sbom", "upload", "a", "b", "--workspace", "w", "--project", "p");

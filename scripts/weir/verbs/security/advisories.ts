@@ -1,7 +1,7 @@
 import { CursorError, type Cursor } from "../../../../src/security/advisories/read-advisories.ts";
 import { answerOf, parseCursor, printCursor, progressText, storeAdvisories } from "../../advisories/store-advisories.ts";
 import { osvArchives, syncAdvisories } from "../../advisories/sync-advisories.ts";
-import { CallError } from "../../call.ts";
+import { CallError, reasonOf } from "../../call.ts";
 import { ecosystems } from "../../../../src/security/versions/ecosystem.ts";
 import { UsageError } from "../../usage-error.ts";
 import { list, text, type Value } from "../../value.ts";
@@ -107,7 +107,7 @@ function interruption(error: unknown, path: string, done: unknown): unknown {
     return new CallError(`${error.message}${where}`, { cause: error });
   }
   if (error instanceof Error && "code" in error)
-    return new CallError(`Cannot read "${path}": ${String(error.code)}`, { cause: error });
+    return new CallError(`Cannot read "${path}": ${reasonOf(error)}`, { cause: error });
   return error;
 }
 
