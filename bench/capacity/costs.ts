@@ -1,5 +1,5 @@
 /** The measured cost of a request for each kind of process: CPU microseconds, the median of all rounds. */
-import { median } from "../report/rows.ts";
+import { median } from "../measure/median.ts";
 import type { Fleet, Shape } from "../parts/fleet.ts";
 
 /** Costs by kind of process, including the load generator and the provider. */

@@ -1,7 +1,7 @@
 /** What it costs to share work out over masters of a Redis Cluster and over metering processes: fitted to one, checked with several. */
 import type { Metering } from "../parts/metering.ts";
 import type { ShardMeasurement, Shards } from "../parts/shards.ts";
-import { median } from "../report/rows.ts";
+import { median } from "../measure/median.ts";
 import { callsOf } from "./calls.ts";
 import { kindOf, sumOf, type Costs } from "./costs.ts";
 import { costOf, type Cost } from "./model.ts";

@@ -11,7 +11,7 @@ import type { HostsMeasurement, NearPlan } from "../hosts/near-host.ts";
 import { on, TwoHosts } from "../hosts/two-hosts.ts";
 import { dataFolder, root } from "../paths.ts";
 import { inherited } from "../processes/child.ts";
-import { median } from "../report/rows.ts";
+import { median } from "../measure/median.ts";
 import { shown, table } from "../report/table.ts";
 
 export interface HostsPlan {

@@ -4,6 +4,7 @@ import type { Cost, Measurement } from "../measure/measure.ts";
 import type { ConsoleTimes } from "../parts/console.ts";
 import { barKinds } from "../usage/draw.ts";
 import type { Facts } from "./facts.ts";
+import { median } from "../measure/median.ts";
 
 export interface Row {
   what: string;
@@ -108,14 +109,6 @@ export function addedMs(sweep: Measurement[], contender: string): number {
   const p50 = (name: string) =>
     sweep.find((one) => one.contender === name && one.load === "1 connections")?.result.latencyMs?.p50 ?? Number.NaN;
   return p50(contender) - p50("direct");
-}
-
-/** NaN without values. */
-export function median(values: number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
 export function verdictOf({ values, bar, goal, better }: Row): string {

@@ -1,6 +1,6 @@
 /** Plots durations over the share of all that they cover, with the same width for each further nine. */
 import type { CurvePoint } from "../../load/histogram.ts";
-import { median } from "../rows.ts";
+import { median } from "../../measure/median.ts";
 import { shown } from "../table.ts";
 import { linesSvg, type Series } from "./lines.ts";
 import { logScale, type Scale, type Span } from "./scale.ts";

@@ -2,7 +2,7 @@
 import type { Measurement } from "../../measure/measure.ts";
 import { manyConnections, type Features } from "../../parts/features.ts";
 import { barsSvg, type Bar } from "../plots/bars.ts";
-import { median } from "../rows.ts";
+import { median } from "../../measure/median.ts";
 import { shown, table } from "../table.ts";
 import { ownCostsOf, processOrder, totalOf } from "./costs.ts";
 import type { Section } from "./section.ts";

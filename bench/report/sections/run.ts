@@ -1,6 +1,7 @@
 /** The sections about the run: machine, time, bars and goals. */
 import type { Facts } from "../facts.ts";
-import { median, rowsOf, verdictOf, type Row } from "../rows.ts";
+import { median } from "../../measure/median.ts";
+import { rowsOf, verdictOf, type Row } from "../rows.ts";
 import { shown, table } from "../table.ts";
 import type { Section } from "./section.ts";
 

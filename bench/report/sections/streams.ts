@@ -2,7 +2,7 @@
 import type { StreamTurn, Streams } from "../../parts/stream.ts";
 import { barsSvg } from "../plots/bars.ts";
 import { distributionSvg } from "../plots/distribution.ts";
-import { median } from "../rows.ts";
+import { median } from "../../measure/median.ts";
 import { mebibytes, percentiles, table } from "../table.ts";
 import type { Plot, Section } from "./section.ts";
 
