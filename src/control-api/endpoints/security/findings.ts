@@ -42,6 +42,12 @@ async function scopeOf({ workspace, project, product }: NamedScope, sql: Queries
   return { kind: "workspace", id: workspace };
 }
 
+/** What `scopeOf` reads besides the workspace. */
+const scopeFields = {
+  project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
+  product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+};
+
 export const findingEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
@@ -49,8 +55,7 @@ export const findingEndpoints: Endpoint[] = [
     summary: "Search findings, the most severe first",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
-      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+      ...scopeFields,
       vulnerability: Type.Optional(line("any id of a vulnerability, such as CVE-2021-44228", { minLength: 1 })),
       severity: Type.Optional(wordOf(severities)),
       status: Type.Optional(
@@ -120,8 +125,7 @@ export const findingEndpoints: Endpoint[] = [
     summary: "List open findings, those that are exploited and those that are most likely to be first",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
-      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+      ...scopeFields,
       limit: rowLimit({ normal: findingRowsDefault, max: listRowsMax }),
     }),
     view: UrgentFindings,
