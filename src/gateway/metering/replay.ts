@@ -3,19 +3,13 @@
  * restored backup may lack charges whose events were acknowledged. What is booked already changes nothing.
  */
 import type { Lock } from "../../backing/advisory-lock.ts";
-import type { Bus } from "../../backing/bus.ts";
-import type { Clock } from "../../kernel/clock.ts";
-import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import { ledgerReplayLagMs, ledgerReplayMs } from "../limits.ts";
 import type { MaintenanceStore } from "./maintenance-store.ts";
 import { settleEvents, type MeteringParts } from "./worker.ts";
 
 export interface ReplayParts extends MeteringParts {
-  bus: Bus;
-  maintenance: Pick<MaintenanceStore, "replayDue" | "finishReplay" | "storeDeadLetters">;
-  clock: Clock;
-  log: Logger;
+  maintenance: MeteringParts["maintenance"] & Pick<MaintenanceStore, "replayDue" | "finishReplay">;
 }
 
 /** Looks every second until disposed. One process of a fleet does it at a time: a second one would only repeat it. */

@@ -3,7 +3,7 @@
  * took along when it died delay nothing.
  */
 import { AckPolicy, DeliverPolicy, jetstreamManager } from "@nats-io/jetstream";
-import type { ConsumerConfig, ConsumerInfo, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
+import type { ConsumerConfig, JetStreamManager, StreamInfo } from "@nats-io/jetstream";
 import { nanos, type Msg } from "nats";
 import type { Clock } from "../../../kernel/clock.ts";
 import { newInternalId } from "../../../kernel/ids.ts";
@@ -12,7 +12,7 @@ import type { Replay, Stream } from "../../bus.ts";
 import type { NatsLink } from "../nats-link.ts";
 import { deliveredOf, deliveryOf } from "./delivery.ts";
 import { EventPull } from "./event-pull.ts";
-import type { EventStream } from "./event-stream.ts";
+import type { EventStream, KnownPartition } from "./event-stream.ts";
 import { orWhenMissing } from "./when-missing.ts";
 
 interface ReplayParts {
@@ -56,8 +56,8 @@ async function deliverUpTo(last: number, pull: EventPull, { handler, signal }: R
       if (newest === undefined) throw new Error("NATS delivers no more events of a replay");
       if (!areConsecutive(messages, number)) throw new Error("Events of a replay were lost on their way");
       await handler(messages.map(deliveredOf));
-      const { sequence, rest, ...delivery } = deliveryOf(newest);
-      if (sequence >= last || rest === 0) return;
+      const delivery = deliveryOf(newest);
+      if (delivery.sequence >= last || delivery.rest === 0) return;
       number = delivery.number;
     }
   } finally {
@@ -70,13 +70,9 @@ function areConsecutive(messages: readonly Msg[], before: number): boolean {
   return messages.every((message, index) => deliveryOf(message).number === before + index + 1);
 }
 
-interface Partition {
-  info: Pick<ConsumerInfo, "ack_floor" | "num_pending" | "num_ack_pending">;
-}
-
 async function startOf(
   sinceMs: number | null,
-  partitions: readonly Partition[],
+  partitions: readonly KnownPartition[],
   { manager, info: { config, state } }: { manager: JetStreamManager; info: StreamInfo },
 ): Promise<Partial<ConsumerConfig>> {
   if (sinceMs === null) return { deliver_policy: DeliverPolicy.All };
