@@ -44,12 +44,14 @@ export interface ComposeParts {
 
 const isOneOf = (step: ComposedStep, ...steps: ComposedStep[]): boolean => steps.includes(step);
 
+const silentJournal = { recordIntents: ignore, onReport: ignore, noteAdmission: ignore, useBlocks: ignore };
+
 export async function compose(parts: ComposeParts, stack: AsyncDisposableStack): Promise<Gateway> {
   const { step, config, clock, log, models } = parts;
   const bus = await busOf(parts, stack);
   const journal = new GenerationJournal({ bus, clock, log, folder: join(parts.folder, "spool") });
-  const admissionJournal = isOneOf(step, "app", "key", "spool") ? { recordIntents: ignore, onReport: ignore } : journal;
-  const admission = new AdmissionClient({ bus, clock, log, journal: admissionJournal });
+  const admissionJournal = isOneOf(step, "app", "key", "spool") ? silentJournal : journal;
+  const admission = new AdmissionClient({ bus, clock, log, journal: admissionJournal, models });
   const { caller, admitted } = await admitOnce(admission, parts);
   const always = async (): Promise<Admission> => againWith(admitted, clock);
   const known = async (): Promise<Caller> => caller;

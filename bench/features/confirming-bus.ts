@@ -37,6 +37,10 @@ export class ConfirmingBus implements Bus {
     return this.#bus.request(service, payload);
   }
 
+  silentMs(service: Service): number {
+    return this.#bus.silentMs(service);
+  }
+
   width(service: Service): number {
     return this.#bus.width(service);
   }

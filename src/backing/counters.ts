@@ -13,8 +13,10 @@
  *                      per key n:<key>: how many requests of the last minute, times of the oldest and of the newest;
  *                      per budget b:<name>: spent, its version, held, and the beginning of the period that it is in;
  *                      per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint, and the budgets that
- *                      it counts against, each with the beginning of its period
+ *                      it counts against, each with the beginning of its period; lent: until when blocks may count in a window and
+ *                      may hold credit, how much was lent, and until when nothing is lent. A block's hold is an open hold
  *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
+ *   {w}:l:<key>  text  blocks of a key: id, places, until when they count in the window, amount; without an id: nothing is lent until then
  *   {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there
  *                      and is refused. Both expire by themselves, and so does the list.
  *
@@ -71,6 +73,11 @@ export interface RateWindow {
   resetMs: number;
 }
 
+interface MayBeLent {
+  /** Blocks may have what is missing: recall them and decide again. Absent: they have not. */
+  isLent?: true;
+}
+
 export type AdmitReply =
   /** Reserved. `replay`: this generation was admitted before and still is. `month`: its costs are booked to this month. */
   | {
@@ -83,13 +90,13 @@ export type AdmitReply =
       replay: boolean;
     }
   /** `retryAfterMs`: exact wait until the oldest counted request leaves the window, at least 1. */
-  | { outcome: "rate_limited"; retryAfterMs: number; window: RateWindow }
+  | ({ outcome: "rate_limited"; retryAfterMs: number; window: RateWindow } & MayBeLent)
   | { outcome: "model_refused"; reason: string; window: RateWindow }
   /** `available`: balance minus holds; `balance` shows whether waiting for holds could help. */
-  | { outcome: "insufficient_credit"; available: NanoUsd; balance: NanoUsd; window: RateWindow }
+  | ({ outcome: "insufficient_credit"; available: NanoUsd; balance: NanoUsd; window: RateWindow } & MayBeLent)
   /** `headroom`: what the limit would still allow. `budget`: the name of the budget that refuses; absent: the limit of the month. */
-  | { outcome: "key_spend_limit_exceeded"; headroom: NanoUsd; budget?: string; window: RateWindow }
-  | { outcome: "account_spend_limit_exceeded"; headroom: NanoUsd; budget?: string; window: RateWindow }
+  | ({ outcome: "key_spend_limit_exceeded"; headroom: NanoUsd; budget?: string; window: RateWindow } & MayBeLent)
+  | ({ outcome: "account_spend_limit_exceeded"; headroom: NanoUsd; budget?: string; window: RateWindow } & MayBeLent)
   /** Resolved within the last minute; `as`: how, the first time. */
   | { outcome: "already_resolved"; as: Resolution }
   | { outcome: "conflict" }
@@ -117,6 +124,47 @@ export interface AdmitBatchReply {
   /** The store's clock in milliseconds. */
   now: number;
   replies: AdmitReply[];
+}
+
+/** A gateway asks for a block: credit and places in a key's window, with which it decides this key's requests by itself. */
+export interface LendRequest extends Pick<
+  AdmitRequest,
+  "workspace" | "key" | "requestsPerMinute" | "keyLimit" | "workspaceLimit" | "deadline"
+> {
+  /** A block is a hold with an id like a generation's. */
+  block: GenerationId;
+  /** The month that the sender assumes. */
+  month: Month;
+  /** Less than this is of no use. */
+  least: NanoUsd;
+  /** At most so much is lent, and so many places. */
+  amount: NanoUsd;
+  places: number;
+  /** Requests may be decided with it for so long, or until the month ends. */
+  lifeMs: number;
+}
+
+export type LendReply =
+  /** `at`: by the store's clock. `window`: without all that is lent. */
+  | { outcome: "lent"; at: number; amount: NanoUsd; places: number; lifeMs: number; window: RateWindow }
+  /** Too near to a limit, recalled lately, late, or unknown: each request must be asked for. */
+  | { outcome: "kept" };
+
+/** What a gateway gives back of a block with which it decides no more. Said twice it changes nothing. */
+export interface BlockReturn {
+  key: KeyId;
+  block: GenerationId;
+  /** What the generations that were admitted with it reserve and the ledger does not have. Never more than before. */
+  keep: NanoUsd;
+  /** When they were admitted, ascending, in ms of the store's clock. Only the first return counts them. */
+  times: readonly number[];
+}
+
+export interface TakeBack {
+  workspace: WorkspaceId;
+  returns: readonly BlockReturn[];
+  /** Nothing is lent for a while: of this key, or null: in the whole workspace. Absent: lending goes on. */
+  pause?: { key: KeyId | null };
 }
 
 export type Resolution = "settled" | "void" | "expired" | "unknown";
@@ -213,6 +261,13 @@ export interface Counters extends AsyncDisposable {
    * The first push of a month to a workspace drops the totals of months before the previous one, and budgets without holds.
    */
   resolveMany(batch: ResolveBatch): Promise<NanoUsd[]>;
+  /**
+   * Lends a block, which is held and counted like requests until it is returned. It is small beside what is free: requests are refused
+   * because of it only near a limit, after a recall. The same block is lent once. Throws CountersUnavailableError: it may be lent.
+   */
+  lend(request: LendRequest): Promise<LendReply>;
+  /** Releases what blocks do not keep, and counts their requests in the windows. Works on a workspace that is not ready, too. */
+  takeBack(back: TakeBack): Promise<void>;
   /**
    * Names the state in which a workspace is not ready. A loader calls this first and gathers then: if another loader is faster,
    * requests are admitted, and the store is emptied or restarted after that, the gathered data lacks those requests.

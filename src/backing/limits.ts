@@ -25,6 +25,20 @@ export const tombstoneMs = 60_000;
 /** Longer than a month and a hold after it: no open hold counts in a period that is forgotten. */
 export const budgetKeptMs = 62 * 86_400_000;
 
+// Blocks of credit and of a window, which workers lend to gateways
+/** A gateway decides with a block for so long at most. */
+export const blockLifeMs = 10_000;
+/** A block is at most this part of what is free of credit, months and window at the moment of lending. */
+export const blockShare = 50;
+/** Keys with a lower limit are asked for request by request. Of the others at most half of the window is used or lent. */
+export const blockRateMin = 600;
+/** A block with fewer places costs more than it saves. */
+export const blockPlacesMin = 2;
+/** How long after its end a block may still hold credit that nothing uses, until its gateway has returned it. */
+export const blockReturnMsMax = 2_000;
+/** After a recall nothing is lent for so long. */
+export const blockPauseMs = 10_000;
+
 // Metering
 /** Releases and pushes in one call of the counters' store, which runs nothing else meanwhile. */
 export const resolveBatchMax = 256;

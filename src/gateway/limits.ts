@@ -36,6 +36,7 @@ export const admissionBatchMax = 128;
 export const admissionBatchBytesMax = 64 * 1024;
 export const rebuildWaitMs = 1_000;
 export const rebuildReportMs = 300;
+export const blockRecallMs = 300;
 
 // Metering
 export const settlementBatchMax = 400;

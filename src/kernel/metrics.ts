@@ -205,6 +205,7 @@ for (const alarm of alarms) alarmsTotal.inc({ alarm }, 0);
 
 /** What each gauge shows, and its label. A process shows those that one of its parts observes. */
 export const gauges = {
+  weir_blocks_lent: { help: "Blocks of credit that the gateway decides requests with" },
   weir_admissions_unknown: { help: "Admissions to release, outcome unknown" },
   weir_build_info: { help: "1, with the version of this process", label: "version" },
   weir_credit_usd: { help: "Credit of all workspaces that have some, for graphs only: the ledger is exact" },

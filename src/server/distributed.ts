@@ -47,10 +47,10 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
     () => connectors.publishWhenPossible(stop.signal),
     () => {},
   );
-  const { releases } = front.gateway.admission;
+  const { releases, blocks } = front.gateway.admission;
   const release = releases.add.bind(releases);
   const adopting = adoptOrphanedSpoolsUntilStopped(
-    { bus: backing.bus, clock, log, dataDir, lockFolder: takeIfFree, release },
+    { bus: backing.bus, clock, log, dataDir, lockFolder: takeIfFree, release, blocks },
     stop.signal,
   );
   const opened = stack.move();

@@ -76,10 +76,11 @@ export interface Front {
 export function openFront(parts: FrontParts): Front {
   const { config, backing, models, operatorToken, folder, clock, log } = parts;
   const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
-  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal });
-  const { pendingAdmissions, ...owed } = journal.recover();
+  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal, models });
+  const { pendingAdmissions, blocks, ...owed } = journal.recover();
   if (owed.settled + owed.interrupted + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
   for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
+  admission.blocks.adopt(blocks);
   const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
   const operator = new OperatorAuthenticator(operatorToken, clock);
@@ -127,6 +128,7 @@ export function openFront(parts: FrontParts): Front {
       await inFlight.drain(clock, waitMs, shutdownFlushMs);
       await prompts.flushed(shutdownFlushMs);
       const flushed = await journal.flushed(shutdownFlushMs);
+      await admission.blocks.returned(shutdownFlushMs);
       journal[Symbol.dispose]();
       await routeHealth[Symbol.asyncDispose]();
       return flushed;
@@ -145,6 +147,7 @@ function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway, p
   observe("weir_generations_unsettled", () => journal.unsettled);
   observe("weir_reserved_usd", () => usdAsJsonNumber(journal.reserved));
   observe("weir_admissions_unknown", () => admission.releases.size);
+  observe("weir_blocks_lent", () => admission.blocks.size);
   observe("weir_dependency_up", async () => {
     const states = Object.entries(await runChecks(parts));
     return Object.fromEntries(states.map(([part, state]) => [part, state === "ok" ? 1 : 0]));

@@ -1,6 +1,7 @@
 /** The contract of both forms of the counters: every promise of src/backing/counters.ts, on a clock that the tests control. */
 import { afterAll, beforeAll, beforeEach, describe } from "bun:test";
 import { countersStartMs, type CountersHarness } from "../support/counters/harness.ts";
+import { describeBlocks } from "./counters/blocks.ts";
 import { describeBudgets } from "./counters/budgets.ts";
 import { describeDecisions } from "./counters/decisions.ts";
 import { describeReadiness } from "./counters/readiness.ts";
@@ -26,5 +27,6 @@ export function describeCounters(name: string, open: () => Promise<CountersHarne
     describeWindow(of);
     describeResolution(of);
     describeBudgets(of);
+    describeBlocks(of);
   });
 }

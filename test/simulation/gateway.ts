@@ -77,14 +77,16 @@ export class SimGateway {
     const log = silentLog;
     this.folder = folders.takeNumbered(host);
     const journal = new GenerationJournal({ bus, clock, log, folder: `${this.folder}/spool`, files: disk });
-    const admission = new AdmissionClient({ bus, clock, log, journal, recordsMax });
-    for (const { workspace, generation } of journal.recover().pendingAdmissions) admission.releases.add(workspace, generation);
+    const admission = new AdmissionClient({ bus, clock, log, journal, models, recordsMax });
+    const { pendingAdmissions, blocks } = journal.recover();
+    for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
+    admission.blocks.adopt(blocks);
     const openedKeys = new OpenedKeys({ keyring: secrets.keyring, clock, log });
     const openOwnKey = openedKeys.open.bind(openedKeys);
     const { call, embed } = new Provider({ host, chance, recorder, openOwnKey, onOtherPayer: () => onOtherPayer(host) });
     const release = admission.releases.add.bind(admission.releases);
     const lockFolder = async (path: string) => folders.takeIfFree(path, host);
-    const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, release };
+    const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, release, blocks: admission.blocks };
     void adoptOrphanedSpoolsUntilStopped(orphans, new AbortController().signal);
     this.#gateway = gatewayOf({ admission, journal, models, call, embed, clock, log });
   }

@@ -51,6 +51,10 @@ export class EmbeddedBus implements Bus {
     }
   }
 
+  silentMs(): number {
+    return 0;
+  }
+
   width(): number {
     return embeddedRequestsInFlight;
   }

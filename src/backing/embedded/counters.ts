@@ -2,7 +2,18 @@
  * Counters of one process, in Maps. They stay written by hand so that `npm start` needs no Redis: each method runs in one turn of
  * the event loop, hence atomically, and test/contracts/counters.ts holds them to the replies of the Lua functions.
  */
-import type { AdmitBatch, AdmitBatchReply, CountedBalance, Counters, Hold, ResolveBatch, WorkspaceLoad } from "../counters.ts";
+import type {
+  AdmitBatch,
+  AdmitBatchReply,
+  CountedBalance,
+  Counters,
+  Hold,
+  LendReply,
+  LendRequest,
+  ResolveBatch,
+  TakeBack,
+  WorkspaceLoad,
+} from "../counters.ts";
 import { assertCountable } from "../credit-bound.ts";
 import { assertCurrent } from "../stale-load.ts";
 import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
@@ -10,6 +21,7 @@ import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts
 import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../limits.ts";
 import { admit } from "./counters/admit.ts";
+import { forgetLent, lend, pause as pauseLending, takeBack } from "./counters/blocks.ts";
 import { pushBudget } from "./counters/budgets.ts";
 import { load } from "./counters/load.ts";
 import { pushAccount, pushKeyMonth } from "./counters/push.ts";
@@ -45,6 +57,22 @@ export class EmbeddedCounters implements Counters {
     for (const push of keyMonths) pushKeyMonth(this.#space(push.workspace), push);
     for (const push of budgets) pushBudget(this.#space(push.workspace), push, now);
     return freed;
+  }
+
+  async lend(request: LendRequest): Promise<LendReply> {
+    this.#tidyLogs();
+    const { month } = request;
+    const moment = { now: this.#now(), month, day: 0, ...monthBounds(month), tombstones: this.#tombstones };
+    return lend(this.#space(request.workspace), request, moment);
+  }
+
+  async takeBack({ workspace, returns, pause }: TakeBack): Promise<void> {
+    const now = this.#now();
+    const space = this.#space(workspace);
+    for (const one of returns) {
+      if (takeBack(space, one, now)) this.#tombstones.leave({ workspace, generation: one.block }, "void", now);
+    }
+    if (pause) pauseLending(space.lending, pause.key, now);
   }
 
   async beginLoad(workspace: WorkspaceId): Promise<string | null> {
@@ -116,8 +144,9 @@ export class EmbeddedCounters implements Counters {
     if (this.#clock.monotonic() < this.#tidiedAt + rateWindowMs) return;
     this.#tidiedAt = this.#clock.monotonic();
     const idleSince = this.#clock.now() - 2 * rateWindowMs;
-    for (const { logs } of this.workspaces.values()) {
+    for (const { logs, lending } of this.workspaces.values()) {
       for (const [key, { newest }] of logs) if (newest < idleSince) logs.delete(key);
+      forgetLent(lending, this.#clock.now());
     }
   }
 }

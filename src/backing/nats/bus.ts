@@ -55,6 +55,10 @@ export class DistributedBus implements Bus {
     return this.#requestClient(service).width;
   }
 
+  silentMs(service: Service): number {
+    return this.#requestClient(service).silentMs;
+  }
+
   /** Resolves when clients are told of the server, or NATS was not reached in time: then they are told as soon as it is. */
   async serve(service: Service, handler: (payload: Uint8Array) => Promise<Uint8Array>): Promise<AsyncDisposable> {
     // A process that serves requests also scatters some, and gets none before it has heard who replies to these.

@@ -46,6 +46,8 @@ export class RequestClient implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack();
   #count = 0;
   #ticksUp = 0;
+  /** When a server was last heard, of the monotonic clock. */
+  #heardAt = -Infinity;
 
   constructor({ link, service, clock }: { link: NatsLink; service: Service; clock: Clock }) {
     this.#link = link;
@@ -59,6 +61,11 @@ export class RequestClient implements AsyncDisposable {
 
   get width(): number {
     return this.#pool.width;
+  }
+
+  /** Also while the link is down. */
+  get silentMs(): number {
+    return this.#clock.monotonic() - this.#heardAt;
   }
 
   /** @throws BusUnavailableError, BusTimeoutError; RangeError if the payload is too large */
@@ -87,6 +94,7 @@ export class RequestClient implements AsyncDisposable {
 
   #heard(message: Msg): void {
     const { id, leaves } = readHeartbeat(message.data);
+    this.#heardAt = this.#clock.monotonic();
     if (leaves) this.#pool.left(id);
     else this.#pool.heard(id);
     this.#sendWaiting();

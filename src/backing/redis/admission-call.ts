@@ -4,7 +4,7 @@ import { dayAfter, monthBounds, type Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { holdMs, rateWindowMs, tombstoneMs } from "../limits.ts";
 import { baseName } from "./base-name.ts";
-import { budgetField, headField, keyMonthField, monthField, windowField } from "./fields.ts";
+import { budgetField, headField, keyMonthField, lendingField, monthField, windowField } from "./fields.ts";
 import { packedArguments, type Packing } from "./packed-arguments.ts";
 
 /** A request with its place in the batch: a call has them by workspace. */
@@ -38,7 +38,7 @@ function packRequests(
   { workspace, month, day, placed }: { workspace: WorkspaceId; month: Month; day: number; placed: Placed[] },
 ): void {
   const budgets = budgetsOf(placed);
-  texts.push(baseName(workspace), headField, monthField(month));
+  texts.push(baseName(workspace), headField, monthField(month), lendingField);
   for (const [, { generation }] of placed) texts.push(generation);
   const keys = new Map<KeyId, number>();
   for (const [, { key }] of placed) {

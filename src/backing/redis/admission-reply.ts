@@ -21,14 +21,14 @@ const outcomes: ((reply: ReplyReader, decided: DecidedRequest) => AdmitReply)[] 
     const [at, month, amount, available] = [reply.number(), monthIn(reply), reply.nano(), reply.nano()];
     return { outcome: "admitted", at, month, amount, available, window: windowIn(reply), replay: true };
   },
-  (reply) => ({ outcome: "rate_limited", retryAfterMs: reply.number(), window: windowIn(reply) }),
+  (reply) => ({ outcome: "rate_limited", retryAfterMs: reply.number(), ...lentIn(reply), window: windowIn(reply) }),
   (reply, { request }) => ({ outcome: "model_refused", reason: request.modelRefusal ?? "", window: windowIn(reply) }),
   (reply) => {
     const [available, balance] = [reply.nano(), reply.nano()];
-    return { outcome: "insufficient_credit", available, balance, window: windowIn(reply) };
+    return { outcome: "insufficient_credit", available, balance, ...lentIn(reply), window: windowIn(reply) };
   },
-  (reply) => ({ outcome: "key_spend_limit_exceeded", headroom: reply.nano(), window: windowIn(reply) }),
-  (reply) => ({ outcome: "account_spend_limit_exceeded", headroom: reply.nano(), window: windowIn(reply) }),
+  (reply) => ({ outcome: "key_spend_limit_exceeded", headroom: reply.nano(), ...lentIn(reply), window: windowIn(reply) }),
+  (reply) => ({ outcome: "account_spend_limit_exceeded", headroom: reply.nano(), ...lentIn(reply), window: windowIn(reply) }),
   (reply) => ({ outcome: "already_resolved", as: resolutionOf(reply.number()) }),
   () => ({ outcome: "conflict" }),
   () => ({ outcome: "late" }),
@@ -54,6 +54,11 @@ export function readAdmission(reply: ReplyReader, decided: DecidedRequest): Admi
 
 function windowIn(reply: ReplyReader): RateWindow {
   return { remaining: reply.number(), resetMs: reply.number() };
+}
+
+/** Whether blocks may have what is missing. */
+function lentIn(reply: ReplyReader): { isLent?: true } {
+  return reply.number() === 1 ? { isLent: true } : {};
 }
 
 /** Year and month. */

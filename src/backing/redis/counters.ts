@@ -6,7 +6,10 @@ import type {
   CountedBalance,
   Counters,
   Hold,
+  LendReply,
+  LendRequest,
   ResolveBatch,
+  TakeBack,
   WorkspaceLoad,
 } from "../counters.ts";
 import { assertCountable } from "../credit-bound.ts";
@@ -25,6 +28,7 @@ import { RedisNodes } from "./cluster/redis-nodes.ts";
 import { loadRedisClient, type RedisLibrary } from "./connection/load-client.ts";
 import { keyMonthField } from "./fields.ts";
 import { readHolds } from "./read-holds.ts";
+import { lendValues, readLent, takeBackValues } from "./lend-call.ts";
 import { loadValues, windowCalls } from "./load-call.ts";
 import { ReplyReader, type ReplyElement } from "./reply-reader.ts";
 import { resolveValues } from "./resolve-call.ts";
@@ -107,6 +111,14 @@ class DistributedCounters implements Counters {
     }
     for (const error of failed.values()) throw error;
     return freed;
+  }
+
+  async lend(request: LendRequest): Promise<LendReply> {
+    return readLent(await this.#call("lend", request.workspace, (run) => lendValues(request, run)));
+  }
+
+  async takeBack(back: TakeBack): Promise<void> {
+    await this.#call("take-back", back.workspace, () => takeBackValues(back));
   }
 
   async beginLoad(workspace: WorkspaceId): Promise<string | null> {

@@ -5,6 +5,9 @@ import type { KeyId } from "../../kernel/ids.ts";
 /** Of the workspace as a whole. */
 export const headField = "head";
 
+/** What is lent to gateways. */
+export const lendingField = "lending";
+
 /** Spent and held by the workspace in a month. */
 export function monthField(month: Month): string {
   return `m:${month}`;

@@ -2,8 +2,21 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-export type FunctionName =
-  "admit" | "resolve" | "begin-load" | "load" | "forget" | "merge-windows" | "read" | "holds" | "overdue";
+const names = [
+  "admit",
+  "resolve",
+  "lend",
+  "take-back",
+  "begin-load",
+  "load",
+  "forget",
+  "merge-windows",
+  "read",
+  "holds",
+  "overdue",
+] as const;
+
+export type FunctionName = (typeof names)[number];
 
 export interface FunctionLibrary {
   /** The argument of `FUNCTION LOAD` for a node of a Redis Cluster, or for a Redis alone. */
@@ -12,11 +25,9 @@ export interface FunctionLibrary {
   version: string;
 }
 
-const names: FunctionName[] = ["admit", "resolve", "begin-load", "load", "forget", "merge-windows", "read", "holds", "overdue"];
-
 /** @param clock Lua that defines `now`; in production it reads the time of Redis, tests pass their own */
 export function readFunctions(clock: string = luaText("clock")): FunctionLibrary {
-  const shared = [clock, luaText("prelude"), luaText("open-holds")];
+  const shared = [clock, luaText("prelude"), luaText("window"), luaText("open-holds")];
   const functions = names.map((name) => `do\n${luaText(name)}end`);
   const body = [...shared, ...functions].join("\n");
   const version = createHash("sha1").update(body).digest("hex");
@@ -31,6 +42,6 @@ export function fullName(name: FunctionName, { version }: FunctionLibrary): stri
   return `${name.replaceAll("-", "_")}_${version}`;
 }
 
-function luaText(name: FunctionName | "clock" | "prelude" | "open-holds"): string {
+function luaText(name: FunctionName | "clock" | "prelude" | "window" | "open-holds"): string {
   return readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), "utf8");
 }

@@ -52,7 +52,7 @@ export function windowCalls(windows: WorkspaceLoad["windows"]): string[][] {
 }
 
 /** Ascending times, each as its distance to the one before: a tenth of the bytes. */
-function distances(times: readonly number[]): string {
+export function distances(times: readonly number[]): string {
   let before = 0;
   return times
     .toSorted((a, b) => a - b)

@@ -7,7 +7,7 @@ import type { UnavailableReason } from "../models/model.ts";
 import { modelNotFoundMessage } from "../models/nearest-model.ts";
 import type { ModelsView } from "./models-view.ts";
 import { unavailableMessages } from "../models/unavailable-message.ts";
-import { withNamedKeys } from "../models/own-keys/own-routes.ts";
+import { withNamedKeys, type OwnKeys } from "../models/own-keys/own-routes.ts";
 import { maximumCost } from "../models/price.ts";
 import { modelNotFound, priceCandidates, type RoutedPrice } from "./price-candidates.ts";
 import { callerWord, isMemberCaller } from "../../kernel/ids.ts";
@@ -55,12 +55,23 @@ export function prepare(admit: AdmitGeneration, record: KeyRecord | null, models
   };
 }
 
-interface Priced extends Pick<Prepared, "maxOutputTokens" | "costOf" | "routed"> {
+type PricedRecord = Pick<KeyRecord, "zeroDataRetention" | "earlyAccess"> & OwnKeys;
+
+export interface Priced extends Pick<Prepared, "maxOutputTokens" | "costOf" | "routed"> {
   amount: NanoUsd;
+  /** Why the model cannot be called; null: it can. */
   refusal: string | null;
 }
 
-function price(admit: AdmitGeneration, record: KeyRecord, models: ModelsView): Priced {
+/**
+ * The maximum cost of a request, by the catalog of this process; both a worker and a gateway with a block price by it.
+ * @throws RangeError when a route has no price
+ */
+export function price(
+  admit: Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools" | "candidates" | "ownKeys">,
+  record: PricedRecord,
+  models: ModelsView,
+): Priced {
   const refused = (refusal: string): Priced => ({ amount: 0n, maxOutputTokens: 0, refusal, costOf: null });
   if (!models.readable()) return refused("catalog_unreadable");
   const keyed = withNamedKeys(record, admit.ownKeys);

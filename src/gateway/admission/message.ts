@@ -14,6 +14,8 @@ export type AdmissionRequest =
   | AdmitGeneration
   /** Release a generation whose admission has an unknown outcome; leaves a tombstone. */
   | { kind: "void"; workspace: WorkspaceId; generation: GenerationId }
+  | LendBlock
+  | ReturnBlock
   /** Credit, holds and month of a workspace, and of a key if one is named. */
   | { kind: "position"; workspace: WorkspaceId; key: KeyId | null }
   /** Credit was added: read the ledger's head again and push it to the counters. */
@@ -41,6 +43,30 @@ export interface AdmitGeneration {
   deadline: number | null;
   /** Hexadecimal digest of key, model and bounds. The same generation id with another fingerprint is a conflict. */
   fingerprint: string;
+}
+
+/** A gateway wants to decide a key's next requests by itself. A worker of before answers with another kind: nothing is lent. */
+export interface LendBlock {
+  kind: "lend";
+  /** An id like a generation's. */
+  block: GenerationId;
+  hash: string;
+  /** Less than this is of no use; at most `amount` and `places` are lent. */
+  least: string;
+  amount: string;
+  places: number;
+  deadline: number | null;
+}
+
+/** A gateway decides no more with a block. */
+export interface ReturnBlock {
+  kind: "return";
+  workspace: WorkspaceId;
+  key: KeyId;
+  block: GenerationId;
+  keep: string;
+  /** When its requests were admitted, ascending, each as its distance to the one before. */
+  times: number[];
 }
 
 export interface RequestBatch {
@@ -96,6 +122,17 @@ export type AdmissionReply =
       window: WindowOnBus;
     }
   | Refused
+  /** `at`: by the counters' clock. `window`: without all that is lent. */
+  | {
+      kind: "lent";
+      at: number;
+      month: Month;
+      amount: string;
+      places: number;
+      lifeMs: number;
+      window: WindowOnBus;
+    }
+  | { kind: "kept" }
   /** Not admitted: the workspace's counters are being loaded. Repeat the request shortly. */
   | { kind: "again" }
   | { kind: "done" }

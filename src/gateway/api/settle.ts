@@ -79,6 +79,7 @@ export function settlementOf(reservation: Reservation, model: string, ending: Se
     streamed: ending.streamed,
     firstTokenMs: ending.firstTokenMs === null ? null : Math.max(0, Math.round(ending.firstTokenMs)),
     durationMs: Math.max(0, Math.round(ending.durationMs)),
+    ...(reservation.block !== undefined && { block: reservation.block }),
     ...(ending.endpoint && { endpoint: ending.endpoint }),
     ...(ending.routing && { routing: ending.routing }),
   };

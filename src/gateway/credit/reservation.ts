@@ -21,6 +21,8 @@ export interface Reservation {
   readonly amount: NanoUsd;
   /** Milliseconds, the counters' clock. */
   readonly admittedAt: number;
+  /** The block that it was made with; absent: it is a hold of its own. */
+  readonly block?: GenerationId;
   /** The priced output bound. */
   readonly maxOutputTokens: number;
 }

@@ -21,12 +21,20 @@ const failed = { usageEstimated: false, status: 500, code: "internal_error", fir
  * delivered by its last progress line.
  */
 export function interruptedSettlement({ intent, sent, owed, ...delivered }: InterruptedGeneration, nowMs: number): Settlement {
-  const { generation, request, workspace, key, month, admittedAt, streamed, endpoint } = intent;
+  const { generation, request, workspace, key, month, admittedAt, streamed, endpoint, block } = intent;
   const model = owed?.model ?? intent.model;
   // A spool may be found after weeks; no generation lasts longer than its hold.
   const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
   const routing = routingOf(intent, model);
-  const ids = { generation, request, workspace, key, ...(endpoint && { endpoint }), ...(routing && { routing }) };
+  const ids = {
+    generation,
+    request,
+    workspace,
+    key,
+    ...(endpoint && { endpoint }),
+    ...(routing && { routing }),
+    ...(block && { block }),
+  };
   const facts = { ...ids, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
   if (!sent || !owed) return { ...uncharged("unknown"), ...facts };
   const { provider, promptTokens } = owed;

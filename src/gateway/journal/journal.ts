@@ -1,24 +1,35 @@
 /** The gateway's journal of generations: each is opened before its provider is called and closed by exactly one settlement. */
 import type { Bus } from "../../backing/bus.ts";
+import type { BlockReturn } from "../../backing/counters.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { progressMs, pruneMs, unsettledMax } from "../limits.ts";
-import { decodeReportRequest, encodeOpenReport } from "./open-report.ts";
+import { decodeReportRequest, encodeOpenReport, type OpenReport, type ReportRequest } from "./open-report.ts";
+import type { RecoveredBlock } from "./recovered.ts";
 import { OpenGenerations } from "./open-generations.ts";
 import { SettlementPublisher } from "./settlement-publisher.ts";
 import { ProgressTracker, type Progress } from "./progress.ts";
 import { Spool } from "./spool.ts";
 import type { SpoolFiles } from "./spool-files.ts";
-import type { AdmissionIntent, GenerationIntent } from "./spool-line.ts";
+import type { AdmissionIntent, BlockIntent, GenerationIntent } from "./spool-line.ts";
 import { encodeSettlement } from "./settlement-codec.ts";
 import type { Settlement } from "./settlement.ts";
 import { interruptedSettlement } from "./crash-settlement.ts";
+
+/** What an earlier owner of the folder left. */
+export interface RecoveredWork {
+  settled: number;
+  interrupted: number;
+  unknown: number;
+  pendingAdmissions: AdmissionIntent[];
+  blocks: RecoveredBlock[];
+}
 
 export interface JournalParts {
   bus: Bus;
@@ -30,12 +41,23 @@ export interface JournalParts {
   files?: SpoolFiles;
 }
 
+/** The blocks that this process decides with, and what is left of others. */
+export interface BlockBook {
+  /** Ends the workspace's blocks. @returns them without times, and as holds */
+  end(workspace: WorkspaceId): Pick<OpenReport, "blocks" | "holds">;
+  /** Ends the blocks of a key, or of the workspace where it is null. */
+  recall(workspace: WorkspaceId, key: KeyId | null): BlockReturn[];
+  /** The ledger has a generation that was admitted with a block. */
+  settled(block: GenerationId, reserved: NanoUsd): void;
+}
+
 export class GenerationJournal implements Disposable {
   readonly #spool: Spool;
   readonly #open = new OpenGenerations();
   readonly #publisher: SettlementPublisher;
   readonly #reporting: Disposable;
   readonly #reportListeners: ((workspace: WorkspaceId) => void)[] = [];
+  #blocks: BlockBook | null = null;
   readonly #parts: JournalParts;
   readonly #progress = new ProgressTracker();
   #cancelProgress: (() => void) | null = null;
@@ -46,9 +68,9 @@ export class GenerationJournal implements Disposable {
     this.#spool = new Spool(parts.folder, parts.clock, parts.files);
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
-      const { workspace } = decodeReportRequest(payload);
-      for (const listener of this.#reportListeners) listener(workspace);
-      return encodeOpenReport(this.#open.report(workspace));
+      const request = decodeReportRequest(payload);
+      for (const listener of this.#reportListeners) listener(request.workspace);
+      return encodeOpenReport(this.#report(request));
     });
     this.#prune();
   }
@@ -72,25 +94,39 @@ export class GenerationJournal implements Disposable {
   /**
    * Recovers generations of an earlier owner of the folder. Settlements are published again. Generations that were sent to a provider
    * are charged for what was delivered. Generations that were not sent end as unknown and are charged nothing. Returns the count of
-   * each, and the admissions that the caller must release. Where the owner ended in order, the ledger had all settlements.
+   * each, and the admissions and blocks that the caller must release. Where the owner ended in order, the ledger had all settlements.
    */
-  recover(): { settled: number; interrupted: number; unknown: number; pendingAdmissions: AdmissionIntent[] } {
-    const { intents, settlements, interrupted, pendingAdmissions, closed } = this.#spool.takeRecovered();
-    for (const intent of intents) this.#open.add(intent, this.#parts.clock.monotonic());
+  recover(): RecoveredWork {
+    const { intents, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();
+    for (const intent of intents) {
+      this.#open.addTime(intent, this.#parts.clock.monotonic());
+      this.#open.add(intent);
+    }
     for (const settlement of settlements) this.#publisher.add(settlement, encodeSettlement(settlement));
     const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));
     for (const end of ends) void this.end(end);
     this.flush();
     const unknown = ends.filter(({ outcome }) => outcome === "unknown").length;
-    return { settled: closed ? 0 : settlements.length, interrupted: ends.length - unknown, unknown, pendingAdmissions };
+    const counts = { settled: closed ? 0 : settlements.length, interrupted: ends.length - unknown, unknown };
+    return { ...counts, pendingAdmissions, blocks: closed ? [] : blocks };
   }
 
   /**
    * Call it before requests to admission are sent: if this process dies before their replies, its successor releases them.
    * @throws Error when the intents cannot be written: the requests must not be sent
    */
-  recordIntents(intents: AdmissionIntent[]): void {
-    this.#spool.writeAdmissions(intents);
+  recordIntents(intents: AdmissionIntent[], blocks: BlockIntent[] = []): void {
+    this.#spool.writeAdmissions(intents, blocks);
+  }
+
+  /** From now on reports have these blocks, and they hear of settlements. */
+  useBlocks(blocks: BlockBook): void {
+    this.#blocks = blocks;
+  }
+
+  /** Call it when a request is admitted with a block, in the same turn of the event loop. Others are noted as they begin. */
+  noteAdmission(admission: { workspace: WorkspaceId; key: KeyId; admittedAt: number }): void {
+    this.#open.addTime(admission, this.#parts.clock.monotonic());
   }
 
   /** Calls `listener` in the turn in which a workspace's open generations are reported. A report has no generation that opens later. */
@@ -108,7 +144,7 @@ export class GenerationJournal implements Disposable {
     facts: Pick<GenerationIntent, "fingerprint" | "model" | "requested" | "streamed" | "endpoint" | "owed">,
   ): Promise<void> {
     if (this.#open.size >= unsettledMax) throw new GatewayError("billing_unavailable");
-    const { generation, request, workspace, key, month, admittedAt } = reservation;
+    const { generation, request, workspace, key, month, admittedAt, block } = reservation;
     const intent: GenerationIntent = {
       generation,
       request,
@@ -117,10 +153,12 @@ export class GenerationJournal implements Disposable {
       month,
       admittedAt,
       amount: reservation.amount.toString(),
+      ...(block !== undefined && { block }),
       ...facts,
     };
     // Added before the line is written, so that a rebuild of the counters during the write includes it.
-    this.#open.add(intent, this.#parts.clock.monotonic());
+    if (block === undefined) this.#open.addTime(intent, this.#parts.clock.monotonic());
+    this.#open.add(intent);
     try {
       await this.#spool.writeIntent(intent);
     } catch (error) {
@@ -203,8 +241,19 @@ export class GenerationJournal implements Disposable {
     this.#cancelProgress = this.#progress.size === 0 ? null : clock.after(progressMs, () => this.#writeProgress());
   }
 
+  /** A recall asks for blocks only. */
+  #report({ workspace, recall }: ReportRequest): OpenReport {
+    if (recall) return { holds: [], windows: [], blocks: this.#blocks?.recall(workspace, recall.key) ?? [] };
+    const { holds, windows } = this.#open.report(workspace);
+    const ended = this.#blocks?.end(workspace) ?? { holds: [], blocks: [] };
+    return { holds: [...holds, ...ended.holds], windows, blocks: ended.blocks };
+  }
+
   #confirmed(generations: string[]): void {
-    for (const generation of generations) this.#open.remove(generation);
+    for (const generation of generations) {
+      const open = this.#open.remove(generation);
+      if (open?.block !== undefined) this.#blocks?.settled(open.block, open.amount);
+    }
     this.#spool.confirm(generations);
   }
 

@@ -6,8 +6,13 @@ import type { NanoUsd } from "../../kernel/money.ts";
 import type { OpenReport } from "./open-report.ts";
 import type { GenerationIntent } from "./spool-line.ts";
 
+/** What a generation reserves: by a hold of its own, or a part of a block's. */
+interface OpenHold extends Hold {
+  block?: GenerationId;
+}
+
 interface OpenWorkspace {
-  holds: Map<GenerationId, Hold>;
+  holds: Map<GenerationId, OpenHold>;
   admissions: Map<KeyId, Admissions>;
 }
 
@@ -36,9 +41,8 @@ export class OpenGenerations {
     return this.#reserved;
   }
 
-  /** @param monotonicMs time of the addition */
-  add(intent: GenerationIntent, monotonicMs: number): void {
-    const { generation, workspace, key, month, fingerprint, admittedAt } = intent;
+  /** The time of an admission. @param monotonicMs time of the addition */
+  addTime({ workspace, key, admittedAt }: Pick<GenerationIntent, "workspace" | "key" | "admittedAt">, monotonicMs: number): void {
     const open = this.#open(workspace);
     const known = open.admissions.get(key);
     const admissions = known ?? { times: [], addedAt: 0 };
@@ -46,27 +50,36 @@ export class OpenGenerations {
     admissions.times.push(admittedAt);
     admissions.addedAt = monotonicMs;
     forgetBefore(admissions.times, admittedAt - rateWindowMs);
+  }
+
+  add(intent: GenerationIntent): void {
+    const { generation, workspace, key, month, fingerprint, admittedAt, block } = intent;
+    const open = this.#open(workspace);
     const amount = BigInt(intent.amount);
-    open.holds.set(generation, { generation, fingerprint, amount, key, month, admittedAt, deadline: admittedAt + holdMs });
+    const hold = { generation, fingerprint, amount, key, month, admittedAt, deadline: admittedAt + holdMs };
+    open.holds.set(generation, block === undefined ? hold : { ...hold, block });
     if (!this.#workspaceOf.has(generation)) this.#reserved += amount;
     this.#workspaceOf.set(generation, workspace);
   }
 
-  /** Call it when the ledger has the generation. */
-  remove(generation: GenerationId): void {
+  /** Call it when the ledger has the generation. @returns what it reserved; undefined: it was not open */
+  remove(generation: GenerationId): OpenHold | undefined {
     const workspace = this.#workspaceOf.get(generation);
-    if (workspace === undefined) return;
+    if (workspace === undefined) return undefined;
     this.#workspaceOf.delete(generation);
     const holds = this.#workspaces.get(workspace)?.holds;
-    this.#reserved -= holds?.get(generation)?.amount ?? 0n;
+    const hold = holds?.get(generation);
+    this.#reserved -= hold?.amount ?? 0n;
     holds?.delete(generation);
+    return hold;
   }
 
-  report(workspace: WorkspaceId): OpenReport {
+  /** Without what blocks hold. */
+  report(workspace: WorkspaceId): Omit<OpenReport, "blocks"> {
     const open = this.#workspaces.get(workspace);
     if (!open) return { holds: [], windows: [] };
     return {
-      holds: [...open.holds.values()],
+      holds: [...open.holds.values()].filter(({ block }) => block === undefined),
       windows: [...open.admissions].map(([key, { times }]) => ({ key, times: [...times] })),
     };
   }

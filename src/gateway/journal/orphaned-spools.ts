@@ -9,7 +9,8 @@ import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { adoptionFlushMs, orphanScanMs } from "../limits.ts";
-import { GenerationJournal } from "./journal.ts";
+import { GenerationJournal, type BlockBook } from "./journal.ts";
+import type { RecoveredBlock } from "./recovered.ts";
 import { diskFiles, type SpoolFiles } from "./spool-files.ts";
 
 /** Locks a folder; null: its owner is alive. */
@@ -25,6 +26,8 @@ interface OrphanedSpoolParts {
   files?: SpoolFiles;
   /** Releases an admission that the dead gateway requested and did not use. */
   release(workspace: WorkspaceId, generation: GenerationId): void;
+  /** Takes over the blocks that it was lent, and hears what the ledger has of them. */
+  blocks: Pick<BlockBook, "settled"> & { adopt(blocks: readonly RecoveredBlock[]): void };
 }
 
 /** Looks for orphaned spools every ten seconds until aborted. Spools that are not emptied by then stay for another process. */
@@ -73,15 +76,20 @@ async function emptySpool(folder: string, parts: OrphanedSpoolParts, signal: Abo
   return true;
 }
 
+/** Its blocks are reported by the process that took them over. */
+const noBlocks: Omit<BlockBook, "settled"> = { end: () => ({ blocks: [], holds: [] }), recall: () => [] };
+
 /** After the ledger has all settlements, the journal stays open until its admissions have left every rate window: rebuilds need them. */
 async function bringToLedger(
   folder: string,
-  { bus, clock, log, release, files = diskFiles }: OrphanedSpoolParts,
+  { bus, clock, log, release, blocks, files = diskFiles }: OrphanedSpoolParts,
   signal: AbortSignal,
 ): Promise<boolean> {
   using journal = new GenerationJournal({ bus, clock, log, folder, files });
-  const { pendingAdmissions, ...owed } = journal.recover();
+  journal.useBlocks({ ...noBlocks, settled: (block, reserved) => blocks.settled(block, reserved) });
+  const { pendingAdmissions, blocks: lent, ...owed } = journal.recover();
   for (const { workspace, generation } of pendingAdmissions) release(workspace, generation);
+  blocks.adopt(lent);
   const facts = { event: "spool.adopted", folder, ...owed };
   if (owed.settled + owed.interrupted + owed.unknown > 0) log.warn(facts, "Adopted a dead gateway's spool");
   if (!(await journal.flushed(adoptionFlushMs))) return false;

@@ -47,8 +47,8 @@ export function encodeSettlement(settlement: Settlement): string {
 }
 
 /** Fields that few settlements have. An older reader ignores them. */
-function rareFields({ tierAboveTokens, endpoint, routing, ownKey }: Settlement): [] | [JsonObject] {
-  const rare = { tierAboveTokens, endpoint, routing, ownKey };
+function rareFields({ tierAboveTokens, endpoint, routing, ownKey, block }: Settlement): [] | [JsonObject] {
+  const rare = { tierAboveTokens, endpoint, routing, ownKey, block };
   return Object.values(rare).every((value) => value === undefined) ? [] : [rare];
 }
 

@@ -55,6 +55,8 @@ export const Settlement = Type.Object({
   streamed: Type.Boolean(),
   firstTokenMs: Type.Union([Count, Type.Null()]),
   durationMs: Count,
+  /** The block that it was admitted with, whose gateway releases it. Absent: it has a hold of its own. */
+  block: Type.Optional(Type.String()),
   /** Absent: chat completions, or an older version wrote the settlement. */
   endpoint: Type.Optional(Endpoint),
   /** Absent: the workspace has routing off, or an older version wrote it. */

@@ -37,6 +37,8 @@ export const GenerationIntent = Type.Object({
   /** The request's model where another one is called first. */
   requested: Type.Optional(Type.String()),
   streamed: Type.Boolean(),
+  /** The block that it was admitted with; absent: it has a hold of its own. */
+  block: Type.Optional(Type.String()),
   endpoint: Settlement.properties.endpoint,
   /** The cost that is owed as soon as the request is sent. Absent: no provider is called, or an older version wrote the line. */
   owed: Type.Optional(Type.Object({ ...OwedRoute.properties, promptTokens: Count })),
@@ -46,6 +48,10 @@ export type GenerationIntent = Static<typeof GenerationIntent>;
 /** Written before a request to admission is sent, which may leave a hold even if this process never reads the reply. */
 export const AdmissionIntent = Type.Object({ workspace: Type.String(), generation: Type.String() });
 export type AdmissionIntent = Static<typeof AdmissionIntent>;
+
+/** Written before a block is asked for. */
+export const BlockIntent = Type.Object({ workspace: Type.String(), key: Type.String(), block: Type.String() });
+export type BlockIntent = Static<typeof BlockIntent>;
 
 /** Progress of generations with an intent and without a settlement. A generation's last line counts. */
 const ProgressLine = Type.Object({
@@ -60,6 +66,7 @@ export type ProgressLine = Static<typeof ProgressLine>;
 
 const Line = Type.Union([
   Type.Object({ kind: Type.Literal("asked"), asked: Type.Array(AdmissionIntent) }),
+  Type.Object({ kind: Type.Literal("blocks"), blocks: Type.Array(BlockIntent) }),
   Type.Object({ kind: Type.Literal("intent"), intent: GenerationIntent }),
   Type.Object({ kind: Type.Literal("settlement"), settlement: Type.Unknown() }),
   Type.Object({ kind: Type.Literal("progress"), progress: ProgressLine }),
@@ -74,6 +81,10 @@ const lineCheck = TypeCompiler.Compile(Line);
 
 export function encodeAdmissionLine(intents: AdmissionIntent[]): string {
   return `{"kind":"asked","asked":${JSON.stringify(intents)}}\n`;
+}
+
+export function encodeBlocksLine(blocks: BlockIntent[]): string {
+  return `{"kind":"blocks","blocks":${JSON.stringify(blocks)}}\n`;
 }
 
 export function encodeIntentLine(intent: GenerationIntent): string {

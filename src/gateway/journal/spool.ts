@@ -12,9 +12,11 @@ import { spoolSegmentBytesMax } from "../limits.ts";
 import { diskFiles, type SpoolFile, type SpoolFiles } from "./spool-files.ts";
 import {
   type AdmissionIntent,
+  type BlockIntent,
   closedLine,
   decodeSpoolLine,
   encodeAdmissionLine,
+  encodeBlocksLine,
   encodeIntentLine,
   encodeProgressLine,
   encodeSettlementLine,
@@ -89,9 +91,10 @@ export class Spool implements Disposable {
     return recovered;
   }
 
-  /** @throws Error when the line cannot be written: the requests to admission must not be sent */
-  writeAdmissions(intents: AdmissionIntent[]): void {
-    this.#write(encodeAdmissionLine(intents));
+  /** @throws Error when the lines cannot be written: the requests to admission must not be sent */
+  writeAdmissions(intents: AdmissionIntent[], blocks: BlockIntent[]): void {
+    const asked = intents.length === 0 ? "" : encodeAdmissionLine(intents);
+    this.#write(blocks.length === 0 ? asked : asked + encodeBlocksLine(blocks));
     this.#rotateWhenFull();
   }
 

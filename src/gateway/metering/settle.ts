@@ -1,6 +1,6 @@
 /**
  * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the
- * release of holds. A repetition after a crash finds its charge and only pushes again.
+ * release of holds. What was admitted with a block has none: its gateway makes the block smaller, after that push. A repetition after a crash finds its charge and only pushes again.
  */
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
@@ -44,7 +44,7 @@ export async function settle(
   const charges = settlements.map(chargeOf);
   const booked = await store.settle(charges);
   const resolve: Resolve[] = charges
-    .filter(({ settlement }) => !booked.refused.has(settlement.generation))
+    .filter(({ settlement }) => !booked.refused.has(settlement.generation) && settlement.block === undefined)
     .map(({ settlement }) => ({
       workspace: settlement.workspace,
       generation: settlement.generation,

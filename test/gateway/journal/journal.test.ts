@@ -23,7 +23,7 @@ const usage = { promptTokens: 10, completionTokens: 5 };
 
 async function reports(workspace = "ws-1"): Promise<OpenReport> {
   const all = (await journals.bus.scatter("open-generations", encodeReportRequest({ workspace }))).map(decodeOpenReport);
-  return { holds: all.flatMap(({ holds }) => holds), windows: all.flatMap(({ windows }) => windows) };
+  return { holds: all.flatMap(({ holds }) => holds), windows: all.flatMap(({ windows }) => windows), blocks: [] };
 }
 
 async function confirmAll(): Promise<void> {
@@ -88,7 +88,7 @@ describe("the journal of generations", () => {
       { key: "key-2", times: [start + 5] },
     ]);
     await journals.clock.pass(150_000);
-    expect(await reports()).toEqual({ holds: [], windows: [] });
+    expect(await reports()).toEqual({ holds: [], windows: [], blocks: [] });
   });
 
   test("the journal stores at most twice a key's ten thousand admissions a minute", async () => {
@@ -160,7 +160,7 @@ describe("the journal of a killed gateway", () => {
 
     journals.clock.advance(5_000);
     const successor = journals.open();
-    expect(successor.recover()).toEqual({ settled: 1, interrupted: 0, unknown: 1, pendingAdmissions: [] });
+    expect(successor.recover()).toEqual({ settled: 1, interrupted: 0, unknown: 1, pendingAdmissions: [], blocks: [] });
     expect((await reports()).holds.map(({ generation }) => generation)).toEqual([ended.generation, lost.generation]);
     expect(await journals.published()).toMatchObject([
       { generation: ended.generation, outcome: "settled", usage },
@@ -186,7 +186,7 @@ describe("the journal of a killed gateway", () => {
     await journals.published();
     await confirmAll();
     first[Symbol.dispose]();
-    expect(journals.open().recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [] });
+    expect(journals.open().recover()).toEqual({ settled: 0, interrupted: 0, unknown: 0, pendingAdmissions: [], blocks: [] });
     expect((await reports()).windows).toEqual([{ key: "key-1", times: [ended.admittedAt] }]);
   });
 
@@ -208,7 +208,7 @@ describe("the journal of a killed gateway", () => {
     second.recover();
     second[Symbol.dispose]();
     journals.bus.stored = [];
-    expect(journals.open().recover()).toEqual({ settled: 1, interrupted: 0, unknown: 0, pendingAdmissions: [] });
+    expect(journals.open().recover()).toEqual({ settled: 1, interrupted: 0, unknown: 0, pendingAdmissions: [], blocks: [] });
     expect(await journals.published()).toMatchObject([{ generation: lost.generation, outcome: "unknown" }]);
   });
 

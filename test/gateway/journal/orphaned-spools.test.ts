@@ -33,6 +33,7 @@ const parts = () => ({
   log: silentLog,
   dataDir: home.path,
   release: (_workspace: string, generation: string) => void released.push(generation),
+  blocks: { settled: () => {}, adopt: () => {} },
   async lockFolder(folder: string): Promise<AsyncDisposable | null> {
     if (living.has(folder) || locked.includes(folder)) return null;
     locked.push(folder);

@@ -70,7 +70,10 @@ describe("a spool", () => {
   test("the next owner gets all lines, sorted into settled, interrupted and pending", () => {
     const first = open();
     const [settled, interrupted, refused] = [intent(), intent(), intent()];
-    first.writeAdmissions([settled, interrupted, refused].map(({ workspace, generation }) => ({ workspace, generation })));
+    first.writeAdmissions(
+      [settled, interrupted, refused].map(({ workspace, generation }) => ({ workspace, generation })),
+      [],
+    );
     begin(first, settled);
     begin(first, interrupted);
     const ended = endOf(settled);
@@ -82,6 +85,7 @@ describe("a spool", () => {
       interrupted: [{ intent: interrupted, sent: true, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 }],
       intents: [settled, interrupted],
       pendingAdmissions: [{ workspace: "ws-1", generation: refused.generation }],
+      blocks: [],
       closed: false,
     });
   });
@@ -95,6 +99,7 @@ describe("a spool", () => {
       interrupted: [],
       intents: [],
       pendingAdmissions: [],
+      blocks: [],
       closed: false,
     });
   });

@@ -87,7 +87,7 @@ describe("the sweeper", () => {
     const { workspace, generation, key, month, admittedAt } = one;
     const hold = { generation, fingerprint: "f0", amount: reserved, key, month, admittedAt, deadline: 0 };
     metering.bus.serveScatter("open-generations", (request) =>
-      encodeOpenReport({ holds: new TextDecoder().decode(request).includes(workspace) ? [hold] : [], windows: [] }),
+      encodeOpenReport({ holds: new TextDecoder().decode(request).includes(workspace) ? [hold] : [], windows: [], blocks: [] }),
     );
     metering.clock.advance(10 * holdMs);
     expect(await sweep(metering)).toBe(0);

@@ -58,6 +58,8 @@ export class CountersServer {
     return {
       admitMany: (batch) => this.server.call(host, () => this.#admitMany(batch)),
       resolveMany: (batch) => this.server.call(host, () => this.#resolveMany(batch)),
+      lend: (request) => callFor(request.workspace, () => local.lend(request)),
+      takeBack: (back) => callFor(back.workspace, () => local.takeBack(back)),
       beginLoad: (workspace) => callFor(workspace, () => local.beginLoad(workspace)),
       load: (load) => callFor(load.account.workspace, () => local.load(load)),
       forget: (workspace, sequence) => callFor(workspace, () => local.forget(workspace, sequence)),

@@ -67,6 +67,7 @@ export class Network {
     return {
       request: (service, payload) => this.#request(host, service, payload),
       width: () => Math.max(1, this.#reachableServers().length * messagesInFlightPerWorker),
+      silentMs: () => (host.isConnected && this.#reachableServers().length > 0 ? 0 : Infinity),
       serve: async (_, handler) => this.#register(this.#servers, { host, handler }),
       publish: (_, id, payload) => this.#publish(host, id, payload),
       partitions: () => 1,

@@ -117,7 +117,7 @@ export class Customers {
 
   #report(workspace: string): Uint8Array {
     for (const pending of this.#pending.values()) if (pending.request.workspace === workspace) pending.isGivenUp = true;
-    return encodeOpenReport({ holds: this.#held.get(workspace) ?? [], windows: [] });
+    return encodeOpenReport({ holds: this.#held.get(workspace) ?? [], windows: [], blocks: [] });
   }
 }
 

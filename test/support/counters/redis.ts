@@ -67,6 +67,8 @@ class RedisHarness implements CountersHarness {
       load: (load) => counters.load(load),
       forget: (workspace, sequence) => counters.forget(workspace, sequence),
       resolveMany: (batch) => counters.resolveMany(batch),
+      lend: (request) => counters.lend(request),
+      takeBack: (back) => counters.takeBack(back),
       holds: (workspace) => counters.holds(workspace),
       overdue: (workspace, limit) => counters.overdue(workspace, limit),
       read: (workspace, key) => counters.read(workspace, key),

@@ -117,6 +117,8 @@ export function forwardTo(current: () => Counters): Counters {
   return {
     admitMany: (batch) => current().admitMany(batch),
     resolveMany: (batch) => current().resolveMany(batch),
+    lend: (request) => current().lend(request),
+    takeBack: (back) => current().takeBack(back),
     beginLoad: (workspace) => current().beginLoad(workspace),
     load: (load) => current().load(load),
     forget: (workspace, sequence) => current().forget(workspace, sequence),

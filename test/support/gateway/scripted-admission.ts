@@ -49,6 +49,8 @@ export class ScriptedAdmission {
       journal: {
         recordIntents: (intents) => this.recordIntents(intents),
         onReport: (listener) => this.#serveEmptyReports(listener),
+        noteAdmission: () => {},
+        useBlocks: () => {},
       },
     });
   }
@@ -62,7 +64,7 @@ export class ScriptedAdmission {
   #serveEmptyReports(listener: (workspace: string) => void): void {
     this.bus.serveScatter("open-generations", (payload) => {
       listener(decodeReportRequest(payload).workspace);
-      return encodeOpenReport({ holds: [], windows: [] });
+      return encodeOpenReport({ holds: [], windows: [], blocks: [] });
     });
   }
 

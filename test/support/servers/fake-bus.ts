@@ -18,6 +18,7 @@ export class FakeBus implements Bus {
   inFlight = 0;
   inFlightMost = 0;
   widthNow = 1_000;
+  silentForMs = 0;
   partitionsNow = 1;
   /** Runs between client and server: lose, delay or repeat a request here. */
   carry: (deliver: () => Promise<Uint8Array>) => Promise<Reply> = async (deliver) => ({
@@ -52,6 +53,10 @@ export class FakeBus implements Bus {
     const handler = this.#servers[this.#next++ % this.#servers.length];
     if (!handler) throw new Error("The test's bus has no server");
     return handler;
+  }
+
+  silentMs(): number {
+    return this.silentForMs;
   }
 
   width(): number {

@@ -2,6 +2,14 @@
 import type { RateWindow } from "../../counters.ts";
 import { rateWindowMs } from "../../limits.ts";
 
+/** Places of a window that are lent to gateways, and when the first of them leave it. */
+export interface LentPlaces {
+  places: number;
+  leaveAt: number;
+}
+
+const noneLent: LentPlaces = { places: 0, leaveAt: Infinity };
+
 export class AdmissionLog {
   #times: number[] = [];
   /** Earlier times have left the window and wait to be removed. */
@@ -56,12 +64,23 @@ export class AdmissionLog {
     this.#first = 0;
   }
 
-  untilOldestLeaves(clockMs: number): number {
-    return this.count === 0 ? 0 : this.#oldest() + rateWindowMs - clockMs;
+  /** Adds the times of further requests, ascending. */
+  insert(times: readonly number[]): void {
+    const [first] = times;
+    if (first === undefined) return;
+    const later = this.#times.length - this.#times.findLastIndex((time) => time <= first) - 1;
+    const tail = later === 0 ? times : [...this.#times.splice(-later), ...times].toSorted((a, b) => a - b);
+    for (const time of tail) this.#times.push(time);
   }
 
-  shown(requestsPerMinute: number, clockMs: number): RateWindow {
-    return { remaining: Math.max(0, requestsPerMinute - this.count), resetMs: this.untilOldestLeaves(clockMs) };
+  untilOldestLeaves(clockMs: number, { leaveAt }: LentPlaces = noneLent): number {
+    const leavesAt = Math.min(leaveAt, this.count === 0 ? Infinity : this.#oldest() + rateWindowMs);
+    return leavesAt === Infinity ? 0 : leavesAt - clockMs;
+  }
+
+  shown(requestsPerMinute: number, clockMs: number, lent: LentPlaces = noneLent): RateWindow {
+    const remaining = Math.max(0, requestsPerMinute - this.count - lent.places);
+    return { remaining, resetMs: this.untilOldestLeaves(clockMs, lent) };
   }
 
   #oldest(): number {

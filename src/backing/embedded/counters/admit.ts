@@ -2,7 +2,9 @@
 import type { AdmitReply, AdmitRequest, Hold } from "../../counters.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import { holdMs } from "../../limits.ts";
-import type { AdmissionLog } from "./admission-log.ts";
+import type { KeyId } from "../../../kernel/ids.ts";
+import type { AdmissionLog, LentPlaces } from "./admission-log.ts";
+import { isRecallable, lentAmount, lentPlaces } from "./blocks.ts";
 import { holdsOf, isOutsideBudgets, openBudgets, passedBudget, type BudgetCounter } from "./budgets.ts";
 import type { Tombstones } from "./tombstones.ts";
 import {
@@ -27,9 +29,10 @@ export interface Moment {
 }
 
 /** Not a reply yet: it lacks the rate window. */
-type MoneyRefusal =
+type MoneyRefusal = { isLent?: true } & (
   | { outcome: "insufficient_credit"; available: bigint; balance: bigint }
-  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint; budget?: string };
+  | { outcome: "key_spend_limit_exceeded" | "account_spend_limit_exceeded"; headroom: bigint; budget?: string }
+);
 
 const noBudgets: BudgetCounter[] = [];
 
@@ -46,9 +49,11 @@ export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: M
 
   const log = admissionLog(space, request.key);
   const at = log.advance(now);
-  const window = log.shown(request.requestsPerMinute, now);
-  if (log.count >= request.requestsPerMinute) {
-    return { outcome: "rate_limited", retryAfterMs: log.untilOldestLeaves(now), window };
+  const lent = lentPlaces(space.lending, request.key, now);
+  const window = log.shown(request.requestsPerMinute, now, lent);
+  if (log.count + lent.places >= request.requestsPerMinute) {
+    const isLent = lent.places > 0 && isRecallable(space.lending, request.key, now);
+    return { outcome: "rate_limited", retryAfterMs: log.untilOldestLeaves(now, lent), window, ...(isLent && { isLent }) };
   }
   if (request.modelRefusal !== null) return { outcome: "model_refused", reason: request.modelRefusal, window };
   const spaceMonth = monthTotals(space.months, month);
@@ -60,33 +65,36 @@ export function admit(space: WorkspaceCounters, request: AdmitRequest, moment: M
     : { counters: noBudgets, at };
   if (opened === "outside") return { outcome: "wrong_month", now };
   if (opened === "unknown") return { outcome: "not_ready", what: "budget" };
-  const refusal = refuseMoney(space, request, { keyMonth, spaceMonth }) ?? refuseBudget(request, opened.counters);
+  const refusal = refuseMoney(space, request, { keyMonth, spaceMonth, now }) ?? refuseBudget(request, opened.counters);
   if (refusal) return { ...refusal, window };
-  return reserve(space, request, { log, ...opened, moment });
+  return reserve(space, request, { log, lent, ...opened, moment });
 }
 
 function replay(space: WorkspaceCounters, hold: Hold, request: AdmitRequest, { now }: Moment): AdmitReply {
   if (hold.fingerprint !== request.fingerprint) return { outcome: "conflict" };
   const log = admissionLog(space, request.key);
   log.advance(now);
-  return admitted(space, hold, { window: log.shown(request.requestsPerMinute, now), replay: true });
+  const window = log.shown(request.requestsPerMinute, now, lentPlaces(space.lending, request.key, now));
+  return admitted(space, hold, { window, replay: true });
 }
 
 /** Credit, then the key's month, then the workspace's; open holds count against all three. */
 function refuseMoney(
   space: WorkspaceCounters,
-  { amount, keyLimit, workspaceLimit }: AdmitRequest,
-  { keyMonth, spaceMonth }: { keyMonth: MonthTotals; spaceMonth: MonthTotals },
+  { amount, key, keyLimit, workspaceLimit }: AdmitRequest,
+  { keyMonth, spaceMonth, now }: { keyMonth: MonthTotals; spaceMonth: MonthTotals; now: number },
 ): MoneyRefusal | null {
-  const available = space.balance - space.reserved;
-  if (space.balance <= 0n || available < amount) return { outcome: "insufficient_credit", available, balance: space.balance };
-  const keyHeadroom = headroom(keyLimit, keyMonth);
-  if (keyHeadroom !== null && amount > keyHeadroom)
-    return { outcome: "key_spend_limit_exceeded", headroom: positive(keyHeadroom) };
-  const spaceHeadroom = headroom(workspaceLimit, spaceMonth);
-  if (spaceHeadroom !== null && amount > spaceHeadroom) {
-    return { outcome: "account_spend_limit_exceeded", headroom: positive(spaceHeadroom) };
-  }
+  const { lending, balance } = space;
+  const available = balance - space.reserved;
+  const withLent = (left: bigint, of: KeyId | null) => left + lentAmount(lending, of, now) >= amount && { isLent: true as const };
+  if (balance <= 0n) return { outcome: "insufficient_credit", available, balance };
+  if (available < amount) return { outcome: "insufficient_credit", available, balance, ...withLent(available, null) };
+  const ofKey = headroom(keyLimit, keyMonth);
+  if (ofKey !== null && amount > ofKey)
+    return { outcome: "key_spend_limit_exceeded", headroom: positive(ofKey), ...withLent(ofKey, key) };
+  const ofSpace = headroom(workspaceLimit, spaceMonth);
+  if (ofSpace !== null && amount > ofSpace)
+    return { outcome: "account_spend_limit_exceeded", headroom: positive(ofSpace), ...withLent(ofSpace, null) };
   return null;
 }
 
@@ -103,17 +111,25 @@ function positive(amount: bigint): bigint {
   return amount > 0n ? amount : 0n;
 }
 
+interface Reserving {
+  log: AdmissionLog;
+  lent: LentPlaces;
+  at: number;
+  counters: BudgetCounter[];
+  moment: Moment;
+}
+
 function reserve(
   space: WorkspaceCounters,
   request: AdmitRequest,
-  { log, at, counters, moment: { month, now } }: { log: AdmissionLog; at: number; counters: BudgetCounter[]; moment: Moment },
+  { log, lent, at, counters, moment: { month, now } }: Reserving,
 ): AdmitReply {
   const { generation, fingerprint, amount, key, requestsPerMinute } = request;
   const hold: Hold = { generation, fingerprint, amount, key, month, admittedAt: at, deadline: at + holdMs };
   if (counters.length > 0) hold.budgets = holdsOf(request, counters);
   log.add(at);
   addHold(space, hold);
-  return admitted(space, hold, { window: log.shown(requestsPerMinute, now), replay: false });
+  return admitted(space, hold, { window: log.shown(requestsPerMinute, now, lent), replay: false });
 }
 
 function admitted(

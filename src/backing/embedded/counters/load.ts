@@ -11,7 +11,7 @@ export function load(
   { account, budgets = [], holds, windows }: WorkspaceLoad,
   { now, tombstones }: { now: number; tombstones: Tombstones },
 ): WorkspaceCounters {
-  const space = { ...unknownWorkspace(), ready: true, logs: known.logs, ...newestHead(known, account) };
+  const space = { ...unknownWorkspace(), ready: true, logs: known.logs, lending: known.lending, ...newestHead(known, account) };
   for (const { month, spent } of account.months) {
     const before = known.months.get(month);
     const newest = before && before.version > account.sequence ? before : { spent, version: account.sequence };

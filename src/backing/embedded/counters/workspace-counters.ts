@@ -4,6 +4,7 @@ import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
 import { AdmissionLog } from "./admission-log.ts";
+import { nothingLent, type Lending } from "./blocks.ts";
 import { changeHeldInBudgets, type BudgetCounters } from "./budgets.ts";
 
 /** A month of a workspace or of a key. */
@@ -29,6 +30,7 @@ export interface WorkspaceCounters {
   budgets: BudgetCounters;
   logs: Map<KeyId, AdmissionLog>;
   holds: Map<GenerationId, Hold>;
+  lending: Lending;
 }
 
 export function unknownWorkspace(): WorkspaceCounters {
@@ -43,6 +45,7 @@ export function unknownWorkspace(): WorkspaceCounters {
     budgets: new Map(),
     logs: new Map(),
     holds: new Map(),
+    lending: nothingLent(),
   };
 }
 
@@ -74,6 +77,13 @@ export function removeHold(space: WorkspaceCounters, generation: GenerationId): 
   space.holds.delete(generation);
   changeHeld(space, hold, -hold.amount);
   return hold.amount;
+}
+
+/** Makes a hold smaller; at zero it is removed. */
+export function changeHold(space: WorkspaceCounters, hold: Hold, amount: NanoUsd): void {
+  changeHeld(space, hold, amount - hold.amount);
+  if (amount === 0n) space.holds.delete(hold.generation);
+  else space.holds.set(hold.generation, { ...hold, amount });
 }
 
 function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void {

@@ -1,6 +1,6 @@
 -- Decides admissions. Every check precedes the first counting write: a refusal drops expired times and changes nothing else.
 -- ARGV  texts, numbers
--- Texts    for each workspace base name {w}, fields of its head and of its month, the generations of its requests, for each key the
+-- Texts    for each workspace base name {w}, fields of its head, its month and its lending, the generations of its requests, for each key the
 --          fields of its window and of its month, the fields of its budgets, the fingerprints of its requests
 -- Numbers  how many texts and workspaces, run, first ms of the month and of the next one, life of a hold, width of the window, life
 --          of a tombstone in ms; for each workspace how many requests and keys, and seven for each request (see `decide`)
@@ -9,7 +9,7 @@
 -- Returns numbers: the clock, then for each request its outcome and the numbers of that outcome.
 
 -- Of the call.
-local texts, numbers, numbersAt, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, clockText
+local texts, numbers, numbersAt, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs
 local replies, replyCount
 -- Outcomes, as admission-reply.ts reads them.
 local admittedNow, replayed, rateLimited, modelRefused, creditMissing, keyLimited, spaceLimited = 0, 1, 2, 3, 4, 5, 6
@@ -19,6 +19,8 @@ local budgetUnknown, budgetSpent, elsewhere = 14, 15, 16
 -- Of the current workspace. known[place + shift] is the value of the field texts[place].
 local base, known, shift
 local balance, sequence, reserved, due, buried, spent, version, held
+-- Until when blocks may count in a window and may hold credit that nothing uses, what was lent, and until when nothing is.
+local lentUntil, holdsUntil, lentAmount, pausedUntil
 -- The holds of this call, where a generation may come again; nil where there is only one.
 local admitted
 -- Its budgets, nil where no request has one: field, the assumed period from `since` to `ends`, and the known total, which is in the
@@ -37,56 +39,32 @@ local function put(field, value)
   fieldCount = fieldCount + 2
 end
 
-local function timeAt(list, index)
-  return tonumber(call('LINDEX', list, index) or clock)
-end
-
--- How many times have left the window when the oldest has and the newest has not, and the oldest that stays.
--- Usually few: the search starts at the head and widens.
-local function countExpired(list, count, cut)
-  local gone, stays = 0, 1
-  local oldest = timeAt(list, stays)
-  while oldest <= cut do
-    gone, stays = stays, min(stays * 2, count - 1)
-    oldest = timeAt(list, stays)
-  end
-  while stays - gone > 1 do
-    local middle = floor((gone + stays) / 2)
-    local time = timeAt(list, middle)
-    if time <= cut then gone = middle else stays, oldest = middle, time end
-  end
-  return stays, oldest
-end
-
 -- The window of the key whose fields begin at texts[place]: count of requests, times of the oldest and of the newest.
 local function windowAt(place, list)
-  local window, count, oldest, newest = known[place + shift], 0, 0, 0
-  if window then
-    count, oldest, newest = read(windowFormat, window)
-  else
-    count = call('LLEN', list)
-    if count > 0 then oldest, newest = timeAt(list, 0), timeAt(list, -1) end
+  local before = known[place + shift]
+  local window, count, oldest, newest = currentWindow(before, list, windowMs)
+  if window ~= before then
+    known[place + shift] = window
+    put(texts[place], window)
   end
-  local cut = max(clock, newest) - windowMs
-  if count == 0 or oldest > cut then return count, oldest, newest end
-  if newest <= cut then
-    call('DEL', list)
-    count, oldest, newest = 0, 0, 0
-  else
-    local expired
-    expired, oldest = countExpired(list, count, cut)
-    call('LTRIM', list, expired, -1)
-    count = count - expired
-  end
-  window = pack(windowFormat, count, oldest, newest)
-  known[place + shift] = window
-  put(texts[place], window)
   return count, oldest, newest
 end
 
+-- Places lent of that window and when the first of them leave it, what the key's blocks were lent, and until when nothing is lent to it.
+local function lentAt(place)
+  if lentUntil <= clock then return 0, math.huge, 0, 0 end
+  return lentIn(call('GET', base .. ':l:' .. string.sub(texts[place], 3)))
+end
+
+-- When the oldest request leaves the window, or places that are lent, if that is before.
+local function leavesAt(count, oldest, leaveAt)
+  return min(leaveAt, count > 0 and oldest + windowMs or math.huge)
+end
+
 -- The window as decisions reply it: how many more requests fit, and when the oldest leaves.
-local function replyWindow(rpm, count, oldest)
-  replies[replyCount + 1], replies[replyCount + 2] = max(0, rpm - count), count > 0 and oldest + windowMs - clock or 0
+local function replyWindow(rpm, count, oldest, places, leaveAt)
+  local at = leavesAt(count, oldest, leaveAt)
+  replies[replyCount + 1], replies[replyCount + 2] = max(0, rpm - count - places), at < math.huge and at - clock or 0
   replyCount = replyCount + 2
 end
 
@@ -95,18 +73,27 @@ local function replay(hold, fingerprint, rpm, place)
   if knownFingerprint ~= fingerprint then return reply(inConflict) end
   local year, month = string.match(keyField, '(%d+)-(%d+)$')
   reply(replayed, at, tonumber(year), tonumber(month), amount, balance - reserved)
-  replyWindow(rpm, windowAt(place, base .. ':' .. texts[place]))
+  local count, oldest = windowAt(place, base .. ':' .. texts[place])
+  replyWindow(rpm, count, oldest, lentAt(place))
+end
+
+-- 1: with what blocks may have that nothing uses, the amount would fit. After a recall they have nothing.
+local function isLent(left, amount, lent, keyPausedUntil)
+  if pausedUntil > clock or holdsUntil <= clock or keyPausedUntil > clock then return 0 end
+  return left + lent >= amount and 1 or 0
 end
 
 -- Checks credit, then the key's month, then the workspace's; open holds count against all three. True: the request is refused.
-local function refuseMoney(amount, keyUsed, keyLimit, spaceLimit)
+local function refuseMoney(amount, keyUsed, keyLimit, spaceLimit, keyLent, keyPausedUntil)
   local available = balance - reserved
   if balance <= 0 or available < amount then
-    reply(creditMissing, available, balance)
+    reply(creditMissing, available, balance, balance > 0 and isLent(available, amount, lentAmount, 0) or 0)
   elseif keyUsed + amount > keyLimit then
-    reply(keyLimited, max(0, keyLimit - keyUsed))
+    local left = keyLimit - keyUsed
+    reply(keyLimited, max(0, left), isLent(left, amount, keyLent, keyPausedUntil))
   elseif spent + held + amount > spaceLimit then
-    reply(spaceLimited, max(0, spaceLimit - spent - held))
+    local left = spaceLimit - spent - held
+    reply(spaceLimited, max(0, left), isLent(left, amount, lentAmount, 0))
   else
     return false
   end
@@ -193,14 +180,6 @@ local function countInBudgets(amount)
   return counted
 end
 
--- Adds to a key's window. Its list expires by itself: its lifetime is renewed once a minute.
-local function addTime(list, now, newest)
-  call('RPUSH', list, now == clock and clockText or text(now))
-  if floor(now / windowMs) > floor(newest / windowMs) then
-    call('PEXPIRE', list, text(now - clock + 2 * windowMs + 1000))
-  end
-end
-
 local function reserve(generation, fingerprint, place, amount, now, count, oldest, keySpent, keyVersion, keyHeld)
   local hold = pack(holdFormat, amount, now, now + holdMs, texts[place + 1], fingerprint)
   if budgets then hold = hold .. countInBudgets(amount) end
@@ -230,13 +209,15 @@ local function decide(generation, fingerprint, hold, tombstone, keysFirst)
 
   local list = base .. ':' .. texts[place]
   local count, oldest, newest = windowAt(place, list)
-  if count >= rpm then
-    reply(rateLimited, oldest + windowMs - clock)
-    return replyWindow(rpm, count, oldest)
+  local places, leaveAt, keyLent, keyPausedUntil = lentAt(place)
+  if count + places >= rpm then
+    local isRecallable = places > 0 and pausedUntil <= clock and keyPausedUntil <= clock
+    reply(rateLimited, leavesAt(count, oldest, leaveAt) - clock, isRecallable and 1 or 0)
+    return replyWindow(rpm, count, oldest, places, leaveAt)
   end
   if refused > 0 then
     reply(modelRefused)
-    return replyWindow(rpm, count, oldest)
+    return replyWindow(rpm, count, oldest, places, leaveAt)
   end
   if version < 0 then return reply(monthUnknown) end
   local total, keySpent, keyVersion, keyHeld = known[place + 1 + shift], 0, -1, 0
@@ -246,19 +227,21 @@ local function decide(generation, fingerprint, hold, tombstone, keysFirst)
   local now, outcome = max(clock, newest), nil
   if budgets then now, outcome = timeInBudgets(now) end
   if outcome then return reply(outcome) end
-  if refuseMoney(amount, keySpent + keyHeld, keyLimit, spaceLimit) then return replyWindow(rpm, count, oldest) end
-  if budgets and refuseBudgets(amount) then return replyWindow(rpm, count, oldest) end
+  if refuseMoney(amount, keySpent + keyHeld, keyLimit, spaceLimit, keyLent, keyPausedUntil) or budgets and refuseBudgets(amount) then
+    return replyWindow(rpm, count, oldest, places, leaveAt)
+  end
 
   if count == 0 then oldest = now end
   reserve(generation, fingerprint, place, amount, now, count + 1, oldest, keySpent, keyVersion, keyHeld)
-  addTime(list, now, newest)
-  replyWindow(rpm, count + 1, oldest)
+  addTime(list, now, newest, windowMs)
+  replyWindow(rpm, count + 1, oldest, places, leaveAt)
 end
 
 -- Reads the values of the current workspace. False where it is not ready.
 local function open(values)
   local readyIn
   readyIn, balance, sequence, reserved, due, buried = headIn(values[1])
+  lentUntil, holdsUntil, lentAmount, pausedUntil = lendingIn(values[3])
   known, spent, version, held = values, 0, -1, 0
   if values[2] then spent, version, held = read(totalFormat, values[2]) end
   return readyIn == run
@@ -285,7 +268,7 @@ register('admit', function(_, args)
   local textCount, spaces
   numbers = args[2]
   textCount, spaces, run, monthStart, monthEnd, holdMs, windowMs, tombstoneMs, numbersAt = read('<dddddddd', numbers)
-  texts, clockText = textsIn(args[1], textCount), text(clock)
+  texts = textsIn(args[1], textCount)
   replies, replyCount = { clock }, 1
   fields, fieldCount, isReserved = {}, 0, false
   local first, none = 1, {}
@@ -297,7 +280,7 @@ register('admit', function(_, args)
       budgetCount, numbersAt = read('<d', numbers, numbersAt)
     end
     base, shift, admitted, budgets = texts[first], -first, requests > 1 and {} or nil, nil
-    local generations = first + 3
+    local generations = first + 4
     local keysFirst = generations + requests
     local budgetsFirst = keysFirst + 2 * keys
     local fingerprints = budgetsFirst + (budgetCount or 0)
@@ -311,7 +294,7 @@ register('admit', function(_, args)
         older = valuesOf(base .. ':u', texts, generations, keysFirst - 1)
       end
       for index = 1, requests do
-        local hold, tombstone = known[2 + index], tombstones[index] or older[index]
+        local hold, tombstone = known[3 + index], tombstones[index] or older[index]
         decide(texts[generations + index - 1], texts[fingerprints + index - 1], hold, tombstone, keysFirst)
       end
       write(texts[first + 1], texts[first + 2])

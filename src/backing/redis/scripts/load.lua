@@ -11,7 +11,7 @@ register('load', function(keys, args)
   local base, account, numbers = keys[1], keys[1] .. ':a', args[3]
   local textCount, run, tombstoneMs, ledgerBalance, ledgerSequence, months, budgetCount, numbersAt = read('<ddddddd', numbers)
   local texts = textsIn(args[2], textCount)
-  local known = call('HMGET', account, 'head', 'load')
+  local known = call('HMGET', account, 'head', 'load', 'lending')
   local readyIn, balance, sequence, _, _, buried = headIn(known[1])
   if readyIn == run then return { 'ready' } end
   if args[1] ~= '' and known[2] ~= args[1] then return { 'stale' } end
@@ -93,6 +93,7 @@ register('load', function(keys, args)
     put(field, pack(budgetFormat, budget.spent, budget.version, budget.held, budget.since))
   end
   put('head', pack(headFormat, run, balance, sequence, reserved, due, buried))
+  if known[3] then put('lending', known[3]) end
 
   call('DEL', account)
   callWithAll('HSET', account, fields, #fields)

@@ -30,6 +30,8 @@ local windowFormat = '<ddd' -- requests, times of the oldest and of the newest
 local holdFormat = '<dddss' -- amount, when it was admitted, deadline, field of its key's month, fingerprint; then its budgets
 local countedFormat = '<sd' -- field of a budget that a hold counts against, first ms of its period
 local budgetFormat = '<dddd' -- spent, version of spent, held, first ms of the period
+local lendingFormat = '<dddd' -- until when blocks may count in a window and may hold credit, what was lent, until when nothing is lent
+local lentFormat = '<sddd' -- in {w}:l:<key>, of each block: id, places, until when they count, amount; without id: nothing lent until then
 local tombstoneFormat = '<dd' -- how and when it was resolved
 
 -- Also of an unknown workspace. No hold has a deadline before `due`.
@@ -38,11 +40,60 @@ local function headIn(bytes)
   return read(headFormat, bytes)
 end
 
+local function lendingIn(bytes)
+  if not bytes then return 0, 0, 0, 0 end
+  return read(lendingFormat, bytes)
+end
+
+-- Of a key's blocks: places that count in its window and when the first of them leave it, what they were lent, and until when nothing is.
+local function lentIn(bytes)
+  local places, leaveAt, amount, pausedUntil, at = 0, math.huge, 0, 0, 1
+  while bytes and at <= #bytes do
+    local id, some, countsUntil, lent
+    id, some, countsUntil, lent, at = read(lentFormat, bytes, at)
+    if id == '' then
+      pausedUntil = countsUntil
+    elseif countsUntil > clock then
+      places, leaveAt, amount = places + some, min(leaveAt, countsUntil), amount + lent
+    end
+  end
+  return places, leaveAt, amount, pausedUntil
+end
+
+-- The blocks of a key without expired ones and without one of them, and that one's places and amount where it is there.
+local function withoutBlock(bytes, block)
+  local rest, found, amount, at = {}, nil, nil, 1
+  while bytes and at <= #bytes do
+    local id, some, countsUntil, lent, from
+    from = at
+    id, some, countsUntil, lent, at = read(lentFormat, bytes, at)
+    if id == block then
+      found, amount = some, lent
+    elseif countsUntil > clock then
+      rest[#rest + 1] = string.sub(bytes, from, at - 1)
+    end
+  end
+  return table.concat(rest), found, amount
+end
+
 -- How a generation was resolved, where its tombstone has not expired.
 local function resolutionIn(tombstone, lifeMs)
   if not tombstone then return nil end
   local resolution, at = read(tombstoneFormat, tombstone)
   return at + lifeMs >= clock and resolution or nil
+end
+
+-- For a minute t takes tombstones, then it is u for another: expired ones go without a search.
+-- A value of more than 64 bytes makes Redis keep it as a table; its compact form would be read from end to end.
+-- Returns since when t takes them, and whether it is new.
+local function rotatedTombstones(base, buried, tombstoneMs)
+  if buried <= clock and clock <= buried + tombstoneMs then return buried, false end
+  if 0 < buried and buried < clock then
+    call('UNLINK', base .. ':u')
+    if call('EXISTS', base .. ':t') == 1 then call('RENAME', base .. ':t', base .. ':u') end
+  end
+  call('HSET', base .. ':t', '', string.rep('-', 65))
+  return clock, true
 end
 
 -- Numbers leave Lua in plain digits: its own conversion prints 14 of them and then an exponent.

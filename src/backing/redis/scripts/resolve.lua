@@ -101,17 +101,11 @@ local function takeBackUnknown()
   unknownCount = 0
 end
 
--- For a minute t takes tombstones, then it is u for another: expired ones go without a search.
--- A value of more than 64 bytes makes Redis keep it as a table; its compact form would be read from end to end.
 local function rotateTombstones()
-  if buried <= clock and clock <= buried + tombstoneMs then return false end
-  if 0 < buried and buried < clock then
-    call('UNLINK', base .. ':u')
-    if call('EXISTS', base .. ':t') == 1 then call('RENAME', base .. ':t', base .. ':u') end
-  end
-  buried, isChanged = clock, true
-  bury('', string.rep('-', 65))
-  return true
+  local isNew
+  buried, isNew = rotatedTombstones(base, buried, tombstoneMs)
+  isChanged = isChanged or isNew
+  return isNew
 end
 
 -- Only the first resolution releases the hold; a later one just renews the lifetime of the tombstone.

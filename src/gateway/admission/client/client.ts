@@ -6,6 +6,7 @@ import type { Bus } from "../../../backing/bus.ts";
 import { reservationFrom, type Reservation } from "../../credit/reservation.ts";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
+import type { GenerationJournal } from "../../journal/journal.ts";
 import type { AdmissionIntent } from "../../journal/spool-line.ts";
 import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
@@ -13,12 +14,15 @@ import { measureAdmission } from "../../../kernel/metrics.ts";
 import { admissionDeadlineMs } from "../../../backing/limits.ts";
 import { admissionRetryMs, rebuildWaitMs } from "../../limits.ts";
 import { unavailableMessage } from "../../models/unavailable-message.ts";
+import { price, type Priced } from "../decide.ts";
 import { fingerprintOf } from "../fingerprint.ts";
+import type { ModelsView } from "../models-view.ts";
 import { GatewayKeyCache } from "./gateway-key-cache.ts";
 import type { AdmitGeneration, AdmissionReply, AdmissionRequest, RecordOnBus, Refused, WindowOnBus } from "../message.ts";
 import { RequestNotSentError, RequestBatcher } from "./request-batcher.ts";
 import { PendingAdmissions } from "./pending-admissions.ts";
 import { PendingReleases } from "./pending-releases.ts";
+import { LentBlocks } from "./lent-blocks.ts";
 
 /** A valid key with its record. */
 export interface Caller {
@@ -67,34 +71,36 @@ export interface CreditPosition {
 
 type Admitted = Extract<AdmissionReply, { kind: "admitted" }>;
 
-/** The part of the journal that admission needs. */
-interface Journal {
-  /** Called before a request is sent: if this process dies without a reply, its successor releases the holds. */
-  recordIntents(intents: AdmissionIntent[]): void;
-  /** Calls `listener` whenever a workspace's open generations are reported, in the same turn of the event loop. */
-  onReport(listener: (workspace: WorkspaceId) => void): void;
-}
+/** The part of the journal that admission needs. If this process dies, its successor releases the holds of recorded intents. */
+type Journal = Pick<GenerationJournal, "recordIntents" | "onReport" | "noteAdmission" | "useBlocks">;
 
 interface ClientParts {
   bus: Bus;
   clock: Clock;
   log: Logger;
   journal: Journal;
+  /** Prices requests that are decided here; absent: a worker decides each. */
+  models?: ModelsView;
   /** How many keys are cached; absent: `recordsCachedMax`. */
   recordsMax?: number;
 }
 
 export class AdmissionClient {
   readonly releases: PendingReleases;
+  readonly blocks: LentBlocks;
   readonly #batcher: RequestBatcher;
   readonly #clock: Clock;
   readonly #keys: GatewayKeyCache;
   readonly #pending: PendingAdmissions;
+  readonly #journal: Journal;
+  readonly #models: ModelsView | null;
   /** The counters' clock minus this process's monotonic clock. Never too large, since a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
-  constructor({ bus, clock, log, journal, recordsMax }: ClientParts) {
+  constructor({ bus, clock, log, journal, models, recordsMax }: ClientParts) {
     this.#clock = clock;
+    this.#journal = journal;
+    this.#models = models ?? null;
     this.#keys = new GatewayKeyCache(clock, recordsMax);
     this.#pending = new PendingAdmissions();
     journal.onReport((workspace) => this.#pending.markReported(workspace));
@@ -102,10 +108,15 @@ export class AdmissionClient {
       bus,
       clock,
       onCountersTime: (now) => (this.#clockOffset = now - clock.monotonic()),
-      recordIntents: (intents) => journal.recordIntents(intents),
+      recordIntents: (intents, blocks) => journal.recordIntents(intents, blocks),
     });
     this.releases = new PendingReleases(this.#batcher, clock, log);
-    bus.listen("records-changed", () => this.#keys.clear());
+    this.blocks = new LentBlocks({ batcher: this.#batcher, bus, clock, deadline: () => this.#deadline() });
+    journal.useBlocks(this.blocks);
+    bus.listen("records-changed", () => {
+      this.#keys.clear();
+      this.blocks.endAll();
+    });
   }
 
   /**
@@ -124,10 +135,12 @@ export class AdmissionClient {
   }
 
   /**
-   * Checks 3, 4 and 5 in one atomic step, and check 1 again.
+   * Checks 3, 4 and 5 in one atomic step, and check 1 again. Far from all limits a block that a worker has lent decides at once.
    * @throws RefusedError with the first problem; GatewayError billing_unavailable when no decision was reached
    */
   async admit(caller: Caller, facts: RequestFacts): Promise<Admission> {
+    const lent = this.#admitWithBlock(caller, facts);
+    if (lent !== null) return lent;
     if (this.#clockOffset === null) await this.#fetchCountersTime(caller);
     const now = this.#clock.now();
     const generation = newGenerationId(now);
@@ -151,12 +164,46 @@ export class AdmissionClient {
     const amount = BigInt(decision.amount);
     const reservation = reservationFrom({ generation, request, workspace, key, month, amount, admittedAt, maxOutputTokens });
     const times = { askedAt, decidedAt: this.#clock.monotonic() };
+    if (this.#models !== null) this.blocks.noteRequest(caller, amount, times.decidedAt);
     return { reservation, decision: times, fingerprint, window, priced: decision.priced ?? null };
   }
 
+  /** null: a worker must decide. */
+  #admitWithBlock(caller: Caller, facts: RequestFacts): Admission | null {
+    const { record } = caller;
+    const askedAt = this.#clock.monotonic();
+    const block = this.#models && this.blocks.find(record.id, askedAt);
+    const priced = block && this.#price(record, facts);
+    if (!block || !priced) return null;
+    const { amount, maxOutputTokens, routed } = priced;
+    const admittedAt = block.take(amount, askedAt);
+    if (admittedAt === null) return null;
+    const { workspace, id: key } = record;
+    this.#journal.noteAdmission({ workspace, key, admittedAt });
+    this.blocks.noteRequest(caller, amount, askedAt);
+    const now = this.#clock.now();
+    const ids = { generation: newGenerationId(now), request: newRequestId(now), workspace, key, block: block.id };
+    const reservation = reservationFrom({ ...ids, month: block.month, amount, admittedAt, maxOutputTokens });
+    measureAdmission({ outcome: "admitted", ms: 0 });
+    const decision = { askedAt, decidedAt: askedAt };
+    return { reservation, decision, fingerprint: "", window: block.window(askedAt), priced: routed?.priced ?? null };
+  }
+
+  /** null: it cannot be called, or not priced; a worker says why. */
+  #price(record: RecordOnBus, facts: RequestFacts): Priced | null {
+    if (this.#models === null || (record.ownKeys?.length ?? 0) > 0) return null;
+    try {
+      const priced = price(facts, record, this.#models);
+      return priced.refusal === null ? priced : null;
+    } catch {
+      return null;
+    }
+  }
+
   /** Releases an admission that was not used. */
-  release(reservation: Reservation): void {
-    this.releases.add(reservation.workspace, reservation.generation);
+  release({ workspace, generation, block, amount }: Reservation): void {
+    if (block === undefined) this.releases.add(workspace, generation);
+    else this.blocks.giveBack(block, amount);
   }
 
   /** Credit and month for GET /key and the control API; null when the counters do not answer. */

@@ -4,7 +4,7 @@
  * in messages of their own.
  */
 import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../../../backing/bus.ts";
-import type { AdmissionIntent } from "../../journal/spool-line.ts";
+import type { AdmissionIntent, BlockIntent } from "../../journal/spool-line.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { admissionDeadlineMs } from "../../../backing/limits.ts";
 import { admissionBatchBytesMax, admissionBatchMax, admissionRequestsWaitingMax } from "../../limits.ts";
@@ -29,8 +29,10 @@ export interface BatchedReply {
   now: number | null;
 }
 
+type Intent = AdmissionIntent | BlockIntent;
+
 interface WaitingRequest extends EncodedRequest {
-  intent: AdmissionIntent | null;
+  intent: Intent | null;
   /** Monotonic ms: a later reply is of no use. */
   endsAt: number;
   resolve: (reply: BatchedReply) => void;
@@ -50,7 +52,7 @@ interface RequestBatcherParts {
   /** Called with the counters' time from each message that carries it. */
   onCountersTime: (now: number) => void;
   /** Called with a message's intents before it is sent. If it throws, the message is not sent. */
-  recordIntents: (intents: AdmissionIntent[]) => void;
+  recordIntents: (intents: AdmissionIntent[], blocks: BlockIntent[]) => void;
 }
 
 export class RequestBatcher {
@@ -70,7 +72,7 @@ export class RequestBatcher {
    * @param intent must be on disk before the request is sent
    * @throws RequestNotSentError, NoReplyError
    */
-  send(request: AdmissionRequest, intent: AdmissionIntent | null = null): Promise<BatchedReply> {
+  send(request: AdmissionRequest, intent: Intent | null = null): Promise<BatchedReply> {
     const { waiting } = request.kind === "authenticate" ? this.#lookups : this.#decisions;
     if (waiting.length >= admissionRequestsWaitingMax) {
       return Promise.reject(
@@ -129,8 +131,9 @@ export class RequestBatcher {
 
   async #exchange(batch: WaitingRequest[]): Promise<void> {
     try {
-      const intents = batch.flatMap(({ intent }) => intent ?? []);
-      if (intents.length > 0) this.#parts.recordIntents(intents);
+      const intents = batch.flatMap(({ intent }) => (intent && "generation" in intent ? intent : []));
+      const blocks = batch.flatMap(({ intent }) => (intent && "block" in intent ? intent : []));
+      if (intents.length + blocks.length > 0) this.#parts.recordIntents(intents, blocks);
     } catch (error) {
       for (const { reject } of batch)
         reject(new RequestNotSentError("Cannot send a request to admission: its intent cannot be written", { cause: error }));

@@ -3,6 +3,7 @@
  * commits, or an older backup is restored. Counters that are ahead would spend credit that the ledger no longer has. Each workspace is
  * compared on first use, every half minute, and anew on each server.
  */
+import type { Bus } from "../../../backing/bus.ts";
 import type { Counters } from "../../../backing/counters.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
@@ -13,6 +14,7 @@ import { LedgerServerWatch } from "./ledger-server-watch.ts";
 import type { LoadStore } from "./load.ts";
 
 export interface LedgerCheckParts {
+  bus: Pick<Bus, "broadcast">;
   counters: Pick<Counters, "read" | "forget">;
   store: Pick<LoadStore, "positions" | "beginEpochs" | "server">;
   clock: Clock;
@@ -101,8 +103,9 @@ export class LedgerCheck {
     }
   }
 
-  /** What was found on another server counts no longer, nor does what running checks will find. */
+  /** What was found on another server counts no longer, nor does what running checks will find. Gateways decide with no block of before. */
   #forgetChecks(): void {
+    this.#parts.bus.broadcast("records-changed");
     this.#checkedAt = new Map();
     this.#checks.clear();
   }

@@ -61,6 +61,9 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
     parts.counters.holds(workspace),
   ]);
   const reports = answers.map(decodeOpenReport);
+  // Their requests are among the windows, and would count twice.
+  const returns = reports.flatMap(({ blocks }) => blocks);
+  if (returns.length > 0) await parts.counters.takeBack({ workspace, returns });
   const holds = new Map<GenerationId, Hold>();
   for (const hold of [...stored, ...reports.flatMap((report) => report.holds)]) holds.set(hold.generation, hold);
   const ledger = await readAccount({ workspace, generations: [...holds.keys()], stored }, parts.store);

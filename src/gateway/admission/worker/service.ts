@@ -16,10 +16,12 @@ import { refreshAccount, type LoadStore } from "./load.ts";
 import { decodeRequests, encodeReplies } from "../codec.ts";
 import { KeyRecordCache, type CachedRecord, type FindRecords } from "./key-record-cache.ts";
 import { ownKeyBytes, recordOnBus } from "../record-on-bus.ts";
-import type { AdmitGeneration, AdmissionReply, AdmissionRequest, Refused } from "../message.ts";
+import type { AdmitGeneration, AdmissionReply, AdmissionRequest, LendBlock, Refused } from "../message.ts";
+import { lend, lendRequest, takeBack } from "./lending.ts";
 import type { MeteringLagGuard } from "./metering-lag-guard.ts";
 import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
 import { readPosition } from "./position.ts";
+import { recallFor, Recalls } from "./recalls.ts";
 import { spanSince, traces, type TracedSpan } from "../../../kernel/telemetry/traces.ts";
 
 export interface AdmissionParts {
@@ -39,7 +41,11 @@ interface Pending {
   index: number;
   admit: AdmitGeneration;
   prepared: Prepared;
+  /** Blocks were recalled for it. */
+  isRecalled?: true;
 }
+
+type OtherRequest = Extract<AdmissionRequest, { kind: "position" | "refresh" | "lend" | "return" }>;
 
 interface Release {
   index: number;
@@ -52,6 +58,7 @@ export class AdmissionService {
   readonly #parts: AdmissionParts;
   readonly #loads: SingleFlightLoads;
   readonly #ledgerCheck: LedgerCheck;
+  readonly #recalls: Recalls;
   /** The counters' clock minus this process's monotonic clock, from the last reply. */
   #clockOffset: number | null = null;
   #timeRecordedAt = -Infinity;
@@ -60,6 +67,7 @@ export class AdmissionService {
     this.#parts = parts;
     this.#loads = new SingleFlightLoads(parts);
     this.#ledgerCheck = new LedgerCheck(parts);
+    this.#recalls = new Recalls(parts);
     this.keyRecords = new KeyRecordCache(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
@@ -80,7 +88,7 @@ export class AdmissionService {
         else admits.push({ index, admit: request, prepared });
       } else if (request.kind === "authenticate") replies[index] = this.#keyRecordReply(records[index], space);
       else if (request.kind === "void") releases.push({ index, workspace: request.workspace, generation: request.generation });
-      else others.push(this.#replyToOne(request).then((reply) => void (replies[index] = reply)));
+      else others.push(this.#replyToOne(request, records[index]).then((reply) => void (replies[index] = reply)));
     }
     await Promise.all([this.#admitAll(admits, replies), this.#releaseAll(releases, replies), ...others]);
     if (startedAt !== null) traceDecisions(requests, replies, spanSince(startedAt, this.#parts.clock));
@@ -141,10 +149,15 @@ export class AdmissionService {
     const loads: Promise<boolean>[] = [];
     for (const [position, item] of pending.entries()) {
       const reply = counted?.[position];
+      const { workspace, key, budgets = [] } = item.prepared.request;
+      const recall = reply && !item.isRecalled ? recallFor(reply, { workspace, key }) : null;
       replies[item.index] = reply ? replyFor(item.prepared, item.admit, reply) : unavailable("billing_unavailable");
+      if (recall !== null) {
+        undecided.push({ ...item, isRecalled: true });
+        loads.push(this.#recalls.run(recall));
+      }
       if (reply?.outcome !== "not_ready" && reply?.outcome !== "wrong_month") continue;
       undecided.push(item);
-      const { workspace, key, budgets = [] } = item.prepared.request;
       if (reply.outcome === "wrong_month") continue;
       if (reply.what !== "budget") loads.push(this.#loads.run({ what: reply.what, workspace, key, month }));
       // Where the key's total is unknown its budgets usually are: a round for each would be one too many.
@@ -187,12 +200,23 @@ export class AdmissionService {
     for (const { index } of releases) replies[index] = reply;
   }
 
-  #replyToOne(request: Extract<AdmissionRequest, { kind: "position" | "refresh" }>): Promise<AdmissionReply> {
+  #replyToOne(request: OtherRequest, record: CachedRecord | undefined): Promise<AdmissionReply> {
     const parts = { ...this.#parts, loads: this.#loads };
     return this.#orUnavailable(async () => {
+      if (request.kind === "lend") return this.#lend(request, record);
+      if (request.kind === "return") return takeBack(request, this.#parts.counters);
       if ((await this.#ledgerCheck.unusable([request.workspace])).size > 0) return unavailable("billing_unavailable");
       return request.kind === "refresh" ? this.#refresh(request.workspace) : readPosition(request, parts);
     });
+  }
+
+  async #lend(request: LendBlock, entry: CachedRecord | undefined): Promise<AdmissionReply> {
+    const { clock, metering, counters } = this.#parts;
+    if (!entry || request.deadline === null || metering.behind()) return { kind: "kept" };
+    const moment = { ageMs: clock.monotonic() - entry.readAt, month: monthOf(this.#estimateCountersTime()) };
+    const wished = lendRequest(request, entry, moment);
+    if (wished === null || (await this.#ledgerCheck.unusable([wished.workspace])).size > 0) return { kind: "kept" };
+    return lend(wished, counters);
   }
 
   /** Each request reads again: a running read may have begun before the credit was added. */

@@ -41,7 +41,7 @@ function newCheck(): LedgerCheck {
     beginEpochs: (starts) => answering(() => ledger.beginEpochs(starts)),
     server: () => answering(() => ledger.server()),
   };
-  return new LedgerCheck({ counters, store, clock, log: silentLog });
+  return new LedgerCheck({ bus: { broadcast: () => {} }, counters, store, clock, log: silentLog });
 }
 
 /** Checks a workspace and loads its counters, as its first request does. */

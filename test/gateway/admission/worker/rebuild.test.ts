@@ -114,7 +114,7 @@ describe("counters that were emptied", () => {
     worker.wipe();
     expect(await worker.outcomes(admitRequest())).toEqual(["again"]);
     invalid[Symbol.dispose]();
-    worker.bus.serveScatter("open-generations", () => encodeOpenReport({ holds: [], windows: [] }));
+    worker.bus.serveScatter("open-generations", () => encodeOpenReport({ holds: [], windows: [], blocks: [] }));
     expect(await worker.outcomes(admitRequest())).toEqual(["admitted"]);
   });
 });

@@ -1,0 +1,160 @@
+/** Blocks lent to gateways: the credit is a hold, the places count in the window until the times of its requests are known. */
+import type { BlockReturn, Hold, LendReply, LendRequest } from "../../counters.ts";
+import { blockPauseMs, blockPlacesMin, blockRateMin, blockReturnMsMax, blockShare, holdMs, rateWindowMs } from "../../limits.ts";
+import type { KeyId } from "../../../kernel/ids.ts";
+import type { NanoUsd } from "../../../kernel/money.ts";
+import type { AdmissionLog, LentPlaces } from "./admission-log.ts";
+import type { Moment } from "./admit.ts";
+import { addHold, admissionLog, changeHold, keyMonthTotals, monthTotals, type WorkspaceCounters } from "./workspace-counters.ts";
+
+/** The blocks of a key. */
+export interface LentToKey {
+  blocks: Map<string, { places: number; amount: NanoUsd; countsUntil: number }>;
+  pausedUntil: number;
+}
+
+/** The blocks of a workspace. */
+export interface Lending {
+  /** No block counts in a window after this. */
+  countsUntil: number;
+  /** No block keeps credit that it does not need after this. */
+  holdsUntil: number;
+  /** What was lent since none held any: at least what they hold. */
+  amount: NanoUsd;
+  pausedUntil: number;
+  keys: Map<KeyId, LentToKey>;
+}
+
+export function nothingLent(): Lending {
+  return { countsUntil: 0, holdsUntil: 0, amount: 0n, pausedUntil: 0, keys: new Map() };
+}
+
+const none: LentPlaces = { places: 0, leaveAt: Infinity };
+
+/** Places lent of a key's window. */
+export function lentPlaces({ countsUntil, keys }: Lending, key: KeyId, now: number): LentPlaces {
+  if (countsUntil <= now) return none;
+  const found = { ...none };
+  for (const block of keys.get(key)?.blocks.values() ?? []) {
+    if (block.countsUntil <= now) continue;
+    found.places += block.places;
+    found.leaveAt = Math.min(found.leaveAt, block.countsUntil);
+  }
+  return found;
+}
+
+/** What blocks may hold that nothing uses: of a key, or of the workspace. Nothing after a recall: they were asked. */
+export function lentAmount({ holdsUntil, amount, pausedUntil, keys }: Lending, key: KeyId | null, now: number): NanoUsd {
+  if (pausedUntil > now || holdsUntil <= now) return 0n;
+  if (key === null) return amount;
+  const ofKey = keys.get(key);
+  if (!ofKey || ofKey.pausedUntil > now) return 0n;
+  let sum = 0n;
+  for (const block of ofKey.blocks.values()) if (block.countsUntil > now) sum += block.amount;
+  return sum;
+}
+
+export function isRecallable({ pausedUntil, keys }: Lending, key: KeyId, now: number): boolean {
+  return pausedUntil <= now && (keys.get(key)?.pausedUntil ?? 0) <= now;
+}
+
+export function lend(space: WorkspaceCounters, request: LendRequest, moment: Moment): LendReply {
+  const kept: LendReply = { outcome: "kept" };
+  const { lending } = space;
+  const { key, block, requestsPerMinute, deadline } = request;
+  const { now, month, endMs, tombstones } = moment;
+  if (!space.ready || tombstones.find({ workspace: request.workspace, generation: block }, now) !== null) return kept;
+  if ((deadline !== null && now > deadline) || now < moment.startMs || now >= endMs) return kept;
+  const log = admissionLog(space, key);
+  log.advance(now);
+  const known = lending.keys.get(key)?.blocks.get(block);
+  const hold = space.holds.get(block);
+  if (known && hold) return lent({ ...known, at: hold.admittedAt }, { space, request, log, moment });
+  if (hold || lending.pausedUntil > now || !isRecallable(lending, key, now)) return kept;
+  const { places: lentAlready } = lentPlaces(lending, key, now);
+  const places = freePlaces(requestsPerMinute, { used: log.count + lentAlready, wanted: request.places });
+  const room = roomOf(space, request, month);
+  if (places < blockPlacesMin || room === null) return kept;
+  const share = room / BigInt(blockShare);
+  const amount = request.amount < share ? request.amount : share;
+  if (amount < request.least) return kept;
+  const countsUntil = now + lifeOf(request, moment) + rateWindowMs;
+  addHold(space, holdOf({ ...request, amount, month, now }));
+  ofKey(lending, key).blocks.set(block, { places, amount, countsUntil });
+  note(lending, { now, amount, countsUntil });
+  return lent({ places, amount, at: now }, { space, request, log, moment });
+}
+
+function holdOf({ block, key, amount, month, now }: LendRequest & { now: number }): Hold {
+  return { generation: block, fingerprint: "", amount, key, month, admittedAt: now, deadline: now + holdMs };
+}
+
+function lifeOf({ lifeMs }: LendRequest, { now, endMs }: Moment): number {
+  return Math.min(lifeMs, endMs - now);
+}
+
+/** Half of the window stays for requests that are asked for. */
+function freePlaces(limit: number, { used, wanted }: { used: number; wanted: number }): number {
+  if (limit < blockRateMin) return 0;
+  return Math.min(wanted, Math.floor(limit / 2) - used, Math.floor((limit - used) / blockShare));
+}
+
+/** The least that credit, the key's month and the workspace's month have left; null: unknown, or nothing. */
+function roomOf(space: WorkspaceCounters, { key, keyLimit, workspaceLimit }: LendRequest, month: string): NanoUsd | null {
+  const ofSpace = monthTotals(space.months, month);
+  const ofMonth = keyMonthTotals(space, key, month);
+  if (ofSpace.spent === null || ofMonth.spent === null || space.balance <= 0n) return null;
+  let room = space.balance - space.reserved;
+  if (keyLimit !== null) room = least(room, keyLimit - ofMonth.spent - ofMonth.held);
+  if (workspaceLimit !== null) room = least(room, workspaceLimit - ofSpace.spent - ofSpace.held);
+  return room < 0n ? null : room;
+}
+
+function least(one: NanoUsd, other: NanoUsd): NanoUsd {
+  return one < other ? one : other;
+}
+
+function note(lending: Lending, { now, amount, countsUntil }: { now: number; amount: NanoUsd; countsUntil: number }): void {
+  const before = lending.holdsUntil > now ? lending.amount : 0n;
+  lending.amount = before + amount;
+  lending.countsUntil = Math.max(lending.countsUntil, countsUntil);
+  lending.holdsUntil = Math.max(lending.holdsUntil, countsUntil - rateWindowMs + blockReturnMsMax);
+}
+
+function ofKey(lending: Lending, key: KeyId): LentToKey {
+  const known = lending.keys.get(key) ?? { blocks: new Map(), pausedUntil: 0 };
+  lending.keys.set(key, known);
+  return known;
+}
+
+function lent(
+  { places, amount, at }: { places: number; amount: NanoUsd; at: number },
+  { space, request, log, moment }: { space: WorkspaceCounters; request: LendRequest; log: AdmissionLog; moment: Moment },
+): LendReply {
+  const { now } = moment;
+  const window = log.shown(request.requestsPerMinute, now, lentPlaces(space.lending, request.key, now));
+  return { outcome: "lent", at, amount, places, lifeMs: Math.max(0, lifeOf(request, moment) - (now - at)), window };
+}
+
+/** @returns whether nothing of it is left to be released */
+export function takeBack(space: WorkspaceCounters, { key, block, keep, times }: BlockReturn, now: number): boolean {
+  const known = space.lending.keys.get(key)?.blocks;
+  if (known?.delete(block)) admissionLog(space, key).insert(times.map((time) => Math.min(time, now)));
+  const hold = space.holds.get(block);
+  if (!hold) return keep === 0n;
+  if (keep < hold.amount || keep === 0n) changeHold(space, hold, keep);
+  return keep === 0n;
+}
+
+export function pause(lending: Lending, key: KeyId | null, now: number): void {
+  if (key === null) lending.pausedUntil = now + blockPauseMs;
+  else ofKey(lending, key).pausedUntil = now + blockPauseMs;
+}
+
+/** Drops keys whose blocks count no more. */
+export function forgetLent({ keys }: Lending, now: number): void {
+  for (const [key, { blocks, pausedUntil }] of keys) {
+    for (const [block, { countsUntil }] of blocks) if (countsUntil <= now) blocks.delete(block);
+    if (blocks.size === 0 && pausedUntil <= now) keys.delete(key);
+  }
+}

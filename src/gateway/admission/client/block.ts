@@ -1,0 +1,132 @@
+/** A block: credit and places of a key's window, with which a gateway decides this key's requests by itself. */
+import type { BlockReturn, Hold } from "../../../backing/counters.ts";
+import { holdMs } from "../../../backing/limits.ts";
+import type { Month } from "../../../kernel/clock.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
+import type { NanoUsd } from "../../../kernel/money.ts";
+import { blockRenewShare } from "../limits.ts";
+import type { WindowOnBus } from "../message.ts";
+
+export interface Lent {
+  id: GenerationId;
+  workspace: WorkspaceId;
+  key: KeyId;
+  month: Month;
+  amount: NanoUsd;
+  places: number;
+  /** By the counters' clock; `askedAt` is before that, by this process's monotonic clock. */
+  at: number;
+  askedAt: number;
+  lifeMs: number;
+  /** Without all that is lent. */
+  window: WindowOnBus;
+}
+
+/** What is left of a block, and the times of its requests. */
+type EndedBlock = Pick<Lent, "id" | "workspace" | "key" | "month"> & { times: number[]; reserved: NanoUsd };
+
+export class Block {
+  readonly id: GenerationId;
+  readonly workspace: WorkspaceId;
+  readonly key: KeyId;
+  readonly month: Month;
+  /** Monotonic ms. Never later than the counters' end of the block, since it was asked for before it was lent. */
+  readonly endsAt: number;
+  readonly #lent: Lent;
+  #left: NanoUsd;
+  #places: number;
+  /** What its requests reserve that the ledger does not have. */
+  #reserved: NanoUsd = 0n;
+  #times: number[] = [];
+  #isOpen = true;
+
+  constructor(lent: Lent) {
+    this.#lent = lent;
+    this.id = lent.id;
+    this.workspace = lent.workspace;
+    this.key = lent.key;
+    this.month = lent.month;
+    this.endsAt = lent.askedAt + lent.lifeMs;
+    this.#left = lent.amount;
+    this.#places = lent.places;
+  }
+
+  /** Of a process that died, or of which it is not known whether it was lent. */
+  static ended({ times, reserved, ...of }: EndedBlock): Block {
+    const window = { limit: 0, remaining: 0, resetMs: 0 };
+    const block = new Block({ ...of, amount: reserved, places: 0, at: 0, askedAt: 0, lifeMs: 0, window });
+    block.#isOpen = false;
+    block.#times = times;
+    block.#reserved = reserved;
+    return block;
+  }
+
+  get reserved(): NanoUsd {
+    return this.#reserved;
+  }
+
+  get requests(): number {
+    return this.#times.length;
+  }
+
+  isUsable(now: number): boolean {
+    return this.#isOpen && this.#places > 0 && now < this.endsAt;
+  }
+
+  /**
+   * Admits a request.
+   * @returns when, by the counters' clock, never too early; null: it does not fit
+   */
+  take(amount: NanoUsd, now: number): number | null {
+    if (amount > this.#left || !this.isUsable(now)) return null;
+    this.#left -= amount;
+    this.#reserved += amount;
+    this.#places--;
+    const { at, askedAt, lifeMs } = this.#lent;
+    const time = Math.min(Math.ceil(at + 1 + now - askedAt), at + lifeMs);
+    this.#times.push(time);
+    return time;
+  }
+
+  /** A request that it admitted was not sent. Its place stays used, as that of any admission. */
+  giveBack(amount: NanoUsd): void {
+    this.#reserved -= amount;
+    this.#left += amount;
+  }
+
+  /** The ledger has a request that it admitted. */
+  settle(amount: NanoUsd): void {
+    this.#reserved -= amount;
+  }
+
+  end(): void {
+    this.#isOpen = false;
+  }
+
+  /** Whether the next block should be asked for, so that no request has to wait for it. */
+  isNearEnd(now: number): boolean {
+    const { amount, places, lifeMs } = this.#lent;
+    if (this.#places <= places * blockRenewShare) return true;
+    if (Number(this.#left) < Number(amount) * blockRenewShare) return true;
+    return this.endsAt - now < lifeMs * blockRenewShare && this.#times.length > 1;
+  }
+
+  /** The key's window as far as this gateway knows: nothing that is lent to others is promised. */
+  window(now: number): WindowOnBus {
+    const { window, askedAt } = this.#lent;
+    const resetMs = Math.max(0, Math.ceil(window.resetMs - (now - askedAt)));
+    return { limit: window.limit, remaining: window.remaining + this.#places, resetMs };
+  }
+
+  /** What the counters are told once it has ended. */
+  asReturn(): BlockReturn {
+    return { key: this.key, block: this.id, keep: this.#reserved, times: this.#times };
+  }
+
+  asHold(): Hold {
+    const { at } = this.#lent;
+    const admittedAt = this.#times[0] ?? at;
+    const { id: generation, key, month } = this;
+    return { generation, fingerprint: "", amount: this.#reserved, key, month, admittedAt, deadline: admittedAt + holdMs };
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The blocks that workers lend to this gateway. Near a limit, and whenever anything is unknown, there is none: each request is asked for.
+ * A block is asked for beside a request that is decided by a worker, and renewed before it ends.
+ */
+import { LRUCache } from "lru-cache";
+import type { Bus } from "../../../backing/bus.ts";
+import type { BlockReturn, Hold } from "../../../backing/counters.ts";
+import { sleep, type Clock } from "../../../kernel/clock.ts";
+import { newGenerationId, type GenerationId, type KeyId, type WorkspaceId } from "../../../kernel/ids.ts";
+import type { NanoUsd } from "../../../kernel/money.ts";
+import type { BlockBook } from "../../journal/journal.ts";
+import type { RecoveredBlock } from "../../journal/recovered.ts";
+import { blockKeysMax, blockSilenceMsMax, blockTickMs } from "../limits.ts";
+import type { AdmissionReply, LendBlock } from "../message.ts";
+import { Block } from "./block.ts";
+import { BlockReturns } from "./block-returns.ts";
+import type { Caller } from "./client.ts";
+import { KeyDemand, type Wish } from "./key-demand.ts";
+import type { RequestBatcher } from "./request-batcher.ts";
+
+/** A block that is being asked for. */
+interface Asked {
+  workspace: WorkspaceId;
+  key: KeyId;
+  /** What it would be lent for has changed: it is returned as it comes. */
+  isStale: boolean;
+}
+
+interface LentBlocksParts {
+  batcher: RequestBatcher;
+  bus: Pick<Bus, "silentMs" | "connected">;
+  clock: Clock;
+  /** Milliseconds of the counters' clock; null: not known. */
+  deadline: () => number | null;
+}
+
+export class LentBlocks implements BlockBook {
+  readonly #parts: LentBlocksParts;
+  readonly #returns: BlockReturns;
+  readonly #demands = new LRUCache<KeyId, KeyDemand>({ max: blockKeysMax });
+  /** Blocks that requests are decided with, by key. */
+  readonly #open = new Map<KeyId, Block>();
+  /** All blocks that open requests were decided with, but those that are being returned. */
+  readonly #byId = new Map<GenerationId, Block>();
+  readonly #asked = new Map<KeyId, Asked>();
+  /** Monotonic ms. */
+  #tickedAt = 0;
+  #isTicking = false;
+
+  constructor(parts: LentBlocksParts) {
+    this.#parts = parts;
+    this.#returns = new BlockReturns(parts.batcher, parts.clock);
+  }
+
+  /** How many the gateway decides with. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Whether all blocks were returned. */
+  get isEmpty(): boolean {
+    return this.#open.size + this.#returns.size + this.#asked.size === 0;
+  }
+
+  /** The key's block, if requests can be decided with it now. */
+  find(key: KeyId, now: number): Block | null {
+    const block = this.#open.get(key);
+    if (block === undefined) return null;
+    if (this.#isCutOff(now)) {
+      this.endAll();
+      return null;
+    }
+    return block.isUsable(now) ? block : null;
+  }
+
+  /** Call it for each request that is admitted: what it needs decides about the next block. */
+  noteRequest({ record, hash }: Caller, amount: NanoUsd, now: number): void {
+    const { id: key } = record;
+    const demand = this.#demands.get(key) ?? new KeyDemand();
+    this.#demands.set(key, demand);
+    demand.note(amount, now);
+    const block = this.#open.get(key);
+    if (this.#asked.has(key) || (block?.isUsable(now) && !block.isNearEnd(now))) return;
+    const wish = demand.wish(now);
+    if (wish !== null) void this.#ask({ record, hash }, { ...wish, least: amount }, demand);
+  }
+
+  giveBack(block: GenerationId, amount: NanoUsd): void {
+    (this.#byId.get(block) ?? this.#returns.find(block))?.giveBack(amount);
+  }
+
+  settled(block: GenerationId, reserved: NanoUsd): void {
+    (this.#byId.get(block) ?? this.#returns.find(block))?.settle(reserved);
+  }
+
+  end(workspace: WorkspaceId): { blocks: BlockReturn[]; holds: Hold[] } {
+    this.#endThose((of) => of.workspace === workspace);
+    const ended = this.#returns.of(workspace);
+    const blocks = ended.map((block) => ({ ...block.asReturn(), times: [] }));
+    const holds = ended.filter(({ reserved }) => reserved > 0n).map((block) => block.asHold());
+    return { blocks, holds };
+  }
+
+  recall(workspace: WorkspaceId, key: KeyId | null): BlockReturn[] {
+    const isMeant = (of: { workspace: WorkspaceId; key: KeyId }) =>
+      of.workspace === workspace && (key === null || of.key === key);
+    this.#endThose(isMeant);
+    return this.#returns.hurry(isMeant).map((block) => block.asReturn());
+  }
+
+  /** Keys or workspaces changed, or the counters: decides with no block of before. */
+  endAll(): void {
+    this.#endThose(() => true);
+  }
+
+  /** Takes over what a process that died was lent. */
+  adopt(blocks: readonly RecoveredBlock[]): void {
+    for (const { block: id, ...of } of blocks) this.#returns.add(Block.ended({ id, ...of }));
+    this.#tickSoon();
+  }
+
+  /** Ends all blocks. @returns false if they were not returned in time: the sweeper releases what is left */
+  async returned(ms: number): Promise<boolean> {
+    const { clock } = this.#parts;
+    const endsAt = clock.monotonic() + ms;
+    this.endAll();
+    while (!this.isEmpty && clock.monotonic() < endsAt) await sleep(clock, blockTickMs);
+    return this.isEmpty;
+  }
+
+  #endThose(isMeant: (of: { workspace: WorkspaceId; key: KeyId }) => boolean): void {
+    for (const asked of this.#asked.values()) if (isMeant(asked)) asked.isStale = true;
+    for (const block of this.#open.values()) if (isMeant(block)) this.#end(block);
+  }
+
+  #end(block: Block): void {
+    block.end();
+    if (this.#open.get(block.key) === block) this.#open.delete(block.key);
+    this.#byId.delete(block.id);
+    this.#returns.add(block);
+    this.#tickSoon();
+  }
+
+  async #ask({ record, hash }: Caller, { least, amount, places }: Wish & { least: NanoUsd }, demand: KeyDemand): Promise<void> {
+    const { batcher, clock, deadline } = this.#parts;
+    const { workspace, id: key } = record;
+    const asked: Asked = { workspace, key, isStale: false };
+    this.#asked.set(key, asked);
+    const id = newGenerationId(clock.now());
+    const askedAt = clock.monotonic();
+    const wished = { least: least.toString(), amount: (amount > least ? amount : least).toString(), places };
+    const request: LendBlock = { kind: "lend", block: id, hash, ...wished, deadline: deadline() };
+    let reply: AdmissionReply | null = null;
+    try {
+      ({ reply } = await batcher.send(request, { workspace, key, block: id }));
+    } catch {
+      // It may be lent: it is returned.
+    }
+    this.#asked.delete(key);
+    if (reply?.kind === "lent") {
+      const { month, at, lifeMs, window } = reply;
+      const amounts = { amount: BigInt(reply.amount), places: reply.places };
+      this.#opened(new Block({ id, workspace, key, month, at, askedAt, lifeMs, window, ...amounts }), asked.isStale);
+      return;
+    }
+    demand.kept(clock.monotonic());
+    if (reply?.kind !== "kept") this.#returns.add(Block.ended({ id, workspace, key, month: "", times: [], reserved: 0n }));
+    this.#tickSoon();
+  }
+
+  #opened(block: Block, isStale: boolean): void {
+    const before = this.#open.get(block.key);
+    if (before) this.#end(before);
+    if (isStale) return this.#end(block);
+    this.#open.set(block.key, block);
+    this.#byId.set(block.id, block);
+    this.#tickSoon();
+  }
+
+  /** A rebuild of the counters may have gone on without this process. */
+  #isCutOff(now: number): boolean {
+    const { bus } = this.#parts;
+    return now - this.#tickedAt > blockSilenceMsMax || bus.silentMs("admission") > blockSilenceMsMax || !bus.connected();
+  }
+
+  #tickSoon(): void {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    this.#tickedAt = this.#parts.clock.monotonic();
+    this.#parts.clock.after(blockTickMs, () => this.#tick());
+  }
+
+  #tick(): void {
+    const { clock } = this.#parts;
+    const now = clock.monotonic();
+    if (this.#isCutOff(now)) this.endAll();
+    this.#tickedAt = now;
+    for (const block of this.#open.values()) if (now >= block.endsAt) this.#end(block);
+    this.#returns.tell();
+    this.#isTicking = this.#open.size + this.#returns.size > 0;
+    if (this.#isTicking) clock.after(blockTickMs, () => this.#tick());
+  }
+}

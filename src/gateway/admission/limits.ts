@@ -1,0 +1,18 @@
+/** Limits of blocks at a gateway. Each value has its row in docs/internals/limits.md. */
+
+/** How often a gateway ends and returns blocks. */
+export const blockTickMs = 100;
+/** After its end a block waits for the ledger to have its requests, so that one return says all; then for so long between two returns. */
+export const blockReturnPauseMs = 500;
+/** The same for a block that was recalled: somebody waits near a limit. */
+export const blockRecallPauseMs = 50;
+/** A gateway that has not heard a worker, or not run, for so long decides with no block of before: a rebuild may go on without it. */
+export const blockSilenceMsMax = 1_000;
+/** A key that made no request for so long is not lent anything for its next one. */
+export const blockDemandMs = 5_000;
+/** After a worker kept a block it is not asked for one for the same key for so long. */
+export const blockKeptPauseMs = 5_000;
+/** The next block is asked for when less than this part of places, credit or life is left. */
+export const blockRenewShare = 0.3;
+/** Keys whose demand is known. */
+export const blockKeysMax = 50_000;
