@@ -3,7 +3,8 @@
  * that a step does not have yet, since src has no switches for them.
  */
 import { join } from "node:path";
-import { AdmissionClient, type Admission, type Caller, type RequestFacts } from "../../src/gateway/admission/client/client.ts";
+import type { Admission, Caller, RequestFacts } from "../../src/gateway/admission/client/admission.ts";
+import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
 import type { Backing } from "../../src/backing/backing.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";

@@ -76,11 +76,7 @@ export interface Front {
 export function openFront(parts: FrontParts): Front {
   const { config, backing, models, operatorToken, folder, clock, log } = parts;
   const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
-  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal, models });
-  const { pendingAdmissions, blocks, ...owed } = journal.recover();
-  if (owed.settled + owed.interrupted + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
-  for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
-  admission.blocks.adopt(blocks);
+  const admission = openAdmission(parts, journal);
   const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
   const operator = new OperatorAuthenticator(operatorToken, clock);
@@ -134,6 +130,16 @@ export function openFront(parts: FrontParts): Front {
       return flushed;
     },
   };
+}
+
+/** Takes over what an earlier owner of the folder left. */
+function openAdmission({ backing, models, clock, log }: FrontParts, journal: GenerationJournal): AdmissionClient {
+  const admission = new AdmissionClient({ bus: backing.bus, clock, log, journal, models });
+  const { pendingAdmissions, blocks, ...owed } = journal.recover();
+  if (owed.settled + owed.interrupted + owed.unknown > 0) log.info({ event: "spool.recovered", ...owed });
+  for (const { workspace, generation } of pendingAdmissions) admission.releases.add(workspace, generation);
+  admission.blocks.adopt(blocks);
+  return admission;
 }
 
 async function problemsOf(parts: Record<string, Check>): Promise<string[]> {

@@ -54,6 +54,19 @@ export interface Admitted {
   admittedAt: number;
   /** null: the event comes from a row or a spool. */
   invocation: Invocation | null;
+  /** The block that its gateway decided with; absent: a worker decided, or it is not known. */
+  block?: GenerationId;
+}
+
+/** The counters lent a gateway a block, even if it never got the reply. */
+export interface Lent {
+  kind: "lent";
+  block: GenerationId;
+  workspace: WorkspaceId;
+  key: KeyId;
+  amount: NanoUsd;
+  places: number;
+  lifeMs: number;
 }
 
 /** The counters made the reservation, even if no gateway got the reply. */
@@ -251,6 +264,7 @@ type AnyEvent =
   | Info
   | Admitted
   | Reserved
+  | Lent
   | Released
   | Called
   | Served

@@ -1,4 +1,5 @@
-/** The twenty-one invariants, the evidence that each needs, and the function with which every harness checks them all. */
+/** The twenty-two invariants, the evidence that each needs, and the function with which every harness checks them all. */
+import { blocksHold } from "./checks/blocks.ts";
 import { budgetsHold } from "./checks/budgets.ts";
 import { chargedOnce } from "./checks/charged-once.ts";
 import { nothingIsHeld } from "./checks/counters-conserve.ts";
@@ -13,14 +14,14 @@ import { disconnectIsCharged } from "./checks/disconnect-is-charged.ts";
 import { monthLimits } from "./checks/month-limits.ts";
 import { noDebt } from "./checks/no-debt.ts";
 import { noSecrets } from "./checks/no-secrets.ts";
-import { ownKeysCostNothing } from "./checks/own-keys-cost-nothing.ts";
+import { ownKeysCostNothing } from "./checks/own-keys/own-keys-cost-nothing.ts";
 import { rateWindow } from "./checks/rate-window.ts";
 import { recovery } from "./checks/recovery.ts";
 import { refusalsChangeNothing } from "./checks/refusals-change-nothing.ts";
 import { reservedBeforeCalled } from "./checks/reserved-before-called.ts";
 import { retryAfter } from "./checks/retry-after.ts";
 import { revocation } from "./checks/revocation.ts";
-import { serviceKeyIsAllowed } from "./checks/service-key-is-allowed.ts";
+import { serviceKeyIsAllowed } from "./checks/own-keys/service-key-is-allowed.ts";
 import { storedMoney, type storedInvariants } from "./checks/stored-money.ts";
 
 /** stored: the checks of `weir ledger verify`, as in production. settled: counters compared with the ledger at the end of a run. */
@@ -103,6 +104,7 @@ export const invariants: readonly Invariant[] = [
     checkers: { stored: ofStored("I-20"), history: ofWholeHistory(budgetsHold) },
   },
   { id: "I-21", promise: "each card payment is credited once", checkers: { history: ofHistory(creditedOnce) } },
+  { id: "I-22", promise: "a block admits what was lent, while it lives", checkers: { history: ofHistory(blocksHold) } },
 ];
 
 export interface Result extends Finding {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chargedOnce } from "./checks/charged-once.ts";
-import { ownKeysCostNothing } from "./checks/own-keys-cost-nothing.ts";
+import { ownKeysCostNothing } from "./checks/own-keys/own-keys-cost-nothing.ts";
 import { reservedBeforeCalled } from "./checks/reserved-before-called.ts";
-import { serviceKeyIsAllowed } from "./checks/service-key-is-allowed.ts";
+import { serviceKeyIsAllowed } from "./checks/own-keys/service-key-is-allowed.ts";
 import { admitted, amount, called, charged, served } from "./example-events.ts";
 import type { Charged, History, HistoryEvent } from "./history.ts";
 

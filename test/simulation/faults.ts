@@ -1,9 +1,10 @@
 /** The faults of a run. Each run has only some kinds, so that one kind does not hide the effects of another. */
-import { planBudgetChanges } from "./budgets.ts";
+import { planLimitsUnderBlocks } from "./variants/blocks.ts";
+import { planBudgetChanges } from "./variants/budgets.ts";
 import type { Chance } from "./chance.ts";
-import { planFailOvers } from "./fail-overs.ts";
+import { planFailOvers } from "./variants/fail-overs.ts";
 import { amountMax } from "./plan.ts";
-import { planRestores } from "./restores.ts";
+import { planRestores } from "./variants/restores.ts";
 import { planTopUps } from "./top-ups/plan-top-ups.ts";
 import type { World } from "./world/world.ts";
 
@@ -100,6 +101,7 @@ export function planFaults(world: World, chance: Chance): void {
     }
   }
   if (world.plan.hasBudgets) planBudgetChanges(world, amountMax);
+  if (world.plan.hasBlocks) planLimitsUnderBlocks(world, amountMax);
   if (world.plan.hasFailOvers) planFailOvers(world);
   if (world.plan.restoreChance) planRestores(world, world.plan.restoreChance);
   if (world.fleet.topUps) planTopUps(world, world.fleet.topUps);

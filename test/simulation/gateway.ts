@@ -20,7 +20,7 @@ import { OpenedKeys } from "../../src/gateway/own-keys/opened-keys.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
-import type { Admission, Caller } from "../../src/gateway/admission/client/client.ts";
+import type { Admission, Caller } from "../../src/gateway/admission/client/admission.ts";
 import { Provider } from "./world/provider.ts";
 import type { Chance } from "./chance.ts";
 import { recordsMax } from "./plan.ts";
@@ -142,8 +142,9 @@ export class SimGateway {
   }
 
   #admitted(admission: Admission, invocation: string): Admission {
-    const { generation, workspace, key, month, amount, admittedAt } = admission.reservation;
-    this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation });
+    const { generation, workspace, key, month, amount, admittedAt, block } = admission.reservation;
+    const withBlock = block === undefined ? {} : { block };
+    this.#recorder.note({ kind: "admitted", generation, workspace, key, month, amount, admittedAt, invocation, ...withBlock });
     this.open.set(invocation, generation);
     this.#generations.add(generation);
     return admission;

@@ -1,10 +1,11 @@
 /** Plans a run from its seed: workspaces and keys with limits so small that requests compete for everything. */
 import type { KeyRecord } from "../../src/accounts/keys/record.ts";
 import { hashOf, keyRecord } from "../support/gateway/key-records.ts";
-import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./budgets.ts";
+import { blockChanceOf, hasBlocks, withBlocks } from "./variants/blocks.ts";
+import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets } from "./variants/budgets.ts";
 import type { Chance } from "./chance.ts";
-import { failOverChanceOf, hasFailOvers } from "./fail-overs.ts";
-import { hasRestores, restoreChanceOf } from "./restores.ts";
+import { failOverChanceOf, hasFailOvers } from "./variants/fail-overs.ts";
+import { hasRestores, restoreChanceOf } from "./variants/restores.ts";
 import { hasTopUps, topUpChanceOf } from "./top-ups/plan.ts";
 
 /** The highest reservation of the workload, in nano-USD; see `someRequest`. */
@@ -40,6 +41,9 @@ export interface Plan {
   /** What budgets draw. */
   budgetChance: Chance;
   hasBudgets: boolean;
+  /** What blocks draw. */
+  blockChance: Chance;
+  hasBlocks: boolean;
   /** What fail-overs draw. */
   failOverChance: Chance;
   hasFailOvers: boolean;
@@ -50,6 +54,11 @@ export interface Plan {
 }
 
 export function makePlan(seed: number, chance: Chance): Plan {
+  const plan = plainPlan(seed, chance);
+  return hasBlocks(seed) ? withBlocks(plan, { unit: amountMax, chance: plan.blockChance }) : plan;
+}
+
+function plainPlan(seed: number, chance: Chance): Plan {
   const isLong = chance.happens(0.02);
   const busyMs = isLong ? chance.between(1_250_000, 1_500_000) : chance.between(8_000, 75_000);
   const isMixed = seed % 3 !== 0;
@@ -58,7 +67,9 @@ export function makePlan(seed: number, chance: Chance): Plan {
     startMs: startOf(chance),
     isMixed,
     budgetChance,
-    hasBudgets: hasBudgets(seed),
+    hasBudgets: hasBudgets(seed) && !hasBlocks(seed),
+    blockChance: blockChanceOf(seed),
+    hasBlocks: false,
     failOverChance: failOverChanceOf(seed),
     hasFailOvers: hasFailOvers(seed),
     topUps: { isOn: hasTopUps(seed), chance: topUpChanceOf(seed) },

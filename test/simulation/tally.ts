@@ -15,6 +15,8 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     "messages harmed": world.conditions.harmed,
     requests: of(({ kind }) => kind === "invoked"),
     admitted: of(({ kind }) => kind === "admitted"),
+    "blocks lent": of(({ kind }) => kind === "lent"),
+    "admitted with blocks": of((event) => event.kind === "admitted" && event.block !== undefined),
     charged: of((event) => event.kind === "charged" && event.outcome === "settled"),
     "charged late": of((event) => event.kind === "charged" && event.late),
     cut: of((event) => event.kind === "charged" && event.outcome === "settled" && event.cut),

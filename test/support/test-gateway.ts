@@ -1,6 +1,7 @@
 /** A gateway without HTTP: a client of admission and a journal of generations, joined as in `src/server/front.ts`. */
 import { join } from "node:path";
-import { AdmissionClient, type Admission, type Caller } from "../../src/gateway/admission/client/client.ts";
+import type { Admission, Caller } from "../../src/gateway/admission/client/admission.ts";
+import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";

@@ -1,5 +1,5 @@
 /** Check 1: the key (401), then whether the platform is enabled for its workspace (403). It precedes all reading of the body. */
-import type { Caller } from "../admission/client/client.ts";
+import type { Caller } from "../admission/client/admission.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import { hashKey, type KeyId } from "../../kernel/ids.ts";
 import type { Gateway } from "./gateway.ts";

@@ -1,5 +1,5 @@
 /** Endpoints in early access are switched on for each workspace. Check 1 ends with it, before the body is read. */
-import type { Caller } from "../admission/client/client.ts";
+import type { Caller } from "../admission/client/admission.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 
 /** @throws GatewayError gateway_disabled */

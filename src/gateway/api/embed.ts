@@ -1,5 +1,5 @@
 /** Serves an accepted embeddings request: journals it before the provider is called, and settles it once before the client has the answer. */
-import type { Admission, Caller } from "../admission/client/client.ts";
+import type { Admission, Caller } from "../admission/client/admission.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";

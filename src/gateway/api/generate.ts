@@ -1,5 +1,5 @@
 /** Serves an accepted request: journals it before the provider is called, and settles it once before the client has the full answer. */
-import type { Admission, Caller } from "../admission/client/client.ts";
+import type { Admission, Caller } from "../admission/client/admission.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest, upstreamFailuresTotal } from "../../kernel/metrics.ts";

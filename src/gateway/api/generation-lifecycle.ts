@@ -1,5 +1,5 @@
 /** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
-import type { Admission } from "../admission/client/client.ts";
+import type { Admission } from "../admission/client/admission.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";
 import type { Endpoint, RouteAttempt, Settlement } from "../journal/settlement.ts";

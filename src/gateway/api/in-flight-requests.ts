@@ -1,5 +1,5 @@
 /** The requests that this process is answering. A shutdown waits for them, and ends them after a limit. */
-import type { Caller } from "../admission/client/client.ts";
+import type { Caller } from "../admission/client/admission.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import {
   inFlightPollMs,

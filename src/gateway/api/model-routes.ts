@@ -1,5 +1,5 @@
 /** GET /models and GET /models/{id}: the models that the key can call, and why it cannot call others. */
-import type { Caller } from "../admission/client/client.ts";
+import type { Caller } from "../admission/client/admission.ts";
 import { requestTarget } from "../../http/request-target.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import type { Gateway } from "./gateway.ts";

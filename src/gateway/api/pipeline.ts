@@ -3,7 +3,7 @@
  * check has passed, nothing is sent to a provider and nothing is charged. Chat completions and completions differ in how a request is
  * read and an answer written.
  */
-import type { Caller } from "../admission/client/client.ts";
+import type { Caller } from "../admission/client/admission.ts";
 import { startTrace } from "../../kernel/telemetry/traces.ts";
 import { readBody } from "./request/body.ts";
 import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat } from "./request/chat.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { BlockReturn, LendRequest } from "../../../src/backing/counters.ts";
 import { blockLifeMs, blockPauseMs, rateWindowMs } from "../../../src/backing/limits.ts";
 import type { CountersHarness } from "../../support/counters/harness.ts";
-import { admit, makeReady, request } from "./calls.ts";
+import { admit, makeReady, type request } from "./calls.ts";
 
 const rate = 1_000;
 const balance = 10_000n;

@@ -5,7 +5,8 @@ import { lostByBoth } from "../without-lost.ts";
 /**
  * I-8: after the run, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
  * The charge is the provider's final count, a complete answer is settled, and no delivered text is free. A generation that died
- * with its gateway is charged for what was delivered. What both database and stream lost may have no end.
+ * with its gateway is charged for what was delivered. What both database and stream lost may have no end; nor has what was admitted with
+ * a block whose gateway was lost with its disk, and then the block has one.
  */
 export function chargedOnce(history: History): Finding {
   const notes = new Notes();
@@ -15,8 +16,12 @@ export function chargedOnce(history: History): Finding {
   }
   const called = new Set(eventsOf(history, "called").map(({ generation }) => generation));
   const lost = lostByBoth(history);
+  const blocks = new Map(eventsOf(history, "admitted").map(({ generation, block }) => [generation, block]));
+  const isLost = (generation: string): boolean => {
+    return lost.has(generation) || ends.get(blocks.get(generation) ?? "")?.[0]?.outcome === "expired";
+  };
   for (const generation of called)
-    notes.check(ends.has(generation) || lost.has(generation), () => `${generation}: its provider was called, but it has no end`);
+    notes.check(ends.has(generation) || isLost(generation), () => `${generation}: its provider was called, but it has no end`);
   for (const [generation, all] of ends) {
     const known = all.find(({ knownBy }) => knownBy !== undefined);
     notes.check(known === undefined, () => `${generation}: expired, although ${known?.knownBy} had it open`);
@@ -33,13 +38,13 @@ export function chargedOnce(history: History): Finding {
   const costs = new Map(whole.map(({ generation, cost }) => [generation, cost]));
   for (const [generation, cost] of costs) {
     const last = ends.get(generation)?.at(-1);
-    const isLost = last?.outcome !== "settled" || last.cut;
+    const isUnknown = last?.outcome !== "settled" || last.cut;
     const booked = last?.ownKey?.listCost ?? (last?.cost ?? 0n) + (last?.excess ?? 0n);
-    notes.check(isLost || booked === cost, () => `${generation}: its provider counted ${cost}, but ${booked} is booked`);
+    notes.check(isUnknown || booked === cost, () => `${generation}: its provider counted ${cost}, but ${booked} is booked`);
   }
   for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
     const last = ends.get(generation ?? "")?.at(-1);
-    if (whole && status === 200 && (last || !lost.has(generation ?? ""))) {
+    if (whole && status === 200 && (last || !isLost(generation ?? ""))) {
       notes.check(
         last?.outcome === "settled" && !last.cut,
         () => `${generation}: answered in full, but ended as ${last?.outcome}`,

@@ -5,7 +5,7 @@ const closedCodes = ["auth_unavailable", "billing_unavailable"];
 
 /**
  * I-12: while a part that admission needs is down, from the moment when this must be known, no provider is called for new requests,
- * and clients get one of the two 503 codes. A gateway may still recognise a revoked key.
+ * and clients get one of the two 503 codes. A gateway may still recognise a revoked key, and admit with a block that it has: I-22 bounds that.
  */
 export function failClosed(history: History): Finding {
   const notes = new Notes();
@@ -14,6 +14,7 @@ export function failClosed(history: History): Finding {
   const requests = new Map<string, { at: number; key: string }>();
   const revoked = new Set(eventsOf(history, "revoked").map(({ key }) => key));
   const admitted = new Map<string, number>();
+  const withBlock = new Set<string>();
   const sinceOf = (at: number): number => Math.min(...[...closing.values()].filter((since) => since <= at));
   for (const event of history) {
     if (event.kind === "fault") {
@@ -22,9 +23,11 @@ export function failClosed(history: History): Finding {
     }
     if (event.kind === "invoked") requests.set(event.invocation, event);
     if (event.kind === "healed") closing.clear();
+    if (event.kind === "admitted" && event.block !== undefined) withBlock.add(event.generation);
     if (event.kind === "admitted") admitted.set(event.generation, requests.get(event.invocation ?? "")?.at ?? event.at);
     const since = sinceOf(event.at);
     if (since === Infinity) continue;
+    if ("generation" in event && event.generation !== null && withBlock.has(event.generation)) continue;
     if (event.kind === "called") {
       const at = admitted.get(event.generation) ?? event.at;
       notes.check(

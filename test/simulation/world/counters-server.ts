@@ -5,6 +5,8 @@ import {
   type AdmitBatchReply,
   type AdmitReply,
   type Counters,
+  type LendReply,
+  type LendRequest,
   type ResolveBatch,
 } from "../../../src/backing/counters.ts";
 import { AdmissionLog } from "../../../src/backing/embedded/counters/admission-log.ts";
@@ -35,6 +37,8 @@ export class CountersServer {
   /** Workspaces whose part of the store does not answer. */
   readonly down = new Set<string>();
   #counters: EmbeddedCounters;
+  /** Blocks that were ever lent. */
+  readonly #lent = new Set<string>();
   /** Workspaces whose counters were lost and are not loaded again yet. */
   #lost = new Set<string>();
   readonly #parts: CountersServerParts;
@@ -58,7 +62,7 @@ export class CountersServer {
     return {
       admitMany: (batch) => this.server.call(host, () => this.#admitMany(batch)),
       resolveMany: (batch) => this.server.call(host, () => this.#resolveMany(batch)),
-      lend: (request) => callFor(request.workspace, () => local.lend(request)),
+      lend: (request) => callFor(request.workspace, () => this.#lend(request)),
       takeBack: (back) => callFor(back.workspace, () => local.takeBack(back)),
       beginLoad: (workspace) => callFor(workspace, () => local.beginLoad(workspace)),
       load: (load) => callFor(load.account.workspace, () => local.load(load)),
@@ -134,6 +138,16 @@ export class CountersServer {
     return { now: here.now, replies };
   }
 
+  async #lend(request: LendRequest): Promise<LendReply> {
+    const reply = await this.#counters.lend(request);
+    const { block, workspace, key } = request;
+    if (reply.outcome === "kept" || this.#lent.has(block)) return reply;
+    this.#lent.add(block);
+    const { amount, places, lifeMs } = reply;
+    this.#parts.recorder.note({ kind: "lent", block, workspace, key, amount, places, lifeMs });
+    return reply;
+  }
+
   async #resolveMany({ resolve, accounts, keyMonths, budgets = [] }: ResolveBatch): Promise<bigint[]> {
     const isUp = ({ workspace }: { workspace: string }): boolean => !this.down.has(workspace);
     const some = { resolve: resolve.filter(isUp), accounts: accounts.filter(isUp), keyMonths: keyMonths.filter(isUp) };
@@ -180,7 +194,13 @@ function copyOf(space: WorkspaceCounters): WorkspaceCounters {
     budgets: new Map([...space.budgets].map(([name, counter]) => [name, { ...counter }])),
     logs: new Map([...space.logs].map(([key, log]) => [key, copyOfLog(log)])),
     holds: new Map(space.holds),
+    lending: copyOfLending(space.lending),
   };
+}
+
+function copyOfLending({ keys, ...lending }: WorkspaceCounters["lending"]): WorkspaceCounters["lending"] {
+  const copies = [...keys].map(([key, { blocks, pausedUntil }]) => [key, { blocks: new Map(blocks), pausedUntil }] as const);
+  return { ...lending, keys: new Map(copies) };
 }
 
 function copyOfLog(log: AdmissionLog): AdmissionLog {

@@ -1,6 +1,6 @@
 /** The world of a run: its servers, processes and clients, and the faults that can hit them. */
 import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
-import { budgetFields, memberOf, noBudgets, noteBudgets } from "../budgets.ts";
+import { budgetFields, memberOf, noBudgets, noteBudgets } from "../variants/budgets.ts";
 import { allModels, chatModels } from "../catalog.ts";
 import type { Chance } from "../chance.ts";
 import { Clients, someEmbedding, someRequest } from "../clients.ts";

@@ -1,12 +1,11 @@
 /** One decision. Every check precedes the first counting write: a refusal drops expired times and changes nothing else. */
 import type { AdmitReply, AdmitRequest, Hold } from "../../counters.ts";
-import type { Month } from "../../../kernel/clock.ts";
 import { holdMs } from "../../limits.ts";
 import type { KeyId } from "../../../kernel/ids.ts";
 import type { AdmissionLog, LentPlaces } from "./admission-log.ts";
-import { isRecallable, lentAmount, lentPlaces } from "./blocks.ts";
+import { isRecallable, lentAmount, lentPlaces } from "./lending.ts";
+import type { Moment } from "./moment.ts";
 import { holdsOf, isOutsideBudgets, openBudgets, passedBudget, type BudgetCounter } from "./budgets.ts";
-import type { Tombstones } from "./tombstones.ts";
 import {
   addHold,
   admissionLog,
@@ -15,18 +14,6 @@ import {
   type MonthTotals,
   type WorkspaceCounters,
 } from "./workspace-counters.ts";
-
-/** The common data of all decisions of a batch. */
-export interface Moment {
-  now: number;
-  /** The batch's month and its bounds in milliseconds. */
-  month: Month;
-  startMs: number;
-  endMs: number;
-  /** First millisecond of the batch's day. */
-  day: number;
-  tombstones: Tombstones;
-}
 
 /** Not a reply yet: it lacks the rate window. */
 type MoneyRefusal = { isLent?: true } & (

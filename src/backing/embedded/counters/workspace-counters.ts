@@ -4,7 +4,7 @@ import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
 import { AdmissionLog } from "./admission-log.ts";
-import { nothingLent, type Lending } from "./blocks.ts";
+import { nothingLent, type Lending } from "./lending.ts";
 import { changeHeldInBudgets, type BudgetCounters } from "./budgets.ts";
 
 /** A month of a workspace or of a key. */

@@ -17,34 +17,13 @@ import { unavailableMessage } from "../../models/unavailable-message.ts";
 import { price, type Priced } from "../decide.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { ModelsView } from "../models-view.ts";
+import type { Admission, Caller, RequestFacts } from "./admission.ts";
 import { GatewayKeyCache } from "./gateway-key-cache.ts";
 import type { AdmitGeneration, AdmissionReply, AdmissionRequest, RecordOnBus, Refused, WindowOnBus } from "../message.ts";
 import { RequestNotSentError, RequestBatcher } from "./request-batcher.ts";
 import { PendingAdmissions } from "./pending-admissions.ts";
 import { PendingReleases } from "./pending-releases.ts";
 import { LentBlocks } from "./lent-blocks.ts";
-
-/** A valid key with its record. */
-export interface Caller {
-  hash: string;
-  record: RecordOnBus;
-}
-
-/** The facts of a request that the worker needs; the body stays in the gateway. */
-export type RequestFacts = Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools" | "candidates"> & {
-  /** The request's field that names `model`; absent: `model`. */
-  field?: string;
-};
-
-export interface Admission {
-  reservation: Reservation;
-  /** Monotonic milliseconds. */
-  decision: { askedAt: number; decidedAt: number };
-  fingerprint: string;
-  window: WindowOnBus;
-  /** The numbers of the candidates that the reservation covers; null: every route of the request's `model`. */
-  priced: readonly number[] | null;
-}
 
 /** Refused at checks 1 to 5. `window` is present when the rate check was reached. */
 export class RefusedError extends GatewayError {

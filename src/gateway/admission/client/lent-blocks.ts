@@ -14,7 +14,7 @@ import { blockKeysMax, blockSilenceMsMax, blockTickMs } from "../limits.ts";
 import type { AdmissionReply, LendBlock } from "../message.ts";
 import { Block } from "./block.ts";
 import { BlockReturns } from "./block-returns.ts";
-import type { Caller } from "./client.ts";
+import type { Caller } from "./admission.ts";
 import { KeyDemand, type Wish } from "./key-demand.ts";
 import type { RequestBatcher } from "./request-batcher.ts";
 
@@ -151,8 +151,10 @@ export class LentBlocks implements BlockBook {
     const wished = { least: least.toString(), amount: (amount > least ? amount : least).toString(), places };
     const request: LendBlock = { kind: "lend", block: id, hash, ...wished, deadline: deadline() };
     let reply: AdmissionReply | null = null;
+    // Of two workers that got the request one may have lent it.
+    let resent = false;
     try {
-      ({ reply } = await batcher.send(request, { workspace, key, block: id }));
+      ({ reply, resent } = await batcher.send(request, { workspace, key, block: id }));
     } catch {
       // It may be lent: it is returned.
     }
@@ -164,7 +166,8 @@ export class LentBlocks implements BlockBook {
       return;
     }
     demand.kept(clock.monotonic());
-    if (reply?.kind !== "kept") this.#returns.add(Block.ended({ id, workspace, key, month: "", times: [], reserved: 0n }));
+    if (reply?.kind !== "kept" || resent)
+      this.#returns.add(Block.ended({ id, workspace, key, month: "", times: [], reserved: 0n }));
     this.#tickSoon();
   }
 

@@ -1,5 +1,5 @@
 /** Which candidates may serve a request, in order: planned before admission, which prices them, and called after it. */
-import type { Caller, RequestFacts } from "../../admission/client/client.ts";
+import type { Caller, RequestFacts } from "../../admission/client/admission.ts";
 import type { CandidateList } from "../../admission/message.ts";
 import { routingCandidatesBytesMax, routingCandidatesMax } from "../../limits.ts";
 import { costOf, type Candidate } from "../../models/routing/candidate.ts";

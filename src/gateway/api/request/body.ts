@@ -1,5 +1,5 @@
 /** Reads a request's body within limits of size and time. */
-import type { Caller } from "../../admission/client/client.ts";
+import type { Caller } from "../../admission/client/admission.ts";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import { bodyBytesMax } from "../../limits.ts";

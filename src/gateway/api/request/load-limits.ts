@@ -1,5 +1,5 @@
 /** The memory that inference requests may hold together, and the errors beyond it, with the specification's codes. */
-import type { Caller } from "../../admission/client/client.ts";
+import type { Caller } from "../../admission/client/admission.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import { callerWord } from "../../../kernel/ids.ts";
 import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";

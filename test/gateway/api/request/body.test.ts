@@ -9,7 +9,7 @@ import {
   bodyBytesMax,
   openAnswersPerKeyMax,
 } from "../../../../src/gateway/limits.ts";
-import type { Caller } from "../../../../src/gateway/admission/client/client.ts";
+import type { Caller } from "../../../../src/gateway/admission/client/admission.ts";
 import type { ByteLease } from "../../../../src/accounts/quotas/byte-budget.ts";
 import { readBody } from "../../../../src/gateway/api/request/body.ts";
 import { InFlightRequests } from "../../../../src/gateway/api/in-flight-requests.ts";

@@ -3,7 +3,7 @@ import { unsupportedParameter } from "../../../../http/bad-request.ts";
 import { parseJsonObject } from "../../../../http/json-body.ts";
 import type { JsonObject } from "../../../../http/json-object.ts";
 import { nearest } from "../../../../kernel/nearest.ts";
-import type { RequestFacts } from "../../../admission/client/client.ts";
+import type { RequestFacts } from "../../../admission/client/admission.ts";
 import { embeddingValuesMax } from "../../../limits.ts";
 import type { Model } from "../../../models/model.ts";
 import { inputCount, type EmbeddingRequest } from "../../../providers/embedding.ts";

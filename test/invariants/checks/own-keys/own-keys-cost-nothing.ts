@@ -1,5 +1,5 @@
-import { Notes, type Finding } from "../evidence.ts";
-import { eventsOf, type Called, type Charged, type History } from "../history.ts";
+import { Notes, type Finding } from "../../evidence.ts";
+import { eventsOf, type Called, type Charged, type History } from "../../history.ts";
 
 /**
  * I-18: a call with a workspace's own key is charged 0, and its list cost is the cost of the provider's count. A gateway that dies

@@ -1,6 +1,6 @@
-import { Notes, type Finding } from "../evidence.ts";
-import type { Admitted, Called, History, OwnKeysSet } from "../history.ts";
-import { settingOf, type SettingHistory } from "../setting-history.ts";
+import { Notes, type Finding } from "../../evidence.ts";
+import type { Admitted, Called, History, OwnKeysSet } from "../../history.ts";
+import { settingOf, type SettingHistory } from "../../setting-history.ts";
 
 /**
  * I-19: a provider is called with a workspace's own key for it and never with the service's. A model that an own key serves is called on

@@ -1,9 +1,9 @@
 /** The budgets of a run. They draw from random numbers of their own, so that they change nothing in runs without them. */
-import type { KeyRecord } from "../../src/accounts/keys/record.ts";
-import { Chance } from "./chance.ts";
-import type { PlannedWorkspace } from "./plan.ts";
-import type { Recorder } from "./recorder.ts";
-import type { World } from "./world/world.ts";
+import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
+import { Chance } from "../chance.ts";
+import type { PlannedWorkspace } from "../plan.ts";
+import type { Recorder } from "../recorder.ts";
+import type { World } from "../world/world.ts";
 
 /** Amounts; null: none. */
 export interface PlannedBudgets {

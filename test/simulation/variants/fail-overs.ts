@@ -2,8 +2,8 @@
  * Part of the counters' store dies, and its replica takes over without the last writes: to the counters a workspace is such a part. It draws
  * from random numbers of its own, so that it changes nothing in runs without it.
  */
-import { Chance } from "./chance.ts";
-import type { World } from "./world/world.ts";
+import { Chance } from "../chance.ts";
+import type { World } from "../world/world.ts";
 
 /** How many writes the replica lacks, in milliseconds. */
 const lostMs = (chance: Chance): number => chance.pick([1, 20, 200, 2_000]);

@@ -2,8 +2,8 @@
  * Runs in which the database goes back in time, as a standby that lacks the last commits or an older backup. They draw from random numbers
  * of their own, so that they change nothing in runs without them.
  */
-import { Chance } from "./chance.ts";
-import type { World } from "./world/world.ts";
+import { Chance } from "../chance.ts";
+import type { World } from "../world/world.ts";
 
 /** One of four runs. None has top-ups, whose database does not go back. */
 export function hasRestores(seed: number): boolean {

@@ -1,0 +1,69 @@
+/**
+ * Runs in which blocks are lent: credit, limits and rates are large beside a request, and keys are used often. What they draw is drawn from
+ * random numbers of their own, so that it changes nothing in runs without it.
+ */
+import { Chance } from "../chance.ts";
+import type { Plan, PlannedWorkspace } from "../plan.ts";
+import type { World } from "../world/world.ts";
+
+export function blockChanceOf(seed: number): Chance {
+  return new Chance(seed ^ 0x3c6ef372);
+}
+
+/** One of four runs has them. */
+export function hasBlocks(seed: number): boolean {
+  return seed % 4 === 1;
+}
+
+/** @param unit the highest reservation */
+export function withBlocks(plan: Plan, { unit, chance }: { unit: bigint; chance: Chance }): Plan {
+  // Some runs use up the window of a key in less than a minute.
+  const isHot = chance.happens(0.3);
+  const busyMs = chance.between(8_000, 45_000);
+  const requests = isHot ? chance.between(600, 900) : chance.between(150, 400);
+  const workspaces = plan.workspaces
+    .slice(0, isHot ? 1 : 2)
+    .map((workspace) => richWorkspace(workspace, { unit, chance, keys: isHot ? 1 : workspace.keys.length }));
+  return { ...plan, workspaces, busyMs, gapMs: busyMs / requests, hasBlocks: true };
+}
+
+function richWorkspace(
+  { keys, ...workspace }: PlannedWorkspace,
+  { unit, chance, keys: count }: { unit: bigint; chance: Chance; keys: number },
+): PlannedWorkspace {
+  const some = (least: number, most: number): bigint => unit * BigInt(chance.between(least, most));
+  const workspaceLimit = chance.happens(0.4) ? some(60, 300) : null;
+  return {
+    ...workspace,
+    credit: some(60, 300),
+    budgets: { workspaceDay: null, keyDays: [], memberMonth: null },
+    own: chance.happens(0.8) ? { providers: [], fallback: false } : workspace.own,
+    keys: keys.slice(0, count).map(({ hash, record }) => ({
+      hash,
+      record: {
+        ...record,
+        workspaceLimit,
+        monthlyLimit: chance.happens(0.5) ? some(60, 200) : null,
+        requestsPerMinute: count === 1 ? 600 : chance.pick([60, 600, 700, 1_000, 10_000]),
+      },
+    })),
+  };
+}
+
+/** Limits are lowered while blocks are lent that were made under higher ones, and raised again. */
+export function planLimitsUnderBlocks(world: World, unit: bigint): void {
+  const { blockChance: chance, busyMs, workspaces } = world.plan;
+  const changes: Record<string, () => void> = {
+    "a rate is lowered under blocks": () =>
+      world.changeKey(world.someKey(), { requestsPerMinute: chance.pick([1, 30, 200, 599]) }),
+    "a rate is raised again": () => world.changeKey(world.someKey(), { requestsPerMinute: chance.pick([600, 1_000]) }),
+    "a key's limit is lowered under blocks": () =>
+      world.changeKey(world.someKey(), { monthlyLimit: unit * BigInt(chance.between(1, 70)) }),
+    "a workspace's limit is lowered under blocks": () =>
+      world.changeWorkspace(chance.pick(workspaces), unit * BigInt(chance.between(1, 70))),
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    if (chance.happens(0.6)) continue;
+    world.scheduler.plan(chance.next() * busyMs * 0.6, null, () => world.injectFault(name, change));
+  }
+}
