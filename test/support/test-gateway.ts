@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Admission, Caller } from "../../src/gateway/admission/client/admission.ts";
 import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
+import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
 import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";
@@ -17,15 +18,17 @@ export interface TestGatewayOptions {
   clock: Clock;
   /** The folder of the gateway's spool. */
   folder: string;
+  /** Prices requests that are decided with blocks; absent: nothing is lent. */
+  models?: ModelsView;
 }
 
 export class TestGateway implements Disposable {
   readonly admission: AdmissionClient;
   readonly journal: GenerationJournal;
 
-  constructor({ bus, clock, folder }: TestGatewayOptions) {
+  constructor({ bus, clock, folder, models }: TestGatewayOptions) {
     this.journal = new GenerationJournal({ bus, clock, log: silentLog, folder: join(folder, "spool") });
-    this.admission = new AdmissionClient({ bus, clock, log: silentLog, journal: this.journal });
+    this.admission = new AdmissionClient({ bus, clock, log: silentLog, journal: this.journal, ...(models && { models }) });
   }
 
   admit(hash: string, record: KeyRecord): Promise<Admission> {

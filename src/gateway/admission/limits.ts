@@ -12,7 +12,5 @@ export const blockSilenceMsMax = 1_000;
 export const blockDemandMs = 5_000;
 /** After a worker kept a block it is not asked for one for the same key for so long. */
 export const blockKeptPauseMs = 5_000;
-/** The next block is asked for when less than this part of places, credit or life is left. */
-export const blockRenewShare = 0.3;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;

@@ -4,8 +4,11 @@ import { holdMs } from "../../../backing/limits.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
-import { blockRenewShare } from "../limits.ts";
+
 import type { WindowOnBus } from "../message.ts";
+
+/** The next block is asked for when less than this part of places, credit or life is left. */
+const renewShare = 0.3;
 
 export interface Lent {
   id: GenerationId;
@@ -106,9 +109,9 @@ export class Block {
   /** Whether the next block should be asked for, so that no request has to wait for it. */
   isNearEnd(now: number): boolean {
     const { amount, places, lifeMs } = this.#lent;
-    if (this.#places <= places * blockRenewShare) return true;
-    if (Number(this.#left) < Number(amount) * blockRenewShare) return true;
-    return this.endsAt - now < lifeMs * blockRenewShare && this.#times.length > 1;
+    if (this.#places <= places * renewShare) return true;
+    if (Number(this.#left) < Number(amount) * renewShare) return true;
+    return this.endsAt - now < lifeMs * renewShare && this.#times.length > 1;
   }
 
   /** The key's window as far as this gateway knows: nothing that is lent to others is promised. */

@@ -5,6 +5,7 @@
 import { LRUCache } from "lru-cache";
 import type { Bus } from "../../../backing/bus.ts";
 import type { BlockReturn, Hold } from "../../../backing/counters.ts";
+import { blockPlacesMin } from "../../../backing/limits.ts";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { newGenerationId, type GenerationId, type KeyId, type WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
@@ -82,7 +83,7 @@ export class LentBlocks implements BlockBook {
     const block = this.#open.get(key);
     if (this.#asked.has(key) || (block?.isUsable(now) && !block.isNearEnd(now))) return;
     const wish = demand.wish(now);
-    if (wish !== null) void this.#ask({ record, hash }, { ...wish, least: amount }, demand);
+    if (wish !== null) void this.#ask({ record, hash }, { ...wish, least: amount * BigInt(blockPlacesMin) }, demand);
   }
 
   giveBack(block: GenerationId, amount: NanoUsd): void {
