@@ -8,8 +8,8 @@ export const blockReturnPauseMs = 500;
 export const blockRecallPauseMs = 50;
 /** A gateway that has not heard a worker, or not run, for so long decides with no block of before: a rebuild may go on without it. */
 export const blockSilenceMsMax = 1_000;
-/** A key that made no request for so long is not lent anything for its next one. */
-export const blockDemandMs = 5_000;
+/** A key whose requests are further apart is asked for one by one: lending costs as much as two questions. */
+export const blockDemandMs = 1_000;
 /** After a worker kept a block it is not asked for one for the same key for so long. */
 export const blockKeptPauseMs = 5_000;
 /** Keys whose demand is known. */

@@ -17,34 +17,34 @@ export function hasBlocks(seed: number): boolean {
 
 /** @param unit the highest reservation */
 export function withBlocks(plan: Plan, { unit, chance }: { unit: bigint; chance: Chance }): Plan {
-  // Some runs use up the window of a key in less than a minute.
+  // Some runs use up the window of a key in less than a minute, and nothing else.
   const isHot = chance.happens(0.3);
   const busyMs = chance.between(8_000, 45_000);
   const requests = isHot ? chance.between(600, 900) : chance.between(150, 400);
   const workspaces = plan.workspaces
     .slice(0, isHot ? 1 : 2)
-    .map((workspace) => richWorkspace(workspace, { unit, chance, keys: isHot ? 1 : workspace.keys.length }));
+    .map((workspace) => richWorkspace(workspace, { unit, chance, isHot }));
   return { ...plan, workspaces, busyMs, gapMs: busyMs / requests, hasBlocks: true };
 }
 
 function richWorkspace(
   { keys, ...workspace }: PlannedWorkspace,
-  { unit, chance, keys: count }: { unit: bigint; chance: Chance; keys: number },
+  { unit, chance, isHot }: { unit: bigint; chance: Chance; isHot: boolean },
 ): PlannedWorkspace {
   const some = (least: number, most: number): bigint => unit * BigInt(chance.between(least, most));
-  const workspaceLimit = chance.happens(0.4) ? some(60, 300) : null;
+  const workspaceLimit = !isHot && chance.happens(0.4) ? some(60, 300) : null;
   return {
     ...workspace,
-    credit: some(60, 300),
+    credit: isHot ? some(1_500, 2_500) : some(60, 300),
     budgets: { workspaceDay: null, keyDays: [], memberMonth: null },
     own: chance.happens(0.8) ? { providers: [], fallback: false } : workspace.own,
-    keys: keys.slice(0, count).map(({ hash, record }) => ({
+    keys: keys.slice(0, isHot ? 1 : keys.length).map(({ hash, record }) => ({
       hash,
       record: {
         ...record,
         workspaceLimit,
-        monthlyLimit: chance.happens(0.5) ? some(60, 200) : null,
-        requestsPerMinute: count === 1 ? 600 : chance.pick([60, 600, 700, 1_000, 10_000]),
+        monthlyLimit: !isHot && chance.happens(0.5) ? some(60, 200) : null,
+        requestsPerMinute: isHot ? 600 : chance.pick([60, 600, 700, 1_000, 10_000]),
       },
     })),
   };
