@@ -19,7 +19,11 @@ export const headers: Record<string, Header> = {
   "retry-after": { description: "When to try again, in whole seconds", schema: { type: "integer", minimum: 1 } },
   "retry-after-ms": { description: "The same, in milliseconds", schema: { type: "integer", minimum: 1 }, ...ours },
   "x-ratelimit-limit-requests": { description: "The key's requests in any 60 seconds", schema: count, ...ours },
-  "x-ratelimit-remaining-requests": { description: "How many requests are left", schema: count, ...ours },
+  "x-ratelimit-remaining-requests": {
+    description: "How many requests are left in the minute, as of a few seconds ago where several gateways serve the key",
+    schema: count,
+    ...ours,
+  },
   "x-ratelimit-reset-requests": {
     description: "When the full limit is available again, such as `59.5s` or `120ms`",
     schema: text,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { CreditWorld, worldCredit, type Step } from "../../support/gateway/credit-world.ts";
+import { CreditWorld, worldCredit, type Step } from "../../support/gateway/worlds/credit-world.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 const place = { gateway: fc.nat(1), key: fc.nat(1) };

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { blockLifeMs } from "../../../../src/backing/limits.ts";
 import { hashOf } from "../../../support/gateway/key-records.ts";
 import { reservedAmount } from "../../../support/gateway/admission-worker.ts";
-import { LendingWorld } from "../../../support/gateway/lending-world.ts";
+import { LendingWorld } from "../../../support/gateway/worlds/lending-world.ts";
 import { endOf } from "../../../support/test-gateway.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
 

@@ -1,18 +1,18 @@
 /** Gateways that are lent blocks, a worker and metering, over counters in this process and a ledger in memory. */
 import { join } from "node:path";
-import { BusUnavailableError } from "../../../src/backing/bus.ts";
-import type { Reservation } from "../../../src/gateway/credit/reservation.ts";
-import { maintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
-import { settleEvents } from "../../../src/gateway/metering/worker.ts";
-import { RefusedError } from "../../../src/gateway/admission/client/client.ts";
-import { decodeRequests } from "../../../src/gateway/admission/codec.ts";
-import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
-import { silentLog } from "../../../src/kernel/log.ts";
-import { endOf, TestGateway } from "../test-gateway.ts";
-import { noDatabase } from "../servers/no-database.ts";
-import { AdmissionWorker, forwardTo, reservedAmount } from "./admission-worker.ts";
-import { hashOf, keyRecord } from "./key-records.ts";
-import { MemoryLedger } from "./memory-ledger.ts";
+import { BusUnavailableError } from "../../../../src/backing/bus.ts";
+import type { Reservation } from "../../../../src/gateway/credit/reservation.ts";
+import { maintenanceStore } from "../../../../src/gateway/metering/maintenance-store.ts";
+import { settleEvents } from "../../../../src/gateway/metering/worker.ts";
+import { RefusedError } from "../../../../src/gateway/admission/client/client.ts";
+import { decodeRequests } from "../../../../src/gateway/admission/codec.ts";
+import type { KeyRecord } from "../../../../src/accounts/keys/record.ts";
+import { silentLog } from "../../../../src/kernel/log.ts";
+import { endOf, TestGateway } from "../../test-gateway.ts";
+import { noDatabase } from "../../servers/no-database.ts";
+import { AdmissionWorker, forwardTo, reservedAmount } from "../admission-worker.ts";
+import { hashOf, keyRecord } from "../key-records.ts";
+import { MemoryLedger } from "../memory-ledger.ts";
 
 const notSent = (): Promise<never> => Promise.reject(new BusUnavailableError("The process is dead"));
 

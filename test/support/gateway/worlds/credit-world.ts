@@ -3,20 +3,20 @@
  * lost and duplicated. All chance comes from one seed.
  */
 import { join } from "node:path";
-import { BusTimeoutError, type Reply } from "../../../src/backing/bus.ts";
-import type { Reservation } from "../../../src/gateway/credit/reservation.ts";
-import { silentLog } from "../../../src/kernel/log.ts";
-import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
-import { maintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
-import { settleEvents } from "../../../src/gateway/metering/worker.ts";
-import { AdmissionWorker, forwardTo } from "./admission-worker.ts";
-import { settled } from "../clock.ts";
-import type { StoredEvent } from "../servers/fake-bus.ts";
-import { endOf, TestGateway } from "../test-gateway.ts";
-import { hashOf, keyRecord } from "./key-records.ts";
-import { MemoryLedger } from "./memory-ledger.ts";
-import { noDatabase } from "../servers/no-database.ts";
-import { randomFrom } from "../random.ts";
+import { BusTimeoutError, type Reply } from "../../../../src/backing/bus.ts";
+import type { Reservation } from "../../../../src/gateway/credit/reservation.ts";
+import { silentLog } from "../../../../src/kernel/log.ts";
+import type { KeyRecord } from "../../../../src/accounts/keys/record.ts";
+import { maintenanceStore } from "../../../../src/gateway/metering/maintenance-store.ts";
+import { settleEvents } from "../../../../src/gateway/metering/worker.ts";
+import { AdmissionWorker, forwardTo } from "../admission-worker.ts";
+import { settled } from "../../clock.ts";
+import type { StoredEvent } from "../../servers/fake-bus.ts";
+import { endOf, TestGateway } from "../../test-gateway.ts";
+import { hashOf, keyRecord } from "../key-records.ts";
+import { MemoryLedger } from "../memory-ledger.ts";
+import { noDatabase } from "../../servers/no-database.ts";
+import { randomFrom } from "../../random.ts";
 
 export const worldCredit = 1_500_000n;
 const keyLimit = 900_000n;
