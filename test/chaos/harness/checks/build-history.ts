@@ -1,9 +1,11 @@
 /** Builds the history of a run of real processes from the clients' notes, the provider's log and the rows of the database. */
+import { blockLifeMs } from "../../../../src/backing/limits.ts";
+import { blockSilenceMsMax } from "../../../../src/gateway/admission/limits.ts";
 import { monthOf } from "../../../../src/kernel/clock.ts";
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import type { History, HistoryEvent } from "../../../invariants/history.ts";
 import { inOrder } from "../../../invariants/in-order.ts";
-import { closesAdmission, describeFault } from "../faults/fault.ts";
+import { closesAdmission, describeFault, type Fault } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
 import { ownKeyOf, type Customer } from "../load/customers.ts";
 import { costOf, type ProviderCall } from "../world/provider.ts";
@@ -11,7 +13,7 @@ import type { CardNotes, RunNotes } from "./notes.ts";
 import type { Stored } from "./stored.ts";
 
 /** A decision from just before a fault may still reach its gateway within this time. */
-const closesAfterMs = 500;
+const decidedBeforeMs = 500;
 /** How long the end of an answer may be in transit. A client that hangs up meanwhile is charged for what was sent to it. */
 const inTransitMs = 500;
 
@@ -123,6 +125,12 @@ function cardEvents({ workspace, monthlyCap: cap, paid }: CardNotes, endsAt: num
   return [...payments, { kind: "kept", at: endsAt, workspace, amount }];
 }
 
+/** Gateways decide with their blocks until these end, or until they notice that they hear no worker. */
+function blocksLastMs(fault: Fault): number {
+  const isOfBus = ("server" in fault && fault.server === "nats") || ("who" in fault && fault.who === "nats");
+  return isOfBus ? blockSilenceMsMax : blockLifeMs;
+}
+
 /** Only faults during which nothing can be admitted become fault events. */
 function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][number]): HistoryEvent[] {
   const closing = faults.filter(closesAdmission);
@@ -131,7 +139,7 @@ function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][nu
       const name = `${describeFault(fault)} at ${injectedAt}`;
       const endsAt = "ms" in fault ? Math.min(healedAt, injectedAt + fault.ms) : healedAt;
       return [
-        { kind: "fault", at: injectedAt, name, phase: "begins", closesAfterMs },
+        { kind: "fault", at: injectedAt, name, phase: "begins", closesAfterMs: decidedBeforeMs + blocksLastMs(fault) },
         { kind: "fault", at: endsAt, name, phase: "ends" },
       ];
     }),

@@ -17,6 +17,8 @@ export interface Customer {
   /** plenty: refusing its requests is a failure of the service. The others are named after what they run out of. */
   kind: "plenty" | "credit" | "window" | "limit" | "budget" | "revoked" | "own" | "own-or-credit" | "card";
   requestsPerMinute: number;
+  /** It sends so much that its gateways are lent blocks. */
+  isBusy: boolean;
   /** The monthly limit of each of its keys, in nano-USD; null: none. */
   keyLimit: bigint | null;
   /** Its budgets, in USD: of each key's day, of its own day, and of the month of the member who owns the keys; null: none. */
@@ -31,6 +33,8 @@ const plans = [
   { kind: "credit", credit: "0.003", keys: 2, requestsPerMinute: 10_000 },
   { kind: "credit", credit: "0.004", keys: 1, requestsPerMinute: 10_000 },
   { kind: "window", credit: "1000", keys: 2, requestsPerMinute: 20 },
+  { kind: "plenty", credit: "1000", keys: 1, requestsPerMinute: 10_000, isBusy: true },
+  { kind: "window", credit: "1000", keys: 1, requestsPerMinute: 600, isBusy: true },
   { kind: "revoked", credit: "1000", keys: 20, requestsPerMinute: 10_000 },
   { kind: "limit", credit: "1000", keys: 2, requestsPerMinute: 10_000, keyLimit: "0.02" },
   {
@@ -78,7 +82,8 @@ async function makeCustomer(plan: (typeof plans)[number], control: Control): Pro
   const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
   const budgets = "budgets" in plan ? plan.budgets : null;
   if (budgets !== null) await setBudgets({ ...made, budgets }, control);
-  return { ...made, kind: plan.kind, requestsPerMinute: plan.requestsPerMinute, keyLimit, budgets, own: null };
+  const { kind, requestsPerMinute } = plan;
+  return { ...made, kind, requestsPerMinute, isBusy: "isBusy" in plan, keyLimit, budgets, own: null };
 }
 
 async function setBudgets(

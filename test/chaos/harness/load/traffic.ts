@@ -50,7 +50,9 @@ export class Traffic {
 
   async #request(): Promise<void> {
     const { testbed, customers } = this.#plan;
-    const customer = this.#pick(this.#random() < 0.5 ? customers.filter(({ kind }) => kind === "plenty") : customers);
+    const chance = this.#random();
+    const isChosen = ({ kind, isBusy }: Customer): boolean => (chance < 0.3 ? isBusy : kind === "plenty");
+    const customer = this.#pick(chance < 0.6 ? customers.filter(isChosen) : customers);
     const key = this.#pick(customer.keys);
     const streamed = this.#random() < 0.4;
     const first = Math.floor(this.#random() * testbed.gateways.length);
