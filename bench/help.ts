@@ -6,6 +6,7 @@ import { publishUsage } from "./report/publish.ts";
 /** The parts in the order in which `all` runs them; what each needs on the disk; what it measures. */
 const rows: readonly [part: string, disk: string, what: string][] = [
   ["hot-path", "5 GB *", "every contender: requests a second, latency, cost, memory"],
+  ["peers", "5 GB *", "every gateway that is here, governed and not; how many of 200 requests at once pass a budget for 20"],
   ["bodies", "5 GB *", "the same with bodies up to 8 MiB, and with streams"],
   ["embeddings", "5 GB", "16 texts of 1 KiB, beside the bare proxy"],
   ["features", "5 GB", "the cost of each feature, from a bare relay to all of Weir"],
@@ -41,7 +42,7 @@ Downloads  NATS, Redis and PostgreSQL from Debian's packages (110 MB unpacked) w
 
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
-  --seconds S        the measured time of each load: hot-path 0.8 in each of three sweeps a round,
+  --seconds S        the measured time of each load: hot-path and peers 0.8 in each of three sweeps a round,
                      features, fleet, hosts and embeddings 3, bodies and catalog 5, console 8, soak 60
   --seed N           the calls of lists, log and usage (default: a new seed, which is printed)
 

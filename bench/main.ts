@@ -12,13 +12,15 @@ import { runEmbeddings } from "./parts/embeddings.ts";
 import { runFeatures } from "./parts/features.ts";
 import { runFleet } from "./parts/fleet.ts";
 import { runHosts } from "./parts/hosts.ts";
-import { runHotPath, sliceSeconds } from "./parts/hot-path.ts";
+import { runHotPath } from "./parts/hot-path.ts";
 import { runLists } from "./parts/lists.ts";
 import { runLog } from "./parts/log.ts";
 import { runMetering } from "./parts/metering.ts";
+import { runPeers } from "./parts/peers.ts";
 import { runShards } from "./parts/shards.ts";
 import { runSoak } from "./parts/soak.ts";
 import { runStreams } from "./parts/stream.ts";
+import { sliceSeconds } from "./parts/sweep.ts";
 import { runUsage } from "./parts/usage.ts";
 import { factsHere, serverVersions, type Facts } from "./report/facts.ts";
 import { failuresOf } from "./report/failures.ts";
@@ -41,6 +43,10 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
   async "hot-path"(options, facts) {
     facts.hotPath = await runHotPath({ ...options, seconds: options.seconds ?? sliceSeconds });
     notePeers(facts, facts.hotPath);
+  },
+  async peers(options, facts) {
+    facts.peers = await runPeers({ ...options, seconds: options.seconds ?? sliceSeconds });
+    notePeers(facts, facts.peers);
   },
   async bodies(options, facts) {
     facts.bodies = await runBodies({ ...options, seconds: options.seconds ?? 5 });

@@ -1,4 +1,5 @@
 /** A contender of the bench: it is started, loaded and stopped. */
+import type { Limit, LimitedKey } from "../overspend/limit.ts";
 import type { Usage } from "../processes/usage.ts";
 
 /** The subject of a load. */
@@ -22,6 +23,11 @@ export interface Running extends AsyncDisposable {
   usage(): Record<string, Usage>;
   /** The id of the process that serves clients, if there is exactly one. */
   front?: number;
+  /** Stops all its processes, so that they cost nothing while another contender is measured. */
+  suspend?(): void;
+  resume?(): void;
+  /** Only gateways with budgets: gives a key for some requests. @param upstream the provider's model */
+  limited?(limit: Limit, upstream: string): Promise<LimitedKey>;
   /** Only Weir: checks the ledger after a load. @throws Error when it is broken */
   verify?(say: (line: string) => void): Promise<void>;
   /** Only Weir: the number of generations that the ledger has not confirmed yet. */

@@ -7,9 +7,8 @@ import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../scripts/services/free-port.ts";
 import { peersFolder, root } from "../paths.ts";
-import { Child } from "../processes/child.ts";
-import { usageOf } from "../processes/usage.ts";
-import type { Contender } from "./contender.ts";
+import type { Contender, Running } from "./contender.ts";
+import { answers, startOneProcess } from "./one-process.ts";
 import { sameName, openaiTarget, type Provider } from "./provider.ts";
 
 const folder = join(peersFolder, "portkey");
@@ -20,27 +19,23 @@ export function portkey(provider: Provider): Contender {
     name: "Portkey",
     warmUpSeconds: 10,
     model: sameName,
-    async start() {
-      const port = await freePort();
-      const child = new Child({
-        name: "portkey",
-        program: "node",
-        arguments: [join(packageFolder, "build/start-server.js"), "--headless", `--port=${port}`],
-      });
-      await child.ready(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) !== null);
-      const routed = [
-        "--header",
-        "x-portkey-provider: openai",
-        "--header",
-        `x-portkey-custom-host: http://127.0.0.1:${provider.port}/v1`,
-      ];
-      return {
-        target: [...openaiTarget(port), ...routed],
-        usage: () => ({ portkey: usageOf(child.pid) }),
-        [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
-      };
-    },
+    start: () => start(provider),
   };
+}
+
+async function start(provider: Provider): Promise<Running> {
+  const port = await freePort();
+  const routed = ["--header", "x-portkey-provider: openai"];
+  routed.push("--header", `x-portkey-custom-host: http://127.0.0.1:${provider.port}/v1`);
+  return startOneProcess({
+    child: {
+      name: "portkey",
+      program: "node",
+      arguments: [join(packageFolder, "build/start-server.js"), "--headless", `--port=${port}`],
+    },
+    serves: () => answers(`http://127.0.0.1:${port}/`),
+    prepare: async () => ({ target: [...openaiTarget(port), ...routed] }),
+  });
 }
 
 export function portkeyVersion(): string {

@@ -12,11 +12,13 @@ import type { Population } from "../data/plan.ts";
 import { dataFolder, root } from "../paths.ts";
 import { Child } from "../processes/child.ts";
 import { usageOf } from "../processes/usage.ts";
+import { limitedModels, outputUsdPerMillion } from "../overspend/limit.ts";
 import { pause } from "../until.ts";
 import type { Contender, Running, Subject } from "./contender.ts";
 import type { Installation } from "./installation.ts";
 import { embedModel, instantModel, pacedModel, warmUpSeconds, type Provider } from "./provider.ts";
 import { Verifier } from "./verifier.ts";
+import { limitedKey, limitedModelId } from "./weir-limited.ts";
 
 export interface FleetPlan {
   provider: Provider;
@@ -131,6 +133,7 @@ export async function startFleet(plan: WeirPlan): Promise<RunningFleet> {
     verify: (say) => verifier.verify(say),
     unsettled: () => verifier.unsettled(),
     settled: () => settled(verifier),
+    limited: (limit, upstream) => limitedKey({ url, operatorToken, limit, upstream }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
@@ -175,18 +178,8 @@ export async function environmentOf(
 
 /** @returns the folder, with the models of the provider */
 export async function writeCatalog(folder: string, { port }: Pick<Provider, "port">): Promise<string> {
-  const models = [instantModel, pacedModel].map((upstream_model) => ({
-    id: modelId(upstream_model),
-    name: upstream_model,
-    kind: "chat",
-    context_length: 128_000,
-    max_output_tokens: 4_096,
-    upstream_model,
-    prices_per_1m_usd: { input: "1.00", output: "2.00" },
-    listed_as: "available",
-    published: true,
-    supports: [],
-  }));
+  const models = [instantModel, pacedModel].map((upstream) => chatModel({ id: modelId(upstream), upstream, inputPrice: "1.00" }));
+  const limited = limitedModels.map((upstream) => chatModel({ id: limitedModelId(upstream), upstream, inputPrice: "0" }));
   const embeddings = {
     id: modelId(embedModel),
     name: embedModel,
@@ -213,9 +206,24 @@ export async function writeCatalog(folder: string, { port }: Pick<Provider, "por
     subprocessor_listed: true,
   };
   await mkdir(join(folder, "models"), { recursive: true });
-  await writeFile(join(folder, "models/bench.json"), JSON.stringify([...models, embeddings]));
+  await writeFile(join(folder, "models/bench.json"), JSON.stringify([...models, ...limited, embeddings]));
   await writeFile(join(folder, "providers.json"), JSON.stringify([...(await providersIn(folder)), provider]));
   return folder;
+}
+
+function chatModel({ id, upstream, inputPrice }: { id: string; upstream: string; inputPrice: string }) {
+  return {
+    id,
+    name: id,
+    kind: "chat",
+    context_length: 128_000,
+    max_output_tokens: 4_096,
+    upstream_model: upstream,
+    prices_per_1m_usd: { input: inputPrice, output: outputUsdPerMillion.toFixed(2) },
+    listed_as: "available",
+    published: true,
+    supports: [],
+  };
 }
 
 /** None, unless the folder has a catalog. */

@@ -72,10 +72,21 @@ export class Child implements AsyncDisposable {
     return Number(printed());
   }
 
+  /** Stops it and its descendants until `resume`. */
+  suspend(): void {
+    if (this.#alive()) process.kill(-this.pid, "SIGSTOP");
+  }
+
+  resume(): void {
+    if (this.#alive()) process.kill(-this.pid, "SIGCONT");
+  }
+
   /** Sends SIGTERM, and SIGKILL when that takes too long. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#alive()) return;
     this.#child.kill("SIGTERM");
+    // A suspended process ends only when it goes on.
+    this.resume();
     const late = setTimeout(() => this.#child.kill("SIGKILL"), stopMsMax);
     await this.#ended;
     clearTimeout(late);

@@ -17,6 +17,7 @@ import type { HotPath } from "../parts/hot-path.ts";
 import type { Lists } from "../parts/lists.ts";
 import type { Log } from "../parts/log.ts";
 import type { Metering } from "../parts/metering.ts";
+import type { PeersRun } from "../parts/peers.ts";
 import type { Shards } from "../parts/shards.ts";
 import type { Soak } from "../parts/soak.ts";
 import type { Streams } from "../parts/stream.ts";
@@ -34,6 +35,7 @@ export interface Facts {
   /** Why this run is invalid; empty: it is valid. */
   invalid: string[];
   hotPath?: HotPath;
+  peers?: PeersRun;
   bodies?: Bodies;
   embeddings?: Embeddings;
   features?: Features;

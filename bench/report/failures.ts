@@ -1,4 +1,6 @@
 import type { Measurement } from "../measure/measure.ts";
+import { requestsAllowed } from "../overspend/limit.ts";
+import { passed } from "../overspend/send.ts";
 import type { Facts } from "./facts.ts";
 
 /** Above this 99th percentile of late sending, the rate was not reached. */
@@ -7,6 +9,7 @@ const sentLateMsMax = 500;
 /** A run with a single failed request of Weir is invalid. Failures of other contenders are printed with their figures. */
 export function failuresOf({
   hotPath,
+  peers,
   bodies,
   embeddings,
   features,
@@ -21,6 +24,7 @@ export function failuresOf({
 }: Facts): string[] {
   const measured: [string, Measurement[]][] = [
     ["hot-path", hotPath?.measurements.filter(isWeir) ?? []],
+    ["peers", peers?.measurements.filter(isWeir) ?? []],
     ["bodies", bodies?.measurements.map(({ measurement }) => measurement).filter(isWeir) ?? []],
     ["embeddings", embeddings?.measurements.filter(isWeir) ?? []],
     ["features", features?.measurements ?? []],
@@ -45,7 +49,23 @@ export function failuresOf({
   const unequal = (usage?.differing ?? []).map(
     (question) => `usage: the answer differs from the sum of the generations for ${question}`,
   );
-  return [...failed, ...streamed, ...soaked, ...behind, ...read, ...differing, ...unequal, ...consoleFailures(console)];
+  const overspent = (peers?.overspend ?? [])
+    .filter((one) => isWeir(one) && passed(one.first) + passed(one.again ?? {}) > requestsAllowed)
+    .map(
+      ({ case: what, first, again }) =>
+        `peers: more than ${requestsAllowed} passed, ${what}: ${JSON.stringify({ first, again })}`,
+    );
+  return [
+    ...failed,
+    ...overspent,
+    ...streamed,
+    ...soaked,
+    ...behind,
+    ...read,
+    ...differing,
+    ...unequal,
+    ...consoleFailures(console),
+  ];
 }
 
 function consoleFailures(console: Facts["console"]): string[] {

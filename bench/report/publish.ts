@@ -1,6 +1,6 @@
 /** `npm run bench -- publish [results.json]`: puts the tables and plots of a result into the docs, so that no figure is typed by hand. */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { docsFolder, root } from "../paths.ts";
 import { UsageError } from "../usage-error.ts";
@@ -26,8 +26,8 @@ export function publishCommand([given, ...more]: string[]): number {
   const sections = isWhole ? sectionsOf(facts) : sectionsOfParts(facts);
   if (sections.length === 0) throw new UsageError(`"${path}" cannot be published: it has no part with a place in the document`);
   for (const page of pages) writePage(page, sections, isWhole);
-  if (isWhole) rmSync(plotsFolder, { recursive: true, force: true });
   writePlots(sections);
+  dropLostPlots();
   console.log(`${pages.map(({ path: shown }) => `docs/${shown}`).join(" and ")} now show ${path}`);
   return 0;
 }
@@ -65,11 +65,15 @@ export function sectionsOfParts(facts: Facts): Section[] {
     .map((section) => ({ ...section, text: `${run}\n\n${section.text}` }));
 }
 
+/** Sections of parts that few machines can run. A whole run without them leaves what the document has of an earlier run. */
+const optionalNames = ["peers"];
+
 /** @throws UsageError when a section has no place in the document, or a place has no section */
 export function withSections(document: string, sections: Section[]): string {
   const places = [...document.matchAll(/<!-- bench:([a-z-]+) -->/g)].map(([, name = ""]) => name);
   const names = sections.map(({ name }) => name);
-  const mismatches = [...places.filter((name) => !names.includes(name)), ...names.filter((name) => !places.includes(name))];
+  const isMissing = (name: string) => !names.includes(name) && !optionalNames.includes(name);
+  const mismatches = [...places.filter(isMissing), ...names.filter((name) => !places.includes(name))];
   if (mismatches.length > 0) throw new UsageError(`The document and the result do not fit: ${mismatches.join(", ")}`);
   return sections.reduce((text, section) => withSection(text, section), document);
 }
@@ -86,4 +90,12 @@ const plotsFolder = join(docsFolder, "internals/performance");
 function writePlots(sections: Section[]): void {
   mkdirSync(plotsFolder, { recursive: true });
   for (const { name, svg } of sections.flatMap(({ plots }) => plots)) writeFileSync(join(plotsFolder, `${name}.svg`), svg);
+}
+
+/** Deletes plots that no page shows any more. */
+function dropLostPlots(): void {
+  const shown = pages.map(({ path }) => readFileSync(join(docsFolder, path), "utf8")).join("\n");
+  for (const name of readdirSync(plotsFolder)) {
+    if (!shown.includes(`](performance/${name})`)) rmSync(join(plotsFolder, name));
+  }
 }

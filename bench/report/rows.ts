@@ -88,27 +88,33 @@ function isCeiling({ load }: Measurement): boolean {
   return ceilingConnections.some((count) => load === `${count} connections`);
 }
 
-/** The cost of a request at the number of connections with the most answers, averaged over all slices, weighted by their requests. */
+/** The cost of a request at the number of connections with the most answers. */
 export function costAtCeiling(all: Measurement[], contender: string): Cost | null {
   const own = all.filter((one) => one.contender === contender && isCeiling(one));
-  const loads = [...Map.groupBy(own, ({ load }) => load).values()];
+  const loads = [...Map.groupBy(own, ({ load }) => load)];
   const rate = (slices: Measurement[]) => median(slices.map(({ result }) => result.perSecond));
-  const [best = []] = loads.toSorted((one, other) => rate(other) - rate(one));
-  const requests = best.reduce((sum, { result }) => sum + result.endedInAll, 0);
+  const [best] = loads.toSorted(([, one], [, other]) => rate(other) - rate(one));
+  return best === undefined ? null : costAt(all, contender, best[0]);
+}
+
+/** The cost of a request under a load, averaged over all slices, weighted by their requests. */
+export function costAt(all: Measurement[], contender: string, load: string): Cost | null {
+  const own = all.filter((one) => one.contender === contender && one.load === load);
+  const requests = own.reduce((sum, { result }) => sum + result.endedInAll, 0);
   const spent = new Map<string, number>();
-  for (const { cpuPer1000, result } of best) {
+  for (const { cpuPer1000, result } of own) {
     for (const [process, seconds] of Object.entries(cpuPer1000)) {
       spent.set(process, (spent.get(process) ?? 0) + (seconds * result.endedInAll) / requests);
     }
   }
-  return best.length === 0 ? null : { contender, cpuPer1000: Object.fromEntries(spent) };
+  return own.length === 0 ? null : { contender, cpuPer1000: Object.fromEntries(spent) };
 }
 
-/** What a contender adds to the provider's p50 with one request in flight, in milliseconds. NaN without measurements. */
-export function addedMs(sweep: Measurement[], contender: string): number {
-  const p50 = (name: string) =>
-    sweep.find((one) => one.contender === name && one.load === "1 connections")?.result.latencyMs?.p50 ?? Number.NaN;
-  return p50(contender) - p50("direct");
+/** What a contender adds to the provider's latency with one request in flight, in milliseconds. NaN without measurements. */
+export function addedMs(sweep: Measurement[], contender: string, which: "p50" | "p99" = "p50"): number {
+  const latency = (name: string) =>
+    sweep.find((one) => one.contender === name && one.load === "1 connections")?.result.latencyMs?.[which] ?? Number.NaN;
+  return latency(contender) - latency("direct");
 }
 
 export function verdictOf({ values, bar, goal, better }: Row): string {

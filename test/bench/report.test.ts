@@ -51,6 +51,7 @@ describe("a result", () => {
       "rate",
       "latency",
       "cost",
+      "peers",
       "bodies",
       "features",
       "lateness",

@@ -4,6 +4,8 @@ import { Histogram } from "../../bench/load/histogram.ts";
 import { Tally, type Result } from "../../bench/load/tally.ts";
 import type { Measurement } from "../../bench/measure/measure.ts";
 import { checkedShapes, fittedShapes, sharedOutShape } from "../../bench/parts/fleet.ts";
+import { overspendCases } from "../../bench/overspend/run.ts";
+import type { PeersRun } from "../../bench/parts/peers.ts";
 import type { Facts } from "../../bench/report/facts.ts";
 import { steps } from "../../bench/features/steps.ts";
 
@@ -42,6 +44,23 @@ export function seen(page: string, status: number): PageTimes {
   return { visitor: "admin", page, isFile: false, ...times, failed, statuses: { [status]: 300 } };
 }
 
+/** Busbar lets more than 20 requests pass a budget; Weir does not. */
+export function peersRun(): PeersRun {
+  const names = ["direct", "nginx", "Busbar governed", "Weir hot"];
+  const allLoads = ["1 connections", "32 connections", "128 connections", "32 streamed"];
+  const refusing = { first: { 200: 20, 402: 180 }, again: { 402: 200 } };
+  return {
+    measurements: names.flatMap((name, n) => allLoads.map((load) => slice(name, load, 1, 8_000 / (n + 1)))),
+    memory: ["direct", "nginx", "Busbar governed", "Weir"].map((name) => ({ name, idleBytes: 2 ** 20, loadedBytes: 2 ** 21 })),
+    overspend: overspendCases.flatMap(({ name, limit }) => [
+      { contender: "Busbar governed", case: name, first: { 200: 130, 429: 70 }, again: { 429: 200 } },
+      { contender: "Weir", case: name, ...refusing, ...(limit === "rate" && { again: null }) },
+    ]),
+    versions: { nginx: "1" },
+    leftOut: [],
+  };
+}
+
 export function wholeFacts(): Facts {
   const loads = ["1 connections", "8 connections", "32 connections", "128 connections"];
   const shapes = [...fittedShapes, ...checkedShapes, sharedOutShape];
@@ -69,6 +88,7 @@ export function wholeFacts(): Facts {
       ],
       ...peers,
     },
+    peers: peersRun(),
     bodies: {
       cases: [{ name: "1 KiB", bytes: 1_024, streamed: false, connections: 4, rate: 3 }],
       measurements: codes.flatMap((name) =>

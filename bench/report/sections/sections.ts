@@ -9,17 +9,19 @@ import { featuresSections } from "./features.ts";
 import { headlineSections } from "./headline.ts";
 import { hotPathSections } from "./hot-path.ts";
 import { microSections } from "./micro.ts";
+import { peersSections } from "./peers.ts";
 import { runSections } from "./run.ts";
 import type { Section } from "./section.ts";
 import { soakSections } from "./soak.ts";
 import { streamsSections } from "./streams.ts";
 
 export function sectionsOf(facts: Facts): Section[] {
-  const { hotPath, bodies, embeddings, features, streams, soak, catalog, console, micro } = facts;
+  const { hotPath, peers, bodies, embeddings, features, streams, soak, catalog, console, micro } = facts;
   return [
     ...runSections(facts),
     ...headlineSections(facts),
     ...(hotPath ? hotPathSections(hotPath) : []),
+    ...(peers ? peersSections(peers) : []),
     ...(bodies ? bodiesSections(bodies) : []),
     ...(embeddings ? embeddingsSections(embeddings) : []),
     ...(features ? featuresSections(features) : []),
