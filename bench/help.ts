@@ -35,8 +35,8 @@ npm run bench -- all [the same]      every part, one after the other
 
 ${table}
 
-Time       under 8 minutes for a part, about half an hour for all. The first run of a part prepares its data: 3 minutes for most,
-           up to half an hour for log and for usage.
+Time       under 8 minutes for a part (peers with every gateway: 15), about 45 minutes for all. The first run of a part prepares its
+           data: 3 minutes for most, up to half an hour for log and for usage.
 Disk       approximate, in bench/.data, kept for the next run, and in part shared: rm -r bench/.data bench/.peers frees it.
 Downloads  NATS, Redis and PostgreSQL from Debian's packages (110 MB unpacked) where they are not on PATH; with * also Portkey from npm.
 

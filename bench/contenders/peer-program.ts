@@ -33,8 +33,12 @@ export function missingLine({ peer, program }: PeerProgram): string {
   return `${peer} was skipped: there is no ${program} on PATH or in bench/.peers/${peer.toLowerCase()}, and ${variableOf(peer)} names none`;
 }
 
+/** LiteLLM imports for seconds. */
+const versionMsMax = 60_000;
+
 /** The version that a program prints. @param words the arguments that ask for it */
 export function versionOf(program: string, words: string[], env: Record<string, string> = {}): string {
-  const { stdout, stderr } = spawnSync(program, words, { encoding: "utf8", env: { ...process.env, ...env } });
+  const options = { encoding: "utf8", timeout: versionMsMax, env: { ...process.env, ...env } } as const;
+  const { stdout, stderr } = spawnSync(program, words, options);
   return /\d+\.\d+\.\d+\S*/.exec(`${stdout}${stderr}`)?.[0] ?? "of unknown version";
 }

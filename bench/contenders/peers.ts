@@ -120,6 +120,6 @@ async function problemOf(contender: Contender): Promise<string | null> {
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     const lines = stripVTControlCharacters(text).trim().split("\n");
-    return lines.findLast((line) => /error|cannot|fail/i.test(line)) ?? text;
+    return (lines.findLast((line) => /error|cannot|fail/i.test(line)) ?? text).replace(/\.$/, "");
   }
 }

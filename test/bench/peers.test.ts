@@ -15,12 +15,18 @@ import {
   outputUsdPerToken,
   requestsAllowed,
 } from "../../bench/overspend/limit.ts";
+import { passed, sendAtOnce } from "../../bench/overspend/send.ts";
 import { failuresOf } from "../../bench/report/failures.ts";
 import { pages, withSections } from "../../bench/report/publish.ts";
 import { peersSections, ratiosOf } from "../../bench/report/sections/peers.ts";
 import { sectionsOf } from "../../bench/report/sections/sections.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { peersRun, slice, wholeFacts } from "./whole-facts.ts";
+
+function serving(fetch: () => Promise<Response>) {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+  return { port: server.port, [Symbol.asyncDispose]: () => server.stop(true) };
+}
 
 describe("the program of a peer", () => {
   const wanted = { peer: "Busbar", program: "busbar" };
@@ -83,6 +89,21 @@ describe("a budget of the overspend test pays for exactly the requests that it a
         prices_per_1m_usd: { input: "0", output: "2.00" },
       });
   });
+});
+
+test("requests of the overspend test are all in flight before the first answer, and are counted by status", async () => {
+  const allArrived = Promise.withResolvers<void>();
+  let arrived = 0;
+  await using server = serving(async () => {
+    const place = ++arrived;
+    if (arrived === 30) allArrived.resolve();
+    await allArrived.promise;
+    return new Response("streamed or not", { status: place <= 20 ? 200 : 429 });
+  });
+  const key = { url: `http://127.0.0.1:${server.port}/v1/chat/completions`, key: "k", model: "m" };
+  const statuses = await sendAtOnce(key, 30, true);
+  expect(statuses).toEqual({ 200: 20, 429: 10 });
+  expect(passed(statuses)).toBe(20);
 });
 
 describe("a peer without governance", () => {
