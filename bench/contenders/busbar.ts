@@ -1,6 +1,6 @@
 /**
  * Busbar, a gateway in Rust, with the settings of its docs/configuration.md. Open: no keys. Governed: signed keys, each in a group with
- * requests a minute and a budget a month, prices, and usage in its SQLite store, whose plugin is in the folder `pluginsFolder`.
+ * requests a minute and a budget a month, prices, and usage in its SQLite store, whose plugin is in a folder `plugins` beside it.
  */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -23,7 +23,7 @@ export interface BusbarPlan {
 const keysCount = 50;
 
 /** Beside the program; it holds the tarball of the store's plugin. */
-export function pluginsFolder(program: string): string {
+function pluginsFolder(program: string): string {
   return join(dirname(program), "plugins");
 }
 

@@ -30,7 +30,7 @@ export function findPeerProgram(wanted: PeerProgram): string | null {
 
 /** What a report says of a peer without a program. */
 export function missingLine({ peer, program }: PeerProgram): string {
-  return `${peer} was skipped: there is no ${program} on PATH or in bench/.peers/${peer.toLowerCase()}, and ${variableOf(peer)} names none`;
+  return `${peer} was skipped: no ${program} is on PATH or in .peers/${peer.toLowerCase()}, and ${variableOf(peer)} names none`;
 }
 
 /** LiteLLM imports for seconds. */

@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Testbed } from "../parts/testbed.ts";
 import { bifrost } from "./bifrost.ts";
-import { busbar, hasStorePlugin, pluginsFolder } from "./busbar.ts";
+import { busbar, hasStorePlugin } from "./busbar.ts";
 import type { Contender } from "./contender.ts";
 import { litellm, litellmVersion } from "./litellm.ts";
 import { nginx } from "./nginx.ts";
@@ -46,7 +46,7 @@ export async function findAllPeers(testbed: Testbed, say: Say): Promise<Peers> {
     contendersOf(program) {
       const open = busbar({ program, provider, governed: false });
       if (hasStorePlugin(program)) return [open, busbar({ program, provider, governed: true })];
-      found.leftOut.push(`Busbar governed was skipped: there is no plugin of its SQLite store in ${pluginsFolder(program)}`);
+      found.leftOut.push("Busbar governed was skipped: no plugin of its SQLite store is in a folder plugins beside it");
       return [open];
     },
   });

@@ -42,9 +42,7 @@ describe("the program of a peer", () => {
   });
 
   test("is asked for by its three places when it is missing", () => {
-    expect(missingLine(wanted)).toBe(
-      "Busbar was skipped: there is no busbar on PATH or in bench/.peers/busbar, and BENCH_BUSBAR names none",
-    );
+    expect(missingLine(wanted)).toBe("Busbar was skipped: no busbar is on PATH or in .peers/busbar, and BENCH_BUSBAR names none");
   });
 });
 

@@ -13,6 +13,8 @@ import type { Plot, Section } from "./section.ts";
 
 const closedLoads = peerConnections.map((count) => `${count} connections`);
 const allLoads = [...closedLoads, streamedLoad];
+const shownLoad = (load: string): string =>
+  ({ "1 connections": "1 connection", [streamedLoad]: "32 connections, streamed" })[load] ?? load;
 /** The provider without a gateway has neither processes nor a part in the plot. */
 const direct = "direct";
 
@@ -73,7 +75,7 @@ function ratioTable(all: Measurement[], names: string[]): string {
   const lines = names
     .filter((name) => name !== weirName)
     .map((name) => [name, ...allLoads.map((load) => spread(ratiosOf(all, name, load)))]);
-  return table(["÷ Weir hot", ...allLoads], lines);
+  return table([`÷ ${weirName}`, ...allLoads.map(shownLoad)], lines);
 }
 
 /** One for each sweep. */
@@ -107,7 +109,7 @@ function overspendText(overspend: Overspend[]): string {
 
 function plot(all: Measurement[], names: string[]): Plot {
   const panels = allLoads.map((load) => ({
-    name: load,
+    name: shownLoad(load),
     bars: names
       .filter((name) => name !== direct)
       .map((name) => {
