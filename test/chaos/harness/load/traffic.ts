@@ -51,8 +51,9 @@ export class Traffic {
   async #request(): Promise<void> {
     const { testbed, customers } = this.#plan;
     const chance = this.#random();
-    const isChosen = ({ kind, isBusy }: Customer): boolean => (chance < 0.3 ? isBusy : kind === "plenty");
-    const customer = this.#pick(chance < 0.6 ? customers.filter(isChosen) : customers);
+    const isChosen = ({ kind, isBusy }: Customer): boolean => (chance < 0.3 ? isBusy : chance < 0.6 ? kind === "plenty" : true);
+    const chosen = customers.filter(isChosen);
+    const customer = this.#pick(chosen.length > 0 ? chosen : customers);
     const key = this.#pick(customer.keys);
     const streamed = this.#random() < 0.4;
     const first = Math.floor(this.#random() * testbed.gateways.length);
