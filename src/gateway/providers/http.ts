@@ -10,17 +10,10 @@ import { readBeginning, readWhole } from "./transport/body.ts";
 import { UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
 import { parseJson } from "./wire/json.ts";
 import { withParallelToolCallsOff } from "./wire/one-call.ts";
-import {
-  UpstreamFailure,
-  type EncodedCall,
-  type WholeAnswer,
-  type ProviderAnswer,
-  type ProviderCall,
-  type WireFormat,
-} from "./provider.ts";
+import { UpstreamFailure, type EncodedCall, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 import { ProviderStream } from "./transport/stream.ts";
-import type { ResponseHead } from "./transport/transport.ts";
+import type { Post, ResponseHead } from "./transport/transport.ts";
 
 export interface CallContext {
   clock: Clock;
@@ -58,9 +51,11 @@ export function providerCalls(shared: SharedContext): CallProvider {
  * @throws UpstreamFailure when there is no usable answer; a failure within a stream is an event of the stream
  * @throws RangeError when the call exceeds its reservation
  */
-export async function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
-  requireReserved(reservation, call);
-  return withUpstream(context, (upstream) => answerOf(call, upstream, context));
+export function callProvider(reservation: Reservation, call: ProviderCall, context: CallContext): Promise<ProviderAnswer> {
+  return withUpstream(context, (upstream) => {
+    requireReserved(reservation, call);
+    return answerOf(call, upstream, context);
+  });
 }
 
 /** Runs a call that `givenUp` aborts until it is answered, and closes it if it fails. */
@@ -99,7 +94,7 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   if (call.streamed && !isDocument(head)) {
     return { kind: "stream", events: new ProviderStream({ upstream, decode: format.streamDecoder(), clock: context.clock }) };
   }
-  const answer = await wholeAnswer(upstream, format);
+  const answer = format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax));
   if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
   return { kind: "whole", answer };
 }
@@ -118,7 +113,8 @@ export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, con
   const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
   const { provider } = route;
   const keyed = keyHeaders(route, format, context);
-  const post = { headers: { ...headersFor(streamed), ...encoded.headers, ...keyed }, body: encoded.body };
+  const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
+  const post = { accept, headers: { ...encoded.headers, ...keyed }, body: encoded.body };
   const transport = wireFormats[provider.format].transport(context.clock);
   const url = urlOf(provider, baseUrl + encoded.path);
   const head = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
@@ -136,15 +132,6 @@ function urlOf(provider: ProviderRecord, address: string): URL {
   const url = new URL(address);
   urls.set(provider, made.set(address, url));
   return url;
-}
-
-function headersFor(streamed: boolean): Record<string, string> {
-  return {
-    "content-type": "application/json",
-    accept: streamed ? "text/event-stream" : "application/json",
-    "accept-encoding": "identity",
-    "user-agent": "weir",
-  };
 }
 
 function keyHeaders(route: Route, format: WireFormat, context: CallContext): Record<string, string> {
@@ -175,10 +162,6 @@ async function refusal(status: number, upstream: UpstreamCall, format: WireForma
 /** Whether a stream request was answered with a document: an error with status 200, or the page of a proxy. */
 function isDocument({ headers }: ResponseHead): boolean {
   return /\b(json|html)\b/i.test(headers.get("content-type") ?? "");
-}
-
-async function wholeAnswer(upstream: UpstreamCall, format: WireFormat): Promise<WholeAnswer> {
-  return format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax));
 }
 
 /** @throws UpstreamFailure when the body is too large, late, incomplete or no JSON */

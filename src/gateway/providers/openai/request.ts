@@ -22,9 +22,7 @@ const keptBack = new Set([
 /** Requests usage even if the client does not see it, unless the provider reports it anyway. */
 export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
   const body: Record<string, unknown> = { model: route.upstreamModel };
-  for (const [field, value] of Object.entries(chat)) {
-    if (!keptBack.has(field)) body[field] = value;
-  }
+  for (const field in chat) if (!keptBack.has(field)) body[field] = chat[field];
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {
     body["stream"] = true;

@@ -1,7 +1,7 @@
 /** Reads a whole body within a bound on its decoded bytes. */
 import { Buffer } from "node:buffer";
 import type { UpstreamCall } from "./upstream-call.ts";
-import { nextBytes } from "./next-bytes.ts";
+import type { BytesReceiver } from "./transport.ts";
 import { UpstreamFailure } from "../provider.ts";
 
 /** @throws UpstreamFailure when the body is too large, late or incomplete */
@@ -21,15 +21,28 @@ export async function readBeginning(upstream: UpstreamCall, bytesMax: number): P
   }
 }
 
-async function readUpTo(upstream: UpstreamCall, bytesMax: number): Promise<{ text: string; whole: boolean }> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (let chunk = await nextBytes(upstream); chunk !== null; chunk = await nextBytes(upstream)) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > bytesMax) return { text: decode(chunks), whole: false };
-  }
-  return { text: decode(chunks), whole: true };
+interface ReadText {
+  text: string;
+  whole: boolean;
+}
+
+/** One promise for the whole body: one for each piece would cost more than reading it. */
+function readUpTo(upstream: UpstreamCall, bytesMax: number): Promise<ReadText> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    const receiver: BytesReceiver = {
+      take(bytes) {
+        if (bytes === null) return resolve({ text: decode(chunks), whole: true });
+        chunks.push(bytes);
+        size += bytes.length;
+        if (size > bytesMax) return resolve({ text: decode(chunks), whole: false });
+        upstream.read(receiver);
+      },
+      fail: reject,
+    };
+    upstream.read(receiver);
+  });
 }
 
 const decoder = new TextDecoder();

@@ -1,6 +1,10 @@
 /** How bytes reach a provider: over the network, or within the process for the sandbox. */
 
+/** A request with a JSON body. */
 export interface Post {
+  /** The header `accept`; absent: a JSON document. */
+  accept?: "application/json" | "text/event-stream";
+  /** The headers of this request, beside those that every request has. */
   headers: Record<string, string>;
   body: string;
 }
@@ -10,11 +14,22 @@ export interface PostOptions {
   fresh?: boolean;
 }
 
+/** The headers of a response that are read; all others are dropped. */
+export const keptHeaders = ["connection", "content-encoding", "content-length", "content-type", "transfer-encoding"] as const;
+export type KeptHeader = (typeof keptHeaders)[number];
+
+const keptNames: ReadonlySet<string> = new Set(keptHeaders);
+
+/** @param name in lower case */
+export function isKeptHeader(name: string): name is KeptHeader {
+  return keptNames.has(name);
+}
+
 /** The start of a response. */
 export interface ResponseHead {
   status: number;
   /** By name in lower case; repeated headers are joined by commas. */
-  headers: ReadonlyMap<string, string>;
+  headers: ReadonlyMap<KeptHeader, string>;
 }
 
 /** Receives the next bytes of a body: exactly one of its methods is called, once. */

@@ -75,30 +75,33 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
     post: Post,
     { fresh = false, onSent, onResent }: SendOptions = {},
   ): Promise<ResponseHead> {
-    try {
-      if (this.#failure !== null) throw this.#failure;
-      return await this.#send(transport.post(url, post, { fresh }), onSent);
-    } catch (error) {
-      if (!(error instanceof StaleConnectionError)) throw this.#explained(error);
+    for (let resent = false; ; resent = true) {
+      try {
+        if (this.#failure !== null) throw this.#failure;
+        const call = transport.post(url, post, { fresh: fresh || resent });
+        this.#call = call;
+        if (call.connecting !== null) {
+          this.#phase = "connection";
+          this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
+          await call.connecting;
+        }
+        onSent?.();
+        return this.#begun(call, await this.#headOf(call));
+      } catch (error) {
+        if (resent || !(error instanceof StaleConnectionError)) throw this.#explained(error);
+      }
+      onResent?.();
     }
-    onResent?.();
-    return this.#send(transport.post(url, post, { fresh: true }), onSent).catch((error: unknown) => {
-      throw this.#explained(error);
-    });
   }
 
-  async #send(call: TransportCall, onSent?: () => void): Promise<ResponseHead> {
-    this.#call = call;
-    if (call.connecting !== null) {
-      this.#phase = "connection";
-      this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
-      await call.connecting;
-    }
-    onSent?.();
+  #headOf(call: TransportCall): Promise<ResponseHead> {
     this.#phase = "first byte";
     this.#firstByteBy = this.#clock.monotonic() + this.#clocks.firstByteMs;
     this.#dueBy = this.#firstByteBy;
-    const head = await call.head();
+    return call.head();
+  }
+
+  #begun(call: TransportCall, head: ResponseHead): ResponseHead {
     const coding = head.headers.get("content-encoding") ?? "identity";
     this.#body = coding === "identity" ? call : decompressed(call, coding);
     this.#dueBy = Infinity;

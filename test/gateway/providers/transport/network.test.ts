@@ -20,7 +20,7 @@ import { RawServer } from "../../../support/servers/raw-server.ts";
 import { until } from "../../../support/until.ts";
 
 const clocks = { connectMs: 5_000, firstByteMs: 60_000, idleMs: 60_000, streamMs: 900_000 };
-const post: Post = { headers: { "content-type": "application/json" }, body: '{"text":"é"}' };
+const post: Post = { headers: { authorization: "Bearer a" }, body: '{"text":"é"}' };
 const answer = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
 function urlOf({ port }: { port: number }, scheme = "http"): URL {
@@ -61,8 +61,9 @@ describe("a request", () => {
     await using server = await answering();
     await caller(server).call();
     expect(server.received[0]).toBe(
-      `POST /v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\ncontent-type: application/json\r\n` +
-        `content-length: 13\r\n\r\n${Buffer.from(post.body).toString("latin1")}`,
+      `POST /v1/chat?x=1 HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\n` +
+        "content-type: application/json\r\naccept: application/json\r\naccept-encoding: identity\r\nuser-agent: weir\r\n" +
+        `authorization: Bearer a\r\ncontent-length: 13\r\n\r\n${Buffer.from(post.body).toString("latin1")}`,
     );
   });
 

@@ -10,10 +10,12 @@ export interface Framing {
   keeps: boolean;
 }
 
+const wholeNumber = /^\d{1,15}$/;
+
 /** @throws MalformedAnswerError if two parsers could see two different ends */
-export function framingOf({ minor, status, headers }: ParsedHead): Framing {
-  const connection = headers.get("connection")?.toLowerCase() ?? "";
-  const keeps = minor === "1" ? !/\bclose\b/.test(connection) : /\bkeep-alive\b/.test(connection);
+export function framingOf(head: ParsedHead): Framing {
+  const { status, headers } = head;
+  const keeps = keepsConnection(head);
   if (status === 204 || status === 304) return { length: 0, chunked: false, keeps };
   const coding = headers.get("transfer-encoding");
   const contentLength = headers.get("content-length");
@@ -22,9 +24,20 @@ export function framingOf({ minor, status, headers }: ParsedHead): Framing {
     return { length: null, chunked: true, keeps: keeps && contentLength === undefined };
   }
   if (contentLength === undefined) return { length: null, chunked: false, keeps: false };
-  const [length, ...others] = new Set(contentLength.split(",").map((one) => one.trim()));
-  if (length === undefined || others.length > 0 || !/^\d{1,15}$/.test(length)) {
+  return { length: lengthIn(contentLength), chunked: false, keeps };
+}
+
+function keepsConnection({ minor, headers }: ParsedHead): boolean {
+  const connection = headers.get("connection")?.toLowerCase();
+  if (connection === undefined) return minor === "1";
+  return minor === "1" ? !/\bclose\b/.test(connection) : /\bkeep-alive\b/.test(connection);
+}
+
+/** A length that is repeated must be the same. @throws MalformedAnswerError */
+function lengthIn(header: string): number {
+  if (wholeNumber.test(header)) return Number(header);
+  const [length, ...others] = new Set(header.split(",").map((one) => one.trim()));
+  if (length === undefined || others.length > 0 || !wholeNumber.test(length))
     throw new MalformedAnswerError("the answer's length is no number");
-  }
-  return { length: Number(length), chunked: false, keeps };
+  return Number(length);
 }

@@ -1,9 +1,17 @@
-/** Parses a response's status line and headers. */
-import type { ResponseHead } from "../transport.ts";
+/** Parses a response's status line and headers. Providers send twenty and more headers, so only those that are read become texts. */
+import { isKeptHeader, keptHeaders, type KeptHeader, type ResponseHead } from "../transport.ts";
 import { MalformedAnswerError } from "./errors.ts";
 
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
-const fieldName = /^[!#$%&'*+.^`|~\w-]+$/;
+const lineEnd = "\r\n";
+const colon = 0x3a;
+
+/** 1 for each character that a name may have. */
+const isNameCharacter = new Uint8Array(256);
+for (let code = 0; code < isNameCharacter.length; code++)
+  isNameCharacter[code] = /[!#$%&'*+.^`|~\w-]/.test(String.fromCharCode(code)) ? 1 : 0;
+
+const keptLengths: ReadonlySet<number> = new Set(keptHeaders.map(({ length }) => length));
 
 export interface ParsedHead extends ResponseHead {
   /** HTTP/1.0 connections close unless the header says otherwise. */
@@ -12,17 +20,35 @@ export interface ParsedHead extends ResponseHead {
 
 /** @param text everything before the empty line, in Latin-1. @throws MalformedAnswerError */
 export function parseHead(text: string): ParsedHead {
-  const [first = "", ...lines] = text.split("\r\n");
-  const [, minor, status] = statusLine.exec(first) ?? [];
+  let end = endOfLine(text, 0);
+  const [, minor, status] = statusLine.exec(text.slice(0, end)) ?? [];
   if (status === undefined) throw new MalformedAnswerError("the answer has no status line");
-  const headers = new Map<string, string>();
-  for (const line of lines) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, Math.max(0, colon)).toLowerCase();
-    if (!fieldName.test(name)) throw new MalformedAnswerError("a header has no name");
-    const value = line.slice(colon + 1).trim();
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+  const headers = new Map<KeptHeader, string>();
+  while (end < text.length) {
+    const start = end + lineEnd.length;
+    const nameEnd = endOfName(text, start);
+    end = endOfLine(text, nameEnd);
+    if (!keptLengths.has(nameEnd - start)) continue;
+    const name = text.slice(start, nameEnd).toLowerCase();
+    if (isKeptHeader(name)) add(headers, name, text.slice(nameEnd + 1, end).trim());
   }
   return { minor: minor === "0" ? "0" : "1", status: Number(status), headers };
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf(lineEnd, from);
+  return end === -1 ? text.length : end;
+}
+
+/** @returns where the colon is. @throws MalformedAnswerError */
+function endOfName(text: string, start: number): number {
+  let at = start;
+  while (isNameCharacter[text.charCodeAt(at)] === 1) at++;
+  if (at === start || text.charCodeAt(at) !== colon) throw new MalformedAnswerError("a header has no name");
+  return at;
+}
+
+function add(headers: Map<KeptHeader, string>, name: KeptHeader, value: string): void {
+  const before = headers.get(name);
+  headers.set(name, before === undefined ? value : `${before}, ${value}`);
 }
