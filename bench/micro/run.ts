@@ -6,6 +6,7 @@ import { authenticate } from "./authenticate.ts";
 import { bodyCheck } from "./body-check.ts";
 import { requestBatcher } from "./request-batcher.ts";
 import type { Case, Microbenchmark } from "./benchmark.ts";
+import { providerCall } from "./provider-call.ts";
 import { relayEvents } from "./relay-events.ts";
 import { settleRows } from "./settle-rows.ts";
 
@@ -14,6 +15,7 @@ const microbenchmarks: Record<string, Microbenchmark> = {
   "body-check": bodyCheck,
   "admit-many": admitMany,
   "admit-shards": admitShards,
+  "provider-call": providerCall,
   "request-batcher": requestBatcher,
   "relay-events": relayEvents,
   "settle-rows": settleRows,

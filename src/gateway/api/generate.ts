@@ -5,7 +5,7 @@ import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest, upstreamFailuresTotal } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { jsonTextResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { AnswerFormat } from "./answer-format.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
@@ -187,7 +187,7 @@ async function answerWhole(
   await lifecycle.settle({ candidate, usage, estimated, status: 200, code: null, firstTokenMs });
   const shown = showsCost(routed) ? { ...usage, cost: lifecycle.charge } : usage;
   const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id, usage: shown };
-  return jsonResponse(format.wholeBody(answer, facts), { headers: headersOf(routed, candidate) });
+  return jsonTextResponse(format.wholeText(answer, facts), headersOf(routed, candidate));
 }
 
 function showsCost({ chat, caller }: StartedRequest): boolean {

@@ -48,3 +48,14 @@ export function usageBody(usage: BilledUsage): UsageBody {
   if (usage.cost === undefined) return body;
   return { ...body, cost: usdAsJsonNumber(usage.cost), cost_details: { cost_usd: formatUsd(usage.cost) } };
 }
+
+/** `usageBody` as JSON. Written field by field where it has numbers alone, which is faster than making the object first. */
+export function usageText(usage: BilledUsage): string {
+  if (usage.cost !== undefined) return JSON.stringify(usageBody(usage));
+  const { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = usage;
+  return (
+    `{"prompt_tokens":${promptTokens},"completion_tokens":${completionTokens},"total_tokens":${promptTokens + completionTokens},` +
+    `"prompt_tokens_details":{"cached_tokens":${cachedTokens},"cache_write_tokens":${cacheWriteTokens}},` +
+    `"completion_tokens_details":{"reasoning_tokens":${reasoningTokens}}}`
+  );
+}

@@ -2,7 +2,7 @@
 import { errorBody, type GatewayError } from "../../../kernel/errors.ts";
 import type { FinishReason } from "../../providers/provider.ts";
 import type { Logprobs } from "../response/logprobs.ts";
-import { usageBody, type BilledUsage } from "../response/usage-body.ts";
+import { usageText, type BilledUsage } from "../response/usage-body.ts";
 
 export interface ChunkFacts {
   /** The generation's id; the same in all chunks. */
@@ -49,7 +49,7 @@ export abstract class ChunkWriter {
 
   /** Empty if the client did not request usage. */
   usage(usage: BilledUsage): string {
-    return this.#includeUsage ? `${this.prefix}],"usage":${JSON.stringify(usageBody(usage))}}\n\n` : "";
+    return this.#includeUsage ? `${this.prefix}],"usage":${usageText(usage)}}\n\n` : "";
   }
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { completionBody } from "../../../../src/gateway/api/response/answer.ts";
-import { usageBody } from "../../../../src/gateway/api/response/usage-body.ts";
+import { completionText } from "../../../../src/gateway/api/response/answer.ts";
+import { usageBody, usageText } from "../../../../src/gateway/api/response/usage-body.ts";
 import { estimatedTokens, textBytes } from "../../../../src/gateway/api/request/text-bytes.ts";
 
 test("an answer is in the official form, with usage", () => {
-  const body = completionBody(
+  const text = completionText(
     { message: { role: "assistant", content: "Hi", refusal: null }, finishReason: "length", logprobs: undefined, usage: null },
     {
       id: "gen-a",
@@ -13,7 +13,7 @@ test("an answer is in the official form, with usage", () => {
       usage: { promptTokens: 9, cachedTokens: 4, cacheWriteTokens: 1, completionTokens: 3, reasoningTokens: 2 },
     },
   );
-  expect(body).toEqual({
+  expect(JSON.parse(text)).toEqual({
     id: "gen-a",
     object: "chat.completion",
     created: 1_795_000_000,
@@ -29,6 +29,29 @@ test("an answer is in the official form, with usage", () => {
       completion_tokens_details: { reasoning_tokens: 2 },
     },
   });
+});
+
+test("the text of an answer is JSON whatever the model wrote, with its probabilities", () => {
+  const message = { role: "assistant" as const, content: '"}\n\u2028 \ud83d', refusal: null, reasoning_content: "\u0000" };
+  const logprobs = { content: [{ token: '"', logprob: -1, bytes: [34], top_logprobs: [] }], refusal: null };
+  const usage = { promptTokens: 9, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 3, reasoningTokens: 0, cost: 860n };
+  const facts = { id: "gen-a", created: 1, model: 'a/"b"', usage };
+  const text = completionText({ message, finishReason: "stop", logprobs, usage: null }, facts);
+  expect(text).toBe(
+    JSON.stringify({
+      id: "gen-a",
+      object: "chat.completion",
+      created: 1,
+      model: 'a/"b"',
+      choices: [{ index: 0, message, logprobs, finish_reason: "stop" }],
+      usage: usageBody(usage),
+    }),
+  );
+});
+
+test("the text of a usage is its body as JSON", () => {
+  const usage = { promptTokens: 9, cachedTokens: 4, cacheWriteTokens: 1, completionTokens: 3, reasoningTokens: 2 };
+  for (const one of [usage, { ...usage, cost: 860n }]) expect(usageText(one)).toBe(JSON.stringify(usageBody(one)));
 });
 
 test("the charge is a number and an exact text, only if it is to be shown", () => {
