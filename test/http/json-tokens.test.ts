@@ -32,8 +32,28 @@ describe("the tokens of a text", () => {
     expect([tokens.next(), tokens.isCut, tokens.next()]).toEqual([quote, true, noToken]);
   });
 
+  test("include strings of any length whole, wherever their escapes are", () => {
+    const string = fc.array(fc.constantFrom("x".repeat(7), "x".repeat(40), '\\"', "\\\\", "\\n", "\\u00e9", "é"), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(fc.array(string, { minLength: 1, maxLength: 6 }), (strings) => {
+        const quoted = strings.map((parts) => `"${parts.join("")}"`);
+        const between = quoted.slice(1).flatMap((one) => [",", one]);
+        expect(tokensOf(quoted.join(","))).toEqual([...quoted.slice(0, 1), ...between]);
+      }),
+    );
+  });
+
+  test.each(["x".repeat(100), `${"x".repeat(100)}\\`, `${"x".repeat(100)}\\"`])("show that the text ends within %s", (text) => {
+    const tokens = new JsonTokens(bytesOf(`"${text}`));
+    expect([tokens.next(), tokens.isCut, tokens.next()]).toEqual([quote, true, noToken]);
+  });
+
   test("are the same however the text comes in pieces", () => {
-    const text = fc.array(fc.constantFrom("{", "}", "[", "]", ",", ":", '"', "\\", "\\u", "\\ud83d", "é", "1", " ", "x"));
+    const text = fc.array(
+      fc.constantFrom("{", "}", "[", "]", ",", ":", '"', "\\", "\\u", "\\ud83d", "é", "1", " ", "x", "x".repeat(40)),
+    );
     fc.assert(
       fc.property(text, fc.array(fc.nat()), (parts, places) => {
         const bytes = bytesOf(parts.join(""));
