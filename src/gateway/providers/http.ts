@@ -108,13 +108,12 @@ export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
   format: WireFormat;
 }
 
-/** Posts with our key. @returns the head of a response with status 200 @throws UpstreamFailure for any other */
+/** Posts with our key. @throws UpstreamFailure for a response whose status is not 200 */
 export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
   const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
   const { provider } = route;
-  const keyed = keyHeaders(route, format, context);
   const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
-  const post = { accept, headers: { ...encoded.headers, ...keyed }, body: encoded.body };
+  const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body: encoded.body };
   const transport = wireFormats[provider.format].transport(context.clock);
   const url = urlOf(provider, baseUrl + encoded.path);
   const head = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
@@ -161,7 +160,7 @@ async function refusal(status: number, upstream: UpstreamCall, format: WireForma
 
 /** Whether a stream request was answered with a document: an error with status 200, or the page of a proxy. */
 function isDocument({ headers }: ResponseHead): boolean {
-  return /\b(json|html)\b/i.test(headers.get("content-type") ?? "");
+  return /\b(json|html)\b/i.test(headers["content-type"] ?? "");
 }
 
 /** @throws UpstreamFailure when the body is too large, late, incomplete or no JSON */

@@ -22,7 +22,7 @@ export class CountingBody implements TransportCall {
   }
 
   async head(): Promise<ResponseHead> {
-    return { status: 200, headers: new Map() };
+    return { status: 200, headers: {} };
   }
 
   read(taker: BytesReceiver): void {

@@ -80,7 +80,7 @@ class SandboxCall implements TransportCall {
   async head(): Promise<ResponseHead> {
     const { status, waits } = this.#plan;
     await this.#wait(waits.head);
-    return { status, headers: new Map() };
+    return { status, headers: {} };
   }
 
   read(receiver: BytesReceiver): void {

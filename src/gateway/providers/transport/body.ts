@@ -5,39 +5,39 @@ import type { BytesReceiver } from "./transport.ts";
 import { UpstreamFailure } from "../provider.ts";
 
 /** @throws UpstreamFailure when the body is too large, late or incomplete */
-export async function readWhole(upstream: UpstreamCall, bytesMax: number): Promise<string> {
-  const { text, whole } = await readUpTo(upstream, bytesMax);
-  if (!whole) throw new UpstreamFailure("upstream_error", `the answer is larger than ${bytesMax} bytes`);
-  return text;
+export function readWhole(upstream: UpstreamCall, bytesMax: number): Promise<string> {
+  return readUpTo(upstream, { bytesMax, cuts: false });
 }
 
 /** Reads the start of an error's body, which is enough to classify it. An incomplete body does not hide the status. */
 export async function readBeginning(upstream: UpstreamCall, bytesMax: number): Promise<string> {
   try {
-    return (await readUpTo(upstream, bytesMax)).text;
+    return await readUpTo(upstream, { bytesMax, cuts: true });
   } catch (error) {
     if (error instanceof UpstreamFailure && error.code === "upstream_timeout") throw error;
     return "";
   }
 }
 
-interface ReadText {
-  text: string;
-  whole: boolean;
+interface ReadOptions {
+  bytesMax: number;
+  /** Whether a larger body is cut off, or refused. */
+  cuts: boolean;
 }
 
 /** One promise for the whole body: one for each piece would cost more than reading it. */
-function readUpTo(upstream: UpstreamCall, bytesMax: number): Promise<ReadText> {
+function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let size = 0;
     const receiver: BytesReceiver = {
       take(bytes) {
-        if (bytes === null) return resolve({ text: decode(chunks), whole: true });
+        if (bytes === null) return resolve(decode(chunks));
         chunks.push(bytes);
         size += bytes.length;
-        if (size > bytesMax) return resolve({ text: decode(chunks), whole: false });
-        upstream.read(receiver);
+        if (size <= bytesMax) return upstream.read(receiver);
+        if (cuts) return resolve(decode(chunks));
+        reject(new UpstreamFailure("upstream_error", `the answer is larger than ${bytesMax} bytes`));
       },
       fail: reject,
     };

@@ -29,7 +29,7 @@ export function isKeptHeader(name: string): name is KeptHeader {
 export interface ResponseHead {
   status: number;
   /** By name in lower case; repeated headers are joined by commas. */
-  headers: ReadonlyMap<KeptHeader, string>;
+  headers: { readonly [Name in KeptHeader]?: string };
 }
 
 /** Receives the next bytes of a body: exactly one of its methods is called, once. */

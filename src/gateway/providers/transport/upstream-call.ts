@@ -102,7 +102,7 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
   }
 
   #begun(call: TransportCall, head: ResponseHead): ResponseHead {
-    const coding = head.headers.get("content-encoding") ?? "identity";
+    const coding = head.headers["content-encoding"] ?? "identity";
     this.#body = coding === "identity" ? call : decompressed(call, coding);
     this.#dueBy = Infinity;
     return head;

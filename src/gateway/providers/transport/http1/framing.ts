@@ -17,8 +17,8 @@ export function framingOf(head: ParsedHead): Framing {
   const { status, headers } = head;
   const keeps = keepsConnection(head);
   if (status === 204 || status === 304) return { length: 0, chunked: false, keeps };
-  const coding = headers.get("transfer-encoding");
-  const contentLength = headers.get("content-length");
+  const coding = headers["transfer-encoding"];
+  const contentLength = headers["content-length"];
   if (coding !== undefined) {
     if (coding.toLowerCase() !== "chunked") throw new MalformedAnswerError("the answer's transfer coding is not known");
     return { length: null, chunked: true, keeps: keeps && contentLength === undefined };
@@ -28,7 +28,7 @@ export function framingOf(head: ParsedHead): Framing {
 }
 
 function keepsConnection({ minor, headers }: ParsedHead): boolean {
-  const connection = headers.get("connection")?.toLowerCase();
+  const connection = headers["connection"]?.toLowerCase();
   if (connection === undefined) return minor === "1";
   return minor === "1" ? !/\bclose\b/.test(connection) : /\bkeep-alive\b/.test(connection);
 }

@@ -2,7 +2,10 @@
 import { isKeptHeader, keptHeaders, type KeptHeader, type ResponseHead } from "../transport.ts";
 import { MalformedAnswerError } from "./errors.ts";
 
-const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
+const statusLine = /^HTTP\/1\.[01] [1-5]\d\d(?: |$)/;
+/** Where the status line has the minor version and the status. */
+const minorAt = 7;
+const statusAt = 9;
 const lineEnd = "\r\n";
 const colon = 0x3a;
 
@@ -21,18 +24,20 @@ export interface ParsedHead extends ResponseHead {
 /** @param text everything before the empty line, in Latin-1. @throws MalformedAnswerError */
 export function parseHead(text: string): ParsedHead {
   let end = endOfLine(text, 0);
-  const [, minor, status] = statusLine.exec(text.slice(0, end)) ?? [];
-  if (status === undefined) throw new MalformedAnswerError("the answer has no status line");
-  const headers = new Map<KeptHeader, string>();
+  if (!statusLine.test(text.slice(0, end))) throw new MalformedAnswerError("the answer has no status line");
+  const headers: { [Name in KeptHeader]?: string } = {};
   while (end < text.length) {
     const start = end + lineEnd.length;
     const nameEnd = endOfName(text, start);
     end = endOfLine(text, nameEnd);
     if (!keptLengths.has(nameEnd - start)) continue;
     const name = text.slice(start, nameEnd).toLowerCase();
-    if (isKeptHeader(name)) add(headers, name, text.slice(nameEnd + 1, end).trim());
+    if (!isKeptHeader(name)) continue;
+    const value = text.slice(nameEnd + 1, end).trim();
+    const before = headers[name];
+    headers[name] = before === undefined ? value : `${before}, ${value}`;
   }
-  return { minor: minor === "0" ? "0" : "1", status: Number(status), headers };
+  return { minor: text[minorAt] === "0" ? "0" : "1", status: Number(text.slice(statusAt, statusAt + 3)), headers };
 }
 
 function endOfLine(text: string, from: number): number {
@@ -46,9 +51,4 @@ function endOfName(text: string, start: number): number {
   while (isNameCharacter[text.charCodeAt(at)] === 1) at++;
   if (at === start || text.charCodeAt(at) !== colon) throw new MalformedAnswerError("a header has no name");
   return at;
-}
-
-function add(headers: Map<KeptHeader, string>, name: KeptHeader, value: string): void {
-  const before = headers.get(name);
-  headers.set(name, before === undefined ? value : `${before}, ${value}`);
 }
