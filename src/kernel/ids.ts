@@ -87,10 +87,23 @@ export function newInternalId(nowMs: number): string {
   return timeSortedText(nowMs);
 }
 
+/** The bytes of the last id: one text made of them costs less than one joined of its parts. */
+const lastDigits = Buffer.alloc(timeDigits + randomDigits);
+const alphabetBytes = Buffer.from(alphabet, "latin1");
+/** The time whose digits are in there. */
+let lastDigitsMs = -1;
+
 function timeSortedText(nowMs: number): string {
-  let chance = "";
-  for (let pair = 0; pair < randomPairs; pair++) chance += pairs[randomUnit() & 1023] ?? "";
-  return timeText(nowMs) + chance.slice(0, randomDigits);
+  if (lastDigitsMs !== nowMs) {
+    lastDigits.write(timeText(nowMs), "latin1");
+    lastDigitsMs = nowMs;
+  }
+  for (let at = timeDigits; at < lastDigits.length; at += 2) {
+    const chance = randomUnit();
+    lastDigits[at] = alphabetBytes[(chance >> 5) & 31] ?? 0;
+    if (at + 1 < lastDigits.length) lastDigits[at + 1] = alphabetBytes[chance & 31] ?? 0;
+  }
+  return lastDigits.toString("latin1");
 }
 
 /** The beginning of all generation ids of this millisecond: no id of it or of a later one is less. */
@@ -121,8 +134,7 @@ function timeText(nowMs: number): string {
   return text;
 }
 
-/** All pairs of digits, so that ten random bits need one lookup. */
-const pairs = Array.from(alphabet, (first) => Array.from(alphabet, (second) => first + second)).flat();
+/** A random number has ten bits for two digits. */
 const randomPairs = Math.ceil(randomDigits / 2);
 
 /** Random numbers are drawn in advance: a system call for each id costs more than the rest of its creation. */

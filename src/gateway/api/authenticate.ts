@@ -34,12 +34,22 @@ export function invalidKey(keyPrefix: string): GatewayError {
   return new GatewayError("invalid_api_key", { message });
 }
 
+const usualScheme = "Bearer ";
+const keyDigits = /^[0-9a-f]{64}$/;
+
 /**
  * null if the header holds no key of our form: then nothing is hashed or asked. The server has removed the spaces and tabs around
  * the header's value, as HTTP requires; anything else beside a key makes it invalid.
  */
 function bearerKey(header: string | null, keyPrefix: string): string | null {
-  const [, scheme, key] = /^(\S+) +(\S+)$/.exec(header ?? "") ?? [];
-  if (scheme?.toLowerCase() !== "bearer" || !key?.startsWith(keyPrefix)) return null;
-  return /^[0-9a-f]{64}$/.test(key.slice(keyPrefix.length)) ? key : null;
+  if (header === null) return null;
+  // The usual spelling needs no other look at the header.
+  const usual = header.startsWith(usualScheme) ? header.slice(usualScheme.length) : "";
+  if (isKey(usual, keyPrefix)) return usual;
+  const [, scheme, key = ""] = /^(\S+) +(\S+)$/.exec(header) ?? [];
+  return scheme?.toLowerCase() === "bearer" && isKey(key, keyPrefix) ? key : null;
+}
+
+function isKey(text: string, keyPrefix: string): boolean {
+  return text.startsWith(keyPrefix) && keyDigits.test(text.slice(keyPrefix.length));
 }

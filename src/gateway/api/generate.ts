@@ -125,18 +125,18 @@ function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<Dispatch
   });
 }
 
-async function respond(routed: RoutedRequest, dispatched: DispatchResult, gateway: Gateway): Promise<Response> {
+function respond(routed: RoutedRequest, dispatched: DispatchResult, gateway: Gateway): Response | Promise<Response> {
   routed.lifecycle.trackFailures(dispatched.failed);
   for (const attempt of dispatched.failed) recordFailure(failureContextOf(routed), attempt, gateway);
   switch (dispatched.kind) {
     case "whole":
-      return await answerWhole(routed, dispatched, gateway);
+      return answerWhole(routed, dispatched, gateway);
     case "stream":
       return answerStream(routed, dispatched, gateway);
     case "failed":
-      return await answerFailure(routed, upstreamError(dispatched.failure, dispatched.candidate.route), dispatched.candidate);
+      return answerFailure(routed, upstreamError(dispatched.failure, dispatched.candidate.route), dispatched.candidate);
     case "disconnected":
-      return await answerDisconnected(routed, dispatched, gateway);
+      return answerDisconnected(routed, dispatched, gateway);
   }
 }
 

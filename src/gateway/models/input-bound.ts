@@ -25,17 +25,13 @@ export interface SentChat {
 export function inputTokensBound(chat: SentChat): number {
   let bytes = 0;
   for (const message of chat.messages) bytes += inputTokensPerMessage + messageBytes(message);
-  for (const [field, value] of Object.entries(chat)) {
-    if (!notPrompt.has(field)) bytes += fieldBytes(value);
-  }
+  for (const field in chat) if (!notPrompt.has(field)) bytes += fieldBytes(chat[field]);
   return bytes;
 }
 
 function messageBytes(message: SentChat["messages"][number]): number {
   let bytes = 0;
-  for (const [field, value] of Object.entries(message)) {
-    if (field !== "role") bytes += fieldBytes(value);
-  }
+  for (const field in message) if (field !== "role") bytes += fieldBytes(message[field]);
   return bytes;
 }
 

@@ -45,6 +45,8 @@ export interface AttemptsOptions {
   candidates: Candidates;
   fallbacks: boolean;
   callRoute: CallRoute;
+  /** The request's signal: for a client that has left nothing is tried again. */
+  clientSignal: AbortSignal;
   clock: Clock;
 }
 
@@ -107,7 +109,7 @@ export class Attempts {
 
   /** Rejects only with errors that are not a provider's failure. */
   async run(): Promise<AttemptsResult> {
-    const { candidates, clock } = this.#options;
+    const { candidates, clientSignal, clock } = this.#options;
     for (;;) {
       const candidate = this.#candidate;
       try {
@@ -115,7 +117,8 @@ export class Attempts {
       } catch (failure) {
         if (!(failure instanceof UpstreamFailure)) throw failure;
         this.#failed.push({ candidate, failure, ms: clock.monotonic() - this.#calledAt });
-        const next = this.#mayRetry ? nextCandidate({ code: failure.code, failed: candidate, candidates }) : null;
+        const mayRetry = this.#mayRetry && !clientSignal.aborted;
+        const next = mayRetry ? nextCandidate({ code: failure.code, failed: candidate, candidates }) : null;
         if (next === null) return { kind: "failed", candidate, failure, failed: this.#failed };
         this.#candidate = next;
         this.#mayRetry = false;

@@ -1,6 +1,7 @@
 /**
  * Watches for a client that leaves before there is anything to send. The gateway waits for a full answer, since its provider bills it
- * anyway. It waits for a stream only if and as long as it would drain it, and aborts it otherwise.
+ * anyway. It waits for a stream only if and as long as it would drain it, and aborts it otherwise. `Attempts` does not retry for a client
+ * that has left.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -9,7 +10,6 @@ import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
 interface AbortableCall {
   readonly candidate: Candidate;
-  disableRetry(): void;
   abort(): void;
 }
 
@@ -41,14 +41,12 @@ export function watchDisconnect({
   let cancelTimer = (): void => {};
   const onDisconnect = (): void => {
     if (call === null) return;
-    call.disableRetry();
-    if (!streamed) return;
     const slot = acquireDrainSlot(call.candidate, false);
     if (slot === null) return call.abort();
     release = slot.release;
     cancelTimer = clock.after(slot.until - clock.monotonic(), () => call?.abort());
   };
-  clientSignal.addEventListener("abort", onDisconnect);
+  if (streamed) clientSignal.addEventListener("abort", onDisconnect);
   // The client left before the request was sent: the provider has nothing to bill yet.
   if (clientSignal.aborted) call.abort();
   stop.listen(() => call?.abort());

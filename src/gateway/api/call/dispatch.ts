@@ -10,8 +10,6 @@ import { watchDisconnect } from "./client-disconnect.ts";
 import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
 export interface DispatchOptions extends AttemptsOptions {
-  /** The request's signal. */
-  clientSignal: AbortSignal;
   /** Stops when the process shuts down and cannot wait any longer. */
   stop: StopSignal;
   acquireDrainSlot: AcquireDrainSlot;

@@ -37,9 +37,10 @@ export async function readBody(request: Request, { clock, bodyMs, lease, caller 
   const stream = declared === null ? request.body : null;
   const reader = stream === null ? null : new BodyReader(stream);
   try {
-    const reading = reader ? reader.readUpTo(bodyBytesMax, reserve) : wholeBody(request);
-    const body = await withDeadline(clock, bodyMs, "The request body", reading);
-    if (body !== null && body.length <= bodyBytesMax) return body;
+    // Twice as fast as a reader if the server knows the length: it copies nothing (measured on Bun).
+    const reading = reader ? reader.readUpTo(bodyBytesMax, reserve) : request.arrayBuffer();
+    const body = await withDeadline<Uint8Array | ArrayBuffer | null>(clock, bodyMs, "The request body", reading);
+    if (body !== null && body.byteLength <= bodyBytesMax) return body instanceof Uint8Array ? body : new Uint8Array(body);
   } catch (error) {
     reader?.discard();
     if (error instanceof GatewayError) throw error;
@@ -57,11 +58,6 @@ function grow(lease: ByteLease, bytes: number, caller: Caller): void {
   } catch (error) {
     throw asGatewayError(error, caller);
   }
-}
-
-/** Twice as fast as a reader if the server knows the length: it copies nothing (measured on Bun). */
-async function wholeBody(request: Request): Promise<Uint8Array> {
-  return new Uint8Array(await request.arrayBuffer());
 }
 
 async function drained(

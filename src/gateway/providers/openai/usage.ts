@@ -1,10 +1,9 @@
 /** Collects a provider's counts from all its usage objects. */
 import type { ReportedUsage } from "../../models/model.ts";
-import { asCount, asObject, type JsonObject } from "../wire/json.ts";
+import { asCount, asObject } from "../wire/json.ts";
 import { reportedUsage } from "../wire/reported-usage.ts";
 
-const names = ["prompt", "completion", "total", "cached", "cacheWrite", "reasoning"] as const;
-type Name = (typeof names)[number];
+type Name = "prompt" | "completion" | "total" | "cached" | "cacheWrite" | "reasoning";
 
 /**
  * Providers report usage in a separate chunk, on the finish chunk, after it, in every chunk, as nulls, as zeros or in parts.
@@ -13,6 +12,8 @@ type Name = (typeof names)[number];
  */
 export class UsageTally {
   readonly #counts: Partial<Record<Name, number>> = {};
+  /** The usage object that is read has a new count. */
+  #isNew = false;
 
   /**
    * Reads one usage object, or whatever value is in its place.
@@ -21,19 +22,18 @@ export class UsageTally {
   take(value: unknown): boolean {
     const reported = asObject(value);
     if (reported === null) return false;
-    const before = this.#sum();
-    const prompt = asObject(reported["prompt_tokens_details"]) ?? {};
-    const completion = asObject(reported["completion_tokens_details"]) ?? {};
-    this.#take("prompt", reported, "prompt_tokens");
-    this.#take("completion", reported, "completion_tokens");
-    this.#take("total", reported, "total_tokens");
-    this.#take("cached", prompt, "cached_tokens");
+    this.#isNew = false;
+    this.#take("prompt", reported["prompt_tokens"]);
+    this.#take("completion", reported["completion_tokens"]);
+    this.#take("total", reported["total_tokens"]);
+    const prompt = asObject(reported["prompt_tokens_details"]);
+    this.#take("cached", prompt?.["cached_tokens"]);
     // DeepSeek and Moonshot report cache reads outside of the details.
-    this.#take("cached", reported, "prompt_cache_hit_tokens");
-    this.#take("cached", reported, "cached_tokens");
-    this.#take("cacheWrite", prompt, "cache_write_tokens");
-    this.#take("reasoning", completion, "reasoning_tokens");
-    return this.#sum() > before;
+    this.#take("cached", reported["prompt_cache_hit_tokens"]);
+    this.#take("cached", reported["cached_tokens"]);
+    this.#take("cacheWrite", prompt?.["cache_write_tokens"]);
+    this.#take("reasoning", asObject(reported["completion_tokens_details"])?.["reasoning_tokens"]);
+    return this.#isNew;
   }
 
   /** null if nothing was counted so far. */
@@ -43,12 +43,11 @@ export class UsageTally {
     return reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning });
   }
 
-  #take(name: Name, reported: JsonObject, field: string): void {
-    const count = asCount(reported[field]);
-    if (count !== null) this.#counts[name] = Math.max(this.#counts[name] ?? 0, count);
-  }
-
-  #sum(): number {
-    return names.reduce((sum, name) => sum + (this.#counts[name] ?? 0), 0);
+  #take(name: Name, value: unknown): void {
+    const count = asCount(value);
+    if (count === null) return;
+    const before = this.#counts[name] ?? 0;
+    this.#counts[name] = Math.max(before, count);
+    this.#isNew ||= count > before;
   }
 }
