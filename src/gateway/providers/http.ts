@@ -90,7 +90,8 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   const format = withParallelToolCallsOff(entry.format, call.chat);
   const { route, streamed, second, onResent } = call;
   const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
-  const head = await postEncoded(post, upstream, context);
+  const head = await send(post, upstream, context);
+  if (head.status !== 200) throw await refusal(head.status, upstream, format);
   if (call.streamed && !isDocument(head)) {
     return { kind: "stream", events: new ProviderStream({ upstream, decode: format.streamDecoder(), clock: context.clock }) };
   }
@@ -110,15 +111,19 @@ export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
 
 /** Posts with our key. @throws UpstreamFailure for a response whose status is not 200 */
 export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
+  const head = await send(call, upstream, context);
+  if (head.status !== 200) throw await refusal(head.status, upstream, call.format);
+  return head;
+}
+
+function send(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<ResponseHead> {
   const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
   const { provider } = route;
   const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
   const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body: encoded.body };
   const transport = wireFormats[provider.format].transport(context.clock);
   const url = urlOf(provider, baseUrl + encoded.path);
-  const head = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
-  if (head.status !== 200) throw await refusal(head.status, upstream, format);
-  return head;
+  return upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
 }
 
 /** URLs by provider and address, built once. The catalog bounds their number. */

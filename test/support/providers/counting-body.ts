@@ -12,9 +12,13 @@ export class CountingBody implements TransportCall {
   /** Why the caller ended it; null if it did not. */
   ended: Error | null = null;
   readonly #pieces: string[];
+  /** After its pieces the body neither goes on nor ends. */
+  readonly #silent: boolean;
+  #waiting: BytesReceiver | null = null;
 
-  constructor(pieces: string[]) {
+  constructor(pieces: string[], { silent = false } = {}) {
     this.#pieces = pieces;
+    this.#silent = silent;
   }
 
   get transport(): Transport {
@@ -27,7 +31,13 @@ export class CountingBody implements TransportCall {
 
   read(taker: BytesReceiver): void {
     const piece = this.#pieces[this.asked++];
-    taker.take(piece === undefined ? null : new TextEncoder().encode(piece));
+    if (piece === undefined && this.#silent) this.#waiting = taker;
+    else taker.take(piece === undefined ? null : new TextEncoder().encode(piece));
+  }
+
+  /** Ends a silent body. */
+  finish(): void {
+    this.#waiting?.take(null);
   }
 
   end(reason: Error): void {

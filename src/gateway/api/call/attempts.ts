@@ -113,7 +113,10 @@ export class Attempts {
     for (;;) {
       const candidate = this.#candidate;
       try {
-        return { ...(await this.#try()), candidate, calledAt: this.#calledAt, failed: this.#failed };
+        const answer = await this.#call();
+        const served = { candidate, calledAt: this.#calledAt, failed: this.#failed };
+        if (answer.kind === "whole") return { kind: "whole", answer: answer.answer, ...served };
+        return { kind: "stream", events: await this.#opened(answer.events), ...served };
       } catch (failure) {
         if (!(failure instanceof UpstreamFailure)) throw failure;
         this.#failed.push({ candidate, failure, ms: clock.monotonic() - this.#calledAt });
@@ -126,7 +129,8 @@ export class Attempts {
     }
   }
 
-  async #try(): Promise<{ kind: "whole"; answer: WholeAnswer } | { kind: "stream"; events: ProviderEventStream }> {
+  /** @throws UpstreamFailure when the call was aborted before */
+  #call(): Promise<ProviderAnswer> {
     const { reservation, requestFor, streamed, callRoute, clock } = this.#options;
     const { generation } = reservation;
     const candidate = this.#candidate;
@@ -138,13 +142,16 @@ export class Attempts {
     const second = this.#failed.length > 0;
     const onResent = () => (this.#mayRetry = false);
     const call = { generation, route: candidate.route, ...requestFor(candidate), streamed, second, onResent };
-    const answer = await callRoute(call, candidate, { givenUp, onSent });
-    if (answer.kind === "whole") return answer;
-    givenUp.listen(() => void answer.events.cancel().catch(() => {}));
+    return callRoute(call, candidate, { givenUp, onSent });
+  }
+
+  /** @returns the stream once its first event has arrived. @throws UpstreamFailure */
+  async #opened(events: ProviderEventStream): Promise<ProviderEventStream> {
+    this.#givenUp.listen(() => void events.cancel().catch(() => {}));
     try {
-      return { kind: "stream", events: await withFirstEvent(answer.events) };
+      return await withFirstEvent(events);
     } finally {
-      givenUp.listen(null);
+      this.#givenUp.listen(null);
     }
   }
 }

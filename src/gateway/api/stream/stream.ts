@@ -118,7 +118,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     this.#read();
   }
 
-  /** The `abort` event of `clientSignal`. */
+  /** The `abort` event of `clientSignal`. The listener stays: the signal ends with the request, and removing costs as much as adding. */
   handleEvent(): void {
     this.cancel();
   }
@@ -175,9 +175,8 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     const delivering = this.#phase === "delivering";
     this.#phase = "ended";
     this.#releaseDrain();
-    const { clientSignal, stop, clock, onEnd } = this.#options;
+    const { stop, clock, onEnd } = this.#options;
     sharedTimerOf(clock).delete(this);
-    clientSignal.removeEventListener("abort", this);
     stop.listen(null);
     if (this.#sourceOpen) this.#closeSource();
     try {

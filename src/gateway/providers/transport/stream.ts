@@ -1,10 +1,9 @@
 /** An open stream of a provider. It reads the network only on request. */
-import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
-import { sleep, type Clock } from "../../../kernel/clock.ts";
+import type { Clock } from "../../../kernel/clock.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
-import { nextBytes } from "./next-bytes.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../provider.ts";
 import { EventParser, EventTooLargeError } from "./sse.ts";
+import { readTail } from "./stream-tail.ts";
 import type { BytesReceiver } from "./transport.ts";
 
 export interface StreamParts {
@@ -87,27 +86,8 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
     const last = events.at(-1)?.kind;
     this.#over = last === "end" || last === "failure";
     if (last === "failure") this.#upstream.close();
-    if (last === "end") void this.#readTail();
+    if (last === "end") readTail(this.#upstream, this.#clock);
     receiver?.take(events);
-  }
-
-  /** Reads to the end of the body, which is due at once, so that the connection can carry the next call. */
-  async #readTail(): Promise<void> {
-    const enough = new AbortController();
-    const late = sleep(this.#clock, streamTailMs, enough.signal).then(() => "late" as const);
-    try {
-      for (let read = 0; read <= streamTailBytesMax;) {
-        const bytes = await Promise.race([nextBytes(this.#upstream), late]);
-        if (bytes === null) return this.#upstream.finished();
-        if (bytes === "late") break;
-        read += bytes.length;
-      }
-      this.#upstream.close();
-    } catch {
-      this.#upstream.close();
-    } finally {
-      enough.abort();
-    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { streamTailBytesMax, streamTailMs } from "../../../../src/gateway/limits.ts";
 import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { openai } from "../../../../src/gateway/providers/openai/format.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
@@ -12,10 +13,13 @@ const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, stream
 const url = new URL("http://provider.example/v1");
 
 /** A stream over a body that counts its reads. */
-async function counting(...pieces: string[]) {
+function counting(...pieces: string[]) {
+  return open(new CountingBody(pieces));
+}
+
+async function open(body: CountingBody) {
   const clock = new ManualClock();
   const upstream = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
-  const body = new CountingBody(pieces);
   await upstream.post(body.transport, url, { headers: {}, body: "{}" });
   const events = new ProviderStream({ upstream, decode: openai.streamDecoder(), clock });
   return { body, clock, stream: new OneByOne(events) };
@@ -73,5 +77,26 @@ test("a cancel after the end lets the rest of the body be read", async () => {
   await stream.cancel();
   await settled();
   expect({ asked: body.asked, ended: body.ended }).toEqual({ asked: 3, ended: null });
+  expect(clock.pending).toBe(0);
+});
+
+test.each([
+  ["that does not end", [], streamTailMs],
+  ["that goes on for too long", ["x".repeat(streamTailBytesMax + 1)], 0],
+])("a body %s after the last event is closed, and nothing waits for it", async (_, tail, ms) => {
+  const { body, clock, stream } = await open(new CountingBody([`${three}${done}`, ...tail], { silent: true }));
+  await readAll(stream);
+  clock.advance(ms);
+  expect(body.ended).not.toBeNull();
+  expect(clock.pending).toBe(0);
+});
+
+test("a body that ends in time after the last event is not closed", async () => {
+  const { body, clock, stream } = await open(new CountingBody([`${three}${done}`], { silent: true }));
+  await readAll(stream);
+  clock.advance(streamTailMs - 1);
+  body.finish();
+  clock.advance(streamTailMs);
+  expect(body.ended).toBeNull();
   expect(clock.pending).toBe(0);
 });
