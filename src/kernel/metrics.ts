@@ -4,6 +4,7 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
+import { TalliedHistogram } from "./telemetry/tallied-histogram.ts";
 import { Tally } from "./telemetry/tally.ts";
 
 export const registry = new Registry();
@@ -23,22 +24,20 @@ const requestsTotal = new Counter({
   collect: countAnswered,
 });
 
-const firstTokenSeconds = new Histogram({
+const firstTokenSeconds = new TalliedHistogram({
   name: "weir_first_token_seconds",
   help: "From admission to the first event of the provider",
-  labelNames: ["provider"],
+  label: "provider",
   buckets: secondsBuckets,
   registers,
-  collect: countEnded,
 });
 
-const generationSeconds = new Histogram({
+const generationSeconds = new TalliedHistogram({
   name: "weir_generation_seconds",
   help: "From admission to the end of the answer",
-  labelNames: ["provider"],
+  label: "provider",
   buckets: secondsBuckets,
   registers,
-  collect: countEnded,
 });
 
 const generationsTotal = new Counter({
@@ -57,19 +56,15 @@ const admissionsTotal = new Counter({
   collect: countDecided,
 });
 
-const admissionSeconds = new Histogram({
+const admissionSeconds = new TalliedHistogram({
   name: "weir_admission_seconds",
   help: "From a request to admission to its decision",
   buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   registers,
-  collect: countDecided,
 });
 
 /** The first increment of a counter that was not there before is invisible to Prometheus, so known errors start at zero. */
 for (const [code, { status }] of Object.entries(errorTable)) requestsTotal.inc({ status, code }, 0);
-
-/** Cached by labels: a lookup through the library costs more than counting. */
-const generations = new Map<string, { whole: Histogram.Internal<"provider">; first: Histogram.Internal<"provider"> }>();
 
 /** Answers by code and status. */
 const answered = new Tally<string, number>();
@@ -92,40 +87,29 @@ export interface GenerationEnd {
   firstTokenMs: number | null;
 }
 
-/** Counted in batches, when enough wait or at a scrape: one at a time, each costs its request 2 % of the gateway's time. */
-const ended: GenerationEnd[] = [];
-const decidedMs: number[] = [];
-const batchMax = 1_000;
-const outcomes = new Tally<string, "">();
+/** Ended generations by provider and code. */
+const ended = new Tally<string, string>();
+/** Decisions of admission by outcome. */
+const decided = new Tally<string, "">();
 
-export function measureGeneration(end: GenerationEnd): void {
-  ended.push(end);
-  if (ended.length >= batchMax) countEnded();
+export function measureGeneration({ provider, code, durationMs, firstTokenMs }: GenerationEnd): void {
+  ended.add(provider, code ?? "none");
+  generationSeconds.count(durationMs / 1_000, provider);
+  if (firstTokenMs !== null) firstTokenSeconds.count(firstTokenMs / 1_000, provider);
 }
 
 function countEnded(): void {
-  const ends = new Tally<string, string>();
-  for (const { provider, code, durationMs, firstTokenMs } of ended.splice(0)) {
-    const found = generations.get(provider);
-    const child = found ?? { whole: generationSeconds.labels({ provider }), first: firstTokenSeconds.labels({ provider }) };
-    if (!found) generations.set(provider, child);
-    child.whole.observe(durationMs / 1_000);
-    if (firstTokenMs !== null) child.first.observe(firstTokenMs / 1_000);
-    ends.add(provider, code ?? "none");
-  }
-  for (const [provider, code, count] of ends.drain()) generationsTotal.inc({ provider, code }, count);
+  for (const [provider, code, count] of ended.drain()) generationsTotal.inc({ provider, code }, count);
 }
 
 /** @param outcome "admitted", or the code of the refusal */
 export function measureAdmission({ outcome, ms }: { outcome: string; ms: number }): void {
-  outcomes.add(outcome, "");
-  decidedMs.push(ms);
-  if (decidedMs.length >= batchMax) countDecided();
+  decided.add(outcome, "");
+  admissionSeconds.count(ms / 1_000);
 }
 
 function countDecided(): void {
-  for (const ms of decidedMs.splice(0)) admissionSeconds.observe(ms / 1_000);
-  for (const [outcome, , count] of outcomes.drain()) admissionsTotal.inc({ outcome }, count);
+  for (const [outcome, , count] of decided.drain()) admissionsTotal.inc({ outcome }, count);
 }
 
 export const upstreamFailuresTotal = new Counter({

@@ -95,7 +95,7 @@ export const packageHomes: Record<string, string[]> = {
   "openid-client": ["src/accounts/oidc/"],
   uqr: ["src/console/second-factor/"],
   pino: ["src/kernel/log.ts"],
-  "prom-client": ["src/kernel/metrics.ts"],
+  "prom-client": ["src/kernel/metrics.ts", "src/kernel/telemetry/tallied-histogram.ts"],
   saxes: ["src/security/sboms/", "src/security/lockfiles/parse/xml.ts"],
   "smol-toml": ["src/security/lockfiles/parse/toml.ts"],
   "spdx-license-ids": ["src/security/sboms/"],
