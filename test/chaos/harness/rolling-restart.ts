@@ -6,6 +6,7 @@ import { gather } from "./checks/gather.ts";
 import { untilQuiet } from "./checks/quiet.ts";
 import { moneyLines, tallyOf, type Tally } from "./checks/tally.ts";
 import { isGood, type ClientCall } from "./load/client-call.ts";
+import { SpooledBlocks } from "./checks/spooled-blocks.ts";
 import { makeCustomers } from "./load/customers.ts";
 import { OpenStreams } from "./load/open-streams.ts";
 import { Traffic } from "./load/traffic.ts";
@@ -44,6 +45,7 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
   const [customer] = customers;
   if (customer === undefined) throw new Error("There is no customer");
   const startedAt = Date.now();
+  const spooled = new SpooledBlocks(testbed.disk.path);
   const traffic = new Traffic({ testbed, customers: [customer], seed: 1, requestsPerSecond });
   const open = new OpenStreams({ testbed, customer, streams, seconds: streamSeconds });
   await until(() => open.calls.filter(({ answeredAt }) => answeredAt === null).length === 0 && open.open >= streams);
@@ -66,6 +68,7 @@ export async function runRollingRestart(plan: RollingPlan): Promise<RollingResul
     topUps: [],
     revoked: [],
     cards: null,
+    blocks: await spooled.stop(),
     quiet,
   };
   const { evidence, stored } = await gather(testbed, notes);

@@ -5,6 +5,7 @@ import { brokenLines, checkAll, type Result } from "../../invariants/invariants.
 import { gather } from "./checks/gather.ts";
 import type { RunNotes } from "./checks/notes.ts";
 import { untilQuiet } from "./checks/quiet.ts";
+import { SpooledBlocks } from "./checks/spooled-blocks.ts";
 import { badAnswersOf, recoveryOf, type Recovery } from "./checks/recovery.ts";
 import type { Stored } from "./checks/stored.ts";
 import { moneyLines, tallyOf, type Tally } from "./checks/tally.ts";
@@ -60,6 +61,7 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   const customers = await makeCustomers(testbed);
   const startedAt = Date.now();
   plan.say(`ready: ${testbed.parts.size} processes of Weir, data in ${testbed.folder}`);
+  const spooled = new SpooledBlocks(testbed.disk.path);
   const traffic = new Traffic({ testbed, customers, seed: plan.seed, requestsPerSecond: plan.requestsPerSecond });
   const actions = new OperatorActions(testbed, customers);
   const payments = await CardPayments.begin(testbed, customers);
@@ -68,11 +70,12 @@ export async function runChaos(plan: RunPlan): Promise<RunResult> {
   await traffic.stop();
   const cards = await payments.end();
   const quiet = await untilQuiet(testbed, customers);
+  const blocks = await spooled.stop();
   plan.say(`quiet after ${seconds(quiet.afterMs)}`);
   const episodes = recoveries.map(({ episode }) => episode);
   const { calls: clients } = traffic;
   const { calls: provider } = testbed.provider;
-  const notes: RunNotes = { customers, startedAt, clients, provider, episodes, topUps, revoked, cards, quiet };
+  const notes: RunNotes = { customers, startedAt, clients, provider, episodes, topUps, revoked, cards, blocks, quiet };
   const { evidence, stored } = await gather(testbed, notes);
   const tally = tallyOf(notes, stored);
   const results = checkAll(evidence);

@@ -17,6 +17,8 @@ export function blocksHold(history: History): Finding {
     const { generation, at, amount, workspace, key } = event;
     admitted.set(generation, { block: event.block, amount });
     const block = blocks.get(event.block);
+    // A harness of real processes does not know what the counters lent.
+    if (block === undefined && blocks.size === 0) continue;
     notes.check(block !== undefined, () => `${generation}: admitted at ${at} with ${event.block}, which was not lent`);
     if (!block) continue;
     const { lent } = block;

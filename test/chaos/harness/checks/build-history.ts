@@ -1,11 +1,9 @@
 /** Builds the history of a run of real processes from the clients' notes, the provider's log and the rows of the database. */
-import { blockLifeMs } from "../../../../src/backing/limits.ts";
-import { blockSilenceMsMax } from "../../../../src/gateway/admission/limits.ts";
 import { monthOf } from "../../../../src/kernel/clock.ts";
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import type { History, HistoryEvent } from "../../../invariants/history.ts";
 import { inOrder } from "../../../invariants/in-order.ts";
-import { closesAdmission, describeFault, type Fault } from "../faults/fault.ts";
+import { closesAdmission, describeFault } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
 import { ownKeyOf, type Customer } from "../load/customers.ts";
 import { costOf, type ProviderCall } from "../world/provider.ts";
@@ -13,12 +11,13 @@ import type { CardNotes, RunNotes } from "./notes.ts";
 import type { Stored } from "./stored.ts";
 
 /** A decision from just before a fault may still reach its gateway within this time. */
-const decidedBeforeMs = 500;
+const closesAfterMs = 500;
 /** How long the end of an answer may be in transit. A client that hangs up meanwhile is charged for what was sent to it. */
 const inTransitMs = 500;
 
 export function buildHistory(notes: RunNotes, stored: Stored): History {
-  const { customers, startedAt, clients, provider, episodes, revoked, quiet } = notes;
+  const { customers, startedAt, clients, provider, episodes, revoked, blocks, quiet } = notes;
+  const calledAt = new Map(provider.toReversed().map((call) => [call.generation, call.startedAt]));
   const invocations = new Map(clients.map(({ generation }, index) => [generation, String(index)]));
   const leaving = new Map(
     clients.flatMap(({ number, hungUp, endedAt }) => (hungUp && endedAt !== null ? [[number, endedAt]] : [])),
@@ -30,7 +29,7 @@ export function buildHistory(notes: RunNotes, stored: Stored): History {
     ...provider.flatMap((made) =>
       made.call === null ? [] : providerEvents(made, { customers, leftAt: leaving.get(made.call) }),
     ),
-    ...storedEvents(stored, invocations),
+    ...storedEvents(stored, { invocations, blocks, calledAt }),
     ...(notes.cards === null ? [] : cardEvents(notes.cards, quiet.at)),
     ...revoked.map((event): HistoryEvent => ({ kind: "revoked", ...event })),
     ...episodes.flatMap(episodeEvents),
@@ -97,7 +96,14 @@ function providerEvents(call: ProviderCall, { customers, leftAt }: Callers): His
   return [called, { kind: "served", at, generation, cost, ...how }];
 }
 
-function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<string | null, string>): HistoryEvent[] {
+interface Known {
+  invocations: ReadonlyMap<string | null, string>;
+  blocks: ReadonlyMap<string, string>;
+  /** The first call of a provider. */
+  calledAt: ReadonlyMap<string, number>;
+}
+
+function storedEvents({ charges, entries }: Stored, { invocations, blocks, calledAt }: Known): HistoryEvent[] {
   const credits = entries.filter(({ kind }) => kind === "credit");
   return [
     ...credits.map(({ workspace, amount, reference, at }): HistoryEvent => {
@@ -109,8 +115,12 @@ function storedEvents({ charges, entries }: Stored, invocations: ReadonlyMap<str
       const own = row.ownKey === null ? {} : { ownKey: { id: row.ownKey, listCost: row.listCost ?? 0n } };
       const invocation = invocations.get(generation) ?? null;
       const whose = { generation, workspace, key, month };
+      const block = blocks.get(generation);
+      // A gateway with a block knows the time of its decision a little late.
+      const decidedAt = Math.min(admittedAt, calledAt.get(generation) ?? Infinity);
+      const decided = { amount: reserved, admittedAt, invocation, ...(block !== undefined && { block }) };
       return [
-        { kind: "admitted", at: admittedAt, ...whose, amount: reserved, admittedAt, invocation },
+        { kind: "admitted", at: decidedAt, ...whose, ...decided },
         { kind: "charged", at, ...whose, admittedAt, outcome, reserved, cost, excess, late, cut, ...own },
       ];
     }),
@@ -125,12 +135,6 @@ function cardEvents({ workspace, monthlyCap: cap, paid }: CardNotes, endsAt: num
   return [...payments, { kind: "kept", at: endsAt, workspace, amount }];
 }
 
-/** Gateways decide with their blocks until these end, or until they notice that they hear no worker. */
-function blocksLastMs(fault: Fault): number {
-  const isOfBus = ("server" in fault && fault.server === "nats") || ("who" in fault && fault.who === "nats");
-  return isOfBus ? blockSilenceMsMax : blockLifeMs;
-}
-
 /** Only faults during which nothing can be admitted become fault events. */
 function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][number]): HistoryEvent[] {
   const closing = faults.filter(closesAdmission);
@@ -139,7 +143,7 @@ function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][nu
       const name = `${describeFault(fault)} at ${injectedAt}`;
       const endsAt = "ms" in fault ? Math.min(healedAt, injectedAt + fault.ms) : healedAt;
       return [
-        { kind: "fault", at: injectedAt, name, phase: "begins", closesAfterMs: decidedBeforeMs + blocksLastMs(fault) },
+        { kind: "fault", at: injectedAt, name, phase: "begins", closesAfterMs },
         { kind: "fault", at: endsAt, name, phase: "ends" },
       ];
     }),

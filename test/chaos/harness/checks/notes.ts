@@ -17,6 +17,8 @@ export interface RunNotes {
   revoked: readonly { key: string; at: number }[];
   /** What cards paid, and what the one workspace that pays by card may pay in a month; null: none pays. */
   cards: CardNotes | null;
+  /** The block of each generation that was admitted with one. */
+  blocks: ReadonlyMap<string, string>;
   quiet: Quiet;
 }
 

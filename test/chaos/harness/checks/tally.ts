@@ -30,6 +30,7 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
     kind === "credit" ? [`${workspace} ${reference}`] : [],
   );
   const present = new Set(references);
+  const isHeld = (generation: string): boolean => held.has(generation) || held.has(notes.blocks.get(generation) ?? "");
   return {
     admitted: held.size,
     charged: charges.filter(({ cost }) => cost > 0n).length,
@@ -37,9 +38,7 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
     lost: [...new Set([...unpaid, ...billed.map(({ generation }) => generation)])],
     doubled: [...repeated(references), ...chargedTwice({ charges, entries })],
     unmetered: calls
-      .filter(
-        (call) => !byGeneration.has(call.generation) || !(held.has(call.generation) || mayBeForgotten(call, notes.episodes)),
-      )
+      .filter((call) => !byGeneration.has(call.generation) || !(isHeld(call.generation) || mayBeForgotten(call, notes.episodes)))
       .map(({ generation }) => generation),
     missingCredit: notes.topUps
       .map(({ workspace, reference }) => `${workspace} ${reference}`)
