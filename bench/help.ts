@@ -20,6 +20,7 @@ const rows: readonly [part: string, disk: string, what: string][] = [
   ["shards", "none", "admissions in one Redis and in clusters of one and of three masters"],
   ["metering", "1 GB", "settlements of one and of two metering processes, from a full stream"],
   ["hosts", "1 GB", "gateways and workers on two hosts with 0, 1 and 20 ms between them, as root; printed, in no report"],
+  ["memory", "1 GB", "what each process of a fleet on one machine holds, with its servers; printed, in no report"],
   ["console", "4 GB", "every page of the Console as each role, and requests while twenty people click"],
   ["micro", "none", "the cost of single functions; npm run bench -- micro [NAME] asks one question"],
 ];
@@ -43,7 +44,7 @@ Downloads  NATS, Redis and PostgreSQL from Debian's packages (110 MB unpacked) w
   --gateways N       gateway processes of Weir (default 1); --workers N admission workers (default 1)
   --rounds N         how often all contenders are restarted and measured (default 3)
   --seconds S        the measured time of each load: hot-path and peers 0.8 in each of three sweeps a round,
-                     features, fleet, hosts and embeddings 3, bodies and catalog 5, console 8, soak 60
+                     features, fleet, hosts and embeddings 3, bodies and catalog 5, console 8, memory 30, soak 60
   --seed N           the calls of lists, log and usage (default: a new seed, which is printed)
 
 Example: npm run bench -- catalog --seconds 2

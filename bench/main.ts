@@ -15,6 +15,7 @@ import { runHosts } from "./parts/hosts.ts";
 import { runHotPath } from "./parts/hot-path.ts";
 import { runLists } from "./parts/lists.ts";
 import { runLog } from "./parts/log.ts";
+import { runMemory } from "./parts/memory.ts";
 import { runMetering } from "./parts/metering.ts";
 import { runPeers } from "./parts/peers.ts";
 import { runShards } from "./parts/shards.ts";
@@ -89,6 +90,9 @@ const parts: Record<string, (options: Options, facts: Facts) => Promise<void>> =
     const found = await runHosts({ ...options, seconds: options.seconds ?? 3 });
     if ("leftOut" in found) facts.leftOut.push(found.leftOut);
     else facts.hosts = found;
+  },
+  async memory(options) {
+    await runMemory({ ...options, seconds: options.seconds ?? 30 });
   },
   async console(options, facts) {
     facts.console = await runConsole({ ...options, seconds: options.seconds ?? 8 });

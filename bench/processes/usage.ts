@@ -20,6 +20,16 @@ export function usageOf(pid: number): Usage {
   return { cpuSeconds: ticks / ticksPerSecond, residentBytes };
 }
 
+/** Resident memory of these processes. What one shares with others counts by its share. */
+export function proportionalOf(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + residentOf(pid, true), 0);
+}
+
+/** The processes that this one started and that run. */
+export function childrenOf(pid: number): number[] {
+  return familyOf(pid).flatMap((process) => (process.parent === pid ? [process.pid] : []));
+}
+
 interface Stat {
   pid: number;
   parent: number;
