@@ -9,7 +9,7 @@ import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { environmentFor } from "../scripts/cluster/role-environment.ts";
 import { knownVariables } from "../src/process/environment/known-variables.ts";
-import { fleetRoles } from "../src/backing/fleet-state.ts";
+import { backgroundRoles, fleetRoles } from "../src/backing/fleet-state.ts";
 import { readConfig, readMigrationConfig, readWorkerConfig } from "../src/config.ts";
 import { secretVariables } from "../src/process/environment/secret-variables.ts";
 import { version } from "../src/process/service-state.ts";
@@ -75,7 +75,8 @@ describe("compose files", () => {
   const { services, secrets = {} } = compose("fleet.yaml");
   const roleOf = (name: string, { command }: Service): string => command?.[2] ?? name.replace(/-\d$/, "");
   const members = Object.entries(services).map(([name, service]) => ({ role: roleOf(name, service), service }));
-  const ours = members.filter(({ role }) => (fleetRoles as readonly string[]).includes(role));
+  const rolesHere = [...fleetRoles.filter((role) => !backgroundRoles.includes(role)), "background"];
+  const ours = members.filter(({ role }) => rolesHere.includes(role));
   const defaultsOf = (value: string): string => value.replace(/\$\{\w+:-([^}]*)\}/g, "$1");
 
   test("set variables that exist, and let an operator set every other that holds no secret", () => {
@@ -88,7 +89,7 @@ describe("compose files", () => {
   });
 
   test("start every role of a fleet with the secrets that it uses, and no other", () => {
-    expect(new Set(ours.map(({ role }) => role))).toEqual(new Set(fleetRoles));
+    expect(new Set(ours.map(({ role }) => role))).toEqual(new Set(rolesHere));
     for (const { role, service } of ours) {
       const { environment = {} } = service;
       expect([role, filesIn(Object.keys(environment))]).toEqual([role, secretsOf(role, neededSecrets)]);
@@ -127,7 +128,8 @@ describe("systemd units", () => {
     role: /^weir-(\w+)@?\.service$/.exec(name)?.[1] ?? "",
     text: read(`systemd/${name}`),
   }));
-  const ours = roles.filter(({ role }) => (fleetRoles as readonly string[]).includes(role));
+  const rolesHere: string[] = [...fleetRoles, "background"];
+  const ours = roles.filter(({ role }) => rolesHere.includes(role));
 
   test("set variables that exist, and let an operator set every other that holds no secret", () => {
     expect(unknownIn([common, ...roles.map(({ text }) => text)].flatMap(variablesOf))).toEqual([]);
@@ -135,7 +137,7 @@ describe("systemd units", () => {
   });
 
   test("start every role of a fleet with the secrets that it uses, and no other", () => {
-    expect(ours.map(({ role }) => role).toSorted()).toEqual([...fleetRoles].toSorted());
+    expect(ours.map(({ role }) => role).toSorted()).toEqual(rolesHere.toSorted());
     for (const { role, text } of ours) {
       const credentials = [...text.matchAll(/^LoadCredential=([\w-]+):/gm)].map(([, name]) => name ?? "");
       const used = [...text.matchAll(/%d\/([\w-]+)/g)].map(([, name]) => name ?? "");
@@ -149,7 +151,7 @@ describe("systemd units", () => {
 
   test("have instances where several processes of a role work at the same time", () => {
     const several = ours.filter(({ name }) => name.includes("@")).map(({ role }) => role);
-    expect(several.toSorted()).toEqual(["admission", "gateway", "metering", "scanner"]);
+    expect(several.toSorted()).toEqual(["admission", "background", "gateway", "metering", "scanner"]);
   });
 });
 

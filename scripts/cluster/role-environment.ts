@@ -1,4 +1,5 @@
 /** The part of the supervisor's environment that each process of a fleet gets: no secret that it does not use. */
+import { backgroundRoles } from "../../src/backing/fleet-state.ts";
 import { addressesIn } from "../../src/kernel/addresses/server-address.ts";
 import { openVariables } from "../../src/process/environment/known-variables.ts";
 import { secretText, secretVariables } from "../../src/process/environment/secret-variables.ts";
@@ -69,13 +70,20 @@ function shareFile({ role, name, path }: { role: string; name: string; path: str
 function share(role: string, name: string, value: string): Shared {
   if (machineVariables.test(name) || open.has(name)) return [[name, value]];
   if (Object.hasOwn(secrets, name)) return shareOf(name, value, howMuch(role, name));
-  if (providerCallers.includes(role)) return [[name, value]];
+  if (rolesIn(role).some((one) => providerCallers.includes(one))) return [[name, value]];
   return providerCheckers.includes(role) ? [[name.replace(/_FILE$/, ""), set]] : [];
+}
+
+/** A process that does the work of several roles gets what any of them does. */
+function rolesIn(role: string): readonly string[] {
+  return role === "background" ? backgroundRoles : [role];
 }
 
 function howMuch(role: string, name: string): Share {
   const secret = secrets[name];
-  return secret?.roles[role] ?? secret?.others ?? "nothing";
+  if (secret === undefined) return "nothing";
+  const shares = rolesIn(role).map((one) => secret.roles[one] ?? secret.others);
+  return shares.find((how) => how === "whole") ?? shares.find((how) => how === "address") ?? "nothing";
 }
 
 function shareOf(name: string, value: string, how: Share): Shared {

@@ -22,13 +22,13 @@ const worker = (name: string, count: Role["count"] = () => 1): Role => ({ name, 
 /** Groups in the order of stopping: callers stop before the workers that they call, and settlement stops last. */
 const stopGroups: Role[][] = [
   [{ name: "gateway", command: ["src/main.ts"], count: ({ gateways }) => gateways }],
-  [{ ...worker("admission", ({ workers }) => workers), sharesCore: true }, worker("prober"), worker("mailer"), worker("scanner")],
+  [{ ...worker("admission", ({ workers }) => workers), sharesCore: true }, worker("background")],
   [worker("metering", ({ metering }) => metering)],
 ];
 
 /** The roles that this version of the code contains. */
 export function rolesOf(root: string): Role[][] {
-  const isThere = ({ name }: Role) => name === "gateway" || existsSync(join(root, "workers", `${name}.ts`));
+  const isThere = ({ name }: Role) => name === "gateway" || existsSync(join(root, "workers/kinds", `${name}.ts`));
   return stopGroups.map((group) => group.filter(isThere));
 }
 

@@ -30,8 +30,11 @@ interface Sources {
   roles: readonly string[];
 }
 
-/** The roles of a fleet. */
+/** The work of a fleet, each by the role of a process that does it alone. */
 export const fleetRoles = ["gateway", "admission", "metering", "prober", "mailer", "scanner"] as const;
+
+/** What the role `background` does: one process for three. */
+export const backgroundRoles: readonly string[] = ["prober", "mailer", "scanner"];
 
 /** Never rejects: what cannot be read is a problem. */
 export function fleetState({ backing, clock, health, roles }: Sources): () => Promise<FleetView> {
@@ -66,7 +69,8 @@ function schemaProblems(schema: FleetView["schema"]): string[] {
 }
 
 function processProblems(processes: readonly RunningProcess[], roles: readonly string[]): string[] {
-  const missing = roles.filter((role) => !processes.some((process) => process.role === role));
+  const running = new Set(processes.flatMap(({ role }) => (role === "background" ? backgroundRoles : [role])));
+  const missing = roles.filter((role) => !running.has(role));
   const versions = [...new Set(processes.map((process) => process.version))].toSorted();
   const mixed = versions.length > 1 ? [`Several versions run: ${versions.join(", ")}`] : [];
   return [...missing.map((role) => `No process answers as ${role}`), ...mixed];

@@ -11,7 +11,10 @@ import type { Bus } from "./bus.ts";
 import { rollCallMs } from "./limits.ts";
 
 export const RunningProcess = Type.Object({
-  role: Type.String({ description: "`gateway`, the kind of a worker, or `service` where one process is everything" }),
+  role: Type.String({
+    description:
+      "`gateway`, the kind of a worker (`background`: prober, mailer and scanner in one), or `service` where one process is everything",
+  }),
   version: Type.String({ description: "The version of Weir that it runs" }),
   host: Type.String({ description: "The name of its machine or container" }),
   pid: Type.Integer({ description: "Its process id there" }),

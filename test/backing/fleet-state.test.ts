@@ -26,6 +26,11 @@ test("the state names every process that runs, the roles that are missing, and w
   );
   expect(whole.schema).toMatchObject({ missing: [], unknown: [] });
 
+  using _background = answerRollCalls("background", { bus, clock, log });
+  const joint = fleetState({ backing: { sql, reads: sql, bus }, clock, health: well, roles: ["prober", "mailer", "scanner"] });
+  expect((await joint()).problems).toEqual([]);
+  _background[Symbol.dispose]();
+
   await sql`DELETE FROM migrations WHERE name = ${whole.schema?.newest ?? ""}`;
   await sql`INSERT INTO migrations (name, sha256) VALUES ('9999-next.sql', '')`;
   bus.listen("roll-call", () => bus.broadcast("roll-answer", Buffer.from("not one of ours")));

@@ -107,10 +107,8 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
       "bun src/main.ts",
       "bun workers/main.ts admission",
       "bun workers/main.ts admission",
-      "bun workers/main.ts mailer",
+      "bun workers/main.ts background",
       "bun workers/main.ts metering",
-      "bun workers/main.ts prober",
-      "bun workers/main.ts scanner",
     ]);
   });
 
@@ -131,7 +129,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
       );
     const key = readFileSync(join(dataDir, "secrets-key"), "utf8").trim();
     expect(holding(key)).toEqual(["", ""]);
-    expect(holding("sk-of-a-provider").toSorted()).toEqual(["", "", "prober"]);
+    expect(holding("sk-of-a-provider").toSorted()).toEqual(["", "", "background"]);
     expect(holding("REDIS_URL=redis://:").toSorted()).toEqual(["admission", "admission", "metering"]);
   });
 
@@ -141,7 +139,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
       `${role} ${n}`,
     ]);
     expect(shown.map(([at]) => at)).toEqual(shown.map((_, index) => metricsPort + index));
-    const names = ["gateway 1", "gateway 2", "admission 1", "admission 2", "prober 1", "mailer 1", "scanner 1", "metering 1"];
+    const names = ["gateway 1", "gateway 2", "admission 1", "admission 2", "background 1", "metering 1"];
     expect(shown.map(([, name]) => name)).toEqual(names);
     const texts = await Promise.all(shown.map(async ([at]) => (await fetch(`http://127.0.0.1:${at}/metrics`)).text()));
     expect(texts.map((text) => text.includes("weir_generations_open"))).toEqual(names.map((name) => name.startsWith("gateway")));
@@ -157,7 +155,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     const state = (await (await fetch(`http://127.0.0.1:${port}/api/console/status`, { headers })).json()) as FleetView;
     expect(state).toMatchObject({ ok: true, problems: [], schema: { missing: [], unknown: [] } });
     const roles = state.processes.map(({ role }) => role);
-    expect(roles).toEqual(["admission", "admission", "gateway", "gateway", "mailer", "metering", "prober", "scanner"]);
+    expect(roles).toEqual(["admission", "admission", "background", "gateway", "gateway", "metering"]);
   });
 
   test("a second supervisor on the same folder exits with 1, names the first, and harms nothing", async () => {
@@ -186,8 +184,7 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     expect(await fleet.ended).toBe(0);
     expect(await allGone(processes)).toBe(true);
     const stopping = [...fleet.output().matchAll(/"role":"(\w+)",[^\n]*"event":"stopping"/g)].map(([, role = ""]) => role);
-    const others = ["prober", "mailer", "scanner"];
-    const rank = (role: string) => ["gateway", "admission", "metering"].indexOf(others.includes(role) ? "admission" : role);
+    const rank = (role: string) => ["gateway", "admission", "metering"].indexOf(role === "background" ? "admission" : role);
     const ranks = stopping.map(rank);
     expect(ranks).toEqual(ranks.toSorted());
     expect(new Set(ranks)).toEqual(new Set([0, 1, 2]));
@@ -234,7 +231,7 @@ describe("a supervisor that cannot start exits with 1 and leaves nothing behind"
   test("when a metrics port is not free, and the error names it", async () => {
     const output = await refusal(["--gateways", "1", "--workers", "1"], { METRICS_PORT: "65533" });
     expect(output).toContain(
-      "METRICS_PORT=65533 gives the 6 processes the ports 65533 to 65538, and mailer 1 cannot have 65536: set another",
+      "METRICS_PORT=65533 gives the 4 processes the ports 65533 to 65536, and metering 1 cannot have 65536: set another",
     );
   });
 

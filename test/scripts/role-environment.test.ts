@@ -6,7 +6,7 @@ import { knownVariables } from "../../src/process/environment/known-variables.ts
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../../src/config.ts";
 
-const roles = ["gateway", "admission", "metering", "prober", "mailer", "scanner"];
+const roles = ["gateway", "admission", "metering", "prober", "mailer", "scanner", "background"];
 const urls = {
   DATABASE_URL: "postgres://weir:database-password@db/weir?sslmode=verify-full",
   NATS_URL: "tls://weir:nats-password@bus:4222",
@@ -33,8 +33,8 @@ const holders: [string, string[]][] = [
   ["database-password", roles],
   ["nats-password", roles],
   ["redis-p@ssword", ["admission", "metering"]],
-  ["smtp-password", ["mailer"]],
-  ["sk-acme", ["gateway", "prober"]],
+  ["smtp-password", ["mailer", "background"]],
+  ["sk-acme", ["gateway", "prober", "background"]],
   ["weir-token", []],
 ];
 
