@@ -1,4 +1,5 @@
-import { databaseConnectionsMax, databaseConnectionWaitMsMax } from "../limits.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { databaseConnectionsMax, databaseConnectionWaitMsMax, databaseSessionIdleMsMax } from "../limits.ts";
 import { DatabaseHosts } from "./hosts.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { Session, SessionParts } from "./session.ts";
@@ -12,14 +13,20 @@ export interface Sessions {
   take(): Promise<{ session: Session; giveBack: () => void }>;
 }
 
-/** A small number of sessions, each with one user at a time; users wait in line for at most a second. */
+/**
+ * A small number of sessions, each with one user at a time; users wait in line for at most a second. One that a burst opened and nobody
+ * used since is closed: the server keeps a process and its memory for each.
+ */
 export class SessionPool implements Sessions, AsyncDisposable {
+  readonly #clock: Clock;
   readonly #hosts: DatabaseHosts;
   readonly #semaphore: Semaphore;
   readonly #open = new Set<Session>();
-  readonly #idle: Session[] = [];
+  /** The one that is idle for the longest time first. */
+  readonly #idle: { session: Session; sinceMs: number }[] = [];
 
   constructor(parts: SessionParts) {
+    this.#clock = parts.clock;
     this.#hosts = new DatabaseHosts(parts);
     this.#semaphore = new Semaphore({
       places: databaseConnectionsMax,
@@ -46,9 +53,11 @@ export class SessionPool implements Sessions, AsyncDisposable {
     const session = this.#nextIdle() ?? (await this.#openOne(release));
     this.#open.add(session);
     const giveBack = (): void => {
-      if (session.alive) this.#idle.push(session);
+      const now = this.#clock.monotonic();
+      if (session.alive) this.#idle.push({ session, sinceMs: now });
       else this.#open.delete(session);
       release();
+      this.#closeIdle(now);
     };
     return { session, giveBack };
   }
@@ -69,15 +78,25 @@ export class SessionPool implements Sessions, AsyncDisposable {
 
   /** They lead to a server that is gone, or that takes no writes any more. */
   #dropIdle(): void {
-    for (const session of this.#idle.splice(0)) {
+    for (const { session } of this.#idle.splice(0)) {
       session.drop();
       this.#open.delete(session);
     }
   }
 
+  #closeIdle(now: number): void {
+    while (this.#idle[0] && now - this.#idle[0].sinceMs > databaseSessionIdleMsMax) {
+      const session = this.#idle.shift()?.session;
+      if (session === undefined) return;
+      this.#open.delete(session);
+      session.sql.end({ timeout: closeSeconds }).catch(() => {});
+    }
+  }
+
   /** The one used last; those that died while they were idle are forgotten. */
   #nextIdle(): Session | undefined {
-    for (let session = this.#idle.pop(); session; session = this.#idle.pop()) {
+    for (let next = this.#idle.pop(); next; next = this.#idle.pop()) {
+      const { session } = next;
       if (session.alive) return session;
       this.#open.delete(session);
     }

@@ -4,7 +4,8 @@ import { openPostgres, type OpenDatabase } from "../../../src/backing/postgres/p
 import { allowStatements } from "../../../src/backing/statement-time.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { databaseConnectionsMax, databaseDeadlineMs } from "../../../src/backing/limits.ts";
+import { databaseConnectionsMax, databaseDeadlineMs, databaseSessionIdleMsMax } from "../../../src/backing/limits.ts";
+import { ManualClock } from "../../support/clock.ts";
 import { until } from "../../support/until.ts";
 import { freeze, openPostgresServer, serversMissing } from "../servers.ts";
 
@@ -121,6 +122,21 @@ describe.skipIf(serversMissing)("PostgreSQL over TCP", () => {
     expect(await short).toContain("statement timeout");
     expect(await long).toBe("done");
   }, 30_000);
+
+  test("closes the connections that a burst opened and nobody used for a while, and keeps the one that is used", async () => {
+    const clock = new ManualClock();
+    await using burst = openPostgres({ url: new Secret(server.url), applicationName: "weir burst", clock });
+    await Promise.all(Array.from({ length: 3 }, () => burst.sql`SELECT pg_sleep(0.1)`));
+    const connections = async () =>
+      (await database.sql`SELECT FROM pg_stat_activity WHERE application_name = 'weir burst'`).length;
+    expect(await connections()).toBe(3);
+    clock.advance(databaseSessionIdleMsMax);
+    await burst.sql`SELECT 1`;
+    expect(await connections()).toBe(3);
+    clock.advance(1);
+    await burst.sql`SELECT 1`;
+    await until(async () => (await connections()) === 1);
+  });
 
   test("refuses after a second in line when every connection is taken", async () => {
     const { sql } = database;
