@@ -12,7 +12,7 @@ import { knownVariables } from "../src/process/environment/known-variables.ts";
 import { backgroundRoles, fleetRoles } from "../src/backing/fleet-state.ts";
 import { readConfig, readMigrationConfig, readWorkerConfig } from "../src/config.ts";
 import { secretVariables } from "../src/process/environment/secret-variables.ts";
-import { version } from "../src/process/service-state.ts";
+import { version } from "../src/process/version.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../deploy/${path}`, import.meta.url), "utf8");

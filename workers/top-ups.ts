@@ -5,8 +5,8 @@
 import type { Lock } from "../src/backing/advisory-lock.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
-import { stripeClient } from "../src/gateway/top-ups/stripe/stripe-client.ts";
 import { topUpCheckMs, topUpSweepAgeMs, topUpSweepMs } from "../src/gateway/top-ups/limits.ts";
+import type { StripeApi } from "../src/gateway/top-ups/stripe/stripe-api.ts";
 import type { TopUpParts } from "../src/gateway/top-ups/parts.ts";
 import { sweepTopUps, topUpWhereDue } from "../src/gateway/top-ups/payments/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
@@ -27,9 +27,11 @@ export interface TopUpWorkerParts {
   log: Logger;
 }
 
-/** Runs until disposed. */
-export function startTopUps({ stripe, lock, ...parts }: TopUpWorkerParts): AsyncDisposable {
-  return stripe === null ? new AsyncDisposableStack() : repeatTopUps(topUpParts({ stripe, ...parts }), lock);
+/** Runs until disposed. Stripe's package is loaded only where cards are taken. */
+export async function startTopUps({ stripe, lock, ...parts }: TopUpWorkerParts): Promise<AsyncDisposable> {
+  if (stripe === null) return new AsyncDisposableStack();
+  const { stripeClient } = await import("../src/gateway/top-ups/stripe/stripe-client.ts");
+  return repeatTopUps(topUpParts({ stripe: stripeClient(stripe), ...parts }), lock);
 }
 
 /** Runs until disposed. */
@@ -76,14 +78,14 @@ function topUpParts({
   publicUrl,
   clock,
   log,
-}: Omit<TopUpWorkerParts, "stripe" | "lock"> & { stripe: StripeConfig }): TopUpParts {
+}: Omit<TopUpWorkerParts, "stripe" | "lock"> & { stripe: StripeApi }): TopUpParts {
   const maintenance = maintenanceStore(sql);
   return {
     sql,
     clock,
     log,
     publicUrl,
-    stripe: stripeClient(stripe),
+    stripe,
     // A workspace that the counters do not have has no open requests.
     reserved: async (workspace) => (await counters.read(workspace, null)).account?.reserved ?? 0n,
     async refresh(workspace) {

@@ -2,7 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import type { HealthState } from "../process/health.ts";
-import { version } from "../process/service-state.ts";
+import { version } from "../process/version.ts";
 import type { Backing } from "./backing.ts";
 import { fleetQuestionMs } from "./limits.ts";
 import { readSchemaState, SchemaView } from "./schema-state.ts";

@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { hostname } from "node:os";
 import { isoTime, sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import { version } from "../process/service-state.ts";
+import { version } from "../process/version.ts";
 import type { Bus } from "./bus.ts";
 import { rollCallMs } from "./limits.ts";
 

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { ConfigError } from "./variables.ts";
 import { observe, registry } from "../kernel/metrics.ts";
-import { version } from "./service-state.ts";
+import { version } from "./version.ts";
 
 observe("weir_build_info", () => ({ [version]: 1 }));
 

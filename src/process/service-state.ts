@@ -1,13 +1,9 @@
 /** The state of this process, as the operator sees it. */
-import { readFileSync } from "node:fs";
 import { Type, type Static } from "@sinclair/typebox";
 import { isoTime, type Clock } from "../kernel/clock.ts";
 import { alarmsTotal } from "../kernel/metrics.ts";
 import { runChecks, type Check } from "./health.ts";
-
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-
-export { version };
+import { version } from "./version.ts";
 
 export const ServiceView = Type.Object({
   version: Type.String({ description: "The version of Weir" }),

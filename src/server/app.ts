@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { inferencePrefix, inferenceRoutes, notFound } from "../gateway/api/routes.ts";
 import { wrongPathHints } from "./wrong-base-path.ts";
 import { healthRoutes, publicReadiness, watchHealth, type Health } from "../process/health.ts";
-import { version } from "../process/service-state.ts";
+import { version } from "../process/version.ts";
 import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import type { ConsoleParts } from "../console/parts.ts";

@@ -40,7 +40,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const keyring = new Keyring(config.secretsKeys ?? []);
   const { sql: promptSql } = stack.use(await openOwnDatabase({ config, clock, role: "prompts" }));
   const connectors = new CatalogCache({ sql: backing.sql, folder: config.catalogDir, clock, log });
-  const front = openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
+  const front = await openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
   stack.use(startDeliveries({ ...backing, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
   stack.use(answerRollCalls("gateway", { ...backing, clock, log }));
   const publishing = preparing.then(

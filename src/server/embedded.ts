@@ -55,14 +55,16 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(await startMetering({ backing, counters, lock: noLock, clock, log, isAlone: true }));
   const settled = { clock, clocks: launchCheckClocks(clocks), providerKey };
   const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
-  stack.use(startTopUps({ backing, counters, stripe: config.stripe, publicUrl: config.publicUrl, lock: noLock, clock, log }));
+  stack.use(
+    await startTopUps({ backing, counters, stripe: config.stripe, publicUrl: config.publicUrl, lock: noLock, clock, log }),
+  );
   stack.use(startProber({ sql, bus, models, ...calls, lock: noLock, clock, log }));
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));
   stack.use(startDeliveries({ sql, bus, keyring, callWebhook: createSafeFetch({ clock }), clock, log }));
   stack.use(answerRollCalls("service", { bus, clock, log }));
   stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
-  const front = openFront({
+  const front = await openFront({
     config,
     backing,
     models,

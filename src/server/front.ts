@@ -73,7 +73,7 @@ export interface Front {
   finish(waitMs: number): Promise<boolean>;
 }
 
-export function openFront(parts: FrontParts): Front {
+export async function openFront(parts: FrontParts): Promise<Front> {
   const { config, backing, models, operatorToken, folder, clock, log } = parts;
   const journal = new GenerationJournal({ bus: backing.bus, clock, log, folder: join(folder, "spool") });
   const admission = openAdmission(parts, journal);
@@ -111,7 +111,7 @@ export function openFront(parts: FrontParts): Front {
     isOperator: operator.isOperator.bind(operator),
   };
   observeGateway(gateway, health.checks);
-  const app = makeApp({ gateway, health, ...planeParts(parts, gateway, { operator, health }) });
+  const app = makeApp({ gateway, health, ...(await planeParts(parts, gateway, { operator, health })) });
   return {
     app,
     gateway,
@@ -161,7 +161,7 @@ function observeGateway({ inFlight, drainLimit, journal, admission }: Gateway, p
 }
 
 /** The parts of the other APIs. */
-function planeParts(
+async function planeParts(
   parts: FrontParts,
   gateway: Gateway,
   { operator, health }: { operator: OperatorAuthenticator; health: Health },
@@ -172,7 +172,7 @@ function planeParts(
   const callHosts = createSafeFetch({ clock, configured: configuredHosts(config) });
   const { sql } = parts.backing;
   const authenticators = config.console ? [operator, new SessionAuthenticator({ sql, clock })] : [operator];
-  const topUps = openTopUps({ ...parts, admission: gateway.admission });
+  const topUps = await openTopUps({ ...parts, admission: gateway.admission });
   const roles = config.backends.mode === "embedded" ? ["service"] : fleetRoles;
   const state = fleetState({ backing: parts.backing, clock, health: watchHealth(health), roles });
   const control = { ...controlParts(parts, gateway), fleetState: state, authenticators, sboms, callHosts, topUps };

@@ -2,14 +2,13 @@
 import type { Backing } from "../backing/backing.ts";
 import type { Config } from "../config.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
-import { stripeClient } from "../gateway/top-ups/stripe/stripe-client.ts";
 import type { WebhookParts } from "../gateway/top-ups/webhook/routes.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { mailManagers } from "../accounts/mails/mail-managers.ts";
 
 /** @returns null: the operator has set no key of Stripe */
-export function openTopUps({
+export async function openTopUps({
   config: { stripe, publicUrl },
   backing: { sql, bus },
   admission,
@@ -21,8 +20,9 @@ export function openTopUps({
   admission: Pick<Gateway["admission"], "position" | "refresh">;
   clock: Clock;
   log: Logger;
-}): WebhookParts | null {
+}): Promise<WebhookParts | null> {
   if (stripe === null) return null;
+  const { stripeClient } = await import("../gateway/top-ups/stripe/stripe-client.ts");
   return {
     sql,
     clock,

@@ -6,7 +6,7 @@ import { answerRollCalls } from "../../src/backing/roll-call.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { version } from "../../src/process/service-state.ts";
+import { version } from "../../src/process/version.ts";
 import { openEmbeddedDatabase } from "../support/servers/databases.ts";
 
 const [clock, log] = [systemClock, silentLog];

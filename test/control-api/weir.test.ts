@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { isRemote, isSending } from "../../scripts/weir/verb.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 import { endpoints } from "../../src/control-api/endpoints.ts";
-import { version } from "../../src/process/service-state.ts";
+import { version } from "../../src/process/version.ts";
 import { Control, objectOf, operatorToken } from "../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { repository } from "../support/processes/process.ts";

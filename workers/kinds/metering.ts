@@ -10,7 +10,7 @@ export async function start(parts: KindParts): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const counters = stack.use(await openCounters(parts));
   const lock = (name: string) => tryAdvisoryLock(name, { ...backing, clock });
-  stack.use(startTopUps({ backing, counters, stripe, publicUrl, lock, clock, log }));
+  stack.use(await startTopUps({ backing, counters, stripe, publicUrl, lock, clock, log }));
   stack.use(await startMetering({ backing, counters, lock, clock, log }));
   return stack.move();
 }

@@ -5,7 +5,7 @@
  */
 import { digestOf } from "../../../src/kernel/digest.ts";
 import { shortened } from "../../../src/kernel/shortened.ts";
-import { version } from "../../../src/process/service-state.ts";
+import { version } from "../../../src/process/version.ts";
 import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
 import type { Severity } from "../../../src/security/findings/severity.ts";
 

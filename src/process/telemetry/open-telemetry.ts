@@ -9,7 +9,7 @@ import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { sendTracesTo } from "../../kernel/telemetry/traces.ts";
 import { telemetryFlushMs, telemetrySendMs, telemetrySpansBatch, telemetrySpansMax, telemetrySpansPauseMs } from "../limits.ts";
-import { version } from "../service-state.ts";
+import { version } from "../version.ts";
 import type { TelemetryConfig } from "./read-telemetry.ts";
 import { RegistryProducer } from "./registry-producer.ts";
 import { reported, type SendReports } from "./send-reports.ts";

@@ -3,12 +3,53 @@
  * the envelope, and a failure is a result with `isError`. Uses the SDK's low-level server, because its high-level one checks input
  * itself, with other error texts, and applies no defaults.
  */
-import { ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type Tool } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  localhostAllowedOrigins,
+  originValidationResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type CallToolResult,
+  type Tool,
+} from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
 import { jsonSchema } from "../../../http/json-schema.ts";
 import type { Operation } from "../operations/operation.ts";
 import { Failure, successOf, type CallAnswer } from "../calls/envelope.ts";
 import { fullName, operations } from "../calls/operations.ts";
+
+interface ToolCall {
+  operation: Operation;
+  /** Not checked yet. */
+  input: Record<string, unknown>;
+  /** The request that carries it. */
+  request: Request | undefined;
+}
+
+interface EndpointParts {
+  /** The service's name. */
+  slug: string;
+  call(call: ToolCall): Promise<CallAnswer>;
+  onError(error: Error): void;
+}
+
+export interface McpEndpoint {
+  /** The answer to a request that a browser sends for a page of another site; undefined: it is none. */
+  refuseForeign(request: Request): Response | undefined;
+  /** @param message the request's body, parsed */
+  answer(request: Request, message: unknown): Promise<Response>;
+}
+
+export function mcpEndpoint({ slug, call, onError }: EndpointParts): McpEndpoint {
+  const serverFor = (request: Request | undefined): Server =>
+    mcpServer(slug, (operation, input) => call({ operation, input, request }));
+  const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { onerror: onError });
+  return {
+    refuseForeign: (request) => originValidationResponse(request, localhostAllowedOrigins()),
+    answer: (request, message) => handler.fetch(request, { parsedBody: message }),
+  };
+}
 
 /** Calls an operation with unchecked input. */
 export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<CallAnswer>;
