@@ -11,7 +11,7 @@ import { jsonOf, problems, type Json } from "../../support/described.ts";
 const document = openApiDocument({ slug: "acme" });
 const json: Json = JSON.parse(JSON.stringify(document));
 const parts = partsOf(document);
-const routes = referenceRoutes({ document, consoleOn: false, clock: new ManualClock() });
+const routes = referenceRoutes({ description: JSON.stringify(document), consoleOn: false, clock: new ManualClock() });
 const ask = (path: string, init: RequestInit = {}) => routes.handle(new Request(`http://weir${path}`, init));
 const paths = ["/reference", ...parts.map(({ name }) => `/reference/${name}`)];
 const pages = new Map(await Promise.all(paths.map(async (path) => [path, await (await ask(path)).text()] as const)));

@@ -13,16 +13,17 @@ import { overviewPage } from "./overview-page.ts";
 import { partPage, referenceStyle, referenceText } from "./reference-page.ts";
 
 export interface ReferenceParts {
-  document: OpenApiDocument;
+  /** The OpenAPI document as JSON. */
+  description: string;
   consoleOn: boolean;
   clock: Clock;
 }
 
 const policy = pageHeaders({ style: referenceStyle, scripts: [], forms: "none" });
 
-export function referenceRoutes({ document, consoleOn, clock }: ReferenceParts): Routes {
+export function referenceRoutes({ description, consoleOn, clock }: ReferenceParts): Routes {
   const router = new Router({ clock });
-  const page = pagesOf(document, consoleOn);
+  const page = pagesOf(description, consoleOn);
   const show = async ({ request, params }: RouteContext): Promise<Response> => {
     const { method } = request;
     const shown = method === "GET" || method === "HEAD" ? page(params?.["part"] ?? null) : null;
@@ -34,11 +35,12 @@ export function referenceRoutes({ document, consoleOn, clock }: ReferenceParts):
 }
 
 /** Makes each page once. @returns null for a name that no part has; the name null is the overview's */
-function pagesOf(document: OpenApiDocument, consoleOn: boolean): (name: string | null) => Promise<Document> | null {
+function pagesOf(description: string, consoleOn: boolean): (name: string | null) => Promise<Document> | null {
   const made = new Map<string | null, Promise<Document>>();
-  let parts: Part[] | null = null;
+  let read: { document: OpenApiDocument; parts: Part[] } | null = null;
   return (name) => {
-    parts ??= partsOf(document);
+    read ??= readDescription(description);
+    const { document, parts } = read;
     const part = parts.find((one) => one.name === name);
     if (name !== null && part === undefined) return null;
     const kept = made.get(name);
@@ -48,4 +50,9 @@ function pagesOf(document: OpenApiDocument, consoleOn: boolean): (name: string |
     made.set(name, fresh);
     return fresh;
   };
+}
+
+function readDescription(description: string): { document: OpenApiDocument; parts: Part[] } {
+  const document = JSON.parse(description) as OpenApiDocument;
+  return { document, parts: partsOf(document) };
 }
