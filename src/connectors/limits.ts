@@ -12,9 +12,9 @@ export const renderingRestMsMax = 500;
 
 // Catalog
 export const connectorsDeadlineMs = 5_000;
-export const connectorDocumentsKeptMax = 24;
-/** Some 20 kB each, plain and compressed. */
-export const connectorPagesKeptMax = 200;
+/** Plain and compressed. Answers of one catalog differ by a factor of a thousand. */
+export const connectorDocumentsBytesMax = 8 * 1024 * 1024;
+export const connectorPagesBytesMax = 4 * 1024 * 1024;
 export const connectorPageRows = 50;
 
 // Connections

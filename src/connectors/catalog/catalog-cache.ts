@@ -4,7 +4,7 @@ import type { Database } from "../../backing/backing.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { connectorDocumentsKeptMax, connectorPagesKeptMax, prepareRetryMs } from "../limits.ts";
+import { connectorDocumentsBytesMax, connectorPagesBytesMax, prepareRetryMs } from "../limits.ts";
 import type { ConnectorCatalog } from "./files/catalog.ts";
 import { readConnectorFiles, type ConnectorFiles } from "./files/catalog-folder.ts";
 import { catalogOf } from "./files/judge.ts";
@@ -30,8 +30,8 @@ export interface LibrarySources {
 export class CatalogCache {
   readonly #sources: LibrarySources;
   readonly renderings: Renderings;
-  readonly kept = new DocumentCache(connectorDocumentsKeptMax);
-  readonly pages = new DocumentCache(connectorPagesKeptMax);
+  readonly kept = new DocumentCache(connectorDocumentsBytesMax);
+  readonly pages = new DocumentCache(connectorPagesBytesMax);
   #published: Published | null = null;
   #categories: readonly string[] = [];
   #grantNotes: GrantNotes = [];

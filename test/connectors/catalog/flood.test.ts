@@ -18,7 +18,7 @@ const page = (clock: ManualClock, made: number[]) => async (): Promise<Document>
 
 /** Pages as the catalog makes and caches them. */
 function keptBy(clock: ManualClock): DocumentCache["get"] {
-  const kept = new DocumentCache(10);
+  const kept = new DocumentCache(1_000_000);
   const renderings = new Renderings(clock);
   return (key, make) => kept.get(key, () => renderings.run(make));
 }
@@ -54,6 +54,26 @@ test("uncached pages beyond the queue's limit are refused with 503, and cached p
   await until(() => clock.pending === 1);
   clock.advance(20);
   await first;
+});
+
+test("a cache of documents holds no more bytes than its limit, and evicts the least recently used ones", async () => {
+  const made: string[] = [];
+  const make = (name: string, bytes: number) => async (): Promise<Document> => {
+    made.push(name);
+    const representation = { bytes: new Uint8Array(bytes / 2), etag: name };
+    return { contentType: "text/plain", plain: representation, gzip: representation };
+  };
+  const kept = new DocumentCache(100);
+  const get = (name: string, bytes: number) => kept.get(name, make(name, bytes));
+  for (const name of ["a", "b", "a"]) await get(name, 40);
+  await get("c", 40);
+  await get("a", 40);
+  expect(made).toEqual(["a", "b", "c"]);
+  await get("b", 40);
+  expect(made).toEqual(["a", "b", "c", "b"]);
+  await get("larger than all", 400);
+  await get("larger than all", 400);
+  expect(made).toHaveLength(5);
 });
 
 test("an expensive answer is computed once a second, however many requests arrive", async () => {
