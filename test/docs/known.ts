@@ -7,7 +7,13 @@ import { secretVariables } from "../../src/process/environment/secret-variables.
 import { repository } from "../support/processes/process.ts";
 
 /** Variables of Bun, which reads them itself. */
-const ofTheRuntime = ["NODE_ENV", "NODE_EXTRA_CA_CERTS", "MIMALLOC_PURGE_DELAY", "MIMALLOC_PURGE_HOLES"];
+const ofTheRuntime = [
+  "NODE_ENV",
+  "NODE_EXTRA_CA_CERTS",
+  "MIMALLOC_PURGE_DELAY",
+  "MIMALLOC_PURGE_HOLES",
+  "MIMALLOC_PURGE_HOLES_MIN_INTERVAL",
+];
 
 /** Variables that Weir reads. */
 export const variables: ReadonlySet<string> = (() => {

@@ -106,12 +106,12 @@ describe("on a fresh clone", () => {
     const folder = await clone();
     writeFileSync(
       join(folder, "src/main.ts"),
-      `console.log(process.env.MIMALLOC_PURGE_DELAY, process.env.MIMALLOC_PURGE_HOLES);`,
+      `const { env } = process; console.log(env.MIMALLOC_PURGE_DELAY, env.MIMALLOC_PURGE_HOLES, env.MIMALLOC_PURGE_HOLES_MIN_INTERVAL);`,
     );
-    expect(run(folder, "start").stdout).toBe("5000 0\n");
+    expect(run(folder, "start").stdout).toBe("5000 1 10000\n");
     const { cwd, env } = command(folder);
-    const otherwise = { cwd, env: { ...env, MIMALLOC_PURGE_HOLES: "1" }, encoding: "utf8" } as const;
-    expect(spawnSync("node", ["scripts/bootstrap.mjs", "start"], otherwise).stdout).toBe("5000 1\n");
+    const otherwise = { cwd, env: { ...env, MIMALLOC_PURGE_HOLES: "0" }, encoding: "utf8" } as const;
+    expect(spawnSync("node", ["scripts/bootstrap.mjs", "start"], otherwise).stdout).toBe("5000 0 10000\n");
   });
 
   test("an unknown script is refused with the list of all scripts", async () => {
