@@ -84,13 +84,14 @@ export function memoryTable({ idle, loaded, recovered }: FleetMemory): string {
   return table(["MiB", "idle for 30 s", "under load", "a minute after"], [...lines, ["all", ...all]]);
 }
 
-/** The supervisor and all that it started, a server with its children. */
+/** The supervisor and all that it started, a server with its children. @throws Error when the fleet has ended */
 function read(supervisor: number): Reading {
   const found: Reading = new Map([["supervisor", proportionalOf([supervisor])]]);
   for (const pid of childrenOf(supervisor)) {
     const name = nameOf(pid);
     if (name !== null) found.set(name, (found.get(name) ?? 0) + proportionalOf([pid, ...childrenOf(pid)]));
   }
+  if (!found.has("gateway")) throw new Error("The fleet ended before it was read");
   return found;
 }
 
