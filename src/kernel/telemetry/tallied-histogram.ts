@@ -35,7 +35,7 @@ export class TalliedHistogram extends Histogram {
   readonly #counts = new Map<string, Counts>();
 
   constructor({ name, help, registers, buckets, label }: Options) {
-    super({ name, help, buckets: [...buckets], ...(registers && { registers }) });
+    super({ name, help, buckets: [...buckets], labelNames: label === undefined ? [] : [label], ...(registers && { registers }) });
     this.#name = name;
     this.#help = help;
     this.#bounds = buckets;

@@ -37,7 +37,7 @@ const resolving = (batch: ResolveBatch) => argumentsOf(resolveValues([...(resolv
 
 test("an admission without budgets names no field of them and sends eight numbers, two for its workspace and seven for itself", () => {
   expect(admitting(request)).toEqual({
-    texts: ["{w1}", "head", "m:2026-11", "gen-1", "n:k1", "k:k1:2026-11", "f00d"],
+    texts: ["{w1}", "head", "m:2026-11", "lending", "gen-1", "n:k1", "k:k1:2026-11", "f00d"],
     numbers: 8 + 2 + 7,
   });
 });

@@ -5,6 +5,7 @@ import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
 
+import { blockIdleMs } from "../limits.ts";
 import type { WindowOnBus } from "../message.ts";
 
 /** The next block is asked for when less than this part of places, credit or life is left. */
@@ -42,6 +43,8 @@ export class Block {
   #reserved: NanoUsd = 0n;
   #times: number[] = [];
   #isOpen = true;
+  /** Monotonic ms. */
+  #usedAt: number;
 
   constructor(lent: Lent) {
     this.#lent = lent;
@@ -50,6 +53,7 @@ export class Block {
     this.key = lent.key;
     this.month = lent.month;
     this.endsAt = lent.askedAt + lent.lifeMs;
+    this.#usedAt = lent.askedAt;
     this.#left = lent.amount;
     this.#places = lent.places;
   }
@@ -72,6 +76,11 @@ export class Block {
     return this.#times.length;
   }
 
+  /** Nobody will use it any more, or at least nobody did for a while. */
+  isOver(now: number): boolean {
+    return now >= this.endsAt || now - this.#usedAt >= blockIdleMs;
+  }
+
   isUsable(now: number): boolean {
     return this.#isOpen && this.#places > 0 && now < this.endsAt;
   }
@@ -85,6 +94,7 @@ export class Block {
     this.#left -= amount;
     this.#reserved += amount;
     this.#places--;
+    this.#usedAt = now;
     const { at, askedAt, lifeMs } = this.#lent;
     const time = Math.min(Math.ceil(at + 1 + now - askedAt), at + lifeMs);
     this.#times.push(time);

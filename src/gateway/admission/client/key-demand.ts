@@ -15,13 +15,14 @@ const reserve = 1.5;
 
 export class KeyDemand {
   #lastAt = -Infinity;
-  #gapMs = blockDemandMs;
+  /** A new key shows by some requests that it is busy; one that was busy before is again at its first request after a pause. */
+  #gapMs = 4 * blockDemandMs;
   #amount = 0;
   #keptUntil = -Infinity;
 
   /** @param now monotonic ms */
   note(amount: NanoUsd, now: number): void {
-    const gapMs = Math.min(now - this.#lastAt, blockLifeMs);
+    const gapMs = Math.min(now - this.#lastAt, 2 * blockDemandMs);
     this.#lastAt = now;
     this.#gapMs += weight * (gapMs - this.#gapMs);
     const value = Number(amount);

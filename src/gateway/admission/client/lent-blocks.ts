@@ -199,7 +199,7 @@ export class LentBlocks implements BlockBook {
     const now = clock.monotonic();
     if (this.#isCutOff(now)) this.endAll();
     this.#tickedAt = now;
-    for (const block of this.#open.values()) if (now >= block.endsAt) this.#end(block);
+    for (const block of this.#open.values()) if (block.isOver(now)) this.#end(block);
     this.#returns.tell();
     this.#isTicking = this.#open.size + this.#returns.size > 0;
     if (this.#isTicking) clock.after(blockTickMs, () => this.#tick());

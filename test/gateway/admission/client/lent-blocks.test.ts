@@ -49,8 +49,16 @@ describe("blocks at a gateway", () => {
     await lending.pass(blockLifeMs + 2_000);
     const { balance, reserved } = await lending.account();
     expect({ balance, reserved }).toEqual({ balance: reservedAmount * (100_000n - 40n), reserved: 0n });
-    expect(lending.asked("admit")).toBeLessThan(10);
+    expect(lending.asked("admit")).toBeLessThan(12);
     expect(lending.worker.clock.pending).toBeLessThan(5);
+  });
+
+  test("a block that nobody uses any more is returned within two seconds", async () => {
+    const lending = await world({ credit: 100_000 });
+    await lending.warmUp();
+    expect((await lending.account()).reserved).toBeGreaterThan(0n);
+    await lending.pass(2_000);
+    expect((await lending.account()).reserved).toBe(0n);
   });
 
   test("an answer that is still open keeps its part of an ended block reserved", async () => {

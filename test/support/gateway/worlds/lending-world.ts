@@ -100,7 +100,7 @@ export class LendingWorld implements Disposable {
   }
 
   /** Requests so far apart that blocks are lent for the next ones. */
-  async warmUp(gateway = this.gateway(), requests = 8): Promise<void> {
+  async warmUp(gateway = this.gateway(), requests = 10): Promise<void> {
     for (let count = 0; count < requests; count++) {
       await this.call(gateway);
       await this.pass(100);
