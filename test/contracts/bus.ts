@@ -41,6 +41,13 @@ function requests(pair: () => BusPair): void {
     expect(bus.width("admission")).toBeGreaterThanOrEqual(1);
   });
 
+  test("a server that replies was heard within the last second", async () => {
+    const { bus } = pair();
+    await using _server = await bus.serve("admission", async (payload) => payload);
+    await bus.request("admission", bytes("anybody?"));
+    expect(bus.silentMs("admission")).toBeLessThan(1_000);
+  });
+
   test("a request without a server fails soon, as certainly not received", async () => {
     const { bus } = pair();
     const failure = await failureOf(bus.request("admission", bytes("anybody?")));
