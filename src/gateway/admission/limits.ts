@@ -9,8 +9,8 @@ export const blockRecallPauseMs = 50;
 /** A gateway that has not heard a worker, or not run, for so long decides with no block of before: a rebuild may go on without it. */
 export const blockSilenceMsMax = 1_000;
 /** A key whose requests are further apart is asked for one by one: lending costs as much as two questions. */
-export const blockDemandMs = 500;
-/** A block that was not used for so long is returned before its end. */
+export const blockDemandMs = 2_500;
+/** A block that was not used for so long, and for six of its key's usual pauses, is returned before its end. */
 export const blockIdleMs = 1_500;
 /** After a worker kept a block it is not asked for one for the same key for so long. */
 export const blockKeptPauseMs = 5_000;

@@ -5,7 +5,6 @@ import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
 
-import { blockIdleMs } from "../limits.ts";
 import type { WindowOnBus } from "../message.ts";
 
 /** The next block is asked for when less than this part of places, credit or life is left. */
@@ -76,9 +75,9 @@ export class Block {
     return this.#times.length;
   }
 
-  /** Nobody will use it any more, or at least nobody did for a while. */
-  isOver(now: number): boolean {
-    return now >= this.endsAt || now - this.#usedAt >= blockIdleMs;
+  /** @param idleMs after so long without a request nobody is expected to use it */
+  isOver(now: number, idleMs: number): boolean {
+    return now >= this.endsAt || now - this.#usedAt >= idleMs;
   }
 
   isUsable(now: number): boolean {

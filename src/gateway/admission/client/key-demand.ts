@@ -1,22 +1,25 @@
 /** How a key is used, from which follows what is asked for it. */
 import type { NanoUsd } from "../../../kernel/money.ts";
 import { blockLifeMs, blockPlacesMin } from "../../../backing/limits.ts";
-import { blockDemandMs, blockKeptPauseMs } from "../limits.ts";
+import { blockDemandMs, blockIdleMs, blockKeptPauseMs } from "../limits.ts";
 
 export interface Wish {
   amount: NanoUsd;
   places: number;
 }
 
-/** Recent requests weigh more: each moves the averages by this part. */
+/** By which part a request moves the averages. That a key became busy is learnt faster than that it no longer is. */
 const weight = 0.2;
+const busierWeight = 0.5;
 /** Requests are not even: a block has some more places and credit than the averages need. */
 const reserve = 1.5;
+/** A key has ended its burst when nothing came for so many times the usual pause. */
+const pausesMax = 6;
 
 export class KeyDemand {
   #lastAt = -Infinity;
-  /** A new key shows by some requests that it is busy; one that was busy before is again at its first request after a pause. */
-  #gapMs = 4 * blockDemandMs;
+  /** Nothing is lent for a key's first requests. */
+  #gapMs = 2 * blockDemandMs;
   #amount = 0;
   #keptUntil = -Infinity;
 
@@ -24,7 +27,7 @@ export class KeyDemand {
   note(amount: NanoUsd, now: number): void {
     const gapMs = Math.min(now - this.#lastAt, 2 * blockDemandMs);
     this.#lastAt = now;
-    this.#gapMs += weight * (gapMs - this.#gapMs);
+    this.#gapMs += (gapMs < this.#gapMs ? busierWeight : weight) * (gapMs - this.#gapMs);
     const value = Number(amount);
     this.#amount = this.#amount === 0 ? value : this.#amount + weight * (value - this.#amount);
   }
@@ -32,6 +35,11 @@ export class KeyDemand {
   /** Nothing was lent: it is not asked for again at once. */
   kept(now: number): void {
     this.#keptUntil = now + blockKeptPauseMs;
+  }
+
+  /** Milliseconds without a request after which a block is returned. */
+  get idleMs(): number {
+    return Math.max(blockIdleMs, pausesMax * this.#gapMs);
   }
 
   /** What the key's next requests need; null: it makes too few. */

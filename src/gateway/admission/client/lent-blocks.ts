@@ -11,7 +11,7 @@ import { newGenerationId, type GenerationId, type KeyId, type WorkspaceId } from
 import type { NanoUsd } from "../../../kernel/money.ts";
 import type { BlockBook } from "../../journal/journal.ts";
 import type { RecoveredBlock } from "../../journal/recovered.ts";
-import { blockKeysMax, blockSilenceMsMax, blockTickMs } from "../limits.ts";
+import { blockIdleMs, blockKeysMax, blockSilenceMsMax, blockTickMs } from "../limits.ts";
 import type { AdmissionReply, LendBlock } from "../message.ts";
 import { Block } from "./block.ts";
 import { BlockReturns } from "./block-returns.ts";
@@ -199,7 +199,8 @@ export class LentBlocks implements BlockBook {
     const now = clock.monotonic();
     if (this.#isCutOff(now)) this.endAll();
     this.#tickedAt = now;
-    for (const block of this.#open.values()) if (block.isOver(now)) this.#end(block);
+    for (const block of this.#open.values())
+      if (block.isOver(now, this.#demands.peek(block.key)?.idleMs ?? blockIdleMs)) this.#end(block);
     this.#returns.tell();
     this.#isTicking = this.#open.size + this.#returns.size > 0;
     if (this.#isTicking) clock.after(blockTickMs, () => this.#tick());
