@@ -1,4 +1,4 @@
-/** Limits of blocks at a gateway. Each value has its row in docs/internals/limits.md. */
+/** Limits of blocks at a gateway, and of cached records. Each value has its row in docs/internals/limits.md. */
 
 /** How often a gateway ends and returns blocks. */
 export const blockTickMs = 100;
@@ -16,3 +16,6 @@ export const blockIdleMs = 1_500;
 export const blockKeptPauseMs = 5_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;
+
+/** Records of keys that a process caches, with their own provider keys; a hundred thousand without any take less. */
+export const recordsCachedBytesMax = 64 * 1024 * 1024;

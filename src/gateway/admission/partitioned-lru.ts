@@ -1,14 +1,23 @@
-/** A cache of entries by key hash. Invalid keys have a partition of their own, so that a flood of them evicts no valid key. */
+/**
+ * A cache of entries by key hash, bounded in number and in bytes. Invalid keys have a partition of their own, so that a flood of them evicts
+ * no valid key.
+ */
 import { LRUCache } from "lru-cache";
+import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { recordsCachedMax, unknownKeysCachedMax } from "../limits.ts";
+import { recordsCachedBytesMax } from "./limits.ts";
+import { ownKeyBytes } from "./record-on-bus.ts";
 
-export class PartitionedLru<Entry extends { record: object | null }> {
+/** What a record without own provider keys takes, about. */
+const recordBytes = 512;
+
+export class PartitionedLru<Entry extends { record: Pick<KeyRecord, "ownKeys"> | null }> {
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;
 
   /** @param max how many keys are cached; memory for all of them is allocated at once */
   constructor(max = recordsCachedMax) {
-    this.#known = new LRUCache({ max });
+    this.#known = new LRUCache<string, Entry>({ max, maxSize: recordsCachedBytesMax, sizeCalculation: (entry) => bytesOf(entry) });
     this.#unknown = new LRUCache({ max: Math.min(max, unknownKeysCachedMax) });
   }
 
@@ -26,4 +35,8 @@ export class PartitionedLru<Entry extends { record: object | null }> {
     this.#known.clear();
     this.#unknown.clear();
   }
+}
+
+function bytesOf({ record }: { record: Pick<KeyRecord, "ownKeys"> | null }): number {
+  return recordBytes + (record === null ? 0 : ownKeyBytes(record));
 }
