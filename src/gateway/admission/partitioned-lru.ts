@@ -17,7 +17,11 @@ export class PartitionedLru<Entry extends { record: Pick<KeyRecord, "ownKeys"> |
 
   /** @param max how many keys are cached; memory for all of them is allocated at once */
   constructor(max = recordsCachedMax) {
-    this.#known = new LRUCache<string, Entry>({ max, maxSize: recordsCachedBytesMax, sizeCalculation: (entry) => bytesOf(entry) });
+    this.#known = new LRUCache<string, Entry>({
+      max,
+      maxSize: recordsCachedBytesMax,
+      sizeCalculation: (entry) => bytesOf(entry),
+    });
     this.#unknown = new LRUCache({ max: Math.min(max, unknownKeysCachedMax) });
   }
 

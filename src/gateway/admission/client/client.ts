@@ -90,7 +90,7 @@ export class AdmissionClient {
       recordIntents: (intents, blocks) => journal.recordIntents(intents, blocks),
     });
     this.releases = new PendingReleases(this.#batcher, clock, log);
-    this.blocks = new LentBlocks({ batcher: this.#batcher, bus, clock, deadline: () => this.#deadline() });
+    this.blocks = new LentBlocks({ batcher: this.#batcher, bus, clock, deadline: () => this.#deadline(), keysMax: recordsMax });
     journal.useBlocks(this.blocks);
     bus.listen("records-changed", () => {
       this.#keys.clear();

@@ -33,12 +33,14 @@ interface LentBlocksParts {
   clock: Clock;
   /** Milliseconds of the counters' clock; null: not known. */
   deadline: () => number | null;
+  /** Of how many keys the demand is known; memory for all of them is allocated at once. Absent: `blockKeysMax`. */
+  keysMax?: number | undefined;
 }
 
 export class LentBlocks implements BlockBook {
   readonly #parts: LentBlocksParts;
   readonly #returns: BlockReturns;
-  readonly #demands = new LRUCache<KeyId, KeyDemand>({ max: blockKeysMax });
+  readonly #demands: LRUCache<KeyId, KeyDemand>;
   /** Blocks that requests are decided with, by key. */
   readonly #open = new Map<KeyId, Block>();
   /** All blocks that open requests were decided with, but those that are being returned. */
@@ -50,6 +52,7 @@ export class LentBlocks implements BlockBook {
 
   constructor(parts: LentBlocksParts) {
     this.#parts = parts;
+    this.#demands = new LRUCache({ max: parts.keysMax ?? blockKeysMax });
     this.#returns = new BlockReturns(parts.batcher, parts.clock);
   }
 
