@@ -18,9 +18,9 @@ export function hasBlocks(seed: number): boolean {
 /** @param unit the highest reservation */
 export function withBlocks(plan: Plan, { unit, chance }: { unit: bigint; chance: Chance }): Plan {
   // Some runs use up the window of a key in less than a minute, and nothing else.
-  const isHot = chance.happens(0.3);
+  const isHot = chance.happens(0.15);
   const busyMs = chance.between(8_000, 45_000);
-  const requests = isHot ? chance.between(600, 900) : chance.between(150, 400);
+  const requests = isHot ? chance.between(600, 800) : chance.between(100, 250);
   const workspaces = plan.workspaces
     .slice(0, isHot ? 1 : 2)
     .map((workspace) => richWorkspace(workspace, { unit, chance, isHot }));
