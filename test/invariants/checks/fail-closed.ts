@@ -14,6 +14,7 @@ export function failClosed(history: History): Finding {
   const requests = new Map<string, { at: number; key: string }>();
   const revoked = new Set(eventsOf(history, "revoked").map(({ key }) => key));
   const admitted = new Map<string, number>();
+  /** Generations that were admitted with a block, and their requests. */
   const withBlock = new Set<string>();
   const sinceOf = (at: number): number => Math.min(...[...closing.values()].filter((since) => since <= at));
   for (const event of history) {
@@ -23,11 +24,13 @@ export function failClosed(history: History): Finding {
     }
     if (event.kind === "invoked") requests.set(event.invocation, event);
     if (event.kind === "healed") closing.clear();
-    if (event.kind === "admitted" && event.block !== undefined) withBlock.add(event.generation);
+    if (event.kind === "admitted" && event.block !== undefined)
+      withBlock.add(event.generation).add(event.invocation ?? event.generation);
     if (event.kind === "admitted") admitted.set(event.generation, requests.get(event.invocation ?? "")?.at ?? event.at);
     const since = sinceOf(event.at);
     if (since === Infinity) continue;
-    if ("generation" in event && event.generation !== null && withBlock.has(event.generation)) continue;
+    if (event.kind === "called" && withBlock.has(event.generation)) continue;
+    if (event.kind === "answered" && withBlock.has(event.invocation)) continue;
     if (event.kind === "called") {
       const at = admitted.get(event.generation) ?? event.at;
       notes.check(
