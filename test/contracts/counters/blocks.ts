@@ -123,10 +123,12 @@ export function describeBlocks(of: () => CountersHarness): void {
       expect(await asked(of())).toMatchObject({ window: { remaining: rate - 2 } });
     });
 
-    test("a block ends with its month", async () => {
+    test("a block ends with its month, also where it is asked for again in the next one", async () => {
       await makeReady(of(), { balance });
       await of().advance(Date.UTC(2026, 11, 1) - of().now() - 3_000);
       expect(await lend(of())).toMatchObject({ outcome: "lent", lifeMs: 3_000 });
+      await of().advance(3_000);
+      expect(await lend(of(), { month: "2026-12" })).toEqual({ outcome: "kept" });
     });
 
     test("a refusal tells whether blocks may have what is missing, until a recall pauses lending", async () => {

@@ -19,7 +19,7 @@ export function lend(space: WorkspaceCounters, request: LendRequest, moment: Mom
   log.advance(now);
   const known = lending.keys.get(key)?.blocks.get(block);
   const hold = space.holds.get(block);
-  if (known && hold) return lent({ ...known, at: hold.admittedAt }, { space, request, log, moment });
+  if (known && hold?.month === month) return lent({ ...known, at: hold.admittedAt }, { space, request, log, moment });
   if (hold || lending.pausedUntil > now || !isRecallable(lending, key, now)) return kept;
   const { places: lentAlready } = lentPlaces(lending, key, now);
   const places = freePlaces(requestsPerMinute, { used: log.count + lentAlready, wanted: request.places });

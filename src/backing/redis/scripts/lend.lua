@@ -28,9 +28,9 @@ register('lend', function(keys, args)
   end
 
   if known[6] then
-    local amount, since = read(holdFormat, known[6])
+    local amount, since, _, keyField = read(holdFormat, known[6])
     local _, some = withoutBlock(blocks, block)
-    return some and lent(since, amount, some) or { clock }
+    return some and keyField == args[3] and lent(since, amount, some) or { clock }
   end
   local lentUntil, holdsUntil, lentAmount, pausedUntil = lendingIn(known[3])
   local already, _, _, keyPausedUntil = lentIn(blocks)
