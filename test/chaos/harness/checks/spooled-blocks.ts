@@ -1,5 +1,5 @@
 /** Reads from the gateways' spools, while they are there, which generations were admitted with blocks: no row has that. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { decodeSpoolLine } from "../../../../src/gateway/journal/spool-line.ts";
 import { UntilStopped } from "../load/until-stopped.ts";
@@ -7,7 +7,7 @@ import { UntilStopped } from "../load/until-stopped.ts";
 export class SpooledBlocks {
   /** The block of each generation. */
   readonly #blocks = new Map<string, string>();
-  /** How much of each segment was read. */
+  /** How much of each segment was read, by its path and the number of its file: a spool that was adopted begins anew. */
   readonly #read = new Map<string, number>();
   readonly #folder: string;
   readonly #reading: UntilStopped;
@@ -40,13 +40,15 @@ export class SpooledBlocks {
 
   /** The last line may not be whole yet. */
   #readSegment(path: string): void {
-    const text = readFileSync(join(this.#folder, path), "utf8");
-    const from = this.#read.get(path) ?? 0;
+    const whole = join(this.#folder, path);
+    const segment = `${path} ${statSync(whole).ino}`;
+    const text = readFileSync(whole, "utf8");
+    const from = this.#read.get(segment) ?? 0;
     const end = text.lastIndexOf("\n") + 1;
     for (const line of text.slice(from, end).split("\n")) {
       const read = line.includes('"block":') ? decodeSpoolLine(line) : null;
       if (read?.kind === "intent" && read.intent.block !== undefined) this.#blocks.set(read.intent.generation, read.intent.block);
     }
-    this.#read.set(path, end);
+    this.#read.set(segment, end);
   }
 }
