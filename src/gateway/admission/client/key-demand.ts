@@ -1,7 +1,7 @@
 /** How a key is used, from which follows what is asked for it. */
 import type { NanoUsd } from "../../../kernel/money.ts";
 import { blockLifeMs, blockPlacesMin } from "../../../backing/limits.ts";
-import { blockDemandMs, blockIdleMs, blockKeptPauseMs } from "../limits.ts";
+import { blockDemandMs, blockIdleMs, blockKeptPauseMs, blockUnusedPauseMs } from "../limits.ts";
 
 export interface Wish {
   amount: NanoUsd;
@@ -13,6 +13,8 @@ const weight = 0.2;
 const busierWeight = 0.5;
 /** Requests are not even: a block has some more places and credit than the averages need. */
 const reserve = 1.5;
+/** Lending and returning a block cost as much as two questions. */
+const requestsMin = 4;
 /** A key has ended its burst when nothing came for so many times the usual pause. */
 const pausesMax = 6;
 
@@ -35,6 +37,11 @@ export class KeyDemand {
   /** Nothing was lent: it is not asked for again at once. */
   kept(now: number): void {
     this.#keptUntil = now + blockKeptPauseMs;
+  }
+
+  /** A block was not renewed. One that served few requests cost more than it saved: the key is asked for one by one for a while. */
+  ended(requests: number, now: number): void {
+    if (requests < requestsMin) this.#keptUntil = now + blockUnusedPauseMs;
   }
 
   /** Milliseconds without a request after which a block is returned. */

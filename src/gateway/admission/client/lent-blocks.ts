@@ -202,8 +202,12 @@ export class LentBlocks implements BlockBook {
     const now = clock.monotonic();
     if (this.#isCutOff(now)) this.endAll();
     this.#tickedAt = now;
-    for (const block of this.#open.values())
-      if (block.isOver(now, this.#demands.peek(block.key)?.idleMs ?? blockIdleMs)) this.#end(block);
+    for (const block of this.#open.values()) {
+      const demand = this.#demands.peek(block.key);
+      if (!block.isOver(now, demand?.idleMs ?? blockIdleMs)) continue;
+      demand?.ended(block.requests, now);
+      this.#end(block);
+    }
     this.#returns.tell();
     this.#isTicking = this.#open.size + this.#returns.size > 0;
     if (this.#isTicking) clock.after(blockTickMs, () => this.#tick());

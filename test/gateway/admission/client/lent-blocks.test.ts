@@ -61,6 +61,20 @@ describe("blocks at a gateway", () => {
     expect((await lending.account()).reserved).toBe(0n);
   });
 
+  test("a key whose block served few requests is asked for one by one for a while", async () => {
+    const lending = await world({ credit: 100_000 });
+    await lending.warmUp();
+    await lending.pass(20_000);
+    await lending.call();
+    await lending.pass(20_000);
+    const lent = lending.asked("lend");
+    await lending.warmUp();
+    expect(lending.asked("lend")).toBe(lent);
+    await lending.pass(60_000);
+    await lending.warmUp();
+    expect(lending.asked("lend")).toBeGreaterThan(lent);
+  });
+
   test("an answer that is still open keeps its part of an ended block reserved", async () => {
     const lending = await world({ credit: 100_000 });
     await lending.warmUp();
