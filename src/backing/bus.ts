@@ -20,6 +20,8 @@ export type Stream = "settlements";
 export type Notification =
   /** A key, its owner or its workspace changed: drop cached copies. */
   | "records-changed"
+  /** The counters do not answer: gateways decide nothing by themselves. */
+  | "counters-lost"
   /** The state of launch checks changed: read it again. */
   | "checks-changed"
   /** A mail is waiting to be sent. */

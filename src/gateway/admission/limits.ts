@@ -7,7 +7,9 @@ export const blockReturnPauseMs = 500;
 /** The same for a block that was recalled: somebody waits near a limit. */
 export const blockRecallPauseMs = 50;
 /** A gateway that has not heard a worker, or not run, for so long decides with no block of before: a rebuild may go on without it. */
-export const blockSilenceMsMax = 1_000;
+export const blockSilenceMsMax = 500;
+/** How often a worker asks the counters whether they answer, while it has lent a block. */
+export const countersWatchMs = 200;
 /** A key whose requests are further apart is asked for one by one: lending costs as much as two questions. */
 export const blockDemandMs = 2_500;
 /** A block that was not used for so long, and for six of its key's usual pauses, is returned before its end. */

@@ -92,6 +92,7 @@ export class AdmissionClient {
     this.releases = new PendingReleases(this.#batcher, clock, log);
     this.blocks = new LentBlocks({ batcher: this.#batcher, bus, clock, deadline: () => this.#deadline(), keysMax: recordsMax });
     journal.useBlocks(this.blocks);
+    bus.listen("counters-lost", () => this.blocks.endAll());
     bus.listen("records-changed", () => {
       this.#keys.clear();
       this.blocks.endAll();

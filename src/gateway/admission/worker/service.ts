@@ -17,6 +17,7 @@ import { decodeRequests, encodeReplies } from "../codec.ts";
 import { KeyRecordCache, type CachedRecord, type FindRecords } from "./key-record-cache.ts";
 import { ownKeyBytes, recordOnBus } from "../record-on-bus.ts";
 import type { AdmitGeneration, AdmissionReply, AdmissionRequest, LendBlock, Refused } from "../message.ts";
+import { CountersWatch } from "./counters-watch.ts";
 import { lend, lendRequest, takeBack } from "./lending.ts";
 import type { MeteringLagGuard } from "./metering-lag-guard.ts";
 import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
@@ -59,6 +60,7 @@ export class AdmissionService {
   readonly #loads: SingleFlightLoads;
   readonly #ledgerCheck: LedgerCheck;
   readonly #recalls: Recalls;
+  readonly #countersWatch: CountersWatch;
   /** The counters' clock minus this process's monotonic clock, from the last reply. */
   #clockOffset: number | null = null;
   #timeRecordedAt = -Infinity;
@@ -68,6 +70,7 @@ export class AdmissionService {
     this.#loads = new SingleFlightLoads(parts);
     this.#ledgerCheck = new LedgerCheck(parts);
     this.#recalls = new Recalls(parts);
+    this.#countersWatch = new CountersWatch(parts);
     this.keyRecords = new KeyRecordCache(parts.findRecords, parts.clock, parts.recordsMax);
   }
 
@@ -172,8 +175,10 @@ export class AdmissionService {
     try {
       const { now, replies } = await this.#parts.counters.admitMany(batch);
       this.#recordCountersTime(now);
+      if (replies.some(({ outcome }) => outcome === "unreachable")) this.#countersWatch.failed();
       return replies;
     } catch (error) {
+      this.#countersWatch.failed();
       if (!(error instanceof CountersUnavailableError))
         this.#parts.log.error({ event: "admission.failed", reason: String(error) }, "Admissions could not be counted");
       return null;
@@ -216,6 +221,7 @@ export class AdmissionService {
     const moment = { ageMs: clock.monotonic() - entry.readAt, month: monthOf(this.#estimateCountersTime()) };
     const wished = lendRequest(request, entry, moment);
     if (wished === null || (await this.#ledgerCheck.unusable([wished.workspace])).size > 0) return { kind: "kept" };
+    this.#countersWatch.lent(wished.lifeMs);
     return lend(wished, counters);
   }
 

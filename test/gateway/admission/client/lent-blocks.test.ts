@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { blockLifeMs } from "../../../../src/backing/limits.ts";
 import { hashOf } from "../../../support/gateway/key-records.ts";
-import { reservedAmount } from "../../../support/gateway/admission-worker.ts";
+import { CountersUnavailableError } from "../../../../src/backing/counters.ts";
+import { forwardTo, reservedAmount } from "../../../support/gateway/admission-worker.ts";
 import { LendingWorld } from "../../../support/gateway/worlds/lending-world.ts";
 import { endOf } from "../../../support/test-gateway.ts";
 import { temporaryFolder } from "../../../support/temporary-folder.ts";
@@ -113,6 +114,16 @@ describe("blocks at a gateway", () => {
     lending.worker.bus.silentForMs = 1_001;
     await lending.call();
     expect(lending.asked("admit")).toBe(asked + 1);
+  });
+
+  test("while the counters do not answer, a key with a block is refused like every other", async () => {
+    const lending = await world({ credit: 100_000 });
+    await lending.warmUp();
+    const { counters } = lending.worker;
+    const down = () => Promise.reject(new CountersUnavailableError("down"));
+    lending.worker.counters = { ...forwardTo(() => counters), now: down, admitMany: down };
+    await lending.worker.clock.pass(500);
+    expect(await lending.begin().catch((error: Error) => error.message)).toContain("not be checked");
   });
 
   test("a gateway that was frozen decides nothing with a block of before", async () => {
