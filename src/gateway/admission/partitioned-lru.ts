@@ -8,21 +8,17 @@ import { recordsCachedMax, unknownKeysCachedMax } from "../limits.ts";
 import { recordsCachedBytesMax } from "./limits.ts";
 import { ownKeyBytes } from "./record-on-bus.ts";
 
-/** What a record without own provider keys takes, about. */
-const recordBytes = 512;
+/** What a record without own provider keys takes, about: so many as may be cached fill the bytes that may be. */
+const recordBytes = Math.floor(recordsCachedBytesMax / recordsCachedMax);
 
 export class PartitionedLru<Entry extends { record: Pick<KeyRecord, "ownKeys"> | null }> {
   readonly #known: LRUCache<string, Entry>;
   readonly #unknown: LRUCache<string, Entry>;
 
-  /** @param max how many keys are cached; memory for all of them is allocated at once */
+  /** @param max how many keys are cached. A bound of the library's own would allocate memory for all of them at once */
   constructor(max = recordsCachedMax) {
-    this.#known = new LRUCache<string, Entry>({
-      max,
-      maxSize: recordsCachedBytesMax,
-      sizeCalculation: (entry) => bytesOf(entry),
-    });
-    this.#unknown = new LRUCache({ max: Math.min(max, unknownKeysCachedMax) });
+    this.#known = new LRUCache({ maxSize: max * recordBytes, sizeCalculation: (entry) => bytesOf(entry) });
+    this.#unknown = new LRUCache({ maxSize: Math.min(max, unknownKeysCachedMax), sizeCalculation: () => 1 });
   }
 
   get(hash: string): Entry | undefined {

@@ -33,7 +33,7 @@ interface LentBlocksParts {
   clock: Clock;
   /** Milliseconds of the counters' clock; null: not known. */
   deadline: () => number | null;
-  /** Of how many keys the demand is known; memory for all of them is allocated at once. Absent: `blockKeysMax`. */
+  /** Of how many keys the demand is known; absent: `blockKeysMax`. */
   keysMax?: number | undefined;
 }
 
@@ -52,7 +52,7 @@ export class LentBlocks implements BlockBook {
 
   constructor(parts: LentBlocksParts) {
     this.#parts = parts;
-    this.#demands = new LRUCache({ max: parts.keysMax ?? blockKeysMax });
+    this.#demands = new LRUCache({ maxSize: parts.keysMax ?? blockKeysMax, sizeCalculation: () => 1 });
     this.#returns = new BlockReturns(parts.batcher, parts.clock);
   }
 
