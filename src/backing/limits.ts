@@ -49,7 +49,7 @@ export const databaseConnectionsMax = 8;
 export const databaseConnectionWaitMsMax = 1_000;
 export const databaseStatementMsMax = 4_000;
 export const databaseConnectMs = 2_000;
-/** A connection that nobody used for so long is closed when another one is given back. */
+/** How long a connection may go unused. The pool closes it when another one is given back. */
 export const databaseSessionIdleMsMax = 20_000;
 /** How long hosts of a database are asked which of them takes writes, and how long after one the next is asked. */
 export const databaseHostMs = 1_000;

@@ -8,7 +8,7 @@ export interface LentPlaces {
   leaveAt: number;
 }
 
-const noneLent: LentPlaces = { places: 0, leaveAt: Infinity };
+export const noneLent: LentPlaces = { places: 0, leaveAt: Infinity };
 
 export class AdmissionLog {
   #times: number[] = [];

@@ -1,7 +1,7 @@
 /** What a workspace has lent to gateways. */
 import type { KeyId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
-import type { LentPlaces } from "./admission-log.ts";
+import { noneLent, type LentPlaces } from "./admission-log.ts";
 
 /** The blocks of a key. */
 export interface LentToKey {
@@ -25,12 +25,10 @@ export function nothingLent(): Lending {
   return { countsUntil: 0, holdsUntil: 0, amount: 0n, pausedUntil: 0, keys: new Map() };
 }
 
-const none: LentPlaces = { places: 0, leaveAt: Infinity };
-
 /** Places lent of a key's window. */
 export function lentPlaces({ countsUntil, keys }: Lending, key: KeyId, now: number): LentPlaces {
-  if (countsUntil <= now) return none;
-  const found = { ...none };
+  if (countsUntil <= now) return noneLent;
+  const found = { ...noneLent };
   for (const block of keys.get(key)?.blocks.values() ?? []) {
     if (block.countsUntil <= now) continue;
     found.places += block.places;

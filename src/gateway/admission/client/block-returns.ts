@@ -80,7 +80,7 @@ export class BlockReturns {
       const { reply } = await this.#batcher.send(returnOf(block));
       if (reply.kind === "done") ended.kept = keep;
     } catch {
-      // It is told again.
+      // The next turn sends it again.
     }
     ended.isTelling = false;
     if (ended.kept === 0n) this.#ended.delete(block.id);

@@ -75,7 +75,7 @@ export class Block {
     return this.#times.length;
   }
 
-  /** @param idleMs after so long without a request nobody is expected to use it */
+  /** Whether its time is up, or its key has rested. @param idleMs how long a block may go unused */
   isOver(now: number, idleMs: number): boolean {
     return now >= this.endsAt || now - this.#usedAt >= idleMs;
   }

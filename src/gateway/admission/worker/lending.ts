@@ -11,7 +11,7 @@ const kept: AdmissionReply = { kind: "kept" };
 
 /** @param ageMs of the record, which the block does not outlive. @returns null where nothing is lent to this key at all */
 export function lendRequest(
-  { block, hash: _hash, least, amount, places, deadline }: LendBlock,
+  { block, least, amount, places, deadline }: LendBlock,
   { record }: CachedRecord,
   { ageMs, month }: { ageMs: number; month: Month },
 ): LendRequest | null {
