@@ -142,7 +142,8 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
 /** Pauses between calls pass at once and are recorded; timeouts of calls take their time. */
 class HurriedClock implements Clock {
   readonly waits: number[] = [];
-  now = () => systemClock.now();
+  #reads = 0;
+  now = () => systemClock.now() + this.#reads++;
   monotonic = () => systemClock.monotonic();
   endOfTurn = (callback: () => void) => systemClock.endOfTurn(callback);
 

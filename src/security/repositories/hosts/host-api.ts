@@ -111,9 +111,10 @@ export class HostApi {
   /** Waits for a temporary refusal. @throws DomainError for a permanent one, or one that lasts too long */
   async #wait(answer: SafeResponse | null, tries: number): Promise<void> {
     const { clock, signal } = this.#parts;
-    const until = answer === null ? null : limitedUntil(answer, clock.now());
+    const now = clock.now();
+    const until = answer === null ? null : limitedUntil(answer, now);
     if (until === null && answer !== null && answer.status < 500) throw this.#refusalOf(answer.status);
-    const waitMs = until === null ? repositoryRetryMs : until - clock.now();
+    const waitMs = until === null ? repositoryRetryMs : until - now;
     if (until !== null && (waitMs > repositoryWaitMsMax || tries >= repositoryTriesMax)) throw this.#limited(until);
     if (tries >= repositoryTriesMax) throw this.#refusal(`answers with status ${answer?.status ?? 0}: try again later`);
     await sleep(clock, Math.max(waitMs, 0), signal);
