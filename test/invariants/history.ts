@@ -235,6 +235,8 @@ export interface Stepped {
 /** From here on there is no fault. */
 export interface Healed {
   kind: "healed";
+  /** How long a process that calls providers stood still, or had no network, until now. */
+  stoodStillMs?: number;
 }
 
 /** All work has ended, or the harness has stopped waiting for it. */

@@ -55,6 +55,15 @@ describe("I-5, no minute has more than the limit", () => {
     ];
     expect(rateWindow([rate(0, 1), ...stepped], 0).broken).toEqual([]);
   });
+
+  test("the checker allows for a gateway that stood still before its call, and for no longer", () => {
+    const late = [admitted(0, "a"), called(7_000, "a"), admitted(60_000, "b"), called(60_000, "b")];
+    const still = (stoodStillMs: number): HistoryEvent => ({ kind: "healed", at: 7_000, stoodStillMs });
+    expect(rateWindow([rate(0, 1), still(7_000), ...late], 0).broken).toEqual([]);
+    expect(rateWindow([rate(0, 1), still(6_999), ...late], 0).broken).toHaveLength(1);
+    const laterMinute = [admitted(20_000, "a"), called(20_000, "a"), admitted(75_000, "b"), called(75_000, "b")];
+    expect(rateWindow([rate(0, 1), still(7_000), ...laterMinute], 0).broken.join()).toContain("as providers saw it");
+  });
 });
 
 describe("I-6, Retry-After is exact", () => {

@@ -6,17 +6,20 @@ import { settingOf, type SettingHistory } from "../setting-history.ts";
 /**
  * I-5: no N + 1 admissions of a key lie within a minute by the counters' clock, where N is its limit. The same holds for the calls at
  * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed.
+ * A gateway that stood still calls late by as much.
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
   const rates = new Map<string, SettingHistory<number>>();
   const steps: { at: number; ms: number }[] = [];
+  const stillness: { at: number; ms: number }[] = [];
   const admitted = new Map<string, Admitted>();
   const byStore = new Map<string, Sent[]>();
   const byProvider = new Map<string, Sent[]>();
   for (const event of history) {
     if (event.kind === "rate") settingOf(rates, event.key).set(event.at, event.requestsPerMinute);
     if (event.kind === "stepped") steps.push(event);
+    if (event.kind === "healed" && event.stoodStillMs) stillness.push({ at: event.at, ms: event.stoodStillMs });
     if (event.kind === "admitted") admitted.set(event.generation, event);
     if (event.kind !== "called") continue;
     const own = admitted.get(event.generation);
@@ -29,7 +32,7 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
   }
   const window = (from: number): number => rateWindowMs - steppedWithin(steps, from, delayMsMax);
   for (const [key, sent] of byStore) checkWindow(sent, window, notes, `key ${key}, by the counters' clock`);
-  const trueWindow = (from: number): number => window(from) - delayMsMax;
+  const trueWindow = (from: number): number => window(from) - delayMsMax - stoodStillBefore(stillness, from, delayMsMax);
   for (const [key, sent] of byProvider) checkWindow(sent, trueWindow, notes, `key ${key}, as providers saw it`);
   return notes;
 }
@@ -57,6 +60,12 @@ function checkWindow(sent: Sent[], windowMs: (from: number) => number, notes: No
 function steppedWithin(steps: { at: number; ms: number }[], from: number, delayMsMax: number): number {
   const within = steps.filter(({ at, ms }) => ms > 0 && at >= from - delayMsMax && at <= from + rateWindowMs);
   return within.reduce((sum, { ms }) => sum + ms, 0);
+}
+
+/** How late the call at `from` may have been for a gateway that stood still. */
+function stoodStillBefore(stillness: { at: number; ms: number }[], from: number, delayMsMax: number): number {
+  const near = stillness.filter(({ at, ms }) => from >= at - delayMsMax && from <= at + delayMsMax + ms);
+  return Math.max(0, ...near.map(({ ms }) => ms));
 }
 
 function listOf(lists: Map<string, Sent[]>, name: string): Sent[] {

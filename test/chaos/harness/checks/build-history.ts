@@ -3,7 +3,7 @@ import { monthOf } from "../../../../src/kernel/clock.ts";
 import { parseUsd } from "../../../../src/kernel/money.ts";
 import type { History, HistoryEvent } from "../../../invariants/history.ts";
 import { inOrder } from "../../../invariants/in-order.ts";
-import { closesAdmission, describeFault } from "../faults/fault.ts";
+import { closesAdmission, describeFault, gatewayStillMs } from "../faults/fault.ts";
 import type { ClientCall } from "../load/client-call.ts";
 import { ownKeyOf, type Customer } from "../load/customers.ts";
 import { costOf, type ProviderCall } from "../world/provider.ts";
@@ -138,6 +138,7 @@ function cardEvents({ workspace, monthlyCap: cap, paid }: CardNotes, endsAt: num
 /** Only faults during which nothing can be admitted become fault events. */
 function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][number]): HistoryEvent[] {
   const closing = faults.filter(closesAdmission);
+  const stoodStillMs = Math.max(0, ...faults.map(gatewayStillMs));
   return [
     ...closing.flatMap((fault): HistoryEvent[] => {
       const name = `${describeFault(fault)} at ${injectedAt}`;
@@ -147,6 +148,6 @@ function episodeEvents({ faults, injectedAt, healedAt }: RunNotes["episodes"][nu
         { kind: "fault", at: endsAt, name, phase: "ends" },
       ];
     }),
-    { kind: "healed", at: healedAt },
+    { kind: "healed", at: healedAt, ...(stoodStillMs > 0 && { stoodStillMs }) },
   ];
 }

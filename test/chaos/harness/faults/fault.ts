@@ -58,6 +58,12 @@ export function closesAdmission(fault: Fault): boolean {
   return isNetwork && fault.who === null && fault.server !== "postgres";
 }
 
+/** How long the fault keeps a gateway from calling a provider that it was told to call. */
+export function gatewayStillMs(fault: Fault): number {
+  const stops = fault.kind === "freeze" || fault.kind === "unplug";
+  return stops && fault.who.startsWith("gateway-") ? fault.ms : 0;
+}
+
 /** Whether the process connects to the server: gateways do not connect to Redis. */
 export function hasLink(part: string, server: ServerName): boolean {
   return server !== "redis" || part.startsWith("worker") || part.startsWith("metering");
