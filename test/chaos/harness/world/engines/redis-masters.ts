@@ -88,12 +88,15 @@ export class RedisMasters implements RedisEngine {
   }
 
   async failover(target: string): Promise<Healed> {
-    const master = await this.#masterOf(target);
     this.#noteHeld();
-    const [replica] = await this.#replicasOf(master);
-    if (replica === undefined) throw new Error(`The master of ${target} has no replica`);
-    await replica.send("CLUSTER", "FAILOVER");
-    await until(async () => (await roleOf(replica)) === "master", promotedMsMax);
+    // A promoted or moved replica leaves a master alone for some seconds; then there is none yet that could take its place.
+    let replica: ClusterNode | null = null;
+    await until(async () => {
+      replica = await this.#replicaOf(target);
+      await replica?.send("CLUSTER", "FAILOVER");
+      return replica !== null;
+    }, joinedMsMax);
+    await until(async () => replica !== null && (await roleOf(replica)) === "master", promotedMsMax);
     return { at: Date.now(), whole: this.#joined() };
   }
 
@@ -130,9 +133,13 @@ export class RedisMasters implements RedisEngine {
     return masterOf(share * this.targets.indexOf(target), this.#nodes);
   }
 
-  async #replicasOf({ id }: ClusterNode): Promise<ClusterNode[]> {
+  /** null: the present master has none that is connected to it. */
+  async #replicaOf(target: string): Promise<ClusterNode | null> {
+    const { id } = await this.#masterOf(target);
     const lines = await this.#report();
-    return this.#nodes.filter((node) => lines.some((line) => line.startsWith(node.id) && line.includes(` slave ${id} `)));
+    const roles = await Promise.all(this.#nodes.map(roleOf));
+    const follows = (node: ClusterNode) => lines.some((line) => line.startsWith(node.id) && line.includes(` slave ${id} `));
+    return this.#nodes.find((node, place) => roles[place] === "connected slave" && follows(node)) ?? null;
   }
 
   async #report(): Promise<string[]> {
