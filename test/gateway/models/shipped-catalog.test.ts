@@ -115,6 +115,7 @@ describe("the shipped catalog", () => {
   test.each([
     ["fireworks", /^accounts\/fireworks\/(?:models|routers)\//],
     ["alibaba", /^(?!qwen\d-\d-)/],
+    ["novita", /^(?!sao10K\/)/],
   ])("%s is called by the names that its API takes", (id, name) => {
     const names = routesOf(real).flatMap((route) => (route.provider.id === id ? [route.upstreamModel] : []));
     expect(names.filter((upstream) => !name.test(upstream))).toEqual([]);
