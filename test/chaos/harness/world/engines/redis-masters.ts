@@ -138,7 +138,8 @@ export class RedisMasters implements RedisEngine {
     const { id } = await this.#masterOf(target);
     const lines = await this.#report();
     const roles = await Promise.all(this.#nodes.map(roleOf));
-    const follows = (node: ClusterNode) => lines.some((line) => line.startsWith(node.id) && line.includes(` slave ${id} `));
+    // The node that reports calls itself `myself,slave`.
+    const follows = (node: ClusterNode) => lines.some((line) => line.startsWith(node.id) && line.includes(`slave ${id} `));
     return this.#nodes.find((node, place) => roles[place] === "connected slave" && follows(node)) ?? null;
   }
 
