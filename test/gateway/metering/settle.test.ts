@@ -3,6 +3,7 @@ import type { Counters } from "../../../src/backing/counters.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { failAt } from "../../support/servers/fail-at.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { event, rawEvent, TestMetering } from "../../support/gateway/metering.ts";
 import { alarmsRaised, cost, hold, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
@@ -62,6 +63,30 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
       expect(metering.confirmed).toEqual([given.id]);
       expect(await money.balance(workspace)).toBe(usd - cost);
       expect(await counters.read(workspace, null)).toMatchObject({ account: { balance: usd - cost, reserved: 0n } });
+    });
+
+    test("a settlement that dies before any of its statements, as between rows and entry, leaves nothing, and its next delivery books it", async () => {
+      const { workspace, metering, ended } = await money.customer();
+      const late = ended();
+      const free = { ...late.usage, promptTokens: 0, completionTokens: 0 };
+      await metering.settle([{ ...late, outcome: "expired", usage: free }]);
+      const before = await money.charges(workspace);
+      const given = event([late, ended(), ended()]);
+      let deaths = 0;
+      for (; ; deaths++) {
+        metering.store = settlementStore(failAt(money.sql, deaths + 1));
+        const failure = await metering.deliver(given).then(() => null, String);
+        if (failure === null) break;
+        expect(failure).toContain("killed before statement");
+        expect(await money.balance(workspace)).toBe(usd);
+        expect(await money.charges(workspace)).toEqual(before);
+        await money.expectSound();
+      }
+      // The heads and outcomes, the row without a charge, two totals, the rows, their entry and the chain's head.
+      expect(deaths).toBeGreaterThanOrEqual(8);
+      expect(await money.balance(workspace)).toBe(usd - 3n * cost);
+      expect(await money.charges(workspace)).toHaveLength(3);
+      await money.expectSound();
     });
 
     test("a generation without tokens is booked for nothing", async () => {
