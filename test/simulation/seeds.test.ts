@@ -19,10 +19,10 @@ test("no invariant is broken in 300 runs with losses, delays, crashes, frozen pa
       addTally(total, tally);
     }
   }
-  const keyed = ["on own keys", "embeddings", "other payers"];
+  const features = ["on own keys", "embeddings", "completions", "other payers", "other models"];
   // Faults and outcomes that never occur prove nothing.
   const cards = ["automatic payments", "card payments", "declined cards", "taken back"];
-  for (const what of ["faults", "messages harmed", "charged", "charged late", "expired", "cut", ...keyed, ...cards]) {
+  for (const what of ["faults", "messages harmed", "charged", "charged late", "expired", "cut", ...features, ...cards]) {
     expect([what, (total[what] ?? 0) > 0]).toEqual([what, true]);
   }
   const checks = Object.entries(total).filter(([name]) => name.startsWith("I-"));

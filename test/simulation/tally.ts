@@ -1,5 +1,5 @@
 /** The counts of a run, which can be summed up over runs. */
-import type { HistoryEvent } from "../invariants/history.ts";
+import type { Called, HistoryEvent } from "../invariants/history.ts";
 import type { Result } from "../invariants/invariants.ts";
 import type { Run } from "./run.ts";
 
@@ -24,7 +24,9 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     unknown: of((event) => event.kind === "charged" && event.outcome === "unknown"),
     "on own keys": of((event) => event.kind === "charged" && event.ownKey !== undefined),
     embeddings: of((event) => event.kind === "charged" && event.endpoint === "embeddings"),
-    "other payers": otherPayers(history),
+    completions: of((event) => event.kind === "charged" && event.endpoint === "completions"),
+    "other payers": changedOf(history, ({ ownKey }) => ownKey),
+    "other models": changedOf(history, ({ provider }) => provider?.ofModel.join()),
     restored: of(({ kind }) => kind === "restored"),
     "charges lost": history.reduce((sum, event) => sum + (event.kind === "restored" ? event.lost.length : 0), 0),
     "card payments": of(({ kind }) => kind === "paid"),
@@ -36,12 +38,12 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
   };
 }
 
-/** Generations that went on with another key than the one that they began with. */
-function otherPayers(history: readonly HistoryEvent[]): number {
-  const payers = new Map<string, Set<string | undefined>>();
+/** Generations that went on with another key, or another model, than the one that they began with. */
+function changedOf(history: readonly HistoryEvent[], valueOf: (call: Called) => string | undefined): number {
+  const values = new Map<string, Set<string | undefined>>();
   for (const event of history)
-    if (event.kind === "called") payers.set(event.generation, (payers.get(event.generation) ?? new Set()).add(event.ownKey));
-  return [...payers.values()].filter(({ size }) => size > 1).length;
+    if (event.kind === "called") values.set(event.generation, (values.get(event.generation) ?? new Set()).add(valueOf(event)));
+  return [...values.values()].filter(({ size }) => size > 1).length;
 }
 
 export function addTally(total: Tally, more: Tally): Tally {
