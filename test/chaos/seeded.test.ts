@@ -43,6 +43,7 @@ test.skipIf(servers === null)(
     for (const id of ["I-1", "I-2", "I-3", "I-4", "I-8", "I-9", "I-10", "I-11", "I-13", "I-15", "I-21"])
       expect(checks.get(id)).toBeGreaterThan(0);
     expect(tally.charged).toBeGreaterThan(100);
+    expect(tally.rerouted).toBeGreaterThan(0);
   },
   60_000,
 );

@@ -9,7 +9,7 @@ const violationsShown = 20;
 
 export function summaryOf(result: RunResult): string[] {
   const { tally, violations, notes, seed, recoveries, skipped, results } = result;
-  const { lost, doubled, unmetered, unknown, admitted, charged } = tally;
+  const { lost, doubled, unmetered, unknown, admitted, charged, rerouted } = tally;
   const steady = recoveries.map(({ recovery }) => recovery.steadyMs ?? Infinity);
   const worst = `worst recovery to steady answers ${seconds(Math.max(0, ...steady))}, quiet after ${seconds(notes.quiet.afterMs)}`;
   return [
@@ -17,7 +17,7 @@ export function summaryOf(result: RunResult): string[] {
     `seed ${seed} (it determines faults and requests, not how real processes interleave)`,
     `faults injected: ${faultsOf(result).length} (${shown(faultsByKind(result))})`,
     ...skipped.map((what) => `skipped: ${what}`),
-    `requests sent ${notes.clients.length}, admitted ${admitted}, charged ${charged}, unknown since their gateway died ${unknown}`,
+    `requests sent ${notes.clients.length}, admitted ${admitted}, charged ${charged}, by another model ${rerouted}, unknown since their gateway died ${unknown}`,
     `answers: ${shown(answersByCode(notes.clients))}`,
     `invariants checked: ${results.map(({ id, checks }) => `${id} ${checks}`).join(", ")}`,
     `lost ${lost.length}, doubled ${doubled.length}, unmetered ${unmetered.length}; ${worst}`,

@@ -1,6 +1,6 @@
 /** Compares the notes of clients and provider with the ledger, and counts what was lost, doubled or unmetered. */
 import type { Episode } from "../faults/episode.ts";
-import { costOf, type ProviderCall } from "../world/provider.ts";
+import { costOf, firstModel, type ProviderCall } from "../world/provider.ts";
 import type { RunNotes } from "./notes.ts";
 import type { Stored, StoredCharge } from "./stored.ts";
 
@@ -8,6 +8,8 @@ export interface Tally {
   /** Reserved by the counters, whether a provider was called or not. */
   admitted: number;
   charged: number;
+  /** Generations that another model answered, after the provider of the first had failed. */
+  rerouted: number;
   /** Ended in the ledger without a charge, because the gateway with the usage died. The documents allow this. */
   unknown: number;
   /** Generations that a provider billed, or that a client got in full, without a charge. */
@@ -34,6 +36,7 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
   return {
     admitted: held.size,
     charged: charges.filter(({ cost }) => cost > 0n).length,
+    rerouted: reroutedOf(calls),
     unknown: charges.filter(({ outcome }) => outcome !== "settled").length,
     lost: [...new Set([...unpaid, ...billed.map(({ generation }) => generation)])],
     doubled: [...repeated(references), ...chargedTwice({ charges, entries })],
@@ -44,6 +47,16 @@ export function tallyOf(notes: RunNotes, { charges, entries, held }: Stored): Ta
       .map(({ workspace, reference }) => `${workspace} ${reference}`)
       .filter((name) => !present.has(name)),
   };
+}
+
+function reroutedOf(calls: readonly ProviderCall[]): number {
+  const failed = new Set(
+    calls.flatMap(({ model, state, generation }) => (model === firstModel && state === "failed" ? [generation] : [])),
+  );
+  const elsewhere = calls.filter(
+    ({ model, state, generation }) => model !== firstModel && state === "answered" && failed.has(generation),
+  );
+  return new Set(elsewhere.map(({ generation }) => generation)).size;
 }
 
 function chargedTwice({ charges, entries }: Pick<Stored, "charges" | "entries">): string[] {

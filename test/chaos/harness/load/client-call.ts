@@ -65,7 +65,10 @@ export function newCall(
   };
 }
 
+/** Of a provider. */
+const failures = ["upstream_error", "upstream_rate_limited"];
+
 /** An answer is also good when the provider failed or the client hung up, since neither is the service's fault. */
 export function isGood({ status, code, hungUp }: ClientCall): boolean {
-  return status === 200 || code === "upstream_error" || hungUp;
+  return status === 200 || failures.includes(code ?? "") || hungUp;
 }

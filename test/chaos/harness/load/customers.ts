@@ -77,7 +77,7 @@ export async function makeCustomers(testbed: Testbed): Promise<Customer[]> {
 async function makeCustomer(plan: (typeof plans)[number], control: Control): Promise<Customer> {
   const made = await control.any((operator) => operator.customer(plan));
   const fallback = plan.kind === "own-or-credit";
-  const settings = { early_access: ["completions", "embeddings", "own_keys"], own_key_fallback: fallback };
+  const settings = { early_access: ["routing", "completions", "embeddings", "own_keys"], own_key_fallback: fallback };
   await control.any((operator) => operator.call("PATCH", `/workspaces/${made.workspace}`, settings));
   const keyLimit = "keyLimit" in plan ? parseUsd(plan.keyLimit) : null;
   const budgets = "budgets" in plan ? plan.budgets : null;

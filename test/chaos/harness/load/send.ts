@@ -2,7 +2,7 @@
 import { embeddingsModel } from "../world/testbed.ts";
 import type { ClientCall } from "./client-call.ts";
 
-interface Sending {
+export interface Sending {
   url: string;
   secret: string;
   /** Of a chat or completion. */
@@ -10,6 +10,8 @@ interface Sending {
   /** Instructions for the provider, such as `tokens=12 gap_ms=50`. */
   content: string;
   maxTokens: number;
+  /** Of a chat or completion. */
+  routing?: { models?: string[]; provider?: object };
   /** The client hangs up after this time. */
   timeoutMs: number;
 }
@@ -53,11 +55,14 @@ async function send(call: ClientCall, { url, secret, ...asked }: Sending): Promi
   return true;
 }
 
-function bodyOf({ endpoint, number, streamed }: ClientCall, { model, content, maxTokens }: Omit<Sending, "url" | "secret">) {
+function bodyOf(
+  { endpoint, number, streamed }: ClientCall,
+  { model, content, maxTokens, routing }: Omit<Sending, "url" | "secret">,
+) {
   const prompt = `${content} call=${number}`;
   if (endpoint === "embeddings") return { model: embeddingsModel, input: prompt };
   const asked = endpoint === "chat" ? { messages: [{ role: "user", content: prompt }] } : { prompt };
-  return { model, ...asked, max_tokens: maxTokens, stream: streamed };
+  return { model, ...asked, ...routing, max_tokens: maxTokens, stream: streamed };
 }
 
 function noteEnd(call: ClientCall, text: string): void {

@@ -3,7 +3,7 @@ import { randomFrom } from "../../../support/random.ts";
 import { model, pairedModel, type Testbed } from "../world/testbed.ts";
 import { newCall, type ClientCall } from "./client-call.ts";
 import type { Customer } from "./customers.ts";
-import { sendToAny } from "./send.ts";
+import { sendToAny, type Sending } from "./send.ts";
 
 export interface TrafficPlan {
   testbed: Pick<Testbed, "gateways">;
@@ -67,15 +67,22 @@ export class Traffic {
     await sendToAny(call, sending, testbed.gateways);
   }
 
-  /** Mostly short answers, some that outlast a fault, and sometimes a provider that fails; a limit of an own key leads to another one. */
-  #instructions(streamed: boolean, { own }: Customer): { model: string; content: string; maxTokens: number } {
+  /**
+   * Mostly short answers, some that outlast a fault, and sometimes a provider that fails. A limit of an own key leads to another provider,
+   * and a limit of the first model's provider to another model.
+   */
+  #instructions(streamed: boolean, { own }: Customer): Pick<Sending, "model" | "content" | "maxTokens" | "routing"> {
     const isLong = this.#random() < 0.05;
     const tokens = 1 + Math.floor(this.#random() * (isLong ? 100 : 20));
     const gapMs = Math.floor(this.#random() * (streamed && !isLong ? 30 : 100));
     const status = this.#random() < 0.02 ? " status=500" : "";
     const ownStatus = own !== null && this.#random() < 0.3 ? " own_status=429" : "";
-    const content = `tokens=${tokens} gap_ms=${gapMs}${status}${ownStatus}`;
-    return { model: own === null ? model : pairedModel, content, maxTokens: 500 };
+    const isRouted = this.#random() < 0.3;
+    const firstStatus = isRouted && own === null && this.#random() < 0.5 ? " first_status=429" : "";
+    const content = `tokens=${tokens} gap_ms=${gapMs}${status}${ownStatus}${firstStatus}`;
+    if (own !== null)
+      return { model: pairedModel, content, maxTokens: 500, routing: isRouted ? { provider: { order: ["spare"] } } : {} };
+    return { model, content, maxTokens: 500, routing: isRouted ? { models: [pairedModel] } : {} };
   }
 
   #pick<T>(from: readonly T[]): T {

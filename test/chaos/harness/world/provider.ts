@@ -44,9 +44,14 @@ interface Instructions {
   status: number;
   /** The status if the call carries an own key. */
   ownStatus: number;
+  /** The status if the call is one of the first model. */
+  firstStatus: number;
 }
 
 const promptTokens = 20;
+
+/** The name upstream of the model that one provider serves. */
+export const firstModel = "stub-model";
 
 /** Every own key begins so, and the id of its workspace follows. */
 export const ownKeyStart = "sk-own-";
@@ -97,8 +102,9 @@ export class Provider implements AsyncDisposable {
       call: order?.call ?? null,
     };
     this.calls.push(call);
-    const answer = order ?? { call: null, tokens: 1, gapMs: 0, status: 200, ownStatus: 200 };
+    const answer = order ?? { call: null, tokens: 1, gapMs: 0, status: 200, ownStatus: 200, firstStatus: 200 };
     if (key.startsWith(ownKeyStart) && answer.ownStatus !== 200) answer.status = answer.ownStatus;
+    if (call.model === firstModel && answer.firstStatus !== 200) answer.status = answer.firstStatus;
     if (body.inputs !== null) answer.tokens = 0;
     response.on("close", () => close({ call, response, answer }));
     if (answer.status !== 200) return void response.writeHead(answer.status, { "content-type": "application/json" }).end("{}");
@@ -142,8 +148,10 @@ function instructionsIn(content: string): Instructions | null {
   const numbers = new Map([...content.matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [name, Number(value)]));
   const tokens = numbers.get("tokens");
   if (tokens === undefined) return null;
-  const [status, ownStatus] = [numbers.get("status") ?? 200, numbers.get("own_status") ?? 200];
-  return { call: numbers.get("call") ?? null, tokens, gapMs: numbers.get("gap_ms") ?? 0, status, ownStatus };
+  const [status = 200, ownStatus = 200, firstStatus = 200] = ["status", "own_status", "first_status"].map((name) =>
+    numbers.get(name),
+  );
+  return { call: numbers.get("call") ?? null, tokens, gapMs: numbers.get("gap_ms") ?? 0, status, ownStatus, firstStatus };
 }
 
 const head = { id: "chatcmpl-chaos", created: 1_795_000_000, model: "stub-model" };
