@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runAtEnd } from "../support/processes/at-end.ts";
 import { commandFor, NoEnvironmentError } from "./environments.ts";
 import { run } from "./run.ts";
-import { openStage, type Stage } from "./stage.ts";
+import { openStage, type Stage, type StageModel } from "./stage.ts";
 
 const loopMs = 120_000;
 const loops = readdirSync(join(import.meta.dir, "loops"))
@@ -15,27 +15,32 @@ const usage = `npm run frameworks -- [loop] …
 
   Loops: ${loops.join(", ")}. Without a name all run.
   Each asks for two tools at once, rejects what does not fit its schema and asks again: whole and streamed, at a model behind each
-  wire format. Those for embeddings embed three texts at the sandbox. Packages are installed once, in their own environments. Exit code 1: a loop failed.
+  wire format. Those for embeddings and completions use the sandbox, of one process and of a fleet. Packages are installed once, in their own environments. Exit code 1: a loop failed.
   A loop without its interpreter or its registry is skipped; with CI set that is exit code 1 too.
 
 Example: npm run frameworks -- ${loops[0]}`;
 
 /** @returns how many failed. @throws NoEnvironmentError */
-async function play(loop: string, { url, key, models, embedding }: Stage): Promise<number> {
+async function play(loop: string, stage: Stage): Promise<number> {
   const command = await commandFor(loop);
   let failed = 0;
-  for (const { format, model, calls } of loop.includes("-embeddings.") ? [embedding] : models) {
+  for (const { name, url, key, model, calls } of modelsFor(loop, stage)) {
     const before = calls();
     const environment = { WEIR_URL: url, WEIR_KEY: key, WEIR_MODEL: model, OPENAI_API_KEY: "none", PYTHONDONTWRITEBYTECODE: "1" };
     const started = performance.now();
     const { code, output } = await run(command, { timeoutMs: loopMs, environment });
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-    console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${format}: ${calls() - before} calls, ${seconds} s`);
+    console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${name}: ${calls() - before} calls, ${seconds} s`);
     if (code === 0) continue;
     failed++;
     console.log(output.slice(-3_000));
   }
   return failed;
+}
+
+function modelsFor(loop: string, { models, sandboxes }: Stage): StageModel[] {
+  if (loop.includes("-embeddings.")) return sandboxes.map((sandbox) => ({ ...sandbox, model: "sandbox/embed" }));
+  return loop.includes("-completions.") ? sandboxes : models;
 }
 
 async function main(names: string[]): Promise<number> {
