@@ -51,13 +51,14 @@ describe("own keys in a gateway", () => {
     const good = sealed("sk-canary-of-a-workspace", keyring);
     const before = await alarmsRaised("own_key.unreadable");
     const lost = sealed("sk-canary-of-a-workspace", new Keyring([base64(2)]));
-    for (const unreadable of [lost, { ...good, dataKey: null }, { ...good, id: "own-2" }, { ...good, workspace: "ws-2" }]) {
+    const stolen = [{ id: "own-2" }, { workspace: "ws-2" }, { provider: "other" }].map((owner) => ({ ...good, ...owner }));
+    for (const unreadable of [lost, { ...good, dataKey: null }, ...stolen]) {
       expect(() => keys.open(unreadable)).toThrow(
         expect.objectContaining({ code: "model_unavailable", status: 503, headers: { "x-should-retry": "false" } }),
       );
     }
-    expect(await alarmsRaised("own_key.unreadable")).toBe(before + 4);
-    expect(lines).toHaveLength(4);
+    expect(await alarmsRaised("own_key.unreadable")).toBe(before + 5);
+    expect(lines).toHaveLength(5);
     expect(lines.join("")).not.toContain("canary");
   });
 });

@@ -112,6 +112,26 @@ test("a key that is revoked at its provider while in use is reported, mailed onc
   ]);
 });
 
+test("a refused own key raises no alarm, as the service's does, and a rate limit of an own key is answered as such", async () => {
+  const [tenant, other] = [await stage.tenant(), await stage.tenant()];
+  const id = await stage.store(tenant, { provider: "alpha", key: "sk-of-the-workspace-0014" });
+  const alarms = () => stage.fleet.gateways[0]?.process.output.match(/"event":"upstream\.auth"/g)?.length ?? 0;
+  const before = alarms();
+  stage.alpha.answer(error(401));
+  expect(await outcomeOf(ask(tenant, "stub/alpha"))).toMatchObject({ status: 502, code: "upstream_auth" });
+  expect(await outcomeOf(ask(other, "stub/alpha"))).toMatchObject({ status: 502, code: "upstream_auth" });
+  // What a process prints arrives in its order: an alarm of the first request would be there before that of the second.
+  await until(() => Promise.resolve(alarms() > before));
+  expect(alarms()).toBe(before + 1);
+  const calls = stage.alpha.calls.length;
+  stage.alpha.answer(error(429));
+  const limited = await ask(tenant, "stub/alpha");
+  expect([limited.status, limited.headers.has("retry-after")]).toEqual([429, true]);
+  expect(await limited.json()).toMatchObject({ error: { code: "upstream_rate_limited" } });
+  expect(keysOf(stage.alpha).slice(calls)).toEqual(["sk-of-the-workspace-0014"]);
+  expect((await stage.call("DELETE", `/provider-keys/${id}`)).status).toBe(200);
+});
+
 test("a replaced key serves at once while a call under way ends on the old one, and a disabled or deleted one gives way to the service's key", async () => {
   const tenant = await stage.tenant();
   const id = await stage.store(tenant, { provider: "alpha", key: "sk-of-the-workspace-0006" });
