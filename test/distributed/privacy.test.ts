@@ -17,6 +17,7 @@ import {
   type Customer,
 } from "../support/privacy/privacy.ts";
 import { expectNoOwnKey, spreadOwnKeys, type OwnKeyTraffic } from "../support/privacy/own-key-traffic.ts";
+import { embeddingModel, embeddings } from "../support/providers/embedding-answers.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
 import { testServers } from "../support/servers/services.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
@@ -38,13 +39,13 @@ describe.skipIf(!available)("a fleet", () => {
     stack.use(services);
     const { urls, folder } = services;
     await overhear(urls.NATS_URL);
-    const stub = stack.use(await startProviderStub());
+    const stub = stack.use(await startProviderStub(embeddings()));
     const { path: catalog } = stack.use(await temporaryFolder());
     const { path: dataDir } = stack.use(await temporaryFolder());
-    const catalogDir = await writeStubCatalog(catalog, { url: stub.url });
+    const catalogDir = await writeStubCatalog(catalog, { url: stub.url, others: [embeddingModel()] });
     const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace" };
     const fleet = stack.use(await Fleet.start({ services: urls, gateways: 1, workers: 1, catalogDir, dataDir, environment }));
-    await fleet.runnable("stub/model");
+    for (const model of ["stub/model", "stub/embed"]) await fleet.runnable(model);
     off = await customer(fleet, stub, false);
     await traces.addRedis("redis", urls.REDIS_URL);
     on = await customer(fleet, stub, true);

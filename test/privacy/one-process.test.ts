@@ -17,6 +17,7 @@ import {
 } from "../support/privacy/privacy.ts";
 import { expectNoOwnKey, spreadOwnKeys, type OwnKeyTraffic } from "../support/privacy/own-key-traffic.ts";
 import { OtlpCollector } from "../support/telemetry/otlp-collector.ts";
+import { embeddingModel, embeddings } from "../support/providers/embedding-answers.ts";
 import { startProviderStub } from "../support/providers/provider-stub.ts";
 import { stubKeyEnv, writeStubCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -29,15 +30,15 @@ let on: Customer;
 let ownKeys: OwnKeyTraffic;
 
 beforeAll(async () => {
-  const stub = stack.use(await startProviderStub());
+  const stub = stack.use(await startProviderStub(embeddings()));
   const { path: catalog } = stack.use(await temporaryFolder());
   const { path: dataDir } = stack.use(await temporaryFolder());
-  const catalogDir = await writeStubCatalog(catalog, { url: stub.url });
+  const catalogDir = await writeStubCatalog(catalog, { url: stub.url, others: [embeddingModel()] });
   const collector = stack.use(await OtlpCollector.start());
   const telemetry = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
   const environment = { [stubKeyEnv]: providerKeyCanary, LOG_LEVEL: "trace", ...telemetry };
   const fleet = stack.use(await Fleet.start({ services: null, catalogDir, dataDir, environment }));
-  await fleet.runnable("stub/model");
+  for (const model of ["stub/model", "stub/embed"]) await fleet.runnable(model);
   [off, on] = [await customer(fleet, stub, false), await customer(fleet, stub, true)];
   for (const one of [off, on]) await expectStored(fleet, one);
   ownKeys = await spreadOwnKeys(fleet, stub);

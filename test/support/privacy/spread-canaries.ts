@@ -2,6 +2,7 @@
 import { send, sendPrompt, type Canaries, type Place, type SentTraffic } from "./canaries.ts";
 import { failAll } from "./canary-failures.ts";
 import { refuseAll } from "./canary-refusals.ts";
+import { embeddings } from "../providers/embedding-answers.ts";
 import { chunk, chat, completion, error, json, ManualStream, stream, type StubAnswer } from "../providers/stub-answers.ts";
 
 /** Sends every kind of request, one after another. */
@@ -49,7 +50,7 @@ async function answerAll(canaries: Canaries, place: Place, sent: SentTraffic): P
 
 /** Embedded texts are stored nowhere, also where prompts are: they have the same canary, and their generations no prompt. */
 async function embedAll(canaries: Canaries, place: Place, sent: SentTraffic): Promise<void> {
-  const { prompt, aside } = canaries;
+  const { prompt, providerError } = canaries;
   const requests: [body: Record<string, unknown>, status: number][] = [
     [{ input: [`About ${prompt}`, prompt] }, 200],
     [{ input: prompt, encoding_format: "float" }, 200],
@@ -59,18 +60,37 @@ async function embedAll(canaries: Canaries, place: Place, sent: SentTraffic): Pr
     [{ input: prompt, dimensions: prompt }, 400],
     [{ input: prompt, [prompt]: prompt }, 400],
   ];
-  for (const [body, status] of requests) {
-    const response = await fetch(`${place.url}/gpt/v1/embeddings`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${place.key}`, "content-type": "application/json" },
-      body: JSON.stringify({ model: "sandbox/embed", user: aside, ...body }),
-    });
-    const text = await response.text();
-    if (response.status !== status) throw new Error(`Embeddings were answered with ${response.status}: ${text}`);
-    const generation = response.headers.get("x-generation-id");
-    if (generation !== null) sent.embedded.push(generation);
-    if (status !== 200) sent.errors += text;
+  for (const [body, status] of requests) await embedOne({ canaries, place, sent }, { model: "sandbox/embed", ...body }, status);
+  // Providers repeat a text that they refuse.
+  const refusal = `${providerError}: ${prompt}`;
+  const answers: [given: StubAnswer, status: number][] = [
+    [embeddings(), 200],
+    [embeddings({ change: () => [{ object: "embedding", index: 0, embedding: prompt }] }), 502],
+    [error(400, refusal, refusal), 400],
+    [error(500, refusal, refusal), 502],
+    [json({ error: { message: refusal, code: refusal } }), 502],
+  ];
+  for (const [given, status] of answers) {
+    place.stub.answer(given);
+    await embedOne({ canaries, place, sent }, { model: "stub/embed", input: prompt }, status);
   }
+}
+
+async function embedOne(
+  { canaries, place, sent }: { canaries: Canaries; place: Place; sent: SentTraffic },
+  body: Record<string, unknown>,
+  status: number,
+): Promise<void> {
+  const response = await fetch(`${place.url}/gpt/v1/embeddings`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${place.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ user: canaries.aside, ...body }),
+  });
+  const text = await response.text();
+  if (response.status !== status) throw new Error(`Embeddings were answered with ${response.status}: ${text}`);
+  const generation = response.headers.get("x-generation-id");
+  if (generation !== null) sent.embedded.push(generation);
+  if (status !== 200) sent.errors += text;
 }
 
 /** A client that disconnects in the middle of its answer. */

@@ -22,14 +22,22 @@ export async function writeCatalog(folder: string, { providers = [], models = {}
   return folder;
 }
 
+interface StubCatalog {
+  url: string;
+  provider?: Partial<ProviderEntry>;
+  model?: Partial<ModelEntry>;
+  /** Further models of the provider. */
+  others?: ModelEntry[];
+}
+
 /** A catalog of one provider (`stub`) and one model (`stub/model`). */
 export async function writeStubCatalog(
   folder: string,
-  { url, provider = {}, model = {} }: { url: string; provider?: Partial<ProviderEntry>; model?: Partial<ModelEntry> },
+  { url, provider = {}, model = {}, others = [] }: StubCatalog,
 ): Promise<string> {
   return writeCatalog(folder, {
     providers: [stubProvider({ base_url: url, ...provider })],
-    models: { stub: [stubModel(model)] },
+    models: { stub: [stubModel(model), ...others] },
   });
 }
 
