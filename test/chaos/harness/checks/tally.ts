@@ -93,15 +93,24 @@ function isLost(call: ProviderCall, charge: StoredCharge | undefined, episodes: 
   return !(died && charge.outcome === "unknown");
 }
 
-/** On a busy disk Redis may answer up to two seconds before it writes. A hold from shortly before its death may be in no file. */
+/**
+ * A hold may be in no file: on a busy disk Redis may answer up to two seconds before it writes, and a master drops what it decided
+ * from when a replica took its place until it knows of that.
+ */
 function mayBeForgotten({ startedAt }: ProviderCall, episodes: readonly Episode[]): boolean {
   return episodes.some(({ faults, injectedAt, healedAt }) => {
-    const within = startedAt > injectedAt - writtenMsMax && startedAt < healedAt;
-    return within && faults.some((fault) => fault.kind === "kill" && fault.who === "redis");
+    const isNear = (afterMs: number) => startedAt > injectedAt - writtenMsMax && startedAt < healedAt + afterMs;
+    return faults.some((fault) => {
+      if (fault.kind === "kill" && fault.who === "redis") return isNear(0);
+      return "who" in fault && fault.who?.startsWith("redis-master-") === true && isNear(replacedMsMax);
+    });
   });
 }
 
 const writtenMsMax = 3_000;
+
+/** A cluster may still replace a master some seconds after it can be reached again. */
+const replacedMsMax = 5_000;
 
 /** From the last byte that a provider wrote to its gateway's record of it. */
 const recordedMsMax = 1_000;
