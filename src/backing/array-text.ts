@@ -26,6 +26,16 @@ export function elementText(value: Value): string {
   return special.test(value) ? `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"` : `"${value}"`;
 }
 
+const elements = /"((?:[^"\\]|\\.)*)"|([^{},]+)/gs;
+
+/** Reads an array of one dimension as PostgreSQL writes it. @param read an element that is not NULL */
+export function readArray<T>(text: string, read: (element: string) => T): (T | null)[] {
+  return Array.from(text.matchAll(elements), ([, quoted, plain = ""]) => {
+    if (quoted !== undefined) return read(quoted.replaceAll(/\\(.)/gs, "$1"));
+    return plain === "NULL" ? null : read(plain);
+  });
+}
+
 /**
  * Many rows as text to be cast to an array of a composite type. For wide rows this costs the server a fifth less than one array for each
  * column, which it would read side by side, and as little as COPY, which reports its errors too late and cannot be sent with others.

@@ -49,6 +49,17 @@ describe.each(databases)("rows sent as text to $name", ({ open }) => {
       { numRuns: 150 },
     );
   });
+
+  test("an array of texts comes back as it was sent", async () => {
+    await using database = await open();
+    await fc.assert(
+      fc.asyncProperty(fc.array(text), async (sent) => {
+        const [row] = await database.sql<{ all: string[] }[]>`SELECT ${arrayText(sent, (one) => one)}::text[] AS all`;
+        expect(row?.all).toEqual(sent);
+      }),
+      { numRuns: 150 },
+    );
+  });
 });
 
 test("half of a surrogate pair is refused as the database would refuse it", () => {

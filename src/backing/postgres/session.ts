@@ -9,10 +9,19 @@ import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { readServerAddress } from "../../kernel/addresses/server-address.ts";
 import { databaseConnectMs, databaseIdleInTransactionMs, databaseLockMs, databaseStatementMsMax } from "../limits.ts";
+import { arrayText, readArray } from "../array-text.ts";
 import type { Database } from "../backing.ts";
 
 /** The server ends a statement this much earlier than we give it up. */
 const serverLeadMs = 500;
+
+/** The arrays that statements take and give, with their ids of PostgreSQL's pg_type.dat. */
+const arrays = {
+  texts: arrayOf(1009, String),
+  smallints: arrayOf(1005, Number),
+  integers: arrayOf(1007, Number),
+  bigints: arrayOf(1016, BigInt),
+};
 
 export interface SessionParts {
   url: Secret;
@@ -44,7 +53,9 @@ export class Session {
       ...socket,
       ssl: encrypted && verified(host),
       max: 1,
-      types: { bigint: postgres.BigInt },
+      // By default each connection asks for the types of arrays, and nobody catches the error when it breaks meanwhile.
+      fetch_types: false,
+      types: { bigint: postgres.BigInt, ...arrays },
       connect_timeout: databaseConnectMs / 1_000,
       onnotice: () => {},
       onclose: () => this.#end(),
@@ -108,6 +119,12 @@ export class Session {
     this.#alive = false;
     this.#fail?.(new Error("The connection to the database was lost"));
   }
+}
+
+function arrayOf<T extends string | number | bigint>(oid: number, read: (element: string) => T) {
+  const serialize = (values: readonly T[] | string) =>
+    typeof values === "string" ? values : arrayText(values, (value) => value);
+  return { to: oid, from: [oid], serialize, parse: (text: string) => readArray(text, read) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { arrayText } from "../../backing/array-text.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { byteaText } from "../../backing/bytea-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
@@ -9,7 +10,7 @@ import type { SealedPrompt } from "./sealed-prompt.ts";
  * off. A prompt that exists already is not replaced.
  */
 export async function insertPrompts(prompts: SealedPrompt[], sql: Queries): Promise<void> {
-  const column = <T>(read: (prompt: SealedPrompt) => T): T[] => prompts.map(read);
+  const column = (read: (prompt: SealedPrompt) => string | null): string => arrayText(prompts, read);
   await sql`
     INSERT INTO stored_prompts (generation_id, workspace_id, at, messages, answer, answer_cut)
     SELECT new.generation, new.workspace, new.at, new.messages, new.answer, new.cut

@@ -6,6 +6,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { databaseConnectionsMax, databaseDeadlineMs, databaseSessionIdleMsMax } from "../../../src/backing/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
+import { RawServer } from "../../support/servers/raw-server.ts";
 import { until } from "../../support/until.ts";
 import { freeze, openPostgresServer, serversMissing } from "../servers.ts";
 
@@ -27,8 +28,17 @@ describe.skipIf(serversMissing)("PostgreSQL over TCP", () => {
     const { sql } = database;
     const note = { id: 9_007_199_254_740_993n, amount: "0.1000", words: ["a", "b"] };
     await sql`INSERT INTO notes ${sql(note)}`;
-    const rows = await sql`SELECT id, amount, words, ARRAY[1, 2]::bigint[] AS numbers, count(*) OVER () AS count FROM notes`;
-    expect([...rows]).toEqual([{ ...note, numbers: [1n, 2n], count: 1n }]);
+    const rows = await sql`
+      SELECT id, amount, words, ARRAY[1, 2]::bigint[] AS numbers, '{3,NULL}'::integer[] AS small, count(*) OVER () AS count FROM notes`;
+    expect([...rows]).toEqual([{ ...note, numbers: [1n, 2n], small: [3, null], count: 1n }]);
+  });
+
+  test("takes arrays as parameters", async () => {
+    const sent = { texts: ["a", '{"'], small: [1, -2], whole: [3], none: [] };
+    const [received] = await database.sql`
+      SELECT ${sent.texts}::text[] AS texts, ${sent.small}::smallint[] AS small, ${sent.whole}::integer[] AS whole,
+        ${sent.none}::text[] AS none`;
+    expect({ ...received }).toEqual(sent);
   });
 
   test("composes fragments, and rolls a transaction and a savepoint back", async () => {
@@ -154,3 +164,22 @@ async function outcomesOf({ sql }: OpenDatabase): Promise<string[]> {
   const statements = Array.from({ length: 2 * databaseConnectionsMax }, () => sql`SELECT pg_sleep(0.01)`);
   return (await Promise.allSettled(statements)).map(({ status }) => status);
 }
+
+test("a connection that breaks right after its greeting rejects its statement, and nothing that nobody waits for", async () => {
+  const authenticatedAndReady = Buffer.from("R\0\0\0\b\0\0\0\0Z\0\0\0\x05I", "latin1");
+  let greeted = 0;
+  await using server = await new RawServer((socket) => {
+    if (++greeted === 1) socket.write(authenticatedAndReady);
+    else socket.destroy();
+  }).listen();
+  const unawaited: unknown[] = [];
+  const note = (reason: unknown): void => void unawaited.push(reason);
+  process.on("unhandledRejection", note);
+  const url = new Secret(`postgres://weir:key@127.0.0.1:${server.port}/weir`);
+  await using database = openPostgres({ url, applicationName: "weir test", clock: systemClock });
+  expect(await database.sql`SELECT 1`.catch(String)).toBe("Error: The connection to the database was lost");
+  await until(() => server.connections.every(({ destroyed }) => destroyed));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  process.off("unhandledRejection", note);
+  expect(unawaited).toEqual([]);
+});
