@@ -55,9 +55,12 @@ export class CardPayments {
     return payments;
   }
 
-  /** Waits until every payment is decided, by looking at those under way, as a person in the Console would. */
+  /** Ends automatic top-up, and waits until every payment is decided, by looking at those under way, as a person in the Console would. */
   async end(): Promise<CardNotes> {
     await Promise.all(this.#running.map((one) => one.stop()));
+    // The credit is mostly below the threshold still: a payment would begin after the look at those under way.
+    const off = { workspace: this.#workspace, enabled: false };
+    await this.#control.any((operator) => operator.call("PATCH", "/top-up-settings", off));
     await until(async () => (await this.#deliverNext()) && (await this.#areDecided()), endMsMax);
     return { workspace: this.#workspace, monthlyCap: parseUsd(String(monthlyCapUsd)), paid: this.#paid };
   }
