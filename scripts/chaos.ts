@@ -12,6 +12,7 @@ import { runRestartsOnOnePort } from "../test/chaos/harness/restarts-on-one-port
 import { runRollingRestart } from "../test/chaos/harness/rolling-restart.ts";
 import { runChaos } from "../test/chaos/harness/run-chaos.ts";
 import { formerVersion } from "../test/chaos/harness/world/former-version.ts";
+import { runAtEnd } from "../test/support/processes/at-end.ts";
 
 const options = {
   minutes: { type: "string", default: "5" },
@@ -106,4 +107,5 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
+await runAtEnd();
 process.exit();

@@ -1,5 +1,6 @@
 /** Gateways of a fleet that start at the same time have one catalog and send the same bytes. */
 import { expect, test } from "bun:test";
+import { wholeCatalog } from "../../support/servers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { testServices } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";
@@ -10,7 +11,7 @@ const services = await testServices();
 test.skipIf(services === null)(
   "three gateways that start at once publish one version",
   async () => {
-    await using fleet = await Fleet.start({ services: services?.urls ?? null, gateways: 3 });
+    await using fleet = await Fleet.start({ services: services?.urls ?? null, catalogDir: wholeCatalog, gateways: 3 });
     const answers = await Promise.all(
       fleet.gateways.map(async ({ url }) => {
         const path = `${url}/api/connector-exports/latest.csv`;

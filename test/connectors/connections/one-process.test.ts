@@ -5,6 +5,7 @@ import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts"
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { objectOf } from "../../support/control.ts";
+import { wholeCatalog } from "../../support/servers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { addSaid } from "../../support/privacy/privacy.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -18,7 +19,9 @@ let id = "";
 
 beforeAll(async () => {
   const { path: dataDir } = stack.use(await temporaryFolder());
-  const fleet = stack.use(await Fleet.start({ services: null, dataDir, environment: { LOG_LEVEL: "trace" } }));
+  const fleet = stack.use(
+    await Fleet.start({ services: null, catalogDir: wholeCatalog, dataDir, environment: { LOG_LEVEL: "trace" } }),
+  );
   const operator = fleet.operator();
   const { workspace } = await operator.customer({ credit: "1" });
   const form = (secret: string) => ({ datadog_site: `${secret}.example`, api_key: secret, application_key: secret });

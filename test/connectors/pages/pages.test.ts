@@ -15,6 +15,7 @@ import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts"
 import { rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
+import { wholeCatalog } from "../../support/servers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { noDatabase } from "../../support/servers/no-database.ts";
 import { sampleConnector } from "../catalog/sample.ts";
@@ -211,7 +212,7 @@ test("without a catalog, a page reports it", async () => {
 describe("served", () => {
   let fleet: Fleet;
   beforeAll(async () => {
-    fleet = await Fleet.start({ services: null });
+    fleet = await Fleet.start({ services: null, catalogDir: wholeCatalog });
   }, 60_000);
   afterAll(() => fleet[Symbol.asyncDispose]());
   const get = (path: string, init?: RequestInit): Promise<Response> =>

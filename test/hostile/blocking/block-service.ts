@@ -2,6 +2,7 @@
 import { endpoints } from "../../../src/control-api/endpoints.ts";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
+import { wholeCatalog } from "../../support/servers/catalogs.ts";
 import { Fleet, freePort } from "../../support/servers/fleet.ts";
 import { bomJson, largeBom } from "../../support/security/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";
@@ -36,7 +37,7 @@ export async function blockService({
 }): Promise<BlockingResult> {
   const port = await freePort();
   const environment = { METER_PORT: String(port), BUN_OPTIONS: `--preload=${meterFile}` };
-  await using fleet = await Fleet.start({ services: null, environment });
+  await using fleet = await Fleet.start({ services: null, catalogDir: wholeCatalog, environment });
   const operator = fleet.operator();
   const [chat] = (await operator.customer({ credit: "1000" })).keys;
   const keys = { chat: chat?.key ?? "", tools: await operator.agentKey(), operator: operator.token };

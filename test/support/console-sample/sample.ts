@@ -8,6 +8,7 @@ import { sampleStripe } from "./top-ups.ts";
 import { addSecurity, type SampleSecurity } from "./security.ts";
 import { chat } from "../gateway/requests.ts";
 import type { LogRow } from "../operator.ts";
+import { wholeCatalog } from "../servers/catalogs.ts";
 import { Fleet } from "../servers/fleet.ts";
 import { until } from "../until.ts";
 
@@ -41,7 +42,8 @@ export class SampleService implements AsyncDisposable {
     const dataDir = await mkdtemp(join(tmpdir(), "weir-sample-"));
     stack.defer(() => rm(dataDir, { recursive: true, force: true }));
     const history = await writeHistory(dataDir);
-    const fleet = stack.use(await Fleet.start({ services: null, dataDir, environment: { ...sampleStripe, ...environment } }));
+    const settings = { ...sampleStripe, ...environment };
+    const fleet = stack.use(await Fleet.start({ services: null, catalogDir: wholeCatalog, dataDir, environment: settings }));
     return new SampleService(fleet, await fill(fleet, history), stack.move());
   }
 

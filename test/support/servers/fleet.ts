@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { ServiceUrls } from "../../../scripts/services.ts";
 import { chat, outcomeOf } from "../gateway/requests.ts";
 import { OurProcess } from "../processes/process.ts";
+import { modelsAlone } from "./catalogs.ts";
 import { copyEmbeddedDatabase } from "./prepared-databases.ts";
 import { secretsKeyNamed } from "../secrets-key.ts";
 import { until } from "../until.ts";
@@ -16,7 +17,10 @@ export interface FleetPlan {
   gateways?: number;
   workers?: number;
   metering?: number;
-  /** The catalog folder, for example from the provider stub. */
+  /**
+   * The catalog folder, for example from the provider stub, or `wholeCatalog`. By default it is this repository's without connectors:
+   * to publish those takes more CPU time than the rest of a start.
+   */
   catalogDir?: string;
   /** null: one process with embedded parts. */
   services: ServiceUrls | null;
@@ -38,9 +42,9 @@ export class Fleet implements AsyncDisposable {
   readonly metering: OurProcess[] = [];
   readonly prober: OurProcess[] = [];
   readonly dataDir: string;
-  readonly #plan: FleetPlan;
+  readonly #plan: FleetPlan & { catalogDir: string };
 
-  private constructor(plan: FleetPlan, dataDir: string) {
+  private constructor(plan: FleetPlan & { catalogDir: string }, dataDir: string) {
     this.#plan = plan;
     this.dataDir = dataDir;
   }
@@ -61,9 +65,10 @@ export class Fleet implements AsyncDisposable {
   /** Starts the processes without waiting. */
   static async launch(plan: FleetPlan): Promise<Fleet> {
     const dataDir = plan.dataDir ?? (await mkdtemp(join(tmpdir(), "weir-fleet-")));
+    const catalogDir = plan.catalogDir ?? (await modelsAlone());
     const database = join(dataDir, "postgres");
     if (plan.services === null && plan.makesDatabase !== true && !existsSync(database)) await copyEmbeddedDatabase(database);
-    const fleet = new Fleet(plan, dataDir);
+    const fleet = new Fleet({ ...plan, catalogDir }, dataDir);
     if (plan.services !== null) {
       for (let n = 0; n < (plan.workers ?? 1); n++) fleet.addWorker();
       for (let n = 0; n < (plan.metering ?? 1); n++) fleet.addMetering();
@@ -153,8 +158,10 @@ export class Fleet implements AsyncDisposable {
       SANDBOX: "on",
       LOG_LEVEL: "warn",
       SHUTDOWN_LEAVE_MS: "0",
+      // Compiles the embedded database once less: its best code pays only in a process that lives for minutes.
+      BUN_JSC_useOMGJIT: "0",
       ...(this.#plan.services === null ? {} : { ...this.#plan.services, SECRETS_KEY: secretsKeyNamed("fleet") }),
-      ...(this.#plan.catalogDir === undefined ? {} : { CATALOG_DIR: this.#plan.catalogDir }),
+      CATALOG_DIR: this.#plan.catalogDir,
       ...this.#plan.environment,
     };
   }
