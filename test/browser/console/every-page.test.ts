@@ -36,6 +36,12 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     return visit;
   }
 
+  /** What the browser would get, without showing it. */
+  async function gets(visit: Visit, path: string): Promise<{ status: number; text: string }> {
+    const response = await visit.page.request.get(service.fleet.url() + path, { maxRedirects: 0 });
+    return { status: response.status(), text: await response.text() };
+  }
+
   const levelsOf = (page: BrowserPage): Promise<number[]> =>
     page.evaluate(
       "[...document.querySelectorAll('h1,h2,h3,h4')].filter((one) => one.checkVisibility()).map((one) => Number(one.tagName[1]))",
@@ -63,14 +69,14 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
   test.each(["member", "auditor"] as const)("a %s gets the pages of the role, and of the others a reason", async (role) => {
     const visit = await visitOf(addressOf(role));
     for (const page of pages.filter(({ of }) => of !== "person")) {
-      const response = await visit.page.goto(service.fleet.url() + addressIn(service.sample, page));
+      const path = addressIn(service.sample, page);
+      const { status, text } = await gets(visit, path);
       const isOfRole = page.of === "workspace" && page.roles.includes(role);
-      const status = response?.status() ?? 0;
       // Another person's key, member or request is refused to a member although its page is not.
       if (isOfRole && status !== 404) expect([nameOf(page), status]).toEqual([nameOf(page), 200]);
       if (!isOfRole) expect([nameOf(page), status]).toEqual([nameOf(page), 403]);
-      expect([nameOf(page), await visit.page.locator("h1").count()]).toEqual([nameOf(page), 1]);
-      await walkDialogs(visit.page);
+      expect([nameOf(page), text.match(/<h1[ >]/g)?.length]).toEqual([nameOf(page), 1]);
+      if (text.includes("data-opens=")) await walkDialogs(await visit.open(path));
     }
   });
 
