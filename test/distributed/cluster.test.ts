@@ -8,6 +8,7 @@ import { help } from "../../scripts/bootstrap/help.mjs";
 import { freePort } from "../../scripts/services/free-port.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
 import { identityOf } from "../../src/process/lock/process-identity.ts";
+import { modelsAlone } from "../support/servers/catalogs.ts";
 import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 
@@ -15,6 +16,7 @@ setDefaultTimeout(90_000);
 const root = dirname(dirname(import.meta.dir));
 const servers = await testServers();
 const patienceMs = 60_000;
+const catalogDir = await modelsAlone();
 
 interface Supervisor {
   child: ChildProcess;
@@ -28,7 +30,7 @@ function start(options: string[], environment: Record<string, string>): Supervis
   const { PATH = "", HOME = "" } = process.env;
   const child = spawn(process.execPath, ["scripts/cluster.ts", ...options], {
     cwd: root,
-    env: { PATH, HOME, ...environment },
+    env: { PATH, HOME, CATALOG_DIR: catalogDir, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
