@@ -9,6 +9,7 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { createDatabase } from "../../../scripts/services/postgres.ts";
 import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
+import type { Database } from "../../../src/backing/backing.ts";
 import { migrate, readMigrations, type Migration } from "../../../src/backing/migrate.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
@@ -36,17 +37,26 @@ export async function copyEmbeddedDatabase(target: string): Promise<void> {
 
 /** Kept for later runs in the cache folder that npm's tools use. Several processes may make it at the same time. */
 async function prepareFolder(): Promise<string> {
-  const kept = join(modules, ".cache", "weir", `test-database-${await digestOfSchema(await readMigrations())}`);
+  const kept = join(modules, ".cache", "weir", `small-test-database-${await digestOfSchema(await readMigrations())}`);
   if (existsSync(kept)) return kept;
   const unfinished = `${kept}.${process.pid}`;
   const database = await openEmbeddedPostgres({ folder: unfinished, clock: systemClock, log: silentLog });
   await migrate(database.sql);
+  await dropTemplates(database.sql);
   await database[Symbol.asyncDispose]();
   await rename(unfinished, kept).catch(async (error: unknown) => {
     await rm(unfinished, { recursive: true, force: true });
     if (!existsSync(kept)) throw error;
   });
   return kept;
+}
+
+/** Half of the files. Nothing opens these databases, and each copy would have them. */
+async function dropTemplates(sql: Database): Promise<void> {
+  for (const name of ["template0", "template1"]) {
+    await sql.unsafe(`ALTER DATABASE ${name} IS_TEMPLATE false`).simple();
+    await sql.unsafe(`DROP DATABASE ${name}`).simple();
+  }
 }
 
 const templates = new Map<string, Promise<string>>();
