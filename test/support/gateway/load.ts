@@ -17,10 +17,16 @@ export class Load {
   readonly #plan: LoadPlan;
   readonly #loops: Promise<void>[];
   #stopped = false;
+  #pauseMs = 0;
 
   constructor(plan: LoadPlan) {
     this.#plan = plan;
     this.#loops = Array.from({ length: plan.connections }, (_, index) => this.#loop(index));
+  }
+
+  /** From here on each client pauses between its requests, which leaves the CPU to others. */
+  ease(): void {
+    this.#pauseMs = 50;
   }
 
   /** Resolves when every request in flight has ended. */
@@ -37,6 +43,7 @@ export class Load {
       );
       if (outcome.status === 200 && outcome.generation !== null) this.succeeded.push(outcome.generation);
       else await this.#failed(`${outcome.status} ${outcome.code}`);
+      if (this.#pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#pauseMs));
     }
   }
 
