@@ -32,6 +32,8 @@ const slowClients = 50;
 let on: Stage;
 const slow: RawClient[] = [];
 let slowFrom = 0;
+/** When the last of them was closed, which the tests before may outlast. */
+let slowUntil = 0;
 let customer: Awaited<ReturnType<Stage["customer"]>>;
 const expected = { charged: 0, abandoned: 0 };
 beforeAll(async () => {
@@ -55,7 +57,10 @@ afterAll(async () => {
 function trickle(port: number): RawClient {
   const client = new RawClient(port).send("GET /health HTTP/1.1", "X-Slow: ");
   const timer = setInterval(() => client.send("a"), 500);
-  void client.answer().finally(() => clearInterval(timer));
+  void client.answer().finally(() => {
+    clearInterval(timer);
+    slowUntil = performance.now();
+  });
   return client;
 }
 
@@ -99,5 +104,5 @@ describe.each(Object.entries(corpus))("%s", (_, attacks) => {
 
 test(`the server closes ${slowClients} connections whose heads never end within ${headMsMax / 1_000} s`, async () => {
   await Promise.all(slow.map((client) => client.answer()));
-  expect(performance.now() - slowFrom).toBeLessThan(headMsMax);
+  expect(slowUntil - slowFrom).toBeLessThan(headMsMax);
 });

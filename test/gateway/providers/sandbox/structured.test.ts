@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { sandboxUnsupportedField, structuredText } from "../../../../src/gateway/providers/sandbox/structured.ts";
+import { threadMs } from "../../../support/processes/thread-time.ts";
 
 const format = (schema: unknown) => ({ type: "json_schema", json_schema: { name: "answer", schema } });
 
@@ -122,15 +123,8 @@ describe("a schema that the sandbox makes no value for is refused by the name of
     const items = { type: "array", minItems: 1_000_000_000, items: { type: "string", minLength: 1_000_000_000 } };
     const values = Array.from({ length: 200_000 }, (_, index) => index);
     const double = { anyOf: [{ $ref: "#/x" }, { $ref: "#/x" }] };
-    const started = performance.now();
-    for (const schema of [
-      items,
-      { type: "string", enum: values },
-      { type: "string", minLength: 1e9 },
-      { ...double, x: double },
-    ]) {
-      expect(refusal(schema)).not.toBeNull();
-    }
-    expect(performance.now() - started).toBeLessThan(2_000);
+    const schemas = [items, { type: "string", enum: values }, { type: "string", minLength: 1e9 }, { ...double, x: double }];
+    const refuseAll = () => schemas.forEach((schema) => expect(refusal(schema)).not.toBeNull());
+    expect(threadMs(refuseAll, 2_000)).toBeLessThan(2_000);
   });
 });
