@@ -53,23 +53,23 @@ async function openEmbeddedBefore(migration: string): Promise<TestDatabase> {
 interface ServerDatabase {
   url: string;
   schema: string;
+  /** Stays connected, since a connection costs more CPU time than emptying. */
+  cleaner: TestDatabase;
 }
 
 /** Empty databases of earlier tests. */
 const free: ServerDatabase[] = [];
 
 async function openServerDatabase(server: string): Promise<TestDatabase> {
-  const { url, schema } = free.pop() ?? (await createServerDatabase(server));
-  const open = (): TestDatabase => openPostgres({ url: new Secret(url), applicationName: "weir tests", clock: systemClock });
-  const database = open();
+  const { url, schema, cleaner } = free.pop() ?? (await createServerDatabase(server));
+  const database = openAt(url);
   return {
     sql: database.sql,
     async [Symbol.asyncDispose]() {
       await database[Symbol.asyncDispose]();
-      await using cleaner = open();
-      if ((await schemaDigest(cleaner.sql)) !== schema) return;
+      if ((await schemaDigest(cleaner.sql)) !== schema) return cleaner[Symbol.asyncDispose]();
       await emptyDatabase(cleaner.sql);
-      free.push({ url, schema });
+      free.push({ url, schema, cleaner });
     },
   };
 }
@@ -77,13 +77,18 @@ async function openServerDatabase(server: string): Promise<TestDatabase> {
 async function createServerDatabase(server: string): Promise<ServerDatabase> {
   const created = await createMigratedDatabase(server);
   atEnd(() => created[Symbol.asyncDispose]());
-  await using database = openPostgres({ url: new Secret(created.url), applicationName: "weir tests", clock: systemClock });
-  return { url: created.url, schema: await schemaDigest(database.sql) };
+  const cleaner = openAt(created.url);
+  atEnd(() => cleaner[Symbol.asyncDispose]());
+  return { url: created.url, schema: await schemaDigest(cleaner.sql), cleaner };
+}
+
+function openAt(url: string): TestDatabase {
+  return openPostgres({ url: new Secret(url), applicationName: "weir tests", clock: systemClock });
 }
 
 async function openServerBefore(server: string, migration: string): Promise<TestDatabase> {
   const created = await createMigratedDatabase(server, migration);
-  const database = openPostgres({ url: new Secret(created.url), applicationName: "weir tests", clock: systemClock });
+  const database = openAt(created.url);
   return {
     sql: database.sql,
     async [Symbol.asyncDispose]() {
