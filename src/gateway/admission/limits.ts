@@ -16,8 +16,8 @@ export const blockDemandMs = 2_500;
 export const blockIdleMs = 1_500;
 /** After a worker kept a block it is not asked for one for the same key for so long. */
 export const blockKeptPauseMs = 5_000;
-/** The same after a block that hardly served. */
-export const blockUnusedPauseMs = 60_000;
+/** The same after a block that hardly served, and twice as long after each that follows it, up to this. */
+export const blockUnusedPauseMsMax = 60_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;
 

@@ -1,7 +1,7 @@
 /** How a key is used, from which follows what is asked for it. */
 import type { NanoUsd } from "../../../kernel/money.ts";
 import { blockLifeMs, blockPlacesMin } from "../../../backing/limits.ts";
-import { blockDemandMs, blockIdleMs, blockKeptPauseMs, blockUnusedPauseMs } from "../limits.ts";
+import { blockDemandMs, blockIdleMs, blockKeptPauseMs, blockUnusedPauseMsMax } from "../limits.ts";
 
 export interface Wish {
   amount: NanoUsd;
@@ -24,6 +24,8 @@ export class KeyDemand {
   #gapMs = 2 * blockDemandMs;
   #amount = 0;
   #keptUntil = -Infinity;
+  /** After the next block that serves too few requests. */
+  #unusedPauseMs = blockKeptPauseMs;
 
   /** @param now monotonic ms */
   note(amount: NanoUsd, now: number): void {
@@ -39,9 +41,17 @@ export class KeyDemand {
     this.#keptUntil = now + blockKeptPauseMs;
   }
 
-  /** A block was not renewed. One that served few requests cost more than it saved: the key is asked for one by one for a while. */
+  /**
+   * A block was not renewed. One that served few requests cost more than it saved: the key is asked for one by one for a while, which grows
+   * as long as its blocks do not pay.
+   */
   ended(requests: number, now: number): void {
-    if (requests < requestsMin) this.#keptUntil = now + blockUnusedPauseMs;
+    if (requests >= requestsMin) {
+      this.#unusedPauseMs = blockKeptPauseMs;
+      return;
+    }
+    this.#keptUntil = now + this.#unusedPauseMs;
+    this.#unusedPauseMs = Math.min(2 * this.#unusedPauseMs, blockUnusedPauseMsMax);
   }
 
   /** Milliseconds without a request after which a block is returned. */

@@ -67,7 +67,7 @@ describe("blocks at a gateway", () => {
     await lending.warmUp();
     await lending.pass(20_000);
     await lending.call();
-    await lending.pass(20_000);
+    await lending.pass(8_000);
     const lent = lending.asked("lend");
     await lending.warmUp();
     expect(lending.asked("lend")).toBe(lent);
