@@ -8,7 +8,7 @@ import { help } from "../../scripts/bootstrap/help.mjs";
 import { freePort } from "../../scripts/services/free-port.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
 import { identityOf } from "../../src/process/lock/process-identity.ts";
-import { modelsAlone } from "../support/servers/catalogs.ts";
+import { modelsAlone } from "../support/providers/catalogs.ts";
 import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { osvRecord } from "../support/security/advisories.ts";
 import { ArchiveServer } from "../support/security/archive-server.ts";
 import { zipOf } from "../support/security/archives.ts";
-import { wholeCatalog } from "../support/servers/catalogs.ts";
+import { wholeCatalog } from "../support/providers/catalogs.ts";
 import { Fleet, operatorToken } from "../support/servers/fleet.ts";
 import { bun, repository } from "../support/processes/process.ts";
 import { temporaryFolder, type TemporaryFolder } from "../support/temporary-folder.ts";

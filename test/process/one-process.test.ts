@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { wholeCatalog } from "../support/servers/catalogs.ts";
+import { wholeCatalog } from "../support/providers/catalogs.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";

@@ -12,6 +12,7 @@ import { newGeneration, request, resolve } from "../../contracts/counters/calls.
 import { connectClient, type Client } from "../../support/counters/redis.ts";
 import { openTestRedis } from "../../support/servers/redis.ts";
 import { testServers } from "../../support/servers/services.ts";
+import { quickestMs } from "../quickest.ts";
 import { until } from "../../support/until.ts";
 
 /** How long a caller may wait for an answer, whatever Redis does. */
@@ -72,38 +73,20 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
     return performance.now() - start;
   }
 
-  /** The quickest of some refusals: on a busy machine any single one may be late. */
-  async function quickestRefusal(): Promise<number> {
-    const waited: number[] = [];
-    for (let count = 0; count < 5; count++) waited.push(await refused());
-    return Math.min(...waited);
-  }
-
-  const heals = (): Promise<void> =>
-    until(
-      () =>
-        admit().then(
-          () => true,
-          () => false,
-        ),
-      healMsMax,
+  const succeeds = (asked: Promise<unknown>): Promise<boolean> =>
+    asked.then(
+      () => true,
+      () => false,
     );
-  const answers = (store: Counters): Promise<void> =>
-    until(
-      () =>
-        store.now().then(
-          () => true,
-          () => false,
-        ),
-      healMsMax,
-    );
+  const heals = (): Promise<void> => until(() => succeeds(admit()), healMsMax);
+  const answers = (store: Counters): Promise<void> => until(() => succeeds(store.now()), healMsMax);
   const reserved = async (): Promise<bigint | undefined> => (await counters.read("w1", null)).account?.reserved;
 
   test("refuses in time while it hangs, all but the first at once, and goes on when it does", async () => {
     await server.kill("SIGSTOP");
     const waited = await Promise.all(Array.from({ length: 20 }, refused));
     expect(Math.max(...waited)).toBeLessThan(answerMsMax);
-    expect(await quickestRefusal()).toBeLessThan(50);
+    expect(await quickestMs(refused)).toBeLessThan(50);
     await server.kill("SIGCONT");
     await heals();
   });
@@ -143,7 +126,7 @@ describe.skipIf(servers === null).each(redisLibraries)("counters in a Redis that
         () => true,
       ),
     );
-    expect(await quickestRefusal()).toBeLessThan(50);
+    expect(await quickestMs(refused)).toBeLessThan(50);
     await server.restart();
     await heals();
     expect(await admit()).toEqual({ outcome: "not_ready", what: "workspace" });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
 import { rowSchemaText } from "../../../src/connectors/catalog/row-schema.ts";
-import { wholeCatalog } from "../../support/servers/catalogs.ts";
+import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { jsonOf, problems, type Json } from "../../support/described.ts";
 import { connectorCount } from "../../support/connector-count.ts";

@@ -1,6 +1,6 @@
 /** Gateways of a fleet that start at the same time have one catalog and send the same bytes. */
 import { expect, test } from "bun:test";
-import { wholeCatalog } from "../../support/servers/catalogs.ts";
+import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { testServices } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";

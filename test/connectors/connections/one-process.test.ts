@@ -5,7 +5,7 @@ import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts"
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { objectOf } from "../../support/control.ts";
-import { wholeCatalog } from "../../support/servers/catalogs.ts";
+import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { addSaid } from "../../support/privacy/privacy.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

@@ -15,7 +15,7 @@ import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts"
 import { rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { wholeCatalog } from "../../support/servers/catalogs.ts";
+import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { noDatabase } from "../../support/servers/no-database.ts";
 import { sampleConnector } from "../catalog/sample.ts";

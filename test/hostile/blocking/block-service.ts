@@ -2,7 +2,7 @@
 import { endpoints } from "../../../src/control-api/endpoints.ts";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
 import { operations } from "../../../src/security/api/calls/operations.ts";
-import { wholeCatalog } from "../../support/servers/catalogs.ts";
+import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { Fleet, freePort } from "../../support/servers/fleet.ts";
 import { bomJson, largeBom } from "../../support/security/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";

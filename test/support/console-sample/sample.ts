@@ -8,7 +8,7 @@ import { sampleStripe } from "./top-ups.ts";
 import { addSecurity, type SampleSecurity } from "./security.ts";
 import { chat } from "../gateway/requests.ts";
 import type { LogRow } from "../operator.ts";
-import { wholeCatalog } from "../servers/catalogs.ts";
+import { wholeCatalog } from "../providers/catalogs.ts";
 import { Fleet } from "../servers/fleet.ts";
 import { until } from "../until.ts";
 

@@ -17,7 +17,13 @@ export const deno: string | null = findDeno();
  * rights. The embedded database's best code pays only in a process that lives for minutes.
  */
 const run = [
-  ...["run", "--no-lock", "--no-remote", "--cached-only", "--node-modules-dir=manual", "--no-check", "--allow-all"],
+  "run",
+  "--no-lock",
+  "--no-remote",
+  "--cached-only",
+  "--node-modules-dir=manual",
+  "--no-check",
+  "--allow-all",
   "--v8-flags=--liftoff-only",
 ];
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { ServiceUrls } from "../../../scripts/services.ts";
 import { chat, outcomeOf } from "../gateway/requests.ts";
 import { OurProcess } from "../processes/process.ts";
-import { modelsAlone } from "./catalogs.ts";
+import { modelsAlone } from "../providers/catalogs.ts";
 import { copyEmbeddedDatabase } from "./prepared-databases.ts";
 import { secretsKeyNamed } from "../secrets-key.ts";
 import { until } from "../until.ts";

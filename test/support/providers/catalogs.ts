@@ -2,7 +2,7 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { repository } from "../processes/process.ts";
-import { temporaryFolder } from "./services.ts";
+import { temporaryFolder } from "../servers/services.ts";
 
 /** With every connector. */
 export const wholeCatalog = join(repository, "catalog-data");
