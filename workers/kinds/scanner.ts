@@ -1,11 +1,12 @@
-import { constants, setPriority } from "node:os";
+import { constants } from "node:os";
+import { lowerPriority } from "../../src/process/lower-priority.ts";
 import { startFormerSboms } from "../former-sboms.ts";
 import { startScanner } from "../scanner.ts";
 import type { KindParts } from "./kind.ts";
 
 export async function start({ config, backing, clock, log }: KindParts): Promise<AsyncDisposable> {
   // Scans have low priority, so that chat requests get the CPU first.
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  lowerPriority(process.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   await using stack = new AsyncDisposableStack();
   stack.use(startFormerSboms({ ...backing, clock, log, sbomsKept: config.sbomsKept }));
   stack.use(startScanner({ ...backing, clock, log }));

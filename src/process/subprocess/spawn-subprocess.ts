@@ -1,7 +1,8 @@
 /** Starts a program of this service in a subprocess of low priority, so that chats get the cores first. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
-import { availableParallelism, constants, setPriority } from "node:os";
+import { availableParallelism, constants } from "node:os";
 import type { Readable, Writable } from "node:stream";
+import { lowerPriority } from "../lower-priority.ts";
 
 /** Leaves one core to other work if there is more than one. */
 export const subprocessesMax = Math.max(1, availableParallelism() - 1);
@@ -17,6 +18,6 @@ export function spawnSubprocess(program: string, stdin: number | "pipe"): ChildP
   const child = spawn(process.execPath, [program], { stdio: [stdin, "pipe", "ignore"], env: {} }) as ReturnType<
     typeof spawnSubprocess
   >;
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  if (child.pid !== undefined) lowerPriority(child.pid, constants.priority.PRIORITY_LOW);
   return child;
 }
