@@ -164,6 +164,20 @@ export function describeBlocks(of: () => CountersHarness): void {
       expect(await asked(of())).toMatchObject({ window: { remaining: rate - 11 } });
     });
 
+    test("a load brings no block back whose return a report repeats", async () => {
+      await makeReady(of(), { balance });
+      await lend(of());
+      await of().restart();
+      const { counters } = of();
+      const begun = (await counters.beginLoad("w1")) ?? "";
+      const holds = await counters.holds("w1");
+      expect(holds.map(({ generation }) => generation)).toEqual(["gen-block"]);
+      await giveBack(of());
+      const account = { workspace: "w1", balance, sequence: 9n, months: [{ month: "2026-11", spent: 0n }] };
+      await counters.load({ begun, account, holds, windows: [] });
+      expect(await of().dump("w1")).toMatchObject({ ready: true, account: { reserved: "0" } });
+    });
+
     async function lentRequest(): Promise<LendRequest> {
       const fields = {
         key: "k1",

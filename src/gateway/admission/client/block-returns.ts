@@ -6,7 +6,7 @@ import { holdMs } from "../../../backing/limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
-import { blockRecallPauseMs, blockReturnPauseMs } from "../limits.ts";
+import { blockRecallPauseMs, blockReportedMs, blockReturnPauseMs } from "../limits.ts";
 import type { ReturnBlock } from "../message.ts";
 import type { Block } from "./block.ts";
 import type { RequestBatcher } from "./request-batcher.ts";
@@ -28,6 +28,8 @@ export class BlockReturns {
   readonly #batcher: RequestBatcher;
   readonly #clock: Clock;
   readonly #ended = new Map<GenerationId, EndedBlock>();
+  /** Those that were returned whole, until when a report has them, in this order. */
+  readonly #returned = new Map<GenerationId, { block: Block; reportedUntil: number }>();
 
   constructor(batcher: RequestBatcher, clock: Clock) {
     this.#batcher = batcher;
@@ -59,13 +61,18 @@ export class BlockReturns {
     return meant;
   }
 
-  of(workspace: WorkspaceId): Block[] {
-    return [...this.#ended.values()].flatMap(({ block }) => (block.workspace === workspace ? [block] : []));
+  /** With those that were returned whole lately: a replica of Redis that takes its master's place may lack their last return. */
+  toReport(workspace: WorkspaceId): Block[] {
+    this.#forget(this.#clock.monotonic());
+    return [...this.#returned.values(), ...this.#ended.values()].flatMap(({ block }) =>
+      block.workspace === workspace ? [block] : [],
+    );
   }
 
   /** Sends the returns that are due. */
   tell(): void {
     const now = this.#clock.monotonic();
+    this.#forget(now);
     for (const ended of this.#ended.values()) {
       if (ended.givenUpAt <= now) this.#ended.delete(ended.block.id);
       else if (isDue(ended, now)) void this.#tell(ended, now);
@@ -83,7 +90,16 @@ export class BlockReturns {
       // The next turn sends it again.
     }
     ended.isTelling = false;
-    if (ended.kept === 0n) this.#ended.delete(block.id);
+    if (ended.kept !== 0n) return;
+    this.#ended.delete(block.id);
+    this.#returned.set(block.id, { block, reportedUntil: this.#clock.monotonic() + blockReportedMs });
+  }
+
+  #forget(now: number): void {
+    for (const [id, { reportedUntil }] of this.#returned) {
+      if (reportedUntil > now) return;
+      this.#returned.delete(id);
+    }
   }
 }
 

@@ -99,7 +99,7 @@ export class LentBlocks implements BlockBook {
 
   end(workspace: WorkspaceId): { blocks: BlockReturn[]; holds: Hold[] } {
     this.#endThose((of) => of.workspace === workspace);
-    const ended = this.#returns.of(workspace);
+    const ended = this.#returns.toReport(workspace);
     const blocks = ended.map((block) => ({ ...block.asReturn(), times: [] }));
     const holds = ended.filter(({ reserved }) => reserved > 0n).map((block) => block.asHold());
     return { blocks, holds };

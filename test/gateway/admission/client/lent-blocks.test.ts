@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { blockLifeMs } from "../../../../src/backing/limits.ts";
+import { blockReportedMs } from "../../../../src/gateway/admission/limits.ts";
 import { hashOf } from "../../../support/gateway/key-records.ts";
 import { CountersUnavailableError } from "../../../../src/backing/counters.ts";
 import { forwardTo, reservedAmount } from "../../../support/gateway/admission-worker.ts";
@@ -60,6 +61,17 @@ describe("blocks at a gateway", () => {
     expect((await lending.account()).reserved).toBeGreaterThan(0n);
     await lending.pass(2_000);
     expect((await lending.account()).reserved).toBe(0n);
+  });
+
+  test("a block is reported to rebuilds for a while after its return, which Redis may lose with a master", async () => {
+    const lending = await world({ credit: 100_000 });
+    await lending.warmUp();
+    await lending.pass(3_000);
+    expect((await lending.account()).reserved).toBe(0n);
+    const reported = () => lending.gateway().admission.blocks.end(lending.record.workspace).blocks;
+    expect(reported()).toEqual([expect.objectContaining({ keep: 0n, times: [] })]);
+    await lending.pass(blockReportedMs);
+    expect(reported()).toEqual([]);
   });
 
   test("a key whose block served few requests is asked for one by one for a while", async () => {
