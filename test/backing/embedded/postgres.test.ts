@@ -61,11 +61,14 @@ describe("the embedded PostgreSQL", () => {
     await using database = await open();
     const turns: number[] = [];
     const timer = setInterval(() => turns.push(performance.now()), 5);
+    const startedAt = performance.now();
     await database.sql`SELECT count(*) FROM generate_series(1, 3000000)`;
+    const tookMs = performance.now() - startedAt;
     clearInterval(timer);
     const gaps = turns.slice(1).map((at, index) => at - (turns[index] ?? at));
     expect(turns.length).toBeGreaterThan(20);
-    expect(Math.max(...gaps)).toBeLessThan(200);
+    // Held up, it would have one gap as long as the query. A busy machine has gaps of its own.
+    expect(Math.max(...gaps)).toBeLessThan(tookMs / 3);
   });
 
   test("ends a statement that writes for longer than it may, undoes it, and answers on", async () => {
