@@ -53,7 +53,7 @@ export class Session {
       ...socket,
       ssl: encrypted && verified(host),
       max: 1,
-      // By default each connection asks for the types of arrays, and nobody catches the error when it breaks meanwhile.
+      // postgres.js would ask each new connection for the types of arrays. Nobody catches the error of that question.
       fetch_types: false,
       types: { bigint: postgres.BigInt, ...arrays },
       connect_timeout: databaseConnectMs / 1_000,

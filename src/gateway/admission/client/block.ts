@@ -4,7 +4,6 @@ import { holdMs } from "../../../backing/limits.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
-
 import type { WindowOnBus } from "../message.ts";
 
 /** The next block is asked for when less than this part of places, credit or life is left. */

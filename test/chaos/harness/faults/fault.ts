@@ -58,7 +58,7 @@ export function closesAdmission(fault: Fault): boolean {
   return isNetwork && fault.who === null && fault.server !== "postgres";
 }
 
-/** How long the fault keeps a gateway from calling a provider that it was told to call. */
+/** How long a gateway cannot call its provider because of the fault. */
 export function gatewayStillMs(fault: Fault): number {
   const stops = fault.kind === "freeze" || fault.kind === "unplug";
   return stops && fault.who.startsWith("gateway-") ? fault.ms : 0;
