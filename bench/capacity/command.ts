@@ -4,6 +4,7 @@ import type { Facts } from "../report/facts.ts";
 import { newestWith, readFacts } from "../report/results.ts";
 import { UsageError } from "../usage-error.ts";
 import type { Size } from "./limits.ts";
+import { hotTexts } from "./hot-report.ts";
 import { chainText, checkTable, fit, stagesTable } from "./report.ts";
 import { sharedOutTexts } from "./shared-out-report.ts";
 import { sizesTable, sizeTable } from "./sizes-report.ts";
@@ -24,7 +25,9 @@ export function capacityCommand(words: string[]): number {
   console.log(`From ${file}: measured ${at} at commit ${commit} on ${machine.cores} cores of ${machine.processor}\n`);
   const sizes = size === null ? sizesTable(fitted) : sizeTable(size, fitted);
   const chain = hotPath ? [chainText(hotPath)] : [];
-  console.log([stagesTable(fitted), checkTable(fitted), sizes, ...sharedOutTexts(facts), ...chain].join("\n\n"));
+  console.log(
+    [stagesTable(fitted), checkTable(fitted), sizes, ...hotTexts(facts), ...sharedOutTexts(facts), ...chain].join("\n\n"),
+  );
   return 0;
 }
 

@@ -54,12 +54,8 @@ export function checkTable({ model, fleet, cores }: Fitted): string {
     const measured = measuredAt(shape, fleet);
     if (measured === null || (shape.masters !== undefined && model.clusterFactor === null)) return [];
     const predicted = predict({ shape, cores }, model);
-    const { gateways, workers, connections, masters, metering } = shape;
-    const more = [masters && `${masters} Redis masters`, metering && `${metering} metering`].filter(Boolean);
-    const counts = [countOf(gateways, "gateway"), countOf(workers, "worker"), ...more, `${connections} connections`];
-    const name = counts.join(", ");
     const costs = compared(total(predicted.costs), total(measured.costs));
-    return [[name, ...costs, ...compared(predicted.perSecond, measured.perSecond)]];
+    return [[shapeName(shape), ...costs, ...compared(predicted.perSecond, measured.perSecond)]];
   });
   const head = [
     "not used for the model",
@@ -71,6 +67,11 @@ export function checkTable({ model, fleet, cores }: Fitted): string {
     "error",
   ];
   return table(head, lines);
+}
+
+export function shapeName({ gateways, workers, connections, masters, metering }: Shape): string {
+  const more = [masters && `${masters} Redis masters`, metering && `${metering} metering`].filter(Boolean);
+  return [countOf(gateways, "gateway"), countOf(workers, "worker"), ...more, `${connections} connections`].join(", ");
 }
 
 /** The two figures, and by how much the prediction is wrong. */

@@ -1,6 +1,6 @@
 /**
- * Measures Weir in two sizes on the same cores, with many workspaces, as in a real fleet, and once with a Redis Cluster and two metering
- * processes. The results fit and check the capacity model.
+ * Measures Weir in two sizes on the same cores, with many workspaces, as in a real fleet, and with one workspace, to whose gateways credit
+ * is lent; and once with a Redis Cluster and two metering processes. The results fit and check the capacity model.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,10 @@ export interface Shape {
 }
 
 export interface Fleet {
+  /** With many workspaces (_spread_). */
   measurements: { shape: Shape; measurement: Measurement }[];
+  /** With one workspace (_hot_), whose requests are mostly decided under blocks; former results lack it. */
+  hot?: Fleet["measurements"];
 }
 
 /** The two shapes that fit the model. */
@@ -44,8 +47,14 @@ export const checkedShapes: Shape[] = [
   { gateways: 2, workers: 2, connections: 32 },
   { gateways: 2, workers: 2, connections: 128 },
 ];
+/** The shapes that check predictions of one workspace. */
+export const checkedHotShapes: Shape[] = [
+  { gateways: 1, workers: 1, connections: 32 },
+  { gateways: 2, workers: 2, connections: 128 },
+];
 /** The shape that checks what a Redis Cluster and several metering processes cost. */
 export const sharedOutShape = { gateways: 1, workers: 1, connections: 128, metering: 2, masters: 3 };
+const hotShapes = [...fittedShapes, ...checkedHotShapes];
 const sizes = [1, 2];
 /** No master is to fail because the machine is busy. */
 const clusterNodeTimeoutMs = 5_000;
@@ -54,16 +63,21 @@ export async function runFleet(plan: FleetPlan): Promise<Fleet> {
   await using testbed = await openTestbed(plan);
   const shapes = [...fittedShapes, ...checkedShapes];
   const measurements: Fleet["measurements"] = [];
+  const hot: Fleet["measurements"] = [];
   for (let round = 1; round <= plan.rounds; round++) {
     for (const size of round % 2 === 1 ? sizes : sizes.toReversed()) {
-      const contender = testbed.weir("spread", { gateways: size, workers: size });
-      const own = shapes.filter(({ gateways }) => gateways === size);
-      measurements.push(...(await measureShapes(own, { contender, round, testbed, plan })));
+      const measured = async (population: "hot" | "spread", wanted: Shape[]) => {
+        const contender = testbed.weir(population, { gateways: size, workers: size });
+        const own = wanted.filter(({ gateways }) => gateways === size);
+        return await measureShapes(own, { contender, round, testbed, plan });
+      };
+      measurements.push(...(await measured("spread", shapes)));
+      hot.push(...(await measured("hot", hotShapes)));
     }
   }
   // Last, since the single Redis then lacks what the ledger got meanwhile.
   measurements.push(...(await measureSharedOut(testbed, plan)));
-  return { measurements };
+  return { measurements, hot };
 }
 
 interface ShapesPlan {

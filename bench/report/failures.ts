@@ -29,7 +29,7 @@ export function failuresOf({
     ["embeddings", embeddings?.measurements.filter(isWeir) ?? []],
     ["features", features?.measurements ?? []],
     ["hosts", hosts?.measurements.map(({ measurement }) => measurement) ?? []],
-    ["fleet", fleet?.measurements.map(({ measurement }) => measurement) ?? []],
+    ["fleet", [...(fleet?.measurements ?? []), ...(fleet?.hot ?? [])].map(({ measurement }) => measurement)],
   ];
   const failed = measured.flatMap(([part, all]) =>
     all.filter(({ result }) => result.failedInAll > 0).map((one) => failureLine(`${part}: ${one.contender}, ${one.load}`, one)),

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { callsOf } from "../../bench/capacity/calls.ts";
+import { hotTexts } from "../../bench/capacity/hot-report.ts";
 import { bestSize, capacityOf, coresOf, rateOf } from "../../bench/capacity/limits.ts";
 import { modelOf, predict, type Model } from "../../bench/capacity/model.ts";
 import { callCostOf, clusterFactorOf, predictRequest } from "../../bench/capacity/shared-out.ts";
-import type { Shape } from "../../bench/parts/fleet.ts";
+import type { Measurement } from "../../bench/measure/measure.ts";
+import { checkedHotShapes, type Shape } from "../../bench/parts/fleet.ts";
 import type { Shards } from "../../bench/parts/shards.ts";
-import { wholeFacts } from "./whole-facts.ts";
+import { measured, wholeFacts } from "./whole-facts.ts";
 
 const cores = 2;
 const few: Shape = { gateways: 1, workers: 1, connections: 8 };
@@ -56,6 +58,26 @@ describe("the capacity model", () => {
     const of = (metering: number) => predict({ shape: { ...many, metering }, cores }, model).costs["postgres"];
     expect(of(1)).toBeCloseTo(60 + 160 / 128, 6);
     expect(of(4)).toBeCloseTo(60 + 160 / 32, 6);
+  });
+});
+
+describe("one workspace, whose requests are decided under blocks", () => {
+  const facts = wholeFacts();
+  const measuredHot = (shape: Shape): Measurement => {
+    const cpuPer1000 = Object.fromEntries(Object.entries(worldAt(shape)).map(([kind, micros]) => [kind, micros / 10_000]));
+    return { ...measured("Weir hot", "fleet"), cpuPer1000 };
+  };
+  const hot = [few, many, ...checkedHotShapes].map((shape) => ({ shape, measurement: measuredHot(shape) }));
+
+  test("its costs make a model of their own, which says how many requests one Redis admits and how wrong it is", () => {
+    const texts = hotTexts({ ...facts, fleet: { measurements: facts.fleet?.measurements ?? [], hot } }).join("\n");
+    // A tenth of the world's cost: 4 µs and 32 µs a message, of 32 requests here.
+    expect(texts).toMatch(/1 gateway, 1 worker, 32 connections +\| 5 +\| 5 +\| 0\.0 %/);
+    expect(texts).toMatch(/one Redis admits [\d,]+ requests a second/);
+  });
+
+  test("a result without it says nothing about it", () => {
+    expect(hotTexts({ ...facts, fleet: { measurements: facts.fleet?.measurements ?? [] } })).toEqual([]);
   });
 });
 

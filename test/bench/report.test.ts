@@ -144,7 +144,7 @@ describe("a run is invalid", () => {
     expect(failuresOf(facts)).toEqual([]);
     const failing = { ...measured("Weir hot", "8 connections", 1), sweep: 3 };
     facts.hotPath?.measurements.push(failing, measured("Portkey", "8 connections", 5));
-    facts.fleet?.measurements.push({ shape: fittedShapes[0], measurement: measured("Weir hot", "fleet", 2) });
+    facts.fleet?.hot?.push({ shape: fittedShapes[0], measurement: measured("Weir hot", "fleet", 2) });
     expect(failuresOf(facts)).toEqual([
       'hot-path: Weir hot, 8 connections, round 1, sweep 3: 1 failed {"internal_error":1}',
       'fleet: Weir hot, fleet, round 1: 2 failed {"internal_error":2}',

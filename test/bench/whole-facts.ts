@@ -3,7 +3,7 @@ import type { PageTimes } from "../../bench/console/visit.ts";
 import { Histogram } from "../../bench/load/histogram.ts";
 import { Tally, type Result } from "../../bench/load/tally.ts";
 import type { Measurement } from "../../bench/measure/measure.ts";
-import { checkedShapes, fittedShapes, sharedOutShape } from "../../bench/parts/fleet.ts";
+import { checkedHotShapes, checkedShapes, fittedShapes, sharedOutShape } from "../../bench/parts/fleet.ts";
 import { overspendCases } from "../../bench/overspend/run.ts";
 import type { PeersRun } from "../../bench/parts/peers.ts";
 import type { Facts } from "../../bench/report/facts.ts";
@@ -121,7 +121,10 @@ export function wholeFacts(): Facts {
         stored: { databaseBytes: 500, logBytes: 600 },
       })),
     },
-    fleet: { measurements: shapes.map((shape) => ({ shape, measurement: measured("Weir hot", "fleet") })) },
+    fleet: {
+      measurements: shapes.map((shape) => ({ shape, measurement: measured("Weir spread", "fleet") })),
+      hot: [...fittedShapes, ...checkedHotShapes].map((shape) => ({ shape, measurement: measured("Weir hot", "fleet") })),
+    },
     streams: {
       turns: ["bare proxy", "Weir spread"].map((contender) => ({ contender, ...streamed, cores: {}, failed: 0, codes: {} })),
       addedLatenessMs: [1],
