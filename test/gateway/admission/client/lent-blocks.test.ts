@@ -227,4 +227,25 @@ describe("the hard cap with blocks", () => {
     expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(credit);
     expect(await lending.account()).toMatchObject({ balance: 0n, reserved: 0n });
   });
+
+  test.each([2, 4, 8])(
+    "%d gateways admit 100,000 requests at under half of the key's window, and refuse none of them",
+    async (gateways) => {
+      const credit = 100_000;
+      const perSecond = 70;
+      const lending = await world({ credit, gateways });
+      const callMany = (count: number) =>
+        Promise.all(Array.from({ length: count }, (_, index) => lending.call(lending.gateway(index % gateways))));
+      const refusals = new Set<string | null>();
+      for (let asked = 0; asked < credit; asked += perSecond) {
+        for (const outcome of await callMany(Math.min(perSecond, credit - asked))) if (outcome !== null) refusals.add(outcome);
+        await lending.pass(1_000);
+      }
+      expect([...refusals]).toEqual([]);
+      expect(lending.asked("admit")).toBeLessThan(credit / 20);
+      expect(await callMany(perSecond)).toEqual(Array.from({ length: perSecond }, () => "insufficient_credit"));
+      await lending.pass(2_000);
+      expect(await lending.account()).toMatchObject({ balance: 0n, reserved: 0n });
+    },
+  );
 });
