@@ -17,4 +17,4 @@ export const populations: Population[] = [
 export const requestsPerMinute = 10_000;
 export const creditUsd = 1_000_000n;
 /** Increased when the plan changes, so that older data is loaded again. */
-export const planVersion = 2;
+export const planVersion = 3;

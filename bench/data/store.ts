@@ -85,7 +85,10 @@ export async function setHeadsToCredit(sql: Queries): Promise<void> {
   await sql`UPDATE credit_accounts SET sequence = 1, balance_nano = ${(creditUsd * nanoPerUsd).toString()}::bigint`;
 }
 
-/** Makes the facts of each generation in order of time, spread evenly over the month so far and over the keys. */
+/**
+ * Makes the facts of each generation in order of time, spread evenly over the keys and over the month until six hours of the day last
+ * ended: what began later would be added to the long spans of usage while something is measured.
+ */
 export async function makeGenerations(population: Population, keys: PreparedKey[], sql: Queries): Promise<void> {
   await sql`DROP TABLE IF EXISTS made`;
   await sql`
@@ -93,11 +96,12 @@ export async function makeGenerations(population: Population, keys: PreparedKey[
     WITH key AS (
       SELECT * FROM unnest(${keys.map((key) => key.id)}::text[], ${keys.map((key) => key.workspace)}::text[])
         WITH ORDINALITY AS key (key_id, workspace_id, number)
+    ), begun AS (
+      SELECT date_trunc('month', now(), 'UTC') AS month, date_bin('6 hours', now(), '2000-01-01T00:00:00Z') AS six_hours
     ), numbered AS (
-      SELECT n, date_trunc('month', now(), 'UTC')
-        + (now() - date_trunc('month', now(), 'UTC')) * (n::float8 / ${population.generations}) AS at,
+      SELECT n, month + (CASE WHEN six_hours > month THEN six_hours ELSE now() END - month) * ((n - 1)::float8 / ${population.generations}) AS at,
         20 + n % 500 AS prompt_tokens, 1 + n % 200 AS completion_tokens
-      FROM generate_series(1, ${population.generations}::bigint) AS n
+      FROM begun CROSS JOIN generate_series(1, ${population.generations}::bigint) AS n
     ), timed AS (
       SELECT *, floor(extract(epoch FROM at) * 1000)::bigint AS at_ms, md5(${population.name} || n) AS chance FROM numbered
     )
