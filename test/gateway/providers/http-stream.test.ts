@@ -131,11 +131,11 @@ describe("a stream", () => {
       ports.push(response.socket?.remotePort);
       return chat("Hello there", { gapMs: 1 })(response, call);
     });
-    for (let call = 0; call < 3; call++) {
+    // The end of the body may arrive after the last event: until then the connection is not free.
+    await until(async () => {
       await readAll(await callStream({ route }));
-      await provider.ended(call + 1);
-    }
-    expect(new Set(ports).size).toBe(1);
+      return ports.length > 1 && ports.at(-1) === ports.at(-2);
+    });
   });
 
   test("whose connection stays open after [DONE] has ended, and the connection is closed", async () => {

@@ -124,8 +124,11 @@ class Tools {
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${operation} gave ${response.status}: ${text}`);
-    return (JSON.parse(text) as { data: Record<string, unknown> }).data;
+    const failure = new Error(`${operation} gave ${response.status}: ${text}`);
+    if (!response.ok) throw failure;
+    const { data } = JSON.parse(text) as { data?: Record<string, unknown> };
+    if (!data) throw failure;
+    return data;
   }
 
   async list(operation: string, plural: string): Promise<Record<string, unknown>[]> {
