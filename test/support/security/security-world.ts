@@ -1,8 +1,9 @@
 /** Advisories, projects and documents as the rest of the service writes them, in a few words, and scans of them. */
+import pino from "pino";
 import type { Database } from "../../../src/backing/backing.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
-import { silentLog } from "../../../src/kernel/log.ts";
 import { newToolsId } from "../../../src/kernel/ids.ts";
+import { scanRetryMs } from "../../../src/security/limits.ts";
 import { requestScan } from "../../../src/security/scans/request-scan.ts";
 import { packageIds } from "../../../src/security/versions/store.ts";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
@@ -14,6 +15,15 @@ import type { ManualClock } from "../clock.ts";
 import { Control } from "../control.ts";
 import type { TestDatabase } from "../servers/databases.ts";
 import type { ToolsStage } from "./tools-stage.ts";
+
+/** What the log says of a scan that could not be completed. */
+interface ScanPutOff {
+  name?: string;
+  code?: string;
+}
+
+/** A statement that the server or its client ended, or a lock that was not free in time, by PostgreSQL's appendix A. */
+const isBusy = ({ name, code }: ScanPutOff): boolean => name === "DeadlineError" || code === "57014" || code === "55P03";
 
 export interface TestRecord {
   id: string;
@@ -166,10 +176,16 @@ export class SecurityWorld {
     return id;
   }
 
-  /** Scans whatever waits. */
+  /** Scans whatever waits, and again, at most twice, what the database was too busy for. */
   async scan(): Promise<void> {
     this.clock.advance(1_000);
-    while (await scanNext({ sql: this.sql, clock: this.clock, log: silentLog }, new AbortController().signal));
+    for (let again = 0; again <= 2; again++) {
+      const putOff: ScanPutOff[] = [];
+      const log = pino({ level: "warn" }, { write: (line: string) => void putOff.push(JSON.parse(line) as ScanPutOff) });
+      while (await scanNext({ sql: this.sql, clock: this.clock, log }, new AbortController().signal));
+      if (!putOff.some(isBusy)) return;
+      this.clock.advance(scanRetryMs * 2 ** again);
+    }
   }
 
   async findings(project: string): Promise<StoredFinding[]> {
