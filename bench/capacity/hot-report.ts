@@ -7,7 +7,7 @@ import { capacityOf } from "./limits.ts";
 import { predict } from "./model.ts";
 import { compared, fit, shapeName, stagesTable, type Fitted } from "./report.ts";
 
-/** A fleet whose gateways bring more than one core of Redis admitted when each request was asked for. */
+/** A fleet whose gateways send more requests than one Redis admits if a worker is asked about each. */
 const size = { gateways: 16, workers: 4, metering: 1, masters: 1, cores: 32 };
 
 /** @returns empty when one workspace was not measured */
