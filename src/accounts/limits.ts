@@ -18,6 +18,10 @@ export const balanceNanoMax = 9_000_000_000_000_000n;
 // Quotas: what a workspace stores
 export const quotaHourMs = 3_600_000;
 
+/** Tests of provider keys with their providers in an hour, new and replaced ones among them; and of connections with their vendors. */
+export const providerKeyTestsPerHourMax = 30;
+export const connectionTestsPerHourMax = 30;
+
 // Quotas: calls of a tools key
 export const toolsCallsPerMinuteDefault = 600;
 /** How often gateways exchange their counts. */
@@ -47,6 +51,8 @@ export const sessionsMax = 50;
 export const sessionUseMs = 60_000;
 /** Sensitive actions want a sign-in that is not older. */
 export const recentSignInMs = 3_600_000;
+/** So long a link or a sign-in at the provider stands for the present password of who sets a new one. */
+export const freshProofMs = 15 * 60_000;
 export const agentCharactersMax = 200;
 /** How long links sign in. */
 export const signInLinkMsMax = 3_600_000;

@@ -17,6 +17,7 @@ import { newAlertRulePage } from "./pages/alerts/new-rule.ts";
 import { newAlertWebhookPage } from "./pages/alerts/new-webhook.ts";
 import { alertWebhookPage, deleteAlertWebhookPage } from "./pages/alerts/webhook-page.ts";
 import { auditPage } from "./pages/audit/audit-page.ts";
+import { invitationsPage } from "./pages/invitations/invitations-page.ts";
 import { deleteAccountPage } from "./pages/members/account-section.ts";
 import { deactivatePage } from "./pages/members/deactivate.ts";
 import { invitePage } from "./pages/members/invite.ts";
@@ -113,4 +114,5 @@ export const pages: readonly Page[] = [
   servicePage,
 
   accountPage,
+  invitationsPage,
 ];

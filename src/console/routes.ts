@@ -98,7 +98,8 @@ function slotOf(release: () => void): Disposable {
 function startOf(viewer: Viewer): string {
   const [first] = viewer.workspaces;
   if (isOperator(viewer)) return `${prefix}/operator`;
-  return first ? workspacePath(first.name) : `${prefix}/account`;
+  if (first) return workspacePath(first.name);
+  return viewer.invitations > 0 ? `${prefix}/invitations` : `${prefix}/account`;
 }
 
 /** The form of the navigation that chooses another workspace. */

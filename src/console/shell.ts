@@ -1,4 +1,5 @@
 /** The frame around every page of the Console: navigation by role, the switch of workspaces, and what the last form did. */
+import { markup } from "../http/html.ts";
 import type { Asset } from "../http/pages/asset.ts";
 import { htmlType } from "../http/pages/page-document.ts";
 import { consoleHeaders, consolePage, type Surroundings } from "./look/frame/console-page.ts";
@@ -26,10 +27,17 @@ export function shellResponse({ content, page, call, request, status = 200 }: Sh
   return consoleResponse(text, { status, scripts, cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
-function noticeOf({ refused }: PageCall, said: Notice | null): Notice | null {
+function noticeOf({ refused, viewer, path }: PageCall, said: Notice | null): Notice | null {
   if (refused !== null && !refused.isShown) return { tone: "bad", words: sentence(refused.message) };
-  return said;
+  if (said !== null || viewer.invitations === 0 || path === invitationsPath) return said;
+  const count = viewer.invitations === 1 ? "A workspace invites" : `${viewer.invitations} workspaces invite`;
+  return {
+    tone: "neutral",
+    words: markup`${count} you. <a href="${invitationsPath}">See the ${viewer.invitations === 1 ? "invitation" : "invitations"}</a>`,
+  };
 }
+
+const invitationsPath = "/console/invitations";
 
 interface Answer {
   status?: number;

@@ -11,6 +11,7 @@ import { withRefusal } from "./page-call.ts";
 import type { Page, PageCall } from "./page.ts";
 import type { ConsoleParts } from "./parts.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
+import { secondFactorNeeded } from "./second-factor/second-factor-needed.ts";
 import { shellResponse } from "./shell.ts";
 
 interface Shown {
@@ -24,9 +25,10 @@ interface Shown {
 /** @throws DomainError */
 export function showPage({ page, call, request }: Omit<Shown, "served">, parts: ConsoleParts): Promise<Response> {
   requireRole(page, call);
-  const work = servedPage(page, call).then((served) => {
-    const shown = { page, served, call, request };
-    return request.method === "POST" ? act(shown, parts) : get(shown);
+  const work = secondFactorNeeded(call).then(async (content) => {
+    if (content !== null) return shellResponse({ content, page, call, request, status: 403 });
+    const shown = { page, served: await servedPage(page, call), call, request };
+    return request.method === "POST" ? await act(shown, parts) : await get(shown);
   });
   return withDeadline(parts.control.clock, page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }

@@ -18,6 +18,8 @@ export interface Viewer {
   /** null: the operator. */
   email: string | null;
   workspaces: { id: string; name: string; role: ViewerRole }[];
+  /** How many workspaces wait for their answer. */
+  invitations: number;
 }
 
 /** null: nobody is signed in. */
@@ -26,8 +28,8 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
   const session = token === null ? null : await findSession(token, { sql, clock });
   if (token === null || session === null) return null;
   const principal = principalOf(session);
-  const { email, workspaces } = await identityOf(principal, sql);
-  return { session, token, principal, email, workspaces };
+  const { email, workspaces, invitations } = await identityOf(principal, sql);
+  return { session, token, principal, email, workspaces, invitations: invitations.length };
 }
 
 export function isOperator({ principal }: Viewer): boolean {

@@ -1,7 +1,9 @@
 /** Resolves a request's principal to the actor in the workspace that the request concerns. */
 import type { Actor, Operator } from "../accounts/audit/actor.ts";
 import { DomainError } from "../accounts/errors.ts";
-import { memberActor, type Person, type Principal } from "../accounts/members/principal.ts";
+import { sessionUseMs } from "../accounts/limits.ts";
+import { updateSeen } from "../accounts/members/member-store.ts";
+import { findActiveMember, lacksSecondFactor, type Person, type Principal } from "../accounts/members/principal.ts";
 import { requireRecentSignIn } from "../accounts/sessions/session.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
@@ -36,7 +38,7 @@ export interface FoundResource {
   unknown: DomainError;
 }
 
-type Sources = Pick<ControlParts, "sql" | "clock">;
+type Sources = Pick<ControlParts, "sql" | "clock" | "oidc">;
 
 export function resolveActors(principal: Principal, sources: Sources): ActorResolver {
   const inWorkspace: ActorResolver["inWorkspace"] = async (named) => {
@@ -72,11 +74,24 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
   };
 }
 
-/** A missing workspace gets the same error as one where the person is no member, so that existing workspaces stay hidden. */
+/** @throws DomainError forbidden, also for an admin's session without a second factor */
 async function memberIn(named: string, person: Person, sources: Sources) {
+  const { workspace, actor, seenAt } = await findMemberIn(named, person, sources);
+  if (lacksSecondFactor(person, { role: actor.role, oidc: sources.oidc !== null })) {
+    const message = `Cannot act as ${actor.role} without a second factor: set one up on the page of your account, or sign in again with it`;
+    throw new DomainError("forbidden", message);
+  }
+  const nowMs = sources.clock.now();
+  if (person.carriedBy === "session" && nowMs - (seenAt?.getTime() ?? 0) >= sessionUseMs)
+    await updateSeen({ workspace: workspace.id, email: actor.email, at: new Date(nowMs) }, sources.sql);
+  return { workspace, actor };
+}
+
+/** A missing workspace gets the same error as one where the person is no member, so that existing workspaces stay hidden. */
+async function findMemberIn(named: string, person: Person, sources: Sources) {
   try {
     const workspace = await findWorkspace(named, sources);
-    return { workspace, actor: await memberActor(person, { workspace: workspace.id, sql: sources.sql }) };
+    return { workspace, ...(await findActiveMember(person, { workspace: workspace.id, sql: sources.sql })) };
   } catch (error) {
     const isHidden = error instanceof DomainError && (error.code === "not_found" || error.code === "forbidden");
     if (!isHidden) throw error;

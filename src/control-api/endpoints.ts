@@ -8,6 +8,7 @@ import { connectionEndpoints } from "./endpoints/connectors/connections.ts";
 import { creditEndpoints } from "./endpoints/gateway/credit.ts";
 import { exploitEndpoints } from "./endpoints/security/exploits.ts";
 import { findingEndpoints } from "./endpoints/security/findings.ts";
+import { invitationEndpoints } from "./endpoints/accounts/invitations.ts";
 import { keyEndpoints } from "./endpoints/accounts/keys.ts";
 import { ledgerEndpoints } from "./endpoints/gateway/ledger.ts";
 import { logEndpoints } from "./endpoints/gateway/log.ts";
@@ -36,6 +37,7 @@ export const endpoints: readonly Endpoint[] = [
   ...workspaceEndpoints,
   ...memberEndpoints,
   ...accountEndpoints,
+  ...invitationEndpoints,
   ...sessionEndpoints,
   ...keyEndpoints,
   ...creditEndpoints,

@@ -34,9 +34,10 @@ export const logRowsMax = 1_000;
 export const keyRowsMax = 1_000;
 export const auditRowsMax = 1_000;
 export const memberRowsMax = 1_000;
-/** Members that a workspace may have got in the last hour for its admins to invite another: an invitation is a mail to any address. */
-export const invitedPerHourMax = 100;
-export const invitedPerMs = 3_600_000;
+/** Changes of members by a workspace's admins in an hour: an invitation is a mail to any address. */
+export const memberChangesPerHourMax = 100;
+/** How long a person who has not accepted is not invited again. */
+export const inviteAgainMs = 3_600_000;
 export const positionsAtOnceMax = 64;
 export const positionsMsMax = 3_000;
 

@@ -31,8 +31,9 @@ export class SessionAuthenticator implements Authenticator {
 }
 
 /** Whom a session signs in. */
-export function principalOf({ email, provedAt }: Session): Principal {
-  return email === null ? { kind: "operator", provedAt } : { kind: "person", email, carriedBy: "session", provedAt };
+export function principalOf({ email, provedAt, bothFactors }: Session): Principal {
+  const proof = { provedAt, bothFactors };
+  return email === null ? { kind: "operator", ...proof } : { kind: "person", email, carriedBy: "session", ...proof };
 }
 
 /** A form of another site can send these types without asking first: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */

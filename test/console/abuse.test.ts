@@ -8,12 +8,15 @@ import {
   signInTriesMs,
   signInTriesOfNetworkMax,
 } from "../../src/accounts/limits.ts";
+import { countTry } from "../../src/accounts/sessions/sign-in-tries.ts";
 import { formsPerPersonMax } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
-import { invitedPerHourMax, invitedPerMs, sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
+import { inviteAgainMs, memberChangesPerHourMax, sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
 import { ConsoleWorld } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { until } from "../support/until.ts";
+
+const password = "violet harbour engine 47";
 
 describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
   let database: TestDatabase;
@@ -31,14 +34,17 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
   };
   const setRole = (email: string, role: string) =>
     world.control.expect("PATCH", `/members/${email}`, { body: { workspace: "acme", role } });
-  const useUpTries = () =>
-    Promise.all(
-      Array.from({ length: signInTriesOfNetworkMax }, (_, index) => world.post("/console/reset", { email: `x${index}@q` })),
-    );
+  /** Of the network that tests have, for all addresses together. */
+  const useUpTries = async (kind: "sign in" | "reset") => {
+    const { sql, control } = world;
+    for (let index = 0; index < signInTriesOfNetworkMax; index++)
+      await countTry({ kind, email: `x${index}@q`, network: "", known: null }, { sql, clock: control.clock });
+  };
   const statusOf = async (token: string) => (await world.get("/console/account", { token })).status;
 
   test("a network without tries left adds no row for a further address", async () => {
-    await useUpTries();
+    await useUpTries("reset");
+    await useUpTries("sign in");
     const before = await count("sign_in_tries");
     const [reset, signIn] = [
       await world.post("/console/reset", { email: "further@q" }),
@@ -50,14 +56,23 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     expect((await world.post("/console/sign-in", { email: "further@q", password: "x" })).status).toBe(401);
   });
 
+  test("mails that are asked for until they are refused close no sign-in to a new browser", async () => {
+    await world.post("/console/account", { action: "password", password }, await world.signIn("auditor@acme", { way: "link" }));
+    const statuses: number[] = [];
+    for (let index = 0; index < signInTriesOfNetworkMax + 10; index++)
+      statuses.push((await world.post("/console/reset", { email: `asked${index}@q` })).status);
+    expect(statuses).toEqual([...Array<number>(signInTriesOfNetworkMax).fill(200), ...Array<number>(10).fill(429)]);
+    expect((await world.post("/console/sign-in", { email: "auditor@acme", password })).status).toBe(303);
+    world.control.clock.advance(signInTriesMs);
+  });
+
   test("strangers who use up the tries of a network do not lock out a browser in which the person signed in", async () => {
-    const password = "violet harbour engine 47";
-    const browser = await world.signIn("super_admin@acme");
+    const browser = await world.signIn("super_admin@acme", { way: "link" });
     await world.post("/console/account", { action: "password", password }, browser);
     const { url } = await world.control.expect("POST", "/session-links", { body: { email: "super_admin@acme" } });
     const cookies = (await world.post(new URL(String(url)).pathname, {})).headers.getSetCookie();
     const known = cookies.map((cookie) => cookie.split(";", 1)[0]).find((cookie) => cookie?.startsWith("weir-known="));
-    await useUpTries();
+    await useUpTries("sign in");
     const signIn = (email: string, typed: string, cookie = known ?? "") =>
       world.post("/console/sign-in", { email, password: typed }, undefined, { cookie });
     expect((await signIn("super_admin@acme", password, "")).status).toBe(429);
@@ -133,16 +148,19 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     expect((await Promise.race(others)).status).toBe(429);
   });
 
-  test("whoever becomes an admin signs in again, as admins do", async () => {
-    const before = await world.signIn("member@acme");
-    await setRole("member@acme", "auditor");
-    expect(await statusOf(before.token)).toBe(200);
+  test("a role ends no session, and an admin's pages open only to a session with a second factor", async () => {
+    const browser = await world.signIn("member@acme", { bothFactors: false });
+    const home = async () => (await world.get("/console/w/acme/members", browser)).status;
+    const settings = () =>
+      world.control.call("GET", "/members?workspace=acme", {
+        token: null,
+        headers: { host: "localhost", cookie: `weir=${browser.token}` },
+      });
+    expect([await home(), (await settings()).status]).toEqual([200, 200]);
     await setRole("member@acme", "admin");
-    expect(await statusOf(before.token)).toBe(303);
-    const after = await world.signIn("member@acme");
-    await setRole("member@acme", "super_admin");
-    expect(await statusOf(after.token)).toBe(200);
+    expect([await statusOf(browser.token), await home(), (await settings()).status]).toEqual([200, 403, 403]);
     await setRole("member@acme", "member");
+    expect([await home(), (await settings()).status]).toEqual([200, 200]);
   });
 
   test("an open browser brings back no admin without a recent sign-in", async () => {
@@ -157,22 +175,50 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     expect((await world.post(path, { action: "reactivate" }, admin)).text).toContain("Cannot reactivate an admin");
   });
 
-  test("an admin sends a bounded number of invitations, which are mails to anybody", async () => {
+  test("admins change members a bounded number of times in an hour, since invitations are mails to anybody", async () => {
     const { clock } = world.control;
-    clock.advance(invitedPerMs);
-    const workspace = await world.control.workspace("inviting");
+    await world.control.workspace("inviting");
     const invite = (email: string) => {
       const body = { workspace: "inviting", email, role: "member", invite: true };
       return world.control.call("POST", "/members", { body, as: "admin@inviting" });
     };
-    expect((await invite("first@q")).status).toBe(201);
-    await database.sql`INSERT INTO accounts (email, created_at) SELECT 'n' || n || '@q', ${new Date(clock.now())} FROM generate_series(1, ${invitedPerHourMax}) n`;
-    await database.sql`
-      INSERT INTO members (workspace_id, email, role, created_at)
-      SELECT ${workspace}, 'n' || n || '@q', 'member', ${new Date(clock.now())} FROM generate_series(1, ${invitedPerHourMax}) n`;
-    expect((await invite("second@q")).status).toBe(429);
-    clock.advance(invitedPerMs);
-    expect((await invite("second@q")).status).toBe(201);
+    for (let index = 0; index < memberChangesPerHourMax; index++) {
+      expect((await invite(`n${index}@q`)).status).toBe(201);
+      clock.advance(1_000);
+    }
+    const waits = await invite("late@q");
+    expect([waits.status, waits.headers.get("retry-after")]).toEqual([429, String(3_600 - memberChangesPerHourMax)]);
+    expect(await database.sql`SELECT 1 FROM members WHERE email = 'late@q'`).toHaveLength(0);
+    const change = { body: { workspace: "inviting", role: "auditor" }, as: "admin@inviting" };
+    expect(await world.control.refusal("PATCH", "/members/member@inviting", change)).toBe("429 limit_reached null");
+    const admin = await world.signIn("admin@inviting");
+    const page = await world.post("/console/w/inviting/members/member%40inviting", { action: "role", role: "auditor" }, admin);
+    expect([
+      page.status,
+      page.text.includes("made 100 changes of members within the last hour: try again in 59 minutes"),
+    ]).toEqual([429, true]);
+    // The operator has no such bound, and an hour after the first change there is room for another.
+    await world.control.expect("PATCH", "/members/member@inviting", { body: change.body });
+    clock.advance(3_600_000 - memberChangesPerHourMax * 1_000);
+    expect((await invite("late@q")).status).toBe(201);
+    expect((await invite("later@q")).status).toBe(429);
+  });
+
+  test("a person who has not accepted is invited once an hour, and again after they declined", async () => {
+    const { clock } = world.control;
+    await world.control.workspace("asking");
+    const invite = () => {
+      const body = { workspace: "asking", email: "asked@q", role: "member", invite: true };
+      return world.control.call("POST", "/members", { body, as: "admin@asking" });
+    };
+    expect((await invite()).status).toBe(201);
+    await world.post("/console/invitations", { action: "decline", workspace: "asking" }, await world.signIn("asked@q"));
+    clock.advance(inviteAgainMs - 60_000);
+    const early = await invite();
+    expect([early.status, early.headers.get("retry-after")]).toEqual([429, "60"]);
+    clock.advance(60_000);
+    expect((await invite()).body).toMatchObject({ state: "pending" });
+    expect(await database.sql`SELECT 1 FROM mails WHERE recipient = 'asked@q'`).toHaveLength(2);
   });
 
   test("names that every object has are no forms, and an id with a NUL is none", async () => {

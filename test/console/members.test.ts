@@ -1,5 +1,6 @@
 /** The pages of members: who may invite, change and deactivate whom, and what the operator does to accounts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { inviteAgainMs } from "../../src/control-api/limits.ts";
 import { recentSignInMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, sessionOf, type Browser } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -27,11 +28,25 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     const invited = await world.post(members, { action: "invite", email: "New@acme", role: "auditor" }, admin);
     expect([invited.status, invited.headers.get("location")]).toEqual([303, members]);
     expect(decodeURIComponent(invited.headers.get("set-cookie") ?? "")).toContain(
-      "new@acme is a member now. A mail with a sign-in link is on its way.",
+      "new@acme is invited, and becomes a member by accepting. A mail with a link is on its way.",
     );
-    expect((await world.get(members, admin)).text).toContain("new@acme");
+    expect((await world.get(pageOf("new@acme"), admin)).text).toContain("waits for this person's answer");
     const again = await world.post(members, { action: "invite", email: "new@acme", role: "auditor" }, admin);
-    expect([again.status, again.text.includes('id="invite-email-problem"')]).toEqual([409, true]);
+    expect([again.status, again.text.includes("invite them again in 60 minutes")]).toEqual([429, true]);
+    const known = await world.post(members, { action: "invite", email: "member@acme", role: "auditor" }, admin);
+    expect([known.status, known.text.includes('id="invite-email-problem"')]).toEqual([409, true]);
+  });
+
+  test("an admin takes an invitation back, and invites a person again who declined", async () => {
+    await world.post(members, { action: "invite", email: "back@acme", role: "member" }, admin);
+    expect((await world.post(pageOf("back@acme"), { action: "deactivate" }, admin)).status).toBe(303);
+    expect((await world.get(pageOf("back@acme"), admin)).text).toContain("The invitation was taken back");
+    world.control.clock.advance(inviteAgainMs);
+    expect((await world.post(pageOf("back@acme"), { action: "invite-again" }, admin)).status).toBe(303);
+    await world.post("/console/invitations", { action: "decline", workspace: "acme" }, await world.signIn("back@acme"));
+    const page = (await world.get(pageOf("back@acme"), admin)).text;
+    expect([page.includes("declined the invitation"), page.includes('value="invite-again"')]).toEqual([true, true]);
+    admin = await world.signIn("admin@acme");
   });
 
   test("an admin limits what a member may spend in a month, and the member sees the limit and cannot change it", async () => {

@@ -84,6 +84,8 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
   };
   const newProviderKey = async (): Promise<string> => {
     await database.sql`DELETE FROM own_keys`;
+    // Tests of keys are bounded.
+    await database.sql`DELETE FROM hourly_acts`;
     const form = { workspace: "acme", provider: "alpha", key: "sk-acme-0123456789" };
     return String((await world.control.expect("POST", "/provider-keys", { body: form }))["id"]);
   };
@@ -135,13 +137,17 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
   }
 
   /** What a form sends, so that it changes something. */
-  const forms: Record<string, (sender: Browser) => Record<string, string> | Promise<Record<string, string>>> = {
+  const forms: Record<
+    string,
+    (sender: Browser, email: string | null) => Record<string, string> | Promise<Record<string, string>>
+  > = {
     "/keys create": () => ({ kind: "tools" }),
     "/keys/new create": () => ({ kind: "inference", name: "job" }),
     "/keys/:id edit": () => ({ kind: "inference", name: "renamed" }),
     "/members invite": () => ({ email: `person-${++people}@acme`, role: "member" }),
     "/members/new invite": () => ({ email: `person-${++people}@acme`, role: "auditor" }),
     "/members/:id role": () => ({ role: "auditor" }),
+    "/members/:id invite-again": declined,
     "/members/:id limit": () => ({ monthly_spend_limit_usd: String(++people) }),
     "/settings spending": () => ({ spend_limit_usd: String(++people), "was.spend_limit_usd": "" }),
     "/settings calls": () => ({ "was.fallbacks": "true" }),
@@ -168,17 +174,47 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     "/operator/workspaces/:id credit": () => ({ usd: "1", ref: `invoice ${++people}` }),
     "/account confirm-second-factor": scannedCode,
     "/account password": () => ({ password: "violet harbour engine 47" }),
+    "/account end-second-factor": currentCode,
+    "/invitations accept": invitation,
+    "/invitations decline": invitation,
   };
   async function withoutKeys(): Promise<Record<string, string>> {
     await database.sql`DELETE FROM own_keys`;
+    await database.sql`DELETE FROM hourly_acts`;
     return { provider: "beta", key: "sk-acme-0123456789" };
   }
 
-  async function scannedCode(sender: Browser): Promise<Record<string, string>> {
+  /** Of another workspace, to the sender. */
+  async function invitation(_sender: Browser, email: string | null): Promise<Record<string, string>> {
+    const name = `inviting-${++people}`;
+    const workspace = await world.control.workspace(name);
+    const body = { workspace, email: email ?? "operator@acme", role: "member" };
+    await world.control.expect("POST", "/members", { body, as: `admin@${name}` });
+    return { workspace, name };
+  }
+
+  /** The member of the page's address has not accepted. */
+  async function declined(): Promise<Record<string, string>> {
+    await database.sql`UPDATE members SET active = false, consent = 'declined' WHERE email = ${`person-${people}@acme`}`;
+    return {};
+  }
+
+  /** Secrets of apps that are set up, by address. */
+  const secrets = new Map<string | null, string>();
+
+  function currentCode(_sender: Browser, email: string | null): Record<string, string> {
+    const { clock } = world.control;
+    clock.advance(totpStepMs);
+    const secret = secrets.get(email);
+    return secret === undefined ? {} : { code: appCode(secret, clock.now()) };
+  }
+
+  async function scannedCode(sender: Browser, email: string | null): Promise<Record<string, string>> {
     const { text: shown } = await world.post("/console/account", { action: "set-up-second-factor" }, sender);
     const [, secret = ""] = /<code id="secret">([A-Z2-7 \n]+)<\/code>/.exec(shown) ?? [];
     const { clock } = world.control;
     clock.advance(totpStepMs);
+    secrets.set(email, secret.replaceAll(/\s/g, ""));
     return { code: appCode(secret.replaceAll(/\s/g, ""), clock.now()) };
   }
 
@@ -206,14 +242,17 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
       };
       await world.control.expect("PATCH", "/workspaces/acme", { body: settings });
       const email = role === "operator" ? null : `${role}@acme`;
-      const way = email === null ? "operator token" : "password";
-      const browser = await startSession({ email, way, agent: "" }, { sql: database.sql, clock: world.control.clock });
+      const way = email === null ? "operator token" : "link";
+      const browser = await startSession(
+        { email, way, agent: "", bothFactors: true },
+        { sql: database.sql, clock: world.control.clock },
+      );
       const path = await addressOf(page, email);
       const fields = {
         form_token: formToken(browser.token),
         session: browser.session.id,
         action,
-        ...(await (forms[`${page} ${action}`] ?? security.forms[`${page} ${action}`])?.(browser)),
+        ...(await (forms[`${page} ${action}`] ?? security.forms[`${page} ${action}`])?.(browser, email)),
       };
       const { status, text: shown } = action === "see" ? await world.get(path, browser) : await sent(path, fields, browser);
       const expected = allowed[role] ? [200, 303] : [400, 403, 404, 409];

@@ -1,6 +1,14 @@
 /** The second factor: who has to set one up, what a code opens, and what does not. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { firstStepMs, recentSignInMs, totpStepMs, wrongCodesWindowMs } from "../../src/accounts/limits.ts";
+import {
+  firstStepMs,
+  freshProofMs,
+  recentSignInMs,
+  signInTriesMax,
+  signInTriesMs,
+  totpStepMs,
+  wrongCodesWindowMs,
+} from "../../src/accounts/limits.ts";
 import { appCode, secretBytes } from "../support/sign-in/authenticator-app.ts";
 import { ConsoleWorld, sessionOf, type Browser, type Shown } from "../support/console.ts";
 import { Control } from "../support/control.ts";
@@ -9,7 +17,7 @@ import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts"
 import { until } from "../support/until.ts";
 
 const password = "violet harbour engine 47";
-const [codePath, appPath] = ["/console/sign-in/code", "/console/sign-in/app"];
+const codePath = "/console/sign-in/code";
 
 describe.each(oneDatabase)("second factors on $name", ({ open }) => {
   let database: TestDatabase;
@@ -18,8 +26,10 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     database = await open();
     world = new ConsoleWorld(database.sql);
     await world.control.workspace("acme");
+    await world.control.workspace("beta");
+    await world.control.expect("POST", "/members", { body: { workspace: "beta", email: "admin@acme", role: "member" } });
     for (const email of ["admin@acme", "member@acme"]) {
-      await world.post("/console/account", { action: "password", password }, await world.signIn(email));
+      await world.post("/console/account", { action: "password", password }, await world.signIn(email, { way: "link" }));
     }
   });
   afterAll(() => database[Symbol.asyncDispose]());
@@ -35,9 +45,9 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     clock().advance(totpStepMs);
     return appCode(secret, clock().now());
   };
-  /** Sets up an app by the account page. */
-  const setUp = async (browser: Browser) => {
-    const secret = secretIn(await world.post("/console/account", { action: "set-up-second-factor" }, browser));
+  /** Sets up an app by the account page. @param code of the present app, if there is one */
+  const setUp = async (browser: Browser, code = "") => {
+    const secret = secretIn(await world.post("/console/account", { action: "set-up-second-factor", code }, browser));
     const confirmed = await world.post("/console/account", { action: "confirm-second-factor", code: nextCode(secret) }, browser);
     return { secret, recovery: recoveryIn(confirmed) };
   };
@@ -45,21 +55,35 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
   const events = async (event: string) =>
     (await control().list(`/audit?workspace=acme&event=${event}`)).map(({ actor, role, target }) => [actor, role, target]);
 
-  test("an admin with a right password sets up an app before anything else", async () => {
+  test("an admin without an app is refused the pages of that workspace alone, and sets one up from there", async () => {
     const first = await firstStep("admin@acme");
-    expect([first.status, first.headers.get("location")]).toEqual([303, appPath]);
-    expect(first.headers.get("set-cookie")).not.toMatch(/(^|, )weir=/);
-    expect((await sendTo("/console/account", first, {})).status).toBe(401);
-    const shown = await sendTo(appPath, first, { action: "begin" });
+    expect([first.status, first.headers.get("location")]).toEqual([303, "/console"]);
+    const browser = sessionOf(first);
+    const pages = ["/console/w/acme/settings", "/console/w/beta/settings", "/console/account"];
+    const statuses = async () => await Promise.all(pages.map(async (path) => (await world.get(path, browser)).status));
+    expect(await statuses()).toEqual([403, 200, 200]);
+    expect((await world.get(pages[0] ?? "", browser)).text).toContain("A second factor is needed here");
+    expect((await world.post(pages[0] ?? "", { action: "answers", cost_in_answers: "true" }, browser)).status).toBe(403);
+    const begin = { action: "set-up-second-factor", next: "/console/w/acme/settings" };
+    const shown = await world.post("/console/account", begin, browser);
     expect(shown.text).toContain("<svg");
-    const wrong = await sendTo(appPath, first, { action: "confirm", code: "000000" });
-    expect([wrong.status, secretIn(wrong)]).toEqual([400, ""]);
-    const confirmed = await sendTo(appPath, first, { action: "confirm", code: nextCode(secretIn(shown)) });
-    expect(recoveryIn(confirmed)).toHaveLength(10);
-    expect((await world.get("/console/account", sessionOf(confirmed))).text).toContain("10 recovery codes are left");
+    const code = { action: "confirm-second-factor", next: begin.next };
+    const wrong = await world.post("/console/account", { ...code, code: "000000" }, browser);
+    expect([wrong.status, secretIn(wrong), wrong.text.includes(`name="next" value="${begin.next}"`)]).toEqual([400, "", true]);
+    const confirmed = await world.post("/console/account", { ...code, code: nextCode(secretIn(shown)) }, browser);
+    expect([recoveryIn(confirmed).length, confirmed.text.includes(`href="${begin.next}"`)]).toEqual([10, true]);
+    expect(await statuses()).toEqual([200, 200, 200]);
     expect(await events("account.factor.enabled")).toEqual([["admin@acme", "admin", "admin@acme"]]);
-    // The note of the first step cannot set up another app.
-    expect((await sendTo(appPath, first, { action: "begin" })).status).toBe(403);
+    await reset("admin@acme");
+  });
+
+  test("a session from before the app needs a code before it has an admin's pages", async () => {
+    const before = sessionOf(await firstStep("admin@acme"));
+    const { secret } = await setUp(sessionOf(await firstStep("admin@acme")));
+    const page = await world.get("/console/w/acme/settings", before);
+    expect([page.status, page.text.includes("Sign in with a code")]).toEqual([403, true]);
+    const opened = await sendTo(codePath, await firstStep("admin@acme"), { code: nextCode(secret) });
+    expect((await world.get("/console/w/acme/settings", sessionOf(opened))).status).toBe(200);
     await reset("admin@acme");
   });
 
@@ -111,7 +135,11 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     const first = await firstStep("member@acme");
     const changed = cookiesOf(first).slice(0, -2);
     expect((await world.post(codePath, { code: nextCode(secret) }, undefined, { cookie: changed })).status).toBe(401);
-    const renewed = await world.post("/console/account", { action: "password", password }, await world.signIn("member@acme"));
+    const renewed = await world.post(
+      "/console/account",
+      { action: "password", password },
+      await world.signIn("member@acme", { way: "link" }),
+    );
     expect(renewed.status).toBe(303);
     expect((await sendTo(codePath, first, { code: nextCode(secret) })).status).toBe(401);
     const later = await firstStep("member@acme");
@@ -133,22 +161,60 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     await reset("member@acme");
   });
 
-  test("a second factor changes only for a person with a recent sign-in, and an admin cannot end it", async () => {
+  test("an app is replaced or turned off by its own code or a recovery code, with a recent sign-in, and an admin cannot end it", async () => {
     const browser = await world.signIn("admin@acme");
-    const { recovery } = await setUp(browser);
+    const { secret, recovery } = await setUp(browser);
     expect(recovery).toHaveLength(10);
-    const refused = await world.post("/console/account", { action: "end-second-factor" }, browser);
-    expect([refused.status, refused.text.includes("Admins cannot go without")]).toEqual([409, true]);
+    const send = (action: string, code: string, by = browser) => world.post("/console/account", { action, code }, by);
+    for (const action of ["set-up-second-factor", "end-second-factor"]) {
+      const refused = await send(action, "");
+      expect([refused.status, secretIn(refused)]).toEqual([400, ""]);
+    }
+    const kept = await send("end-second-factor", nextCode(secret));
+    expect([kept.status, kept.text.includes("Admins cannot go without")]).toEqual([409, true]);
     // A new app takes the place of the old one, with new recovery codes.
-    expect((await setUp(browser)).recovery).not.toContain(recovery[0]);
+    const replaced = await setUp(browser, recovery[0]);
+    expect([replaced.recovery.length, replaced.recovery.includes(recovery[1] ?? "")]).toEqual([10, false]);
     const member = await world.signIn("member@acme");
-    const { secret } = await setUp(member);
-    expect((await world.post("/console/account", { action: "end-second-factor" }, member)).status).toBe(303);
-    expect(secret).not.toBe("");
+    const own = await setUp(member);
+    expect((await send("end-second-factor", nextCode(own.secret), member)).status).toBe(303);
     expect(await events("account.factor.disabled")).toEqual([["member@acme", "member", "member@acme"]]);
     clock().advance(recentSignInMs);
-    expect((await world.post("/console/account", { action: "set-up-second-factor" }, member)).status).toBe(401);
+    expect((await send("set-up-second-factor", "", member)).status).toBe(401);
     await reset("admin@acme");
+  });
+
+  test("a new password takes the present one, and guessing it at an open session is bounded", async () => {
+    const browser = await world.signIn("member@acme");
+    const set = (present: string, chosen = password) =>
+      world.post("/console/account", { action: "password", present_password: present, password: chosen }, browser);
+    const wrong = await set("not the present one");
+    expect([wrong.status, wrong.text.includes("password-present_password-problem")]).toEqual([400, true]);
+    expect((await set("")).status).toBe(400);
+    expect((await set(password, "another good engine 48")).status).toBe(303);
+    expect((await set("another good engine 48")).status).toBe(303);
+    for (let tries = 0; tries < signInTriesMax; tries++) await set("not the present one");
+    expect((await set(password)).status).toBe(429);
+    clock().advance(signInTriesMs);
+    expect((await set(password)).status).toBe(303);
+  });
+
+  test("who has no password sets the first one right after a link, or by a code of their app", async () => {
+    const email = "auditor@acme";
+    const linked = await world.signIn(email, { way: "link" });
+    const set = (browser: Browser, fields: Record<string, string> = {}) =>
+      world.post("/console/account", { action: "password", password, ...fields }, browser);
+    clock().advance(freshProofMs);
+    expect([(await set(linked)).status, (await world.get("/console/account", linked)).text.includes("no password yet")]).toEqual([
+      403,
+      true,
+    ]);
+    const { secret } = await setUp(linked);
+    expect((await set(linked)).status).toBe(400);
+    expect((await set(linked, { code: nextCode(secret) })).status).toBe(303);
+    // A link stands for a forgotten password.
+    expect((await set(await world.signIn(email, { way: "link" }))).status).toBe(303);
+    await reset(email);
   });
 
   test("secrets are sealed, bound to their account, and opened after `secrets rotate` without the old key", async () => {

@@ -16,7 +16,7 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
     database = await open();
     world = new ConsoleWorld(database.sql);
     await world.control.workspace("acme");
-    const browser = await world.signIn("member@acme");
+    const browser = await world.signIn("member@acme", { way: "link" });
     const set = await world.post("/console/account", { action: "password", password }, browser);
     expect([set.status, set.headers.get("location")]).toEqual([303, "/console/account"]);
   });
@@ -80,8 +80,11 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
     const mail = (await mails()).at(-1);
     expect(mail?.recipient).toBe("new@acme");
     const [, path = ""] = /https:\/\/weir\.example\.com(\/console\/link\/\S+)/.exec(mail?.body ?? "") ?? [];
+    const shown = (await world.get(path)).text;
+    expect([shown.includes("Accept and sign in"), shown.includes("Decline")]).toEqual([true, true]);
     const answer = await world.post(path, {});
     expect(answer.headers.get("location")).toBe("/console/account?choose=password");
+    expect(await world.control.list("/members?workspace=acme&email=new@acme")).toMatchObject([{ state: "active" }]);
     const chosen = await world.post("/console/account", { action: "password", password }, sessionOf(answer));
     expect(chosen.status).toBe(303);
     expect((await signIn({ email: "new@acme" })).status).toBe(303);
@@ -123,9 +126,11 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
   });
 
   test("a new password ends all other sessions and links of the person", async () => {
-    const [here, elsewhere] = [await world.signIn("new@acme"), await world.signIn("new@acme")];
+    const [here, elsewhere] = [await world.signIn("new@acme", { way: "link" }), await world.signIn("new@acme")];
+    const { url } = await world.control.expect("POST", "/session-links", { body: { email: "new@acme" } });
     await world.post("/console/account", { action: "password", password: "copper window seldom 19" }, here);
     expect([(await account(here)).status, (await account(elsewhere)).status]).toEqual([200, 303]);
+    expect((await world.get(new URL(String(url)).pathname)).status).toBe(404);
   });
 
   test("a session ends after twelve hours without use, and after a week in any case", async () => {
@@ -142,7 +147,7 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
     expect((await account(used)).status).toBe(303);
   });
 
-  test("whoever is suspended or deactivated is signed out at once", async () => {
+  test("whoever is suspended is signed out at once, and whoever is deactivated loses that workspace at once", async () => {
     await world.control.expect("POST", "/members", { body: { workspace: "acme", email: "gone@acme", role: "member" } });
     const first = await world.signIn("gone@acme");
     await world.control.expect("POST", "/accounts/gone@acme/suspend", { body: {} });
@@ -150,7 +155,9 @@ describe.each(oneDatabase)("sign-in on $name", ({ open }) => {
     await world.control.expect("POST", "/accounts/gone@acme/unsuspend", { body: {} });
     expect((await account(first)).status).toBe(303);
     const second = await world.signIn("gone@acme");
+    const keys = async () => (await world.get("/console/w/acme/keys", second)).status;
+    expect(await keys()).toBe(200);
     await world.control.expect("POST", "/members/gone@acme/deactivate", { body: { workspace: "acme" } });
-    expect((await account(second)).status).toBe(303);
+    expect([await keys(), (await account(second)).status]).toEqual([404, 200]);
   });
 });

@@ -1,6 +1,7 @@
 /** The Console over a database, without a network: what a browser with a session gets. */
 import { Passwords } from "../../src/accounts/sessions/passwords.ts";
 import { formToken } from "../../src/accounts/sessions/same-origin.ts";
+import type { SignInWay } from "../../src/accounts/sessions/session.ts";
 import { startSession } from "../../src/accounts/sessions/start-session.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { consoleRoutes } from "../../src/console/routes.ts";
@@ -31,11 +32,16 @@ export class ConsoleWorld {
     this.#app = consoleRoutes({ control: parts, operator, passwords: new Passwords(clock), sendsMail: true });
   }
 
-  /** @param email null: the operator */
-  async signIn(email: string | null): Promise<Browser> {
+  /** @param email null: the operator @param bothFactors whether a second factor was given too */
+  async signIn(
+    email: string | null,
+    { bothFactors = true, way = "password" }: { bothFactors?: boolean; way?: SignInWay } = {},
+  ): Promise<Browser> {
     const { clock } = this.control;
-    const way = email === null ? "operator token" : "password";
-    return startSession({ email, way, agent: "Test browser" }, { sql: this.sql, clock });
+    return startSession(
+      { email, way: email === null ? "operator token" : way, agent: "Test browser", bothFactors },
+      { sql: this.sql, clock },
+    );
   }
 
   get(path: string, browser?: Browser, headers: Record<string, string> = {}): Promise<Shown> {

@@ -94,17 +94,6 @@ export async function selectAlerts(
     ORDER BY id DESC LIMIT ${limit}`;
 }
 
-/** How many alerts of a kind are not older. */
-export async function countSince(
-  { workspace, kind, sinceMs }: { workspace: WorkspaceId; kind: string; sinceMs: number },
-  sql: Queries,
-): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    SELECT count(*)::integer AS count FROM alerts
-    WHERE workspace_id = ${workspace} AND kind = ${kind} AND id >= ${firstAlertId(sinceMs)}`;
-  return row?.count ?? 0;
-}
-
 /** Deletes the oldest alerts from before a time, with their deliveries. */
 export async function deleteAlertsBefore({ ms, limit }: { ms: number; limit: number }, sql: Queries): Promise<void> {
   await sql`

@@ -1,11 +1,11 @@
 import type { Actor } from "../audit/actor.ts";
 import type { Sources } from "../audit/change.ts";
-import { DomainError } from "../errors.ts";
-import { alertTestsPerHourMax, quotaHourMs } from "../limits.ts";
+import { alertTestsPerHourMax } from "../limits.ts";
+import { countAct } from "../quotas/hourly-acts.ts";
 import { authorize, managers } from "../workspaces/authorize.ts";
 import type { Database } from "../../backing/backing.ts";
 import { newAlertsId, type WorkspaceId } from "../../kernel/ids.ts";
-import { countSince, insertAlerts } from "./alert-store.ts";
+import { insertAlerts } from "./alert-store.ts";
 import { testKind } from "./kinds.ts";
 import { findAlert, viewAlert } from "./list-alerts.ts";
 import { rowOf } from "./record-alerts.ts";
@@ -24,8 +24,8 @@ interface Tested {
 /**
  * Sends a test to a webhook at once, and does not repeat it.
  * @returns the alert with what became of it
- * @throws DomainError not_found also for another workspace's; limit_reached with too many in an hour; forbidden except for admins, super
- *   admins and the operator
+ * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ * @throws LimitReachedError with too many in an hour
  */
 export async function testWebhook(
   { actor, workspace, id }: Tested,
@@ -37,14 +37,12 @@ export async function testWebhook(
   const alert = newAlertsId("alert", at.getTime());
   const due = await sql.begin(async (tx) => {
     requireWebhook(await lockWebhook(id, tx), { id, workspace: workspace.id });
-    const sent = await countSince({ workspace: workspace.id, kind: testKind, sinceMs: at.getTime() - quotaHourMs }, tx);
-    if (sent >= alertTestsPerHourMax) {
-      throw new DomainError("limit_reached", `Cannot send more than ${alertTestsPerHourMax} tests in an hour`, { field: "id" });
-    }
     const test = { kind: testKind, rule: "", subject: id, period: alert, percent: 0, data: {} };
     await insertAlerts([rowOf({ ...test, text: "This is a test" }, { id: alert, workspace, at, mails: 0 })], tx);
     await insertDeliveries({ workspace: workspace.id, alerts: [alert], webhook: id, at }, tx);
-    return beginDelivery({ alert, webhook: id, now: at }, tx);
+    const begun = await beginDelivery({ alert, webhook: id, now: at }, tx);
+    await countAct({ workspace: workspace.id, act: "tests of webhooks", max: alertTestsPerHourMax }, { sql: tx, clock });
+    return begun;
   });
   if (due) {
     const { state, ...outcome } = await deliver(due, parts);

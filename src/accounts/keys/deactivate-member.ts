@@ -6,15 +6,16 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { viewMember } from "../members/list-members.ts";
 import { requireAnotherSuperAdmin, requireRightOver } from "../members/member-rights.ts";
-import { deleteSessionsOf } from "../sessions/session-store.ts";
-import { lockMember, updateMember } from "../members/member-store.ts";
+import { deleteInvitationLinks } from "../sessions/session-store.ts";
+import { lockMember, updateMember, type MemberRow } from "../members/member-store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
 import { requireMember } from "../members/set-member.ts";
 import { revokeKeysOf } from "./store.ts";
 
 /**
- * Ends a membership and, in the same transaction, revokes all keys of the member in the workspace and ends their sessions. The keys stay revoked even if the
- * member is reactivated.
+ * Ends a membership, or takes an invitation back. In the same transaction it revokes all keys of the member in the workspace, which stay
+ * revoked even if the member is reactivated, and ends the links of the invitation. Sessions and other links are the person's own: a session
+ * no longer has this workspace from its next request on.
  * @throws DomainError not_found; forbidden except for admins and the operator; conflict for the last super admin
  */
 export async function deactivateMember(
@@ -25,10 +26,10 @@ export async function deactivateMember(
     const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
     requireRightOver({ actor, email: before.email, roles: [before.role], action: "deactivate a member" });
     if (before.role === "super_admin") await requireAnotherSuperAdmin({ actor, workspace, email: before.email }, tx);
-    if (!before.active) return { result: viewMember(before), event: null };
-    const after = { ...before, active: false };
+    if (!before.active && before.consent !== "asked") return { result: viewMember(before), event: null };
+    const after: MemberRow = { ...before, active: false, consent: before.active ? "given" : "none" };
     await updateMember(workspace, after, tx);
-    await deleteSessionsOf({ email: before.email }, tx);
+    await deleteInvitationLinks({ email: before.email, workspace }, tx);
     const now = sources.clock.now();
     const keys = await revokeKeysOf({ workspace, owner: before.email, at: new Date(now) }, tx);
     const changes = changedFields({ before: {}, after: { revoked_at: isoTime(now) } });

@@ -5,13 +5,15 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import type { MemberForm, MemberView } from "../workspaces/schema.ts";
-import { insertMember, selectMembers } from "./member-store.ts";
-import { endSessionsOfNewAdmin } from "./new-admin.ts";
+import { insertMember, lockMember, offerAgain } from "./member-store.ts";
 import { viewMember } from "./list-members.ts";
 import { requireRightOver } from "./member-rights.ts";
+import { requireMember } from "./set-member.ts";
 
 /**
- * Makes a person a member, and creates the account for a person's first workspace.
+ * Makes a person a member, and creates the account for a person's first workspace. An admin asks: the membership is pending until the
+ * person accepts it, and a person who has not accepted is asked again. The operator, who runs the service, answers for whom he adds:
+ * their membership is in force at once. The answer does not tell whether the address was known.
  * @throws DomainError conflict for a person who is a member already; forbidden except for admins and the operator
  */
 export async function addMember(
@@ -22,13 +24,18 @@ export async function addMember(
   const role = member.role;
   requireRightOver({ actor, email, roles: [role], action: "add a member" });
   return change(actor, sources, async (tx) => {
-    await endSessionsOfNewAdmin({ email, role }, tx);
-    const added = await insertMember({ workspace, email, role, at: sources.clock.now() }, tx);
-    const [row] = await selectMembers({ workspace, email }, tx);
-    if (!added || !row) {
-      throw new DomainError("conflict", `"${email}" is a member of this workspace already`, { field: "email" });
+    const askedBy = actor.kind === "member" ? actor.email : null;
+    const asked = { workspace, email, role, askedBy, at: new Date(sources.clock.now()) };
+    const isNew = await insertMember(asked, tx);
+    const row = requireMember(email, await lockMember({ workspace, email }, tx));
+    if (!isNew) {
+      if (row.consent === "given")
+        throw new DomainError("conflict", `"${email}" is a member of this workspace already`, { field: "email" });
+      requireRightOver({ actor, email, roles: [row.role, role], action: "add a member" });
+      await offerAgain(asked, tx);
     }
     const changes = changedFields({ before: {}, after: { role } });
-    return { result: viewMember(row), event: { event: "workspace.member.added", workspace, target: email, changes } };
+    const event = { event: "workspace.member.added", workspace, target: email, changes };
+    return { result: viewMember(requireMember(email, await lockMember({ workspace, email }, tx))), event };
   });
 }

@@ -32,23 +32,31 @@ export async function listMembers(
 }
 
 function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
-  const { activeKeys, monthSpent, lastSeenAt } = row;
+  const { activeKeys, monthSpent, seenAt } = row;
   const view = viewMember(row);
   if (!isSeen) return { ...view, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
   return {
     ...view,
     active_keys: activeKeys,
     month_spent_usd: formatUsd(monthSpent),
-    last_seen_at: lastSeenAt && isoTime(lastSeenAt.getTime()),
+    last_seen_at: seenAt && isoTime(seenAt.getTime()),
   };
 }
 
-/** `state` is that of the person's account, or `deactivated` if only the membership has ended. */
+/** A member as the control API shows them. */
 export function viewMember(row: MemberRow): MemberView {
   return {
     email: row.email,
     role: row.role,
-    state: row.account === "active" && !row.active ? "deactivated" : row.account,
+    state: stateOf(row),
     monthly_spend_limit_usd: row.monthlyLimit === null ? null : formatUsd(row.monthlyLimit),
   };
+}
+
+/** What a workspace learns of a person. Before they accepted, it is nothing of their account. */
+function stateOf({ active, consent, account }: MemberRow): string {
+  if (consent === "asked") return "pending";
+  if (consent === "declined") return "declined";
+  if (consent === "none") return "withdrawn";
+  return account === "active" && !active ? "deactivated" : account;
 }

@@ -1,8 +1,9 @@
 /** The owner of a credential, and the actor that a person is in a workspace. */
-import type { MemberActor, Operator } from "../audit/actor.ts";
+import type { MemberActor, Operator, Role } from "../audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { DomainError } from "../errors.ts";
+import { managers } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { selectMembers } from "./member-store.ts";
 
@@ -11,6 +12,8 @@ export type Principal = (Operator & Proof) | Person;
 interface Proof {
   /** When the person of a session last proved who they are; absent: the credential proves it with each request. */
   provedAt?: Date;
+  /** Whether the session stands for a second factor too; absent as above. */
+  bothFactors?: boolean;
 }
 
 /** A person has a role in each workspace, and so becomes an actor only in a workspace. */
@@ -23,16 +26,33 @@ export interface Person extends Proof {
   namedBy?: string;
 }
 
-/** @throws DomainError forbidden if the person is unknown or deactivated in the workspace, or the account is not active */
+/** @throws DomainError forbidden if the person is no active member of the workspace, or the account is not active */
 export async function memberActor(
-  { email, carriedBy, namedBy }: Person,
+  person: Person,
   { workspace, sql }: { workspace: WorkspaceId; sql: Queries },
 ): Promise<MemberActor> {
+  return (await findActiveMember(person, { workspace, sql })).actor;
+}
+
+/** The actor, and when the person last used the workspace in the Console. @throws DomainError as `memberActor` does */
+export async function findActiveMember(
+  { email, carriedBy, namedBy }: Person,
+  { workspace, sql }: { workspace: WorkspaceId; sql: Queries },
+): Promise<{ actor: MemberActor; seenAt: Date | null }> {
   const [row] = await selectMembers({ workspace, email: canonicalEmail(email) }, sql);
-  if (row?.active && row.account === "active") return { kind: "member", email: row.email, role: row.role, carriedBy };
+  if (row?.active && row.account === "active")
+    return { actor: { kind: "member", email: row.email, role: row.role, carriedBy }, seenAt: row.seenAt };
   const message =
     namedBy === "owner"
       ? `"${email}" is no active member of this workspace: weir member add makes the person one`
       : `Cannot act as "${email}": no active member of this workspace has the address`;
   throw new DomainError("forbidden", message, { field: namedBy });
+}
+
+/**
+ * Whether a role has to wait for a second factor. An admin's session has the rights of its other workspaces meanwhile.
+ * @param oidc whether an OpenID Connect provider is configured, which then looks after second factors
+ */
+export function lacksSecondFactor({ bothFactors }: Proof, { role, oidc }: { role: Role | "operator"; oidc: boolean }): boolean {
+  return bothFactors === false && !oidc && role !== "operator" && managers.includes(role);
 }

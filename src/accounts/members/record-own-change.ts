@@ -5,7 +5,7 @@ import type { Changes } from "../audit/changes.ts";
 import { selectMemberships } from "./member-store.ts";
 import type { Person } from "./principal.ts";
 
-/** Records what a person did to their own account, in each of their workspaces, under the role there. Part of the change's transaction. */
+/** Records what a person did to their own account, in each workspace that they have joined, under the role there. Part of the change's transaction. */
 export async function recordOwnChange(
   { person: { email, carriedBy }, event, changes }: { person: Person; event: string; changes: Changes },
   { tx, clock }: { tx: Transaction; clock: Clock },

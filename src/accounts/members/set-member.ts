@@ -6,7 +6,6 @@ import { formatUsd } from "../../kernel/money.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail, parseAmount } from "../workspaces/fields.ts";
 import { viewMember } from "./list-members.ts";
-import { endSessionsOfNewAdmin } from "./new-admin.ts";
 import { requireAnotherSuperAdmin, requireRightOver } from "./member-rights.ts";
 import { lockMember, updateMember, type MemberRow } from "./member-store.ts";
 import type { MemberEdit, MemberView } from "../workspaces/schema.ts";
@@ -28,7 +27,6 @@ export async function setMember(
       await requireAnotherSuperAdmin({ actor, workspace, email: before.email }, tx);
     const changes = changedFields({ before: audited(before), after: audited(after) });
     if (Object.keys(changes).length === 0) return { result: viewMember(before), event: null };
-    if (role !== before.role) await endSessionsOfNewAdmin({ email: before.email, role }, tx);
     await updateMember(workspace, after, tx);
     return {
       result: viewMember(after),

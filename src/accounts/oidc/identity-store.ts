@@ -19,11 +19,11 @@ export async function selectLinkedEmail({ issuer, subject }: Identity, sql: Quer
   return row?.email;
 }
 
-/** Whether the account is active and its person an active member of a workspace. */
+/** Whether the account is active and its person an active member of a workspace, or invited to one. */
 export async function isActivePerson(email: string, sql: Queries): Promise<boolean> {
   const rows = await sql`
     SELECT 1 FROM accounts a WHERE a.email = ${email} AND a.state = 'active'
-      AND EXISTS (SELECT 1 FROM members m WHERE m.email = a.email AND m.active)`;
+      AND EXISTS (SELECT 1 FROM members m WHERE m.email = a.email AND (m.active OR m.consent = 'asked'))`;
   return rows.length === 1;
 }
 

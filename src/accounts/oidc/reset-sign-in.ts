@@ -3,6 +3,7 @@ import type { Operator } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { changedFields } from "../audit/changes.ts";
 import { DomainError } from "../errors.ts";
+import { accountEvents } from "../members/account-events.ts";
 import { lockAccount, selectMemberships } from "../members/member-store.ts";
 import { deleteSecondFactor } from "../second-factor/second-factor-store.ts";
 import { deleteSessionsOf } from "../sessions/session-store.ts";
@@ -17,7 +18,7 @@ export type SignInReset = Static<typeof SignInReset>;
 
 /**
  * Removes a person's second factor and link to the OpenID Connect provider, and ends their sessions: for a lost app, or a new account
- * at the provider. Their password stays. Each of their workspaces gets an audit row.
+ * at the provider. Their password stays. Each workspace that they have joined gets an audit row.
  * @throws DomainError not_found
  */
 export function resetSignIn({ actor, email: typed }: { actor: Operator; email: string }, sources: Sources): Promise<SignInReset> {
@@ -29,7 +30,6 @@ export function resetSignIn({ actor, email: typed }: { actor: Operator; email: s
     await deleteSessionsOf({ email }, tx);
     const changes = changedFields({ before: removed, after: { second_factor: false, oidc: false } });
     const memberships = await selectMemberships(email, tx);
-    const event = memberships.map(({ workspace }) => ({ event: "account.signin.reset", workspace, target: email, changes }));
-    return { result: removed, event };
+    return { result: removed, event: accountEvents(memberships, { event: "account.signin.reset", target: email, changes }) };
   });
 }

@@ -4,6 +4,7 @@ import { changedFields } from "../audit/changes.ts";
 import { DomainError } from "../errors.ts";
 import type { Person } from "../members/principal.ts";
 import { recordOwnChange } from "../members/record-own-change.ts";
+import { forgetBothFactors } from "../sessions/session-store.ts";
 import { secondFactorOf } from "./second-factor-of.ts";
 import { deleteSecondFactor } from "./second-factor-store.ts";
 
@@ -23,6 +24,7 @@ export async function disableSecondFactor(
       throw new DomainError("conflict", message);
     }
     if (!(await deleteSecondFactor(person.email, tx))) return;
+    await forgetBothFactors(person.email, tx);
     const changes = changedFields({ before: { second_factor: "app" }, after: { second_factor: null } });
     await recordOwnChange({ person, event: "account.factor.disabled", changes }, { tx, clock });
   };

@@ -8,7 +8,7 @@ export interface SecondFactor {
   enabled: boolean;
   /** When it was set up, ISO 8601 in UTC; null: it is not. */
   since: string | null;
-  /** Whether the person cannot go without it: an admin or super admin where no OpenID Connect provider is configured. */
+  /** Whether a workspace demands it: that of an admin or super admin where no OpenID Connect provider is configured. */
   demanded: boolean;
   recoveryCodesLeft: number;
 }
@@ -24,10 +24,7 @@ export async function secondFactorOf(email: string, { sql, oidc }: { sql: Querie
   };
 }
 
-/** What a right password leaves to do: `enrolment` comes before anything else. */
-export type SecondStep = "none" | "code" | "enrolment";
-
-export function secondStep({ enabled, demanded }: Pick<SecondFactor, "enabled" | "demanded">): SecondStep {
-  if (enabled) return "code";
-  return demanded ? "enrolment" : "none";
+/** Whether signing in with a password also takes a code. */
+export async function hasSecondFactor(email: string, sql: Queries): Promise<boolean> {
+  return (await selectStatus(email, sql)).since !== null;
 }

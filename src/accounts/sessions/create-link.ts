@@ -1,12 +1,13 @@
 import type { Operator } from "../audit/actor.ts";
 import { change, type Sources } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
+import { accountEvents } from "../members/account-events.ts";
 import { lockAccount, selectMemberships } from "../members/member-store.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import { createSignInLink } from "./sign-in-links.ts";
 
 /**
- * Creates a link that signs a person in once, for the operator to hand over. Each of the person's workspaces gets an audit row.
+ * Creates a link that signs a person in once, for the operator to hand over. Each workspace that the person has joined gets an audit row.
  * @throws DomainError not_found; conflict for an account that is not active
  */
 export function createLink({ actor, email: typed }: { actor: Operator; email: string }, sources: Sources) {
@@ -17,7 +18,6 @@ export function createLink({ actor, email: typed }: { actor: Operator; email: st
     if (state !== "active") throw new DomainError("conflict", `The account "${email}" is ${state}`, { field: "email" });
     const result = await createSignInLink({ email, purpose: "sign in" }, { sql: tx, clock: sources.clock });
     const memberships = await selectMemberships(email, tx);
-    const event = memberships.map(({ workspace }) => ({ event: "account.link.created", workspace, target: email, changes: {} }));
-    return { result, event };
+    return { result, event: accountEvents(memberships, { event: "account.link.created", target: email, changes: {} }) };
   });
 }

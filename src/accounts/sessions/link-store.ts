@@ -1,10 +1,13 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
 
 export type LinkPurpose = "sign in" | "invitation" | "password";
 
 export interface SignInLink {
   email: string;
   purpose: LinkPurpose;
+  /** The workspace of an invitation; null: it is of none. */
+  workspace: WorkspaceId | null;
 }
 
 interface NewLink extends SignInLink {
@@ -13,10 +16,10 @@ interface NewLink extends SignInLink {
   expiresAt: Date;
 }
 
-export async function insertLink({ tokenHash, email, purpose, createdAt, expiresAt }: NewLink, sql: Queries): Promise<void> {
+export async function insertLink({ tokenHash, ...link }: NewLink, sql: Queries): Promise<void> {
   await sql`
-    INSERT INTO sign_in_links (token_hash, email, purpose, created_at, expires_at)
-    VALUES (${tokenHash}, ${email}, ${purpose}, ${createdAt}, ${expiresAt})`;
+    INSERT INTO sign_in_links (token_hash, email, purpose, workspace_id, created_at, expires_at)
+    VALUES (${tokenHash}, ${link.email}, ${link.purpose}, ${link.workspace}, ${link.createdAt}, ${link.expiresAt})`;
 }
 
 /** A link that has not expired, of an active account. */
@@ -25,13 +28,16 @@ export async function selectLink(
   sql: Queries,
 ): Promise<SignInLink | undefined> {
   const [row] = await sql<SignInLink[]>`
-    SELECT l.email, l.purpose FROM sign_in_links l JOIN accounts a ON a.email = l.email
+    SELECT l.email, l.purpose, l.workspace_id AS workspace FROM sign_in_links l JOIN accounts a ON a.email = l.email
     WHERE l.token_hash = ${tokenHash} AND l.expires_at > ${now} AND a.state = 'active'`;
   return row;
 }
 
 /** A person's links for one purpose that have not expired. */
-export async function countLinks({ email, purpose, now }: SignInLink & { now: Date }, sql: Queries): Promise<number> {
+export async function countLinks(
+  { email, purpose, now }: Omit<SignInLink, "workspace"> & { now: Date },
+  sql: Queries,
+): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     SELECT count(*)::integer AS count FROM sign_in_links
     WHERE email = ${email} AND purpose = ${purpose} AND expires_at > ${now}`;

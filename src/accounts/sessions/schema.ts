@@ -27,6 +27,15 @@ export const IdentityView = Type.Object({
     }),
     { description: "The workspaces that the caller may see, by name, with their role in each" },
   ),
+  invitations: Type.Array(
+    Type.Object({
+      id: text("The workspace's id"),
+      name: text("Its name"),
+      role: Role,
+      invited_by: textOrNull("The admin who invited; null: unknown"),
+    }),
+    { description: "The workspaces that wait for the caller's answer, by name, with the role that each offers" },
+  ),
 });
 export type IdentityView = Static<typeof IdentityView>;
 

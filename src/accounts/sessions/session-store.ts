@@ -1,11 +1,12 @@
 /** SQL of sessions. It precedes accounts and members, whose changes end sessions in their own transaction. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Session } from "./session.ts";
 
 export async function insertSession({ tokenHash, ...session }: Session & { tokenHash: Uint8Array }, sql: Queries): Promise<void> {
   await sql`
-    INSERT INTO sessions (id, token_hash, email, way, agent, created_at, proved_at, used_at)
-    VALUES (${session.id}, ${tokenHash}, ${session.email}, ${session.way}, ${session.agent},
+    INSERT INTO sessions (id, token_hash, email, way, agent, both_factors, created_at, proved_at, used_at)
+    VALUES (${session.id}, ${tokenHash}, ${session.email}, ${session.way}, ${session.agent}, ${session.bothFactors},
       ${session.createdAt}, ${session.provedAt}, ${session.usedAt})`;
 }
 
@@ -24,7 +25,7 @@ export async function selectSessionsOf(email: string, sql: Queries): Promise<Ses
 
 function columns(sql: Queries) {
   return sql`
-    SELECT s.id, s.email, s.way, s.agent, s.created_at AS "createdAt", s.proved_at AS "provedAt", s.used_at AS "usedAt"
+    SELECT s.id, s.email, s.way, s.agent, s.both_factors AS "bothFactors", s.created_at AS "createdAt", s.proved_at AS "provedAt", s.used_at AS "usedAt"
     FROM sessions s`;
 }
 
@@ -38,9 +39,22 @@ export async function deleteSession({ id, email }: { id: string; email: string |
   return deleted.count === 1;
 }
 
-/** Ends all sessions of a person. */
-export async function deleteSessions(email: string, tx: Transaction): Promise<void> {
-  await tx`DELETE FROM sessions WHERE email = ${email}`;
+/** The session's person has now given a second factor. */
+export async function updateBothFactors(id: string, sql: Queries): Promise<void> {
+  await sql`UPDATE sessions SET both_factors = true WHERE id = ${id}`;
+}
+
+/** After a person's second factor is gone, only sessions that a provider or the operator vouched for stand for both. */
+export async function forgetBothFactors(email: string, tx: Transaction): Promise<void> {
+  await tx`UPDATE sessions SET both_factors = false WHERE email = ${email} AND way <> 'oidc'`;
+}
+
+/** Ends the links of one workspace's invitation; a person's other links stay. */
+export async function deleteInvitationLinks(
+  { email, workspace }: { email: string; workspace: WorkspaceId },
+  tx: Transaction,
+): Promise<void> {
+  await tx`DELETE FROM sign_in_links WHERE email = ${email} AND workspace_id = ${workspace}`;
 }
 
 /** Ends all sessions of a person, and their links. @param except the id of a session that stays */

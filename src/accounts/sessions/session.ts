@@ -12,6 +12,8 @@ export interface Session {
   way: SignInWay;
   /** The browser, as it calls itself. */
   agent: string;
+  /** Whether its person gave a second factor too, or something stood for both: the operator's link or token, or an OpenID Connect provider. */
+  bothFactors: boolean;
   createdAt: Date;
   /** When its person last proved who they are. */
   provedAt: Date;

@@ -19,7 +19,7 @@ interface NewPassword {
 }
 
 /**
- * Sets a person's password and ends their other sessions and links. Each of their workspaces gets an audit row with their role there.
+ * Sets a person's password and ends their other sessions and links. Each workspace that they have joined gets an audit row with their role there.
  * @throws DomainError invalid_field for a short or guessable one; LimitReachedError
  */
 export async function setPassword(

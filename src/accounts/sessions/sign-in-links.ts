@@ -1,6 +1,7 @@
 /** Links that sign a person in once: for invitations, new passwords, and where an operator gives one out. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
 import { invitationLinkMsMax, passwordLinkMsMax, signInLinkMsMax } from "../limits.ts";
 import { deleteLink, insertLink, selectLink, type LinkPurpose, type SignInLink } from "./link-store.ts";
 import { hashToken, isToken, newToken } from "./token.ts";
@@ -16,16 +17,21 @@ interface Sources {
   clock: Clock;
 }
 
+interface NewLink extends Omit<SignInLink, "workspace"> {
+  /** Of an invitation. */
+  workspace?: WorkspaceId;
+}
+
 /** @returns the path of the link, which is given out once and not stored, and when it expires (ISO 8601) */
 export async function createSignInLink(
-  { email, purpose }: SignInLink,
+  { email, purpose, workspace }: NewLink,
   { sql, clock }: Sources,
 ): Promise<{ path: string; expiresAt: string }> {
   const token = newToken();
   const nowMs = clock.now();
   const expiresMs = nowMs + linkMsMax[purpose];
   const times = { createdAt: new Date(nowMs), expiresAt: new Date(expiresMs) };
-  await insertLink({ tokenHash: hashToken(token), email, purpose, ...times }, sql);
+  await insertLink({ tokenHash: hashToken(token), email, purpose, workspace: workspace ?? null, ...times }, sql);
   return { path: `/console/link/${token}`, expiresAt: isoTime(expiresMs) };
 }
 

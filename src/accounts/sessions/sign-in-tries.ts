@@ -8,6 +8,8 @@ import type { KnownBrowser } from "./known-browser.ts";
 import { countOne, deleteTries, selectTries } from "./try-store.ts";
 
 interface Try {
+  /** Counted apart from each other, so that asking for mails closes no sign-in. */
+  kind: "sign in" | "reset" | "password";
   /** What was typed. */
   email: string;
   network: string;
@@ -21,11 +23,12 @@ interface Sources {
 }
 
 /** @throws LimitReachedError 429 after ten tries in fifteen minutes for an address from a network or known browser, or a hundred from a network */
-export async function countTry({ email, network, known }: Try, sources: Sources): Promise<void> {
-  if (known !== null) return count({ subject: subjectOf({ email, network, known }), max: signInTriesMax }, sources);
-  await requireTriesLeft({ subject: digest(network), max: signInTriesOfNetworkMax }, sources);
-  await count({ subject: subjectOf({ email, network, known }), max: signInTriesMax }, sources);
-  await count({ subject: digest(network), max: signInTriesOfNetworkMax }, sources);
+export async function countTry({ kind, email, network, known }: Try, sources: Sources): Promise<void> {
+  if (known !== null) return count({ subject: subjectOf({ kind, email, network, known }), max: signInTriesMax }, sources);
+  const ofNetwork = { subject: digest(`${kind}\n\n${network}`), max: signInTriesOfNetworkMax };
+  await requireTriesLeft(ofNetwork, sources);
+  await count({ subject: subjectOf({ kind, email, network, known }), max: signInTriesMax }, sources);
+  await count(ofNetwork, sources);
 }
 
 /** After a success the address has all its tries again. */
@@ -60,8 +63,8 @@ function tooMany(since: Date, nowMs: number): LimitReachedError {
 }
 
 /** The address with its network or known browser. */
-function subjectOf({ email, network, known }: Try): Uint8Array {
-  return digest(`${email}\n${known === null ? network : `known ${known.id}`}`);
+function subjectOf({ kind, email, network, known }: Try): Uint8Array {
+  return digest(`${kind}\n${email}\n${known === null ? network : `known ${known.id}`}`);
 }
 
 function digest(text: string): Uint8Array {

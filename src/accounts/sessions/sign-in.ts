@@ -28,7 +28,7 @@ export async function checkPassword(
   { passwords, ...sources }: { sql: Database; clock: Clock; keyring: Keyring; passwords: Passwords },
 ): Promise<string> {
   const email = canonicalEmail(typed.trim()).slice(0, emailCharactersMax);
-  const tried = { email, network, known: openKnownBrowser({ note, email }, sources) };
+  const tried = { kind: "sign in", email, network, known: openKnownBrowser({ note, email }, sources) } as const;
   await countTry(tried, sources);
   const hash = await selectPasswordHash(email.replaceAll("\u0000", ""), sources.sql);
   const isRight = password.length <= passwordCharactersMax * 4 && (await passwords.verify(password, { hash, holder: network }));

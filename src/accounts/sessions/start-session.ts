@@ -12,13 +12,15 @@ interface Start {
   way: SignInWay;
   /** The header `User-Agent`. */
   agent: string;
+  /** As `Session` has it. */
+  bothFactors: boolean;
   /** When they proved it, in milliseconds; absent: now. */
   provedAt?: number;
 }
 
 /** Starts a session of somebody who has proved who they are. @returns the cookie's value, which is stored nowhere */
 export async function startSession(
-  { email, way, agent, provedAt }: Start,
+  { email, way, agent, bothFactors, provedAt }: Start,
   { sql, clock }: { sql: Queries; clock: Clock },
 ): Promise<{ token: string; session: Session }> {
   const nowMs = clock.now();
@@ -39,6 +41,7 @@ export async function startSession(
     email,
     way,
     agent: agent.slice(0, agentCharactersMax),
+    bothFactors,
     createdAt: now,
     provedAt: provedAt === undefined ? now : new Date(provedAt),
     usedAt: now,

@@ -81,7 +81,9 @@ export type MemberForm = Static<typeof MemberForm>;
 export const MemberView = Type.Object({
   email: text("The person's e-mail address"),
   role: Role,
-  state: text("`active`, `deactivated`, or the state of the person's account: `suspended`, `locked` or `deleted`"),
+  state: text(
+    "`pending` until the person accepts, `declined`, `withdrawn` (the invitation was taken back), `active`, `deactivated`, or the state of the person's account: `suspended`, `locked` or `deleted`",
+  ),
   monthly_spend_limit_usd: textOrNull(
     "What their keys and the Workbench may spend in a calendar month (UTC), in USD; null: no limit, and for a member who may not see it",
   ),
@@ -101,7 +103,7 @@ export const ListedMember = Type.Composite([
       `What their keys and the Workbench have spent in the current month (UTC), in USD with nine decimals; ${overseen}`,
     ),
     last_seen_at: textOrNull(
-      `When they last used the Console, to the minute, ISO 8601 in UTC; null without a session of the last week, and ${overseen}`,
+      `When they last used this workspace in the Console, to the minute, ISO 8601 in UTC; null: never, and ${overseen}`,
     ),
   }),
 ]);

@@ -5,6 +5,7 @@ import { authorize, operatorOnly } from "./authorize.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "./fields.ts";
 import { deleteSessionsOf } from "../sessions/session-store.ts";
+import { accountEvents } from "../members/account-events.ts";
 import { lockAccount, selectMemberships, updateAccount, type AccountState } from "../members/member-store.ts";
 import type { AccountView } from "./schema.ts";
 
@@ -26,8 +27,8 @@ const transitions = {
 export type AccountVerb = keyof typeof transitions;
 
 /**
- * Changes the state of a person's account for all their workspaces; their keys work only while it is active. Each workspace gets an
- * audit row. Setting the same state changes nothing.
+ * Changes the state of a person's account for all their workspaces; their keys work only while it is active. Each workspace
+ * that they have joined gets an audit row. Setting the same state changes nothing.
  * @throws DomainError not_found; conflict for a transition from another state; forbidden except for the operator
  */
 export async function setAccount(
@@ -48,7 +49,7 @@ export async function setAccount(
     await updateAccount(email, to, tx);
     if (to !== "active") await deleteSessionsOf({ email }, tx);
     const changes = changedFields({ before: { state }, after: { state: to } });
-    return { result, event: memberships.map(({ workspace }) => ({ event, workspace, target: email, changes })) };
+    return { result, event: accountEvents(memberships, { event, target: email, changes }) };
   });
 }
 

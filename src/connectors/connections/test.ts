@@ -7,6 +7,8 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
+import { connectionTestsPerHourMax } from "../../accounts/limits.ts";
+import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { BaseUrlError } from "../../http/outbound/base-url.ts";
@@ -29,6 +31,7 @@ interface Found {
  * Calls the vendor with a connection's credentials, in a way that changes nothing there. Shows none of the vendor's text.
  * @throws DomainError conflict if there is no test for the connection; not_found also for another workspace's; forbidden except
  *   for admins, super admins and the operator; unavailable if the key that sealed it is not among those of SECRETS_KEY
+ * @throws LimitReachedError with too many in an hour
  */
 export async function testConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
@@ -38,7 +41,10 @@ export async function testConnection(
   const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
   const probe = probeFor(row);
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
-  const found = await run(probe, await opened(row, { sql, keyring }), { probeFetch, clock });
+  const credentials = await opened(row, { sql, keyring });
+  // Many would tell which of a stranger's credentials are good.
+  await countAct({ workspace, act: "tests of connections", max: connectionTestsPerHourMax }, { sql, clock });
+  const found = await run(probe, credentials, { probeFetch, clock });
   return change(actor, { sql, clock }, async (tx) => {
     const at = clock.now();
     await updateTest(row, { ...found, at }, tx);

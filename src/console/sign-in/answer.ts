@@ -4,7 +4,7 @@ import { deleteSession } from "../../accounts/sessions/session-store.ts";
 import { endedSessionCookie } from "../../accounts/sessions/cookie.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { saidCookie, seeOther } from "../redirect.ts";
-import { followLink, linkPage } from "./link.ts";
+import { linkAnswer } from "./link.ts";
 import { requestReset, resetPage } from "./reset.ts";
 import { oidcAnswer } from "./oidc.ts";
 import { secondStepAnswer } from "./second-step.ts";
@@ -22,9 +22,7 @@ export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promi
     (await secondStepAnswer(call, parts)) ??
     (await oidcAnswer(call, parts, (text, answer) => signInRefusal(text, answer, call, parts)));
   if (other !== null) return other;
-  const [, token] = /^\/link\/([^/]+)$/.exec(path) ?? [];
-  if (token === undefined) return null;
-  return isForm ? followLink({ ...call, token }, parts) : linkPage(token, parts);
+  return linkAnswer(call, parts);
 }
 
 async function signOut({ request, viewer }: SignInCall, { control }: ConsoleParts): Promise<Response> {

@@ -55,5 +55,6 @@ async function finish(oidc: OidcProvider, call: SignInCall, parts: ConsoleParts)
   const { request, query, address } = call;
   const returned = { query, note: hostCookieValue(cookieName, request), network: networkOf(address) };
   const { email, next, signedInAt } = await finishOidcSignIn(returned, { ...parts.control, oidc });
-  return openSession({ email, way: "oidc", next, provedAt: signedInAt }, call, parts, [endedHostCookie(cookieName, request)]);
+  const proved = { email, way: "oidc", bothFactors: true, next, provedAt: signedInAt } as const;
+  return openSession(proved, call, parts, [endedHostCookie(cookieName, request)]);
 }

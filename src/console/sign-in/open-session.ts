@@ -11,6 +11,8 @@ interface Proved {
   /** null: the holder of the operator token. */
   email: string | null;
   way: SignInWay;
+  /** As `Session` has it. */
+  bothFactors: boolean;
   /** When they proved it, in milliseconds; absent: now. */
   provedAt?: number;
 }
@@ -25,14 +27,14 @@ export async function openSession(
   return seeOther(next, [...(await sessionCookies(proved, call, parts)), ...cookies]);
 }
 
-/** Starts a session in place of the browser's present one. @returns its cookie, and that by which the browser is known */
-export async function sessionCookies(
-  { email, way, provedAt }: Proved,
+/** @returns the session's cookie, and that by which the browser is known */
+async function sessionCookies(
+  { email, way, bothFactors, provedAt }: Proved,
   { request, viewer }: SignInCall,
   { control }: ConsoleParts,
 ): Promise<string[]> {
   const agent = request.headers.get("user-agent") ?? "";
-  const { token } = await startSession({ email, way, agent, ...(provedAt !== undefined && { provedAt }) }, control);
+  const { token } = await startSession({ email, way, agent, bothFactors, ...(provedAt !== undefined && { provedAt }) }, control);
   if (viewer !== null) await deleteSession({ id: viewer.session.id, email: null }, control.sql);
   const known = email === null ? [] : [knownBrowserCookie(sealKnownBrowser(email, control), request)];
   return [sessionCookie(token, request), ...known];

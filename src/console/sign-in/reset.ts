@@ -45,7 +45,7 @@ export async function requestReset({ request, address }: SignInCall, { control, 
   const typed = await readForm(request, control.clock);
   const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
   const known = openKnownBrowser({ note: knownBrowserNote(request), email }, control);
-  await countTry({ email: `password ${email}`, network: networkOf(address), known }, control);
+  await countTry({ kind: "reset", email, network: networkOf(address), known }, control);
   // Whether and when the mail is written shows neither in the answer nor in its time.
   sendLink(email, control).catch((error: unknown) => unexpectedError(error, { log: control.log, event: "console.failed" }));
   return resetPage(email, { sendsMail });

@@ -42,7 +42,7 @@ export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Res
     if (!byToken)
       return await afterFirstStep({ email: await checkAddress(typed, call, parts), way: "password", next }, call, parts);
     await checkToken(typed, call, parts);
-    return await openSession({ email: null, way: "operator token", next }, call, parts);
+    return await openSession({ email: null, way: "operator token", bothFactors: true, next }, call, parts);
   } catch (error) {
     if (!(error instanceof DomainError || error instanceof LimitReachedError)) throw error;
     const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;

@@ -22,6 +22,7 @@ export type OwnKeySources = Sources & TrySources & { keyring: Keyring };
  * Stores a workspace's own key for a provider, sealed, after one test call of at most 16 output tokens on the provider's cheapest chat model.
  * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict where own keys are off, there is
  *   one for the provider, or the provider refuses it; unavailable if the provider does not answer
+ * @throws LimitReachedError with too many tests in an hour
  */
 export async function createOwnKey(
   { actor, workspace, form }: { actor: Actor; workspace: KeyedWorkspace; form: OwnKeyForm },
@@ -33,7 +34,7 @@ export async function createOwnKey(
   const present = { workspace: workspace.id, limit: ownKeysListedMax };
   requirePlace(await selectOwnKeys(present, sources.sql), provider.id);
   const key = new Secret(form.key);
-  const { route } = await requireAccepted({ key, provider }, sources);
+  const { route } = await requireAccepted({ key, provider, workspace: workspace.id }, sources);
   return change(actor, sources, async (tx) => {
     requirePlace(await lockOwnKeys(workspace.id, tx), provider.id);
     const at = sources.clock.now();

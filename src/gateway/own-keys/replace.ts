@@ -26,7 +26,8 @@ export async function replaceOwnKey(
   requireSwitchedOn(workspace);
   const found = requireOwnKey({ id, workspace: workspace.id, row: await findOwnKey(id, sources.sql) });
   const key = new Secret(form.key);
-  const { route } = await requireAccepted({ key, provider: requireProvider(found.provider, sources) }, sources);
+  const provider = requireProvider(found.provider, sources);
+  const { route } = await requireAccepted({ key, provider, workspace: workspace.id }, sources);
   return change(actor, sources, async (tx) => {
     requirePlace(await lockOwnKeys(workspace.id, tx), found.provider, id);
     const row = requireOwnKey({ id, workspace: workspace.id, row: await lockOwnKey(id, tx) });

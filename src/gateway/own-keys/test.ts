@@ -14,7 +14,7 @@ import type { OwnKeyTest, OwnKeyTestForm } from "./schema.ts";
 import { openOwnKey } from "./sealed-key.ts";
 import { findOwnKey, requireOwnKey } from "./show.ts";
 import { lockOwnKey, moveState, updateChecks, type OwnKeyRow } from "./store.ts";
-import { candidatesOf, requireProvider, tryKey, type Candidate } from "./try-key.ts";
+import { candidatesOf, countKeyTest, requireProvider, tryKey, type Candidate } from "./try-key.ts";
 
 type TestSources = OwnKeySources & { models: Pick<Models, "availability"> };
 
@@ -23,6 +23,7 @@ type TestSources = OwnKeySources & { models: Pick<Models, "availability"> };
  * passes counts for this workspace alone. The provider bills the calls, of at most 16 output tokens each.
  * @throws DomainError invalid_field for a model that the provider does not serve; not_found also for another workspace's; conflict where
  *   own keys are off; unavailable if the key cannot be opened; forbidden except for admins, super admins and the operator
+ * @throws LimitReachedError with too many in an hour
  */
 export async function testOwnKey(
   { actor, workspace, id, form }: { actor: Actor; workspace: KeyedWorkspace; id: string; form: OwnKeyTestForm },
@@ -34,6 +35,7 @@ export async function testOwnKey(
   const key = opened(row, sources);
   const all = candidatesOf(requireProvider(row.provider, sources), sources);
   const chosen = choose(all, { row, form }, sources);
+  await countKeyTest(workspace.id, sources);
   const tested = await tryAll(chosen, key, sources);
   return change(actor, sources, async (tx) => {
     const current = requireOwnKey({ id, workspace: workspace.id, row: await lockOwnKey(id, tx) });

@@ -1,7 +1,10 @@
 /** Test calls with an own key: each is the launch check of one model, which the provider bills to the workspace. */
 import { DomainError } from "../../accounts/errors.ts";
+import { providerKeyTestsPerHourMax } from "../../accounts/limits.ts";
+import { countAct } from "../../accounts/quotas/hourly-acts.ts";
+import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { newGenerationId, newRequestId } from "../../kernel/ids.ts";
+import { newGenerationId, newRequestId, type WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/nearest.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { probeTicket } from "../credit/reservation.ts";
@@ -84,16 +87,26 @@ export async function tryKey(
 }
 
 /**
+ * Counts a test of a key before its provider is called: many would tell which of a stranger's keys are good.
+ * @throws LimitReachedError with too many in an hour
+ */
+export function countKeyTest(workspace: WorkspaceId, sources: { sql: Queries; clock: Clock }): Promise<void> {
+  return countAct({ workspace, act: "tests of provider keys", max: providerKeyTestsPerHourMax }, sources);
+}
+
+/**
  * One call of the provider's cheapest chat model.
  * @returns the model that answered
  * @throws DomainError conflict if the provider refuses it, or serves no chat model; unavailable if it does not answer
+ * @throws LimitReachedError as `countKeyTest` does
  */
 export async function requireAccepted(
-  { key, provider }: { key: Secret; provider: ProviderRecord },
-  sources: TrySources,
+  { key, provider, workspace }: { key: Secret; provider: ProviderRecord; workspace: WorkspaceId },
+  sources: TrySources & { sql: Queries },
 ): Promise<Candidate> {
   const [candidate] = candidatesOf(provider, sources);
   if (!candidate) throw new DomainError("conflict", `The catalog has no chat model of "${provider.id}" to test a key with`);
+  await countKeyTest(workspace, sources);
   const code = await tryKey({ key, candidate }, sources);
   if (code === null) return candidate;
   const rest = `${testProblem(code)} (${candidate.model.id}: ${code}); nothing was stored`;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { connectionTestsPerHourMax, quotaHourMs } from "../../../src/accounts/limits.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { probes } from "../../../src/connectors/connections/probes.ts";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
@@ -139,6 +140,22 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
   ])("treats the status %i with the body %p as inconclusive", async (status, body) => {
     control.probeFetch = async () => ({ status, body });
     expect(await tested("okta", okta)).toMatchObject({ ok: false, outcome: "unexpected", status });
+  });
+
+  test("is made thirty times an hour by a workspace, so that nobody tries credentials that were found", async () => {
+    control.clock.advance(quotaHourMs);
+    const id = await connect("okta", okta);
+    const answers: [number, string | null][] = [];
+    for (let index = 0; index <= connectionTestsPerHourMax; index++) {
+      const { status, headers } = await control.call("POST", `/connections/${id}/test`);
+      answers.push([status, headers.get("retry-after")]);
+    }
+    expect(answers.slice(-2)).toEqual([
+      [200, null],
+      [429, "3600"],
+    ]);
+    expect(stub.asked).toHaveLength(connectionTestsPerHourMax);
+    control.clock.advance(quotaHourMs);
   });
 
   test("reports a missing answer", async () => {

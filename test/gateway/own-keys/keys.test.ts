@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { providerKeyTestsPerHourMax } from "../../../src/accounts/limits.ts";
 import { run } from "../../../scripts/weir/run.ts";
 import { OwnKeyStage, type Tenant } from "../../support/gateway/own-key-stage.ts";
 import { operatorToken } from "../../support/servers/fleet.ts";
@@ -202,6 +203,17 @@ describe("a stored key", () => {
     ]);
     expect(JSON.stringify(rows)).not.toContain(long.slice(0, 12));
   });
+});
+
+test("a workspace has thirty keys tried in an hour, stored or not, so that nobody learns which of many keys are good", async () => {
+  const trying = await stage.tenant();
+  stage.alpha.answer(error(401));
+  const before = stage.alpha.calls.length;
+  const store = () => stage.refusal("POST", "/provider-keys", { body: form({ workspace: trying.workspace }) });
+  const refusals = [];
+  for (let index = 0; index < providerKeyTestsPerHourMax + 2; index++) refusals.push(await store());
+  expect(refusals.slice(-3)).toEqual(["409 conflict null", "429 limit_reached null", "429 limit_reached null"]);
+  expect(stage.alpha.calls.length - before).toBe(providerKeyTestsPerHourMax);
 });
 
 test("the command line takes the key from a file, stores it, and takes it away again", async () => {

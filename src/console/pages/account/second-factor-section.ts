@@ -5,14 +5,18 @@ import { beginSecondFactor } from "../../../accounts/second-factor/begin-second-
 import { confirmSecondFactor } from "../../../accounts/second-factor/confirm-second-factor.ts";
 import { disableSecondFactor } from "../../../accounts/second-factor/disable-second-factor.ts";
 import { secondFactorOf, type SecondFactor } from "../../../accounts/second-factor/second-factor-of.ts";
+import { requirePresentCode } from "../../../accounts/second-factor/prove-again.ts";
 import { requireRecentSignIn } from "../../../accounts/sessions/session.ts";
+import { updateBothFactors } from "../../../accounts/sessions/session-store.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { badge } from "../../look/badge.ts";
-import { actionButton } from "../../look/forms/form.ts";
+import type { Field } from "../../look/forms/field.ts";
+import { actionButton, form } from "../../look/forms/form.ts";
 import { time } from "../../look/time.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { nextPath } from "../../redirect.ts";
 import { codeForm, recoveryCodes, secretToScan } from "../../second-factor/second-factor-forms.ts";
 
 export const secondFactorActions = {
@@ -25,13 +29,41 @@ export async function secondFactorSection(call: PageCall): Promise<Html> {
   const { sql, oidc } = call.parts.control;
   const view = await secondFactorOf(personOf(call).email, { sql, oidc: oidc !== null });
   const isRefused = call.refused?.action === "confirm-second-factor";
-  const button = (action: keyof typeof secondFactorActions, label: string): Html =>
-    actionButton({ action: call.path, label, hidden: hiddenFields(call, action) });
-  const setUpLabel = view.enabled ? "Set up a new app" : "Set up an app";
+  const setUpButton = actionButton({
+    action: call.path,
+    label: "Set up an app",
+    hidden: hiddenFields(call, "set-up-second-factor"),
+  });
+  const changes = markup`${codeAndButton(call, "set-up-second-factor", "Set up a new app")}
+    ${view.demanded ? null : codeAndButton(call, "end-second-factor", "Turn it off")}`;
   return markup`<section aria-labelledby="second-factor-title"><h2 id="second-factor-title">Second factor</h2>
     ${state(view)}${isRefused ? confirmForm(call) : null}
-    <div class="actions">${button("set-up-second-factor", setUpLabel)}${view.enabled && !view.demanded ? button("end-second-factor", "Turn it off") : null}</div>
+    ${view.enabled ? changes : markup`<div class="actions">${setUpButton}</div>`}
   </section>`;
+}
+
+/** Asked of whoever changes what signs in. */
+export const presentCodeField: Field = {
+  kind: "text",
+  name: "code",
+  label: "Code of your present app",
+  hint: "Or a recovery code, if you have lost it.",
+  required: true,
+  autocomplete: "one-time-code",
+  charactersMax: 40,
+};
+
+function codeAndButton(call: PageCall, action: keyof typeof secondFactorActions, label: string): Html {
+  const isOpen = call.refused?.action === action;
+  const body = form({
+    id: action,
+    action: call.path,
+    hidden: hiddenFields(call, action),
+    fields: [presentCodeField],
+    state: { ...formState(call, { action }), values: {} },
+    submit: label,
+  });
+  return markup`<details${isOpen ? markup` open` : null}><summary>${label}</summary>${body}</details>`;
 }
 
 function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFactor): Html {
@@ -44,27 +76,34 @@ function state({ enabled, since, demanded, recoveryCodesLeft: left }: SecondFact
   return markup`<p>${badge(left === 0 ? "warn" : "good", "on")} since ${time(since)}. ${codes}${stays}</p>`;
 }
 
-function confirmForm(call: PageCall): Html {
+function confirmForm(call: PageCall, next = call.refused?.form.text("next") ?? ""): Html {
   const action = "confirm-second-factor";
   const { problem } = formState(call, { action });
-  return codeForm({ id: "app", action: call.path, hidden: hiddenFields(call, action), problem, submit: "Turn it on" });
+  return codeForm({ id: "app", action: call.path, hidden: hiddenFields(call, action, { next }), problem, submit: "Turn it on" });
 }
 
-async function setUp(call: PageCall): Promise<ActionResult> {
-  const { email } = recentPersonOf(call, "set up a second factor");
-  const shown = await beginSecondFactor({ email, publicUrl: call.publicUrl }, call.parts.control);
-  return { show: page(call, markup`${secretToScan(shown)}${confirmForm(call)}`) };
+async function setUp(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const person = recentPersonOf(call, "set up a second factor");
+  const { control } = call.parts;
+  await requirePresentCode({ person, code: typed.text("code") }, control);
+  const shown = await beginSecondFactor({ email: person.email, publicUrl: call.publicUrl }, control);
+  return { show: page(call, markup`${secretToScan(shown)}${confirmForm(call, typed.text("next"))}`) };
 }
 
+/** The session has then given both factors. */
 async function confirm(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const person = recentPersonOf(call, "set up a second factor");
-  const codes = await confirmSecondFactor({ person, code: typed.text("code") }, call.parts.control);
-  return { show: page(call, recoveryCodes(codes, call.path)) };
+  const { control } = call.parts;
+  const codes = await confirmSecondFactor({ person, code: typed.text("code") }, control);
+  await updateBothFactors(call.viewer.session.id, control.sql);
+  const next = typed.text("next");
+  return { show: page(call, recoveryCodes(codes, next === "" ? call.path : nextPath(next))) };
 }
 
-async function end(call: PageCall): Promise<ActionResult> {
+async function end(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const person = recentPersonOf(call, "turn the second factor off");
   const { control } = call.parts;
+  await requirePresentCode({ person, code: typed.text("code") }, control);
   await disableSecondFactor({ person, oidc: control.oidc !== null }, control);
   return { goTo: call.path, said: "The second factor is off." };
 }

@@ -45,7 +45,7 @@ export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[]
     keys.length === 0
       ? markup`<p>They have no active key here.</p>`
       : markup`<p>This revokes ${count}, which stop working within 30 seconds and cannot be restored:</p><ul>${named}${more}</ul>`;
-  return markup`<p class="warning">${userText(email)} loses access to this workspace and is signed out.</p>${revokes}
+  return markup`<p class="warning">${userText(email)} loses access to this workspace.</p>${revokes}
     ${form({
       id: "deactivate",
       action: call.link(memberPath(email)),
@@ -59,9 +59,10 @@ export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[]
 }
 
 export async function deactivate(call: PageCall): Promise<ActionResult> {
-  const { email } = await call.control<MemberView>("POST", `${memberPath(call.params["id"] ?? "")}/deactivate`);
-  return {
-    goTo: call.link(memberPath(email)),
-    said: `${email} is no member any more. Their keys in this workspace are revoked.`,
-  };
+  const { email, state } = await call.control<MemberView>("POST", `${memberPath(call.params["id"] ?? "")}/deactivate`);
+  const said =
+    state === "withdrawn"
+      ? `The invitation of ${email} is taken back.`
+      : `${email} is no member any more. Their keys in this workspace are revoked.`;
+  return { goTo: call.link(memberPath(email)), said };
 }

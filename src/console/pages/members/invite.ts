@@ -44,7 +44,7 @@ export function inviteForm(call: PageCall, action: string): Html {
 }
 
 function mailHint({ parts }: PageCall): string {
-  const link = "They get a mail with a link that signs them in, once and within 24 hours.";
+  const link = "They get a mail with a link, within 24 hours, to accept or decline.";
   return parts.sendsMail
     ? link
     : `No mail server is set up: the mail waits until there is one. Meanwhile the operator can create a sign-in link.`;
@@ -52,9 +52,14 @@ function mailHint({ parts }: PageCall): string {
 
 export async function invite(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const asked = { email: typed.text("email"), role: typed.text("role"), invite: true };
-  const { email } = await call.control<MemberView>("POST", "/members", asked);
-  const mail = call.parts.sendsMail
-    ? "A mail with a sign-in link is on its way"
-    : "The mail waits, because no mail server is set up";
-  return { goTo: call.link("/members"), said: `${email} is a member now. ${mail}.` };
+  const member = await call.control<MemberView>("POST", "/members", asked);
+  return { goTo: call.link("/members"), said: invitedWords(member, call) };
+}
+
+/** What became of an invitation, in words. */
+export function invitedWords({ email, state }: MemberView, { parts }: PageCall): string {
+  const mail = parts.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
+  return state === "pending"
+    ? `${email} is invited, and becomes a member by accepting. ${mail}.`
+    : `${email} is a member now. ${mail}.`;
 }

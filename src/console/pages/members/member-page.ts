@@ -19,6 +19,7 @@ import { signInFirst } from "../../recent-sign-in.ts";
 import { roleName } from "../../role-name.ts";
 import { accountActions, accountSection } from "./account-section.ts";
 import { deactivate, deactivateForm } from "./deactivate.ts";
+import { invitedWords } from "./invite.ts";
 import { findMember, keysOf, memberPath } from "./find-member.ts";
 import { reasonAgainst } from "./member-rights.ts";
 import { memberState } from "./member-state.ts";
@@ -30,7 +31,7 @@ export const memberPage: Page = {
   navigation: null,
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
-  actions: { role: setRole, limit: setLimit, deactivate, reactivate, ...accountActions },
+  actions: { role: setRole, limit: setLimit, deactivate, reactivate, "invite-again": inviteAgain, ...accountActions },
 };
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -71,16 +72,56 @@ function spentOf(spent: string, limit: string | null): Html {
 }
 
 function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
+  const { state } = member;
+  const refused = notAccepted[state];
+  if (refused !== undefined)
+    return pageSection("membership", "Membership", markup`<p class="hint">${refused}</p>${inviteAgainButton(member, call)}`);
   const membership =
-    member.state === "deactivated"
-      ? markup`<p class="hint">Reactivating restores the role, and no revoked key.</p>
-        ${reactivateButton(member, call)}`
-      : markup`<p class="hint">${endOf(keys)}</p>
-        <p>${opener({ dialog: "deactivate", path: call.link(`${memberPath(member.email)}/deactivate`), label: "Deactivate", quiet: true })}</p>
-        ${dialog({ id: "deactivate", title: `Deactivate ${member.email}?`, body: deactivateForm(member, keys, call), asks: null })}`;
+    state === "deactivated" ? ended(member, call) : state === "pending" ? pending(member, call) : inForce(member, keys, call);
   return markup`${pageSection("role", "Role", signInFirst(call, "change a role") ?? roleForm(member, call))}
-    ${member.state === "deactivated" ? null : pageSection("limit", "Monthly spend limit", limitForm(member, call))}
+    ${state === "deactivated" ? null : pageSection("limit", "Monthly spend limit", limitForm(member, call))}
     ${pageSection("membership", "Membership", membership)}`;
+}
+
+function inForce(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
+  return markup`<p class="hint">${endOf(keys)}</p>
+    <p>${opener({ dialog: "deactivate", path: call.link(`${memberPath(member.email)}/deactivate`), label: "Deactivate", quiet: true })}</p>
+    ${dialog({ id: "deactivate", title: `Deactivate ${member.email}?`, body: deactivateForm(member, keys, call), asks: null })}`;
+}
+
+function pending(member: ListedMember, call: PageCall): Html {
+  const takeBack = actionButton({
+    action: call.path,
+    label: "Take the invitation back",
+    what: `of ${member.email}`,
+    hidden: hiddenFields(call, "deactivate"),
+  });
+  return markup`<p class="hint">The invitation waits for this person's answer; until they accept, they may do nothing here.</p>
+    <div class="form-end">${inviteAgainButton(member, call)}${takeBack}</div>`;
+}
+
+/** States in which the person may only be asked again. */
+const notAccepted: Record<string, string> = {
+  declined: "This person declined the invitation.",
+  withdrawn: "The invitation was taken back before this person accepted.",
+};
+
+function ended(member: ListedMember, call: PageCall): Html {
+  return markup`<p class="hint">Reactivating restores the role, and no revoked key.</p>
+    ${reactivateButton(member, call)}`;
+}
+
+function inviteAgainButton({ email, role }: ListedMember, call: PageCall): Html {
+  const first = managers.includes(role) ? signInFirst(call, "invite an admin") : null;
+  return (
+    first ?? actionButton({ action: call.path, label: "Invite again", what: email, hidden: hiddenFields(call, "invite-again") })
+  );
+}
+
+async function inviteAgain(call: PageCall): Promise<ActionResult> {
+  const { email, role } = await findMember(call);
+  const member = await call.control<MemberView>("POST", "/members", { email, role, invite: true });
+  return { goTo: call.path, said: invitedWords(member, call) };
 }
 
 function reactivateButton({ email, role }: ListedMember, call: PageCall): Html {

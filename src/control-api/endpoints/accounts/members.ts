@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 import { deactivateMember } from "../../../accounts/keys/deactivate-member.ts";
-import { addMember } from "../../../accounts/members/add-member.ts";
 import { listMembers } from "../../../accounts/members/list-members.ts";
 import { selectMembers } from "../../../accounts/members/member-store.ts";
 import { reactivateMember } from "../../../accounts/members/reactivate-member.ts";
@@ -9,7 +8,7 @@ import { canonicalEmail, Email } from "../../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../../accounts/workspaces/schema.ts";
 import { setMember } from "../../../accounts/members/set-member.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
-import { inviteMember } from "../../invitation.ts";
+import { countedChange, inviteMember } from "../../invitation.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../../fields.ts";
 import { memberRowsMax } from "../../limits.ts";
 
@@ -17,12 +16,16 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/members",
-    summary: "Make a person a member of a workspace",
+    summary:
+      "Invite a person to a workspace: an admin's invitation is pending until they accept, and the operator's is in force at once",
     fields: Type.Composite([
       inWorkspace(MemberForm),
       Type.Object({
         invite: Type.Optional(
-          Type.Boolean({ title: "Whether the person gets a mail with a link that signs them in", description: "true or false" }),
+          Type.Boolean({
+            title: "Whether the person gets a mail with a link to answer and sign in",
+            description: "true or false",
+          }),
         ),
       }),
     ]),
@@ -32,9 +35,7 @@ export const memberEndpoints: Endpoint[] = [
       // Whoever finds an open browser must not be able to stay in the workspace by an address of their own.
       if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
       const { actor, workspace } = await actors.inWorkspace(named);
-      const view = invite
-        ? await inviteMember({ actor, workspace, member }, parts)
-        : await addMember({ actor, workspace: workspace.id, member }, parts);
+      const view = await inviteMember({ actor, workspace, member, mails: invite }, parts);
       parts.notify("records-changed");
       return view;
     },
@@ -70,7 +71,8 @@ export const memberEndpoints: Endpoint[] = [
       const { workspace: named, ...edit } = input;
       const { actor, workspace } = await actors.inWorkspace(named);
       if (edit.role !== undefined) actors.requireRecentSignIn("change a role");
-      const view = await setMember({ actor, workspace: workspace.id, email, edit }, parts);
+      const place = { actor, workspace: workspace.id };
+      const view = await countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
       parts.notify("records-changed");
       return view;
     },
@@ -78,12 +80,13 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/members/:id/deactivate",
-    summary: "End a membership and revoke the member's keys in the workspace, irrevocably",
+    summary: "End a membership, or take an invitation back, and revoke the member's keys in the workspace, irrevocably",
     fields: inWorkspace(NoFields),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
+      const place = { actor, workspace: workspace.id };
+      const view = await countedChange(place, parts, (sources) => deactivateMember({ ...place, email }, sources));
       parts.notify("records-changed");
       return view;
     },
@@ -99,7 +102,8 @@ export const memberEndpoints: Endpoint[] = [
       // As for a new admin.
       const [member] = await selectMembers({ workspace: workspace.id, email: canonicalEmail(email) }, parts.sql);
       if (member && managers.includes(member.role)) actors.requireRecentSignIn("reactivate an admin");
-      const view = await reactivateMember({ actor, workspace: workspace.id, email }, parts);
+      const place = { actor, workspace: workspace.id };
+      const view = await countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
       parts.notify("records-changed");
       return view;
     },

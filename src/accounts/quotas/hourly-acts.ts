@@ -1,0 +1,32 @@
+/** Counts what a workspace may do only so often in any hour: acts that reach other people or other services. */
+import type { Queries } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { quotaHourMs } from "../limits.ts";
+import { LimitReachedError } from "./limit-reached.ts";
+import { insertAct } from "./store.ts";
+
+interface HourlyAct {
+  workspace: WorkspaceId;
+  /** What is counted, such as `tests of connections`. */
+  act: string;
+  max: number;
+}
+
+/**
+ * Counts one act before it is done, so that many at once are no way around the bound. Within a transaction it comes last: others of the
+ * workspace wait for it, and it counts only if the transaction commits.
+ * @throws LimitReachedError 429, with the time until the oldest act is an hour old
+ */
+export async function countAct(
+  { workspace, act, max }: HourlyAct,
+  { sql, clock }: { sql: Queries; clock: Clock },
+): Promise<void> {
+  const nowMs = clock.now();
+  const counted = await insertAct({ workspace, act, max, at: new Date(nowMs), over: new Date(nowMs - quotaHourMs) }, sql);
+  if (counted === null) return;
+  const retryAfterMs = Math.max(1, counted.oldest.getTime() + quotaHourMs - nowMs);
+  const minutes = Math.ceil(retryAfterMs / 60_000);
+  const message = `This workspace has made ${max} ${act} within the last hour: try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+  throw new LimitReachedError(message, { status: 429, retryAfterMs });
+}
