@@ -8,6 +8,8 @@ import { readMail, type MailConfig } from "./process/environment/read-mail.ts";
 import { readCatalogDir } from "./process/environment/read-catalog-dir.ts";
 import { unreadVariables } from "./process/environment/unread-variables.ts";
 import { readOidc, type OidcConfig } from "./process/environment/read-oidc.ts";
+import { readTrustedProxies } from "./process/environment/read-trusted-proxies.ts";
+import type { TrustedProxies } from "./kernel/addresses/trusted-proxies.ts";
 import { readStripe, type StripeConfig } from "./process/environment/read-stripe.ts";
 import { readBackends, readDatabaseUrl, readPlainTextHosts, type Backends } from "./process/environment/read-backends.ts";
 import { readTelemetry, type TelemetryConfig } from "./process/telemetry/read-telemetry.ts";
@@ -37,6 +39,8 @@ export interface Config {
   metricsHost: string;
   dataDir: string;
   backends: Backends;
+  /** Their `X-Forwarded-For` is believed. */
+  trustedProxies: TrustedProxies;
   /** Where people reach the service, such as https://weir.example.com; without a slash at its end. */
   publicUrl: string;
   /** Whether the Console is served. */
@@ -99,6 +103,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
   return {
     port,
     host,
+    trustedProxies: readTrustedProxies(environment),
     publicUrl,
     console: oneOf(environment, "CONSOLE", isOwnMachine ? "on" : "off", ["on", "off"]) === "on",
     oidc: readOidc(environment, publicUrl),

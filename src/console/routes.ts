@@ -5,7 +5,6 @@ import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import { Router, type RouteContext, type Routes } from "../http/router.ts";
 import { requestTarget } from "../http/request-target.ts";
-import { peerAddress } from "../kernel/addresses/peer-address.ts";
 import { errorPage } from "./error-page.ts";
 import { findPage, type FoundPage } from "./find-page.ts";
 import {
@@ -65,7 +64,7 @@ async function answer({ request, server }: RouteContext, slots: Slots, parts: Co
   const { path: whole, query } = requestTarget(request);
   const path = whole.slice(prefix.length).replace(/\/$/, "") || "/";
   if (request.method === "POST") requireSameOrigin(request);
-  const address = peerAddress(request, server);
+  const address = parts.control.proxies.clientOf(request, server);
   const viewer = await findViewer(request, parts.control);
   const signIn = await signInAnswer({ request, path, query, address, viewer }, parts);
   if (signIn !== null) return signIn;

@@ -3,7 +3,6 @@ import { DomainError } from "../accounts/errors.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { requireMethod, Router, type RouteContext, type Routes } from "../http/router.ts";
 import { jsonResponse } from "../kernel/json-response.ts";
-import { peerAddress } from "../kernel/addresses/peer-address.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
@@ -32,7 +31,7 @@ async function answer(
   methods: Endpoint[],
   { slots, parts }: { slots: SessionSlots; parts: ControlParts },
 ): Promise<Response> {
-  const address = peerAddress(request, server);
+  const address = parts.proxies.clientOf(request, server);
   const principal = await authenticate({ request, address }, parts.authenticators);
   const endpoint = endpointFor(request, methods);
   using _slot = await slots.acquire(principal, endpoint);

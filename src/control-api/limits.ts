@@ -2,7 +2,7 @@
 
 // Bodies
 export const controlBodyBytesMax = 1024 * 1024;
-/** How many wrong tokens an address may send at once, and more each second, before all its tokens are refused. */
+/** How many wrong tokens an address may send at once, and more each second, before further wrong ones are told to wait. */
 export const wrongTokensMax = 3_000;
 export const wrongTokensPerSecond = 10;
 export const wrongTokenAddressesMax = 10_000;

@@ -11,15 +11,16 @@ import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "./
 /** The header that names the member as whom the operator token acts. */
 const actAsHeader = "X-Act-As";
 
-/** How many more wrong tokens an address may send, as of a time. */
+/** How many more wrong tokens are compared for an address, as of a time. */
 interface Allowance {
   left: number;
   atMs: number;
 }
 
 /**
- * Compares tokens, and stops comparing for an address that sends too many wrong ones. Its right token is refused then too: otherwise
- * the answers would show which guess was right. A request without a token is no guess.
+ * Compares tokens, and counts the wrong ones of each address. The right one always opens: a made one has 256 random bits and a chosen one
+ * at least 32 characters, so that no number of guesses finds it, while a bound for it would let strangers lock the operator out. Beyond
+ * the bound, wrong ones are told to wait. A request without a token is no guess.
  */
 export class OperatorAuthenticator implements Authenticator {
   readonly #digest: Buffer;
@@ -29,6 +30,11 @@ export class OperatorAuthenticator implements Authenticator {
   constructor(token: Secret, clock: Clock) {
     this.#digest = digest(token.reveal());
     this.#clock = clock;
+  }
+
+  /** For the form of the sign-in. Its wrong tokens are counted apart. @throws DomainError unauthorized, rate_limited */
+  requireToken(token: string, address: string | null): void {
+    this.#requireRight(token, `form ${address ?? ""}`);
   }
 
   /** @returns the operator, or the person in `X-Act-As`; an API key of either kind is a wrong token */
@@ -53,11 +59,16 @@ export class OperatorAuthenticator implements Authenticator {
   #checkToken(request: Request, address: string | null): boolean {
     const [, given] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (given === undefined) return false;
-    const allowance = this.#allowance(address ?? "");
-    if (allowance.left < 1) throw tooMany();
+    this.#requireRight(given, address ?? "");
+    return true;
+  }
+
+  #requireRight(given: string, guesser: string): void {
     // All digests have one length, so comparing them reveals nothing about the token's.
-    if (timingSafeEqual(digest(given), this.#digest)) return true;
-    this.#allowances.set(address ?? "", { ...allowance, left: allowance.left - 1 });
+    if (timingSafeEqual(digest(given), this.#digest)) return;
+    const allowance = this.#allowance(guesser);
+    if (allowance.left < 1) throw tooMany();
+    this.#allowances.set(guesser, { ...allowance, left: allowance.left - 1 });
     throw unauthorized();
   }
 

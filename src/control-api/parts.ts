@@ -5,6 +5,7 @@ import type { ServiceView } from "../process/service-state.ts";
 import type { SafeFetch } from "../http/outbound/safe-fetch.ts";
 import type { ProbeFetch } from "../connectors/connections/probe.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
+import type { TrustedProxies } from "../kernel/addresses/trusted-proxies.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -43,6 +44,8 @@ export interface ControlParts {
   publicUrl: string;
   /** Signs people in to the Console; null: none is configured. */
   oidc: OidcProvider | null;
+  /** Tells a client's address from those of the operator's proxies. */
+  proxies: TrustedProxies;
   /** The credentials that open the API. */
   authenticators: readonly Authenticator[];
   keyring: Keyring;

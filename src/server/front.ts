@@ -195,6 +195,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     log,
     slug: config.slug,
     publicUrl: config.publicUrl,
+    proxies: config.trustedProxies,
     oidc: config.oidc === null ? null : new OidcProvider({ config: config.oidc, publicUrl: config.publicUrl, clock }),
     keyring,
     hostUrls: config.hostUrls,

@@ -11,7 +11,13 @@ import {
 import { countTry } from "../../src/accounts/sessions/sign-in-tries.ts";
 import { formsPerPersonMax } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
-import { inviteAgainMs, memberChangesPerHourMax, sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
+import {
+  inviteAgainMs,
+  memberChangesPerHourMax,
+  sessionFilesWaitingPerPersonMax,
+  wrongTokensMax,
+} from "../../src/control-api/limits.ts";
+import { operatorToken } from "../support/control.ts";
 import { ConsoleWorld } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 import { until } from "../support/until.ts";
@@ -81,6 +87,16 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     for (let index = 0; index < signInTriesMax; index++) await signIn("super_admin@acme", "");
     expect((await signIn("super_admin@acme", password)).status).toBe(429);
     world.control.clock.advance(signInTriesMs);
+  });
+
+  test("the operator signs in during a flood of forms with wrong tokens, from the same address", async () => {
+    for (let sent = 0; sent <= wrongTokensMax; sent += 50)
+      await Promise.all(Array.from({ length: 50 }, () => world.post("/console/sign-in", { operator_token: "wrong" })));
+    const [wrong, right] = [
+      await world.post("/console/sign-in", { operator_token: "wrong" }),
+      await world.post("/console/sign-in", { operator_token: operatorToken }),
+    ];
+    expect([wrong.status, right.status, (await world.control.call("GET", "/workspaces")).status]).toEqual([429, 303, 200]);
   });
 
   test("nobody fills a mailbox: a person gets a few mails for a new password, and later tries look the same", async () => {

@@ -199,6 +199,10 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
       const refused = await show(early);
       expect([refused.status, refused.text.includes("Sign in again")]).toEqual([401, true]);
       expect(await views()).toHaveLength(before);
+      // So does deleting it, on the wire.
+      const headers = { cookie: `weir=${early.token}`, host: "localhost", "sec-fetch-site": "same-origin" };
+      const deletion = { body: { id: ids.stored }, token: null, headers: { ...headers, "content-type": "application/json" } };
+      expect(await world.control.refusal("POST", "/prompts/delete", deletion)).toBe("401 sign_in_again null");
     });
 
     test("is offered where one is stored alone", async () => {

@@ -125,18 +125,23 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
       expect((await world.get(await keyPage(), member)).status).toBe(403);
     });
 
-    test("creating, replacing and deleting need a sign-in of the last hour, and disabling does not", async () => {
+    test("creating, replacing, disabling and deleting need a sign-in of the last hour", async () => {
       const left = await world.signIn("admin@acme");
       world.control.clock.advance(recentSignInMs);
       const page = await keyPage();
-      expect((await world.get(page, left)).text).toContain("To replace the key, sign in again");
+      const { text } = await world.get(page, left);
+      expect(text).toContain("To replace the key, sign in again");
+      expect([text.includes("To disable or delete the key, sign in again"), text.includes('value="disable"')]).toEqual([
+        true,
+        false,
+      ]);
       const statuses = [
         await create({ provider: "beta" }, left),
         await world.post(page, { action: "replace", key: secret }, left),
         await world.post(page, { action: "delete" }, left),
         await world.post(page, { action: "disable" }, left),
       ].map(({ status }) => status);
-      expect(statuses).toEqual([401, 401, 401, 303]);
+      expect(statuses).toEqual([401, 401, 401, 401]);
     });
 
     test("a replaced key is in use again, and a deleted one is gone", async () => {

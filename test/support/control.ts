@@ -8,6 +8,7 @@ import type { Authenticator } from "../../src/accounts/members/authenticator.ts"
 import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
 import { SessionAuthenticator } from "../../src/control-api/session-authenticator.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
+import { TrustedProxies } from "../../src/kernel/addresses/trusted-proxies.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
@@ -98,6 +99,7 @@ export class Control {
       publicUrl: "https://weir.example.com",
       authenticators: [this.operator, new SessionAuthenticator({ sql, clock: this.clock }), ...others],
       keyring: this.keyring,
+      proxies: new TrustedProxies([]),
       oidc: null,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),

@@ -41,7 +41,7 @@ export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Res
   try {
     if (!byToken)
       return await afterFirstStep({ email: await checkAddress(typed, call, parts), way: "password", next }, call, parts);
-    await checkToken(typed, call, parts);
+    parts.operator.requireToken(typed.text("operator_token"), call.address);
     return await openSession({ email: null, way: "operator token", bothFactors: true, next }, call, parts);
   } catch (error) {
     if (!(error instanceof DomainError || error instanceof LimitReachedError)) throw error;
@@ -78,11 +78,6 @@ function checkAddress(
   const browser = { network: networkOf(address), note: knownBrowserNote(request) };
   const credentials = { email: typed.text("email"), password: typed.raw("password"), ...browser };
   return checkPassword(credentials, { ...control, passwords });
-}
-
-async function checkToken(typed: FormFields, { address }: SignInCall, { operator }: ConsoleParts): Promise<void> {
-  const headers = { authorization: `Bearer ${typed.text("operator_token") || "none"}` };
-  await operator.authenticate(new Request("http://weir.invalid/", { headers }), address);
 }
 
 function forms({ email, next, refused }: Shown): Html {

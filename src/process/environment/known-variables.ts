@@ -12,6 +12,7 @@ export const openVariables = [
   "SANDBOX",
   "CONSOLE",
   "PUBLIC_URL",
+  "TRUSTED_PROXIES",
   "MAIL_FROM",
   "GITHUB_API_URL",
   "GITLAB_API_URL",

@@ -3,6 +3,8 @@ const words: Record<string, string> = {
   "workspace.created": "Workspace created",
   "workspace.updated": "Settings changed",
   "workspace.member.added": "Member added",
+  "workspace.member.accepted": "Invitation accepted",
+  "workspace.member.declined": "Invitation declined",
   "workspace.member.updated": "Role changed",
   "workspace.member.deactivated": "Member deactivated",
   "workspace.member.reactivated": "Member reactivated",

@@ -15,6 +15,7 @@ import { section } from "../security/section.ts";
 import { mayManage } from "./connections-page.ts";
 import { catalogOf, connectorName, requireConnector } from "./connector.ts";
 import { credentialFields, credentialsIn, withoutSecrets } from "./credential-fields.ts";
+import { signInFirst } from "../../recent-sign-in.ts";
 import { connectionBadge, methodName, testedWords } from "./state.ts";
 
 const shared = { of: "workspace", navigation: null } as const;
@@ -94,6 +95,8 @@ function replaceForm(connection: ConnectionView, call: PageCall): Html {
   const set = row?.credential_sets[connection.credential_set];
   if (set === undefined) return markup`<p>The catalog no longer has this form: the connection can only be deleted.</p>`;
   const state = formState(call, { action: "replace" });
+  const first = signInFirst(call, "replace the credentials");
+  if (first !== null) return first;
   return markup`<p class="hint">Nothing of the old credentials stays.</p>${form({
     id: "replace",
     action: call.link(pathOf(call)),
@@ -118,6 +121,8 @@ async function test(call: PageCall): Promise<ActionResult> {
 
 function deleteForm({ connector }: ConnectionView, call: PageCall): Html {
   const name = connectorName(connector, call);
+  const first = signInFirst(call, "delete the connection");
+  if (first !== null) return first;
   return confirmForm({
     id: "delete",
     warning: markup`The connection to ${userText(name)} is deleted with its credentials. This cannot be undone.`,

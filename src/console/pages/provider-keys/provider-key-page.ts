@@ -85,6 +85,7 @@ function replaceSection({ zero_data_retention: none, state }: OwnKeyView, call: 
 }
 
 function endSection(key: OwnKeyView, call: PageCall): Html {
+  const first = signInFirst(call, "disable or delete the key");
   const disabling = actionButton({
     action: call.path,
     label: "Disable",
@@ -95,7 +96,7 @@ function endSection(key: OwnKeyView, call: PageCall): Html {
   const words = markup`Within 30 seconds ${userText(key.provider)} is then called with the service's key, if there is one, and charged to the workspace's credit.`;
   const buttons = markup`<div class="form-end">${key.state === "disabled" ? null : disabling}${deleting}</div>`;
   const asked = dialog({ id: "delete", title: "Delete the provider key?", body: deleteKeyForm(key, call), asks: null });
-  return pageSection("end", "Stop using it", markup`<p class="hint">${words}</p>${buttons}${asked}`);
+  return pageSection("end", "Stop using it", markup`<p class="hint">${words}</p>${first ?? markup`${buttons}${asked}`}`);
 }
 
 async function test(call: PageCall): Promise<ActionResult> {

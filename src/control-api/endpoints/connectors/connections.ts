@@ -99,6 +99,7 @@ export const connectionEndpoints: Endpoint[] = [
     fields: withOptionalWorkspace(NewCredentials),
     view: ConnectionView,
     async handle(call) {
+      call.actors.requireRecentSignIn("replace the credentials of a connection");
       const { actor, row } = await connectionAndActor(call);
       const connector = connectorNamed(row.connector, call.parts);
       if (!connector) {
@@ -128,6 +129,7 @@ export const connectionEndpoints: Endpoint[] = [
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionDeleted,
     async handle(call) {
+      call.actors.requireRecentSignIn("delete a connection");
       const { actor, row } = await connectionAndActor(call);
       return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
     },

@@ -36,6 +36,7 @@ export const promptEndpoints: Endpoint[] = [
     view: PromptsDeleted,
     deadlineMs: promptDeletionMsMax,
     async handle({ input: { workspace: named, id, before }, actors, parts }) {
+      actors.requireRecentSignIn("delete stored prompts");
       if (id !== undefined && before === undefined) {
         const { actor, workspace } = await promptAndActor({ id, named, actors, parts });
         return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);

@@ -108,6 +108,8 @@ export const providerKeyEndpoints: Endpoint[] = [
     fields: withOptionalWorkspace(NoFields),
     view: OwnKeyView,
     async handle(call) {
+      // From then on its calls are charged to credit.
+      call.actors.requireRecentSignIn("disable a provider key");
       const { actor, workspace } = await ownerAndActor(call);
       return applied(call, disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
     },
