@@ -5,6 +5,7 @@ import { OperatorAuthenticator } from "../../src/control-api/operator-authentica
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
+import { TrustedProxies } from "../../src/kernel/addresses/trusted-proxies.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { jsonOf } from "../support/described.ts";
 
@@ -14,7 +15,8 @@ const token = "operator-token-of-a-test-of-32-characters";
 /** A request without any header or body: the service first looks for the endpoint. */
 function partsToFindAnEndpoint(): AppParts {
   const shared = { clock: systemClock, log: silentLog };
-  const control = { ...shared, authenticators: [new OperatorAuthenticator(new Secret(token), systemClock)] };
+  const authenticators = [new OperatorAuthenticator(new Secret(token), systemClock)];
+  const control = { ...shared, proxies: new TrustedProxies([]), authenticators };
   return {
     gateway: { ...shared, keyPrefix: "acme-api-" },
     control,
