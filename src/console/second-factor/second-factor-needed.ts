@@ -3,7 +3,7 @@ import { lacksSecondFactor } from "../../accounts/members/principal.ts";
 import { hasSecondFactor } from "../../accounts/second-factor/second-factor-of.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { address } from "../look/forms/address.ts";
-import { actionButton } from "../look/forms/form.ts";
+import { emptyForm, form } from "../look/forms/form.ts";
 import { hiddenFields } from "../page-forms.ts";
 import type { PageCall, PageContent } from "../page.ts";
 import { signInFirst } from "../recent-sign-in.ts";
@@ -28,7 +28,8 @@ async function wayOn(call: PageCall): Promise<Html> {
     return markup`<p>You signed in without the code of your app.</p><p><a class="button" href="${again}">Sign in with a code</a></p>`;
   }
   const hidden = hiddenFields(call, "set-up-second-factor", { next: path });
+  const first = signInFirst(call, "set up a second factor");
   return (
-    signInFirst(call, "set up a second factor") ?? actionButton({ action: "/console/account", label: "Set up an app", hidden })
+    first ?? form({ id: "set-up", action: "/console/account", hidden, fields: [], state: emptyForm, submit: "Set up an app" })
   );
 }

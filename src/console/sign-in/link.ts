@@ -51,8 +51,8 @@ function invitationMain(
     state: emptyForm,
     submit: isSignedIn ? "Accept" : "Accept and sign in",
   });
-  return markup`${invitationWords(invitation)}${signsIn}${accept}
-    ${actionButton({ action: `/console/link/${token}/decline`, label: "Decline" })}`;
+  const decline = actionButton({ action: `/console/link/${token}/decline`, label: "Decline" });
+  return markup`${invitationWords(invitation)}${signsIn}<div class="actions">${accept}${decline}</div>`;
 }
 
 async function followLink(call: LinkCall, parts: ConsoleParts): Promise<Response> {

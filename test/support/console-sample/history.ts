@@ -65,6 +65,8 @@ export async function writeHistory(dataDir: string): Promise<History> {
   goTo(nowMs - days * dayMs);
   const workspace = await control.workspace(sampleName, "500");
   await control.expect("POST", "/members", { body: { workspace, email: addressOf("former"), role: "member" } });
+  const invited = { workspace, email: addressOf("invited"), role: "auditor" };
+  await control.expect("POST", "/members", { body: invited, as: addressOf("admin") });
   const key = async (name: string, owner: string) => (await control.key(sampleName, { name, owner: addressOf(owner) })).id;
   const production = await key("Production", "admin");
   const nearItsLimit = await key("Nightly evaluation", "member");

@@ -2,10 +2,11 @@
 import type { IdentityView } from "../../../accounts/sessions/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { invitationWords, type Invitation } from "../../invitation-words.ts";
-import { actionButton } from "../../look/forms/form.ts";
+import { actionButton, emptyForm, form } from "../../look/forms/form.ts";
 import { emptyState } from "../../look/states.ts";
 import type { FormFields } from "../../form.ts";
 import { hiddenFields } from "../../page-forms.ts";
+import { pageSection } from "../../page-section.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { workspacePath } from "../../redirect.ts";
 
@@ -25,25 +26,31 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Invitations",
     lead: "A workspace can do nothing in your name, and sees nothing of you, until you accept.",
     trail: [{ path: call.link("/account"), label: "Your account" }],
-    main: invitations.length === 0 ? none : markup`${invitations.map((one) => invitation(one, call))}`,
+    main: invitations.length === 0 ? none : markup`${invitations.map((one, index) => invitation(one, index, call))}`,
   };
 }
 
-function invitation(one: Invitation, call: PageCall): Html {
-  const button = (action: keyof NonNullable<Page["actions"]>, label: string): Html =>
-    actionButton({
-      action: call.path,
-      label,
-      what: one.name,
-      hidden: hiddenFields(call, action, { workspace: one.id, name: one.name }),
-    });
-  return markup`<section aria-label="${one.name}">${invitationWords(one)}
-    <div class="actions">${button("accept", "Accept")}${button("decline", "Decline")}</div></section>`;
+function invitation(one: Invitation, index: number, call: PageCall): Html {
+  const hidden = (action: "accept" | "decline") => hiddenFields(call, action, { workspace: one.id, name: one.name });
+  const accept = form({
+    id: `accept-${index}`,
+    action: call.path,
+    hidden: hidden("accept"),
+    fields: [],
+    state: emptyForm,
+    submit: "Accept",
+  });
+  const decline = actionButton({ action: call.path, label: "Decline", what: one.name, hidden: hidden("decline") });
+  return pageSection(
+    `invitation-${index}`,
+    one.name,
+    markup`${invitationWords(one)}<div class="actions">${accept}${decline}</div>`,
+  );
 }
 
 async function accept(call: PageCall, typed: FormFields): Promise<ActionResult> {
   await call.control("POST", `/invitations/${encodeURIComponent(typed.text("workspace"))}/accept`);
-  return { goTo: workspacePath(typed.text("workspace")), said: `You are a member of ${typed.text("name")} now.` };
+  return { goTo: workspacePath(typed.text("name")), said: `You are a member of ${typed.text("name")} now.` };
 }
 
 async function decline(call: PageCall, typed: FormFields): Promise<ActionResult> {

@@ -60,7 +60,7 @@ function memberFacts(
   const uses = [
     ["Active keys", names],
     ["Spent this month", spent === null ? null : spentOf(spent, limit)],
-    ["Last seen", time(seen, { never: "not lately" })],
+    ["Last seen", time(seen, { never: "never" })],
   ] as const;
   return facts([["Role", roleName(role)], ...(count === null ? [] : uses)]);
 }

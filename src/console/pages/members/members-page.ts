@@ -83,7 +83,7 @@ function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
 const useColumns: Column<ListedMember>[] = [
   { label: "Keys", kind: "number", cell: ({ active_keys: keys }) => keys },
   { label: "Spent this month", kind: "money", cell: ({ month_spent_usd: spent }) => (spent === null ? null : money(spent)) },
-  { label: "Last seen", kind: "time", cell: ({ last_seen_at: at }) => time(at, { never: "not lately" }) },
+  { label: "Last seen", kind: "time", cell: ({ last_seen_at: at }) => time(at, { never: "never" }) },
 ];
 
 async function csv(call: PageCall): Promise<CsvFile> {
