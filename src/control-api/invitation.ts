@@ -3,6 +3,7 @@ import type { Actor } from "../accounts/audit/actor.ts";
 import { addMember } from "../accounts/members/add-member.ts";
 import { lockMember } from "../accounts/members/member-store.ts";
 import { countAct } from "../accounts/quotas/hourly-acts.ts";
+import { lockQuota } from "../accounts/quotas/store.ts";
 import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
 import { createSignInLink } from "../accounts/sessions/sign-in-links.ts";
 import { canonicalEmail } from "../accounts/workspaces/fields.ts";
@@ -60,6 +61,8 @@ async function requireNotAskedLately(
   { sql, clock }: Sources,
 ): Promise<void> {
   const email = canonicalEmail(typed);
+  // Of many at once for a new address only the first finds no row.
+  await lockQuota({ workspace, counted: "invitations" }, sql);
   const row = await lockMember({ workspace, email }, sql);
   if (row === undefined || row.consent === "given" || row.askedAt === null) return;
   const retryAfterMs = row.askedAt.getTime() + inviteAgainMs - clock.now();

@@ -235,6 +235,11 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     clock.advance(60_000);
     expect((await invite()).body).toMatchObject({ state: "pending" });
     expect(await database.sql`SELECT 1 FROM mails WHERE recipient = 'asked@q'`).toHaveLength(2);
+    // Nor many times at once.
+    const body = { workspace: "asking", email: "at-once@q", role: "member", invite: true };
+    const atOnce = Array.from({ length: 8 }, () => world.control.call("POST", "/members", { body, as: "admin@asking" }));
+    expect((await Promise.all(atOnce)).map(({ status }) => status).toSorted()).toEqual([201, ...Array<number>(7).fill(429)]);
+    expect(await database.sql`SELECT 1 FROM mails WHERE recipient = 'at-once@q'`).toHaveLength(1);
   });
 
   test("names that every object has are no forms, and an id with a NUL is none", async () => {

@@ -77,6 +77,16 @@ describe.each(oneDatabase)("OpenID Connect on $name", ({ open }) => {
     ]);
   });
 
+  test("an invited person signs in, and finds the invitation before anything else", async () => {
+    const body = { workspace: "acme", email: "invited@acme", role: "auditor" };
+    await world.control.expect("POST", "/members", { body, as: "admin@acme" });
+    const browser = sessionOf(await signIn({ subject: "invited", email: "invited@acme", verified: true }));
+    expect((await world.get("/console", browser)).headers.get("location")).toBe("/console/invitations");
+    expect((await world.get("/console/w/acme/keys", browser)).status).toBe(404);
+    await world.post("/console/invitations", { action: "accept", workspace: "acme", name: "acme" }, browser);
+    expect((await world.get("/console/w/acme/keys", browser)).status).toBe(200);
+  });
+
   test("with a provider the second factor of admins is left to it", async () => {
     const back = await signIn({ subject: "2", email: "admin@acme", verified: true });
     expect([back.status, back.headers.get("location")]).toEqual([303, "/console"]);

@@ -212,7 +212,8 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     const { secret } = await setUp(linked);
     expect((await set(linked)).status).toBe(400);
     expect((await set(linked, { code: nextCode(secret) })).status).toBe(303);
-    // A link stands for a forgotten password.
+    // A link stands for a forgotten password, a provider's session of somebody else's browser does not.
+    expect((await set(await world.signIn(email, { way: "oidc" }))).status).toBe(400);
     expect((await set(await world.signIn(email, { way: "link" }))).status).toBe(303);
     await reset(email);
   });

@@ -13,7 +13,7 @@ import { checkSecondFactor } from "./check-second-factor.ts";
 import { hasSecondFactor } from "./second-factor-of.ts";
 
 /**
- * fresh: the session has just begun by a link or at the provider, which stands for the password. password: the present one. code: of
+ * fresh: the session has just begun by a link, or without a password at the provider, which stands for it. password: the present one. code: of
  * the app, where there is no password. link: there is nothing to ask for, so a new link has to be followed first.
  */
 export type PasswordProof = "fresh" | "password" | "code" | "link";
@@ -28,8 +28,11 @@ export async function passwordProofOf(
   { person: { email }, session: { way, provedAt } }: Proving,
   { sql, clock }: { sql: Database; clock: Clock },
 ): Promise<PasswordProof> {
-  if ((way === "link" || way === "oidc") && clock.now() - provedAt.getTime() < freshProofMs) return "fresh";
+  const isFresh = clock.now() - provedAt.getTime() < freshProofMs;
+  // A link came to who forgot the password. Whoever is signed in at the provider gets another session without being asked.
+  if (isFresh && way === "link") return "fresh";
   if ((await selectPasswordHash(email, sql)) !== null) return "password";
+  if (isFresh && way === "oidc") return "fresh";
   return (await hasSecondFactor(email, sql)) ? "code" : "link";
 }
 

@@ -15,14 +15,19 @@ export const memberVerbs: readonly Verb[] = [
   {
     noun: "member",
     verb: "add",
-    summary: "Make a person a member of a workspace",
+    summary: "Make a person a member of a workspace; as an admin (--as), ask them to become one",
     method: "POST",
     path: "/members",
     flags: [
       ofWorkspace,
       { name: "email", field: "email", value: email, required: true, help: "the person's address" },
       role,
-      { name: "invite", field: "invite", value: yes, help: "send a mail with a link that signs them in to the Console" },
+      {
+        name: "invite",
+        field: "invite",
+        value: yes,
+        help: "send a mail with a link that signs them in to the Console, or takes their answer",
+      },
     ],
   },
   {
@@ -60,7 +65,7 @@ export const memberVerbs: readonly Verb[] = [
   {
     noun: "member",
     verb: "deactivate",
-    summary: "End a membership and revoke the member's keys in the workspace, irrevocably",
+    summary: "End a membership, or take an invitation back, and revoke the member's keys in the workspace, irrevocably",
     method: "POST",
     path: "/members/:id/deactivate",
     flags: [ofWorkspace, theMember],

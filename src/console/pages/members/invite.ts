@@ -6,6 +6,7 @@ import { form } from "../../look/forms/form.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { signInFirst } from "../../recent-sign-in.ts";
+import { isOperator } from "../../viewer.ts";
 import { roleChoices } from "./role-words.ts";
 
 export const invitePage: Page = {
@@ -43,8 +44,10 @@ export function inviteForm(call: PageCall, action: string): Html {
   return markup`${body}${first}`;
 }
 
-function mailHint({ parts }: PageCall): string {
-  const link = "They get a mail with a link, within 24 hours, to accept or decline.";
+function mailHint({ parts, viewer }: PageCall): string {
+  const link = isOperator(viewer)
+    ? "They are a member at once, and get a mail with a link that signs them in, once and within 24 hours."
+    : "They get a mail with a link, good for 24 hours, and become a member by accepting.";
   return parts.sendsMail
     ? link
     : `No mail server is set up: the mail waits until there is one. Meanwhile the operator can create a sign-in link.`;
