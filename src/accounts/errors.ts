@@ -5,7 +5,7 @@ export const errorStatuses = {
   invalid_field: 400,
   invalid_body: 400,
   unauthorized: 401,
-  /** A session's sign-in is too old for the action. */
+  /** A session's sign-in is too old for the action, or an admin's lacks a second factor. */
   sign_in_again: 401,
   forbidden: 403,
   workspace_disabled: 403,

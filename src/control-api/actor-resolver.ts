@@ -74,12 +74,12 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
   };
 }
 
-/** @throws DomainError forbidden, also for an admin's session without a second factor */
+/** @throws DomainError forbidden; sign_in_again for an admin's session without a second factor */
 async function memberIn(named: string, person: Person, sources: Sources) {
   const { workspace, actor, seenAt } = await findMemberIn(named, person, sources);
   if (lacksSecondFactor(person, { role: actor.role, oidc: sources.oidc !== null })) {
     const message = `Cannot act as ${actor.role} without a second factor: set one up on the page of your account, or sign in again with it`;
-    throw new DomainError("forbidden", message);
+    throw new DomainError("sign_in_again", message);
   }
   const nowMs = sources.clock.now();
   if (person.carriedBy === "session" && nowMs - (seenAt?.getTime() ?? 0) >= sessionUseMs)

@@ -34,7 +34,7 @@ export const logRowsMax = 1_000;
 export const keyRowsMax = 1_000;
 export const auditRowsMax = 1_000;
 export const memberRowsMax = 1_000;
-/** Changes of members by a workspace's admins in an hour: an invitation is a mail to any address. */
+/** Invitations, new roles and reactivations by a workspace's admins in an hour: an invitation is a mail to any address. */
 export const memberChangesPerHourMax = 100;
 /** How long a person who has not accepted is not invited again. */
 export const inviteAgainMs = 3_600_000;

@@ -85,8 +85,8 @@ export const memberEndpoints: Endpoint[] = [
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      const place = { actor, workspace: workspace.id };
-      const view = await countedChange(place, parts, (sources) => deactivateMember({ ...place, email }, sources));
+      // It is not counted: whoever uses up the changes of an hour must not be able to stay.
+      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
       parts.notify("records-changed");
       return view;
     },
