@@ -135,7 +135,8 @@ export function someRequest(chance: Chance): CheckedChat {
     input_tokens_bound: inputTokens + 64,
     prompt_estimate: promptEstimate,
   };
-  const common = { body, model: body.model, maxTokens, tools: false, inputTokens, promptEstimate, ...someRouting(body) };
+  const estimate = { inputTokens, promptEstimate: () => promptEstimate };
+  const common = { body, model: body.model, maxTokens, tools: false, ...estimate, ...someRouting(body) };
   const streamed = chance.happens(0.4);
   const includeUsage = chance.happens(0.5);
   return { ...common, streamed, includeUsage, includeCost: includeUsage };

@@ -130,7 +130,7 @@ export class SimGateway {
     const { admission, models } = this.#gateway;
     const plan = isRoutingOn(caller.record) ? planRoute(chat, { caller, models, measure: () => null }) : null;
     const admitted = this.#admitted(await admission.admit(caller, admissionFacts(chat, plan)), invocation);
-    const format = chat.promptEstimate % 3 === 0 ? completionFormat : chatFormat;
+    const format = chat.inputTokens % 3 === 0 ? completionFormat : chatFormat;
     const accepted = { clientSignal, trace: null, createStream: webStream, caller, chat, format, plan, admitted };
     return this.#orReleased(admitted, generate(accepted, this.#gateway));
   }

@@ -5,6 +5,7 @@ import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
 import type { EmbeddingFacts } from "../models/model.ts";
 import { hiddenInputTokens } from "../models/price.ts";
+import { guessTokens } from "../models/tokens/input-tokens.ts";
 import { inputCount, type EmbeddingAnswer } from "../providers/embedding.ts";
 import { chargedEmbedding, noUsage } from "./call/charged-usage.ts";
 import { embeddingAttempts } from "./call/embedding-attempts.ts";
@@ -66,7 +67,8 @@ function openGeneration(
   serving: Serving | null,
   gateway: Gateway,
 ): Promise<GenerationLifecycle> {
-  const { model, promptEstimate } = embedding;
+  const { model, inputs, inputTokens } = embedding;
+  const promptEstimate = inputs.kind === "tokens" ? inputTokens : guessTokens(inputTokens);
   const { fingerprint, decision } = admitted;
   const facts = { model, promptEstimate, fingerprint, decision, trace, streamed: false, prompt: null, isRouted: false };
   const candidate = serving?.candidate ?? null;

@@ -5,6 +5,8 @@ import { errorResponse, GatewayError } from "../../kernel/errors.ts";
 import { countRequest, upstreamFailuresTotal } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
+import { AnswerTokens } from "../models/tokens/answer-tokens.ts";
+import { guessTokens } from "../models/tokens/input-tokens.ts";
 import { jsonTextResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { AnswerFormat } from "./answer-format.ts";
@@ -19,7 +21,6 @@ import { isRoutingOn } from "./request/routing-fields.ts";
 import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
 import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
 import { relay, type StreamOutcome } from "./stream/stream.ts";
-import { estimatedTokens, textBytes } from "./request/text-bytes.ts";
 import type { Attempt } from "./call/attempts.ts";
 import { logUpstreamFailure } from "./call/upstream-log.ts";
 import { streamError, upstreamError } from "./response/upstream-errors.ts";
@@ -80,13 +81,24 @@ function openGeneration(
 ): Promise<GenerationLifecycle> {
   const { admitted, chat, caller, format, trace } = accepted;
   const prompt = openPrompt(accepted, gateway);
-  const { model, streamed, promptEstimate } = chat;
+  const { model, streamed, inputTokens } = chat;
   const candidate = candidates?.[0] ?? null;
   const isRouted = isRoutingOn(caller.record);
   const { endpoint } = format;
   const named = endpoint === undefined ? {} : { endpoint };
   const { fingerprint, decision } = admitted;
-  const facts = { fingerprint, decision, model, streamed, promptEstimate, candidate, isRouted, prompt, trace, ...named };
+  const facts = {
+    fingerprint,
+    decision,
+    model,
+    streamed,
+    promptEstimate: guessTokens(inputTokens),
+    candidate,
+    isRouted,
+    prompt,
+    trace,
+    ...named,
+  };
   return GenerationLifecycle.open(admitted.reservation, facts, gateway);
 }
 
@@ -179,8 +191,9 @@ async function answerWhole(
   const { lifecycle, format, admitted } = routed;
   const { model, route } = candidate;
   lifecycle.prompt?.append(answer.message);
-  const produced = estimatedTokens(textBytes(answer.message));
-  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), produced);
+  const produced = new AnswerTokens();
+  produced.add(answer.message);
+  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), produced.tokens);
   const firstTokenMs = lifecycle.elapsedMs();
   health.recordAnswer(route, latencyOf(firstTokenMs, failed));
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
@@ -217,6 +230,8 @@ function answerStream(
   const bounds = boundsOf(routed, candidate);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
+  // The prompt is counted once its answer is on its way, and the request's body need not stay in memory.
+  clock.after(0, bounds.promptEstimate);
   const body = relay({
     createStream,
     events: lifecycle.prompt?.tap(events) ?? events,

@@ -25,7 +25,7 @@ export interface GenerationFacts {
   /** The id of the requested model. */
   model: string;
   streamed: boolean;
-  /** Estimated tokens of the request. */
+  /** Roughly the tokens of the request: charged if the process dies before the answer begins. */
   promptEstimate: number;
   /** The candidate that is called first; null: none may serve, and no provider is called. */
   candidate: Candidate | null;

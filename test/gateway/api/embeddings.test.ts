@@ -88,10 +88,10 @@ describe("money", () => {
     ["an absurd count", { prompt_tokens: 999_999_999 }],
     ["a negative count", { prompt_tokens: -5 }],
     ["a count that is no number", { prompt_tokens: "7" }],
-  ])("%s is estimated from the bytes, and the log says so", async (_, usage) => {
+  ])("%s is estimated from the texts, and the log says so", async (_, usage) => {
     on.provider.answer(embeddings({ usage }));
-    expect((await on.embed({ input: ["Hello", "World!"] })).usage.prompt_tokens).toBe(4);
-    expect(await on.settled()).toMatchObject({ prompt_tokens: 4, cost_usd: "0.000004000", usage_estimated: true });
+    expect((await on.embed({ input: ["Hello", "12345"] })).usage.prompt_tokens).toBe(3);
+    expect(await on.settled()).toMatchObject({ prompt_tokens: 3, cost_usd: "0.000003000", usage_estimated: true });
   });
 
   test("token ids are counted exactly where the provider counts nothing", async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { chargedEmbedding } from "../../../src/gateway/api/call/charged-usage.ts";
-import { inputTokensOf } from "../../../src/gateway/api/request/embedding/input.ts";
+import { inputTokensBoundOf, inputTokensEstimateOf } from "../../../src/gateway/api/request/embedding/input.ts";
 import { chargeOf } from "../../../src/gateway/metering/charge.ts";
 import { maximumCost } from "../../../src/gateway/models/price.ts";
 import { inputCount, type EmbeddingInputs } from "../../../src/gateway/providers/embedding.ts";
@@ -25,7 +25,8 @@ test("a reservation bounds the charge, and a plausible count within it is charge
   fc.assert(
     fc.property(anyInputs, anyPrice, fc.integer({ min: 1, max: 600 }), anyCount, (inputs, price, context, reported) => {
       const model = aModel(embeddingModel({ context_length: context, prices_per_1m_usd: { input: price, output: "0" } }));
-      const { bound, estimate } = inputTokensOf(inputs, context);
+      const bound = inputTokensBoundOf(inputs, context);
+      const estimate = (): number => inputTokensEstimateOf(inputs, context);
       const { amount, maxOutputTokens } = maximumCost({
         model,
         routes: model.routes,
@@ -52,7 +53,7 @@ test("a reservation bounds the charge, and a plausible count within it is charge
 
 test("an input alone never costs more than its context, however many inputs there are", () => {
   const model = aModel(embeddingModel({ context_length: 100, prices_per_1m_usd: { input: "1", output: "0" } }));
-  const { bound } = inputTokensOf(
+  const bound = inputTokensBoundOf(
     { kind: "texts", texts: Array.from({ length: 3 }, () => "x".repeat(5_000)) },
     model.contextLength,
   );
@@ -62,7 +63,7 @@ test("an input alone never costs more than its context, however many inputs ther
 
 test('["Hello", "World!"] at 0.02 USD reserves 860 nano-USD, and 4 tokens cost 80', () => {
   const model = aModel(embeddingModel({ context_length: 8_191, prices_per_1m_usd: { input: "0.02", output: "0" } }));
-  const { bound } = inputTokensOf({ kind: "texts", texts: ["Hello", "World!"] }, model.contextLength);
+  const bound = inputTokensBoundOf({ kind: "texts", texts: ["Hello", "World!"] }, model.contextLength);
   expect(maximumCost({ model, routes: model.routes, inputTokens: bound, tools: false, maxTokens: null }).amount).toBe(860n);
   const prices = { input: "20000", output: "0", cacheRead: "20000", cacheWrite: "20000" };
   const usage = { promptTokens: 4, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };

@@ -25,9 +25,14 @@ export function countInputs(inputs: EmbeddingInputs, chance: Chance): InputsCoun
   return { promptTokens: chance.happens(0.4) ? bound : chance.between(1, bound), isPossible: true };
 }
 
-/** What is charged where the provider reports no possible count. */
+/** What is charged where the provider reports no possible count. The texts are runs of one letter. */
 export function estimateInputs(inputs: EmbeddingInputs): number {
-  return lengthsOf(inputs).reduce((sum, bytes) => sum + Math.min(Math.ceil(bytes / 4), contextLength), 0);
+  return lengthsOf(inputs).reduce((sum, letters) => sum + Math.min(estimateRun(letters), contextLength), 0);
+}
+
+/** A word is a token and a thirtieth for each further letter. Beyond nine letters it is no word, and each adds a sixth. */
+function estimateRun(letters: number): number {
+  return Math.round((60 + 2 * (letters - 1) + 10 * Math.max(0, letters - 9)) / 60);
 }
 
 function lengthsOf(inputs: EmbeddingInputs): number[] {

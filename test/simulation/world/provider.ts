@@ -202,7 +202,8 @@ export class Provider {
   #due(call: ProviderCall, words: number, thought: Usage | null = null): void {
     const { generation, chat, maxOutputTokens } = call;
     const promptTokens = Number(chat["prompt_estimate"]);
-    const completionTokens = Math.min(Math.ceil((words * "word ".length) / 4), maxOutputTokens);
+    // A word is a token and a thirtieth for each further letter.
+    const completionTokens = Math.min(Math.round(words * 1.1), maxOutputTokens);
     const isReadOn = this.#parts.host.clock.monotonic() - (this.#calledAt.get(generation) ?? 0) < drainMsMax;
     const isBilled = chat.model === "acme/thinker" && thought !== null && isReadOn;
     this.#owe(call, isBilled ? thought : { ...nothingCounted, promptTokens, completionTokens });

@@ -14,8 +14,8 @@ export interface ChargedUsage {
 
 /** The bounds of an answer that are known without its provider. */
 export interface UsageBounds {
-  /** Estimated tokens of the request. */
-  promptEstimate: number;
+  /** Estimates the tokens of the request. */
+  promptEstimate: () => number;
   /** The context window and the prompt that the provider adds itself: neither prompt nor output has more tokens. */
   tokensMax: number;
   /** The bound on output that the provider got. */
@@ -57,19 +57,19 @@ export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds
 /** The client left before its stream began, and the request had been sent. @param likelyTokens as above */
 export function chargedDisconnect({ promptEstimate, maxOutputTokens }: UsageBounds, likelyTokens: number): ChargedUsage {
   const completionTokens = Math.min(likelyTokens, maxOutputTokens);
-  return { usage: { ...noUsage, promptTokens: promptEstimate, completionTokens }, estimated: true };
+  return { usage: { ...noUsage, promptTokens: promptEstimate(), completionTokens }, estimated: true };
 }
 
 /**
  * Embeddings have a prompt alone. A count of 0, and one above what the inputs can have, is no count.
- * @param estimate our count of the inputs. @param tokensMax what the provider can count for them
+ * @param estimate counts the inputs. @param tokensMax what the provider can count for them
  */
 export function chargedEmbedding(
   reported: number | null,
-  { estimate, tokensMax }: { estimate: number; tokensMax: number },
+  { estimate, tokensMax }: { estimate: () => number; tokensMax: number },
 ): ChargedUsage {
   const counted = reported !== null && reported > 0 && reported <= tokensMax;
-  return { usage: { ...noUsage, promptTokens: counted ? reported : estimate }, estimated: !counted };
+  return { usage: { ...noUsage, promptTokens: counted ? reported : estimate() }, estimated: !counted };
 }
 
 const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
@@ -93,8 +93,8 @@ function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTo
 }
 
 /** Fills in estimates for sides that were not reported, and caps parts at their totals. */
-function withEstimates(reported: ReportedUsage, estimate: { prompt: number; completion: number }): ChargedUsage {
-  const promptTokens = reported.promptTokens ?? estimate.prompt;
+function withEstimates(reported: ReportedUsage, estimate: { prompt: () => number; completion: number }): ChargedUsage {
+  const promptTokens = reported.promptTokens ?? estimate.prompt();
   const completionTokens = reported.completionTokens ?? estimate.completion;
   const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
   const usage = {

@@ -1,5 +1,5 @@
 /** Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent. */
-import { inputTokensBound } from "../../models/input-bound.ts";
+import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
 import type { ChatBody, ChatMessage } from "../../providers/provider.ts";
 import { chatFields, type ChatField } from "./chat-fields.ts";
@@ -10,7 +10,6 @@ import { requireSupport } from "./chat-options.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { readField, truncated, unknownField, type ReadContext } from "./read-value.ts";
-import { estimatedTokens } from "./text-bytes.ts";
 import { permittedModel, readRouting, routingFields, type RoutingCatalog, type RoutingFields } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
@@ -29,8 +28,8 @@ export interface CheckedChat {
   tools: boolean;
   /** Upper bound of the tokens that a provider counts for the body, without its hidden prompt. */
   inputTokens: number;
-  /** The prompt's tokens if the provider does not report them. */
-  promptEstimate: number;
+  /** The prompt's tokens if the provider does not report them. They are counted at the first call. */
+  promptEstimate: () => number;
   /** Absent: the request has no routing fields. */
   routing?: CheckedRouting;
 }
@@ -110,7 +109,7 @@ export function checkParsed(
     maxTokens: numberOrNull(request["max_completion_tokens"]) ?? numberOrNull(request["max_tokens"]) ?? format.maxTokensDefault,
     tools: body["tools"] !== undefined || body["functions"] !== undefined,
     inputTokens,
-    promptEstimate: estimatedTokens(inputTokens),
+    promptEstimate: countedOnce(body, inputTokensEstimate),
     ...(routing !== null && { routing: { ...routing, bodies: new Map([[model, body]]) } }),
   };
 }

@@ -3,12 +3,11 @@ import { GatewayError } from "../../../kernel/errors.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
-import { inputTokensBound } from "../../models/input-bound.ts";
+import { inputTokensBound } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { checkParsed, readPromptBody, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat.ts";
 import { permittedModel } from "./routing-fields.ts";
-import { estimatedTokens } from "./text-bytes.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
 export interface FurtherModels {
@@ -59,7 +58,7 @@ export async function withFurtherModels(chat: CheckedChat, { find, clock, readBo
     byRules.set(rules, body);
     inputTokens = Math.max(inputTokens, inputTokensBound(body));
   }
-  return { ...chat, inputTokens, promptEstimate: estimatedTokens(inputTokens), routing: { ...routing, bodies } };
+  return { ...chat, inputTokens, routing: { ...routing, bodies } };
 }
 
 /** What decides how a model's body is read. */

@@ -3,27 +3,25 @@
  * Has no side effects: it uses neither time nor sockets.
  */
 import type { ReportedUsage } from "../../models/model.ts";
+import { AnswerTokens } from "../../models/tokens/answer-tokens.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
 import { doneLine, errorLine, type ChunkWriter } from "./chunk.ts";
 import { mergeUsage } from "../response/merge-usage.ts";
 import { logprobsBody } from "../response/logprobs.ts";
 import type { BilledUsage } from "../response/usage-body.ts";
-import { textBytes } from "../request/text-bytes.ts";
 import { streamError } from "../response/upstream-errors.ts";
 
 type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 
 export class StreamState {
   readonly #writer: ChunkWriter;
+  readonly #tokens = new AnswerTokens();
   #begun = false;
   #finished = false;
   #calledTools = false;
   #ended = false;
   #failure: UpstreamFailure | null = null;
   #usage: ReportedUsage | null = null;
-  #bytes = 0;
-  /** The bytes that the provider's last count of output includes. */
-  #countedBytes = 0;
 
   constructor(writer: ChunkWriter) {
     this.#writer = writer;
@@ -34,14 +32,14 @@ export class StreamState {
     return this.#usage;
   }
 
-  /** UTF-8 bytes of all texts so far. */
-  get bytes(): number {
-    return this.#bytes;
+  /** Estimated from all texts so far. */
+  get tokens(): number {
+    return this.#tokens.tokens;
   }
 
-  /** UTF-8 bytes of the texts that came after the provider's last count of output. */
-  get uncountedBytes(): number {
-    return this.#bytes - this.#countedBytes;
+  /** Estimated from the texts that came after the provider's last count of output. */
+  get uncountedTokens(): number {
+    return this.#tokens.uncountedTokens;
   }
 
   /** No more events count: send `closingLines`. */
@@ -68,7 +66,7 @@ export class StreamState {
       case "usage":
         // A zero is a placeholder: it does not include the text so far.
         if (event.usage.completionTokens && event.usage.completionTokens !== this.#usage?.completionTokens)
-          this.#countedBytes = this.#bytes;
+          this.#tokens.markCounted();
         this.#usage = mergeUsage(this.#usage, event.usage);
         return "";
       case "failure":
@@ -95,7 +93,7 @@ export class StreamState {
     if (this.#finished) return "";
     const content = "role" in delta ? withoutRole(delta) : delta;
     const lines = this.#begin();
-    this.#bytes += textBytes(content);
+    this.#tokens.add(content);
     this.#calledTools ||= Array.isArray(content["tool_calls"]) && content["tool_calls"].length > 0;
     const probabilities = logprobsBody(logprobs);
     const line = probabilities !== null || hasContent(content) ? this.#writer.delta(content, probabilities) : "";

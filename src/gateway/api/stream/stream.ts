@@ -12,7 +12,6 @@ import type { CreateStream, TextSink, TextSource } from "./client-stream.ts";
 import { commentLine, type ChunkWriter } from "./chunk.ts";
 import type { DrainSlot } from "./drain-slots.ts";
 import type { BilledUsage } from "../response/usage-body.ts";
-import { estimatedTokens } from "../request/text-bytes.ts";
 import { StreamState } from "./stream-state.ts";
 
 export interface StreamOutcome {
@@ -166,7 +165,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     this.#demand = false;
     this.#commentDue = false;
     this.#sentAt = this.#options.clock.monotonic();
-    if (this.#state.bytes > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
+    if (this.#state.tokens > 0) this.#firstTokenMs ??= this.#sentAt - this.#options.startedAt;
     if (this.#client?.send(lines)) this.#demand = true;
   }
 
@@ -199,15 +198,15 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   }
 
   #outcome(how: StreamOutcome["how"]): StreamOutcome {
-    const { usage, failure, ended, isComplete, bytes, uncountedBytes } = this.#state;
+    const { usage, failure, ended, isComplete, tokens, uncountedTokens } = this.#state;
     const isHeldUp = this.#phase !== "draining" && !this.#demand;
     return {
       how,
       failure,
       usage,
       final: ended && failure === null,
-      producedTokens: estimatedTokens(bytes),
-      uncountedTokens: estimatedTokens(uncountedBytes),
+      producedTokens: tokens,
+      uncountedTokens,
       firstTokenMs: this.#firstTokenMs,
       heldUpMs: this.#heldUpMs + (isHeldUp ? this.#options.clock.monotonic() - this.#sentAt : 0),
       isComplete,

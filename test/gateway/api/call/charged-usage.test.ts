@@ -11,7 +11,7 @@ import type { StreamOutcome } from "../../../../src/gateway/api/stream/stream.ts
 import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 import { UpstreamFailure } from "../../../../src/gateway/providers/provider.ts";
 
-const bounds: UsageBounds = { promptEstimate: 25, tokensMax: 1_064, maxOutputTokens: 200, reasons: false };
+const bounds: UsageBounds = { promptEstimate: () => 25, tokensMax: 1_064, maxOutputTokens: 200, reasons: false };
 const zeros = { cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 const reported = (
   promptTokens: number | null,

@@ -29,7 +29,7 @@ function chatFor(ids: string[], fields: Partial<RoutingRules> = {}): CheckedChat
     maxTokens: 9_999_999,
     tools: false,
     inputTokens: 8_400_000,
-    promptEstimate: 1,
+    promptEstimate: () => 1,
     routing: { rules: { ...rules, ...fields }, models, bodies: new Map() },
   };
 }

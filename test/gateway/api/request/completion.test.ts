@@ -92,7 +92,8 @@ describe("the fields of a completion", () => {
   test.each(completionFields.filter(({ name }) => name !== "user").map(({ name }) => name))(
     "null means absent for %s",
     (name) => {
-      expect(check({ [name]: null, stream: name === "stream" ? null : true })).toEqual(check({ stream: name !== "stream" }));
+      const checked = (fields: Body) => ({ ...check(fields), promptEstimate: check(fields).promptEstimate() });
+      expect(checked({ [name]: null, stream: name === "stream" ? null : true })).toEqual(checked({ stream: name !== "stream" }));
     },
   );
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { completionText } from "../../../../src/gateway/api/response/answer.ts";
 import { usageBody, usageText } from "../../../../src/gateway/api/response/usage-body.ts";
-import { estimatedTokens, textBytes } from "../../../../src/gateway/api/request/text-bytes.ts";
 
 test("an answer is in the official form, with usage", () => {
   const text = completionText(
@@ -62,19 +61,4 @@ test("the charge is a number and an exact text, only if it is to be shown", () =
   expect(usageBody({ ...usage, cost: 0n })).toMatchObject({ cost: 0, cost_details: { cost_usd: "0.000000000" } });
   expect(usageBody({ ...usage, cost: 12_345_678_901n })).toMatchObject({ cost: 12.345678901 });
   expect(Object.keys(usageBody(usage)).filter((name) => name.startsWith("cost"))).toEqual([]);
-});
-
-test("textBytes counts content, refusal, reasoning and calls in UTF-8", () => {
-  expect(textBytes({ role: "assistant", content: "é", refusal: "no", reasoning_content: "hm" })).toBe(6);
-  const calls = [
-    { index: 0, id: "call_1", type: "function", function: { name: "ab", arguments: '{"a":1}' } },
-    { index: 1, custom: { name: "c", input: "de" } },
-  ];
-  expect(textBytes({ tool_calls: calls })).toBe(12);
-  expect(textBytes({ function_call: { name: "ab", arguments: "c" } })).toBe(3);
-  expect(textBytes({ content: null, tool_calls: "none" })).toBe(0);
-});
-
-test("estimatedTokens counts a token for every started four bytes", () => {
-  expect([0, 1, 4, 5].map(estimatedTokens)).toEqual([0, 1, 1, 2]);
 });

@@ -72,7 +72,7 @@ describe("a client that hangs up", () => {
     await reader.read();
     await reader.cancel();
     expect(events.closed).toBe(true);
-    expect(outcomes).toMatchObject([{ how: "client_gone", final: false, producedTokens: 2, usage: { promptTokens: 9 } }]);
+    expect(outcomes).toMatchObject([{ how: "client_gone", final: false, producedTokens: 1, usage: { promptTokens: 9 } }]);
     await settled();
     expect(clock.pending).toBe(0);
   });
@@ -91,7 +91,7 @@ describe("a client that hangs up", () => {
     expect(outcomes).toEqual([]);
     events.give(end);
     await settled();
-    expect(outcomes).toMatchObject([{ how: "client_gone", final: true, producedTokens: 4, usage: { completionTokens: 700 } }]);
+    expect(outcomes).toMatchObject([{ how: "client_gone", final: true, producedTokens: 3, usage: { completionTokens: 700 } }]);
     expect(drainLimit.active).toBe(0);
     expect(clock.pending).toBe(0);
   });

@@ -35,7 +35,7 @@ describe("a stream that ends well", () => {
         failure: null,
         usage: { promptTokens: 5, completionTokens: 7, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
         final: true,
-        producedTokens: 2,
+        producedTokens: 1,
         uncountedTokens: 0,
         firstTokenMs: 0,
         heldUpMs: 0,

@@ -6,9 +6,10 @@ import { nearest } from "../../../../kernel/nearest.ts";
 import type { RequestFacts } from "../../../admission/client/admission.ts";
 import { embeddingValuesMax } from "../../../limits.ts";
 import type { Model } from "../../../models/model.ts";
+import { countedOnce } from "../../../models/tokens/input-tokens.ts";
 import { inputCount, type EmbeddingRequest } from "../../../providers/embedding.ts";
 import { embeddingFields } from "./fields.ts";
-import { inputTokensOf, readInputs } from "./input.ts";
+import { inputTokensBoundOf, inputTokensEstimateOf, readInputs } from "./input.ts";
 import { readModelId } from "../model-id.ts";
 import { requireKind } from "../model-kind.ts";
 import { readField, truncated, type ReadContext } from "../read-value.ts";
@@ -17,8 +18,8 @@ import { routingFieldOf, routingFields } from "../routing-fields.ts";
 export interface CheckedEmbedding extends EmbeddingRequest, RequestFacts {
   /** The answer's vectors are base64. */
   base64: boolean;
-  /** The tokens of the inputs if the provider does not report them. */
-  promptEstimate: number;
+  /** The tokens of the inputs if the provider does not report them. They are counted at the first call. */
+  promptEstimate: () => number;
   /** Memory that vectors and their texts may take together; 0: the model is not in the catalog. */
   answerBytes: number;
 }
@@ -46,7 +47,7 @@ export function checkEmbedding(bytes: Uint8Array, { find }: { find(id: string): 
   );
   rejectOtherFields(request);
   const base64 = encoding === "base64";
-  const { bound, estimate } = inputTokensOf(inputs, model?.contextLength ?? null);
+  const inputTokensMax = model?.contextLength ?? Infinity;
   const numbers = inputCount(inputs) * (typeof dimensions === "number" ? dimensions : (model?.embeddings?.dimensions ?? 0));
   return {
     model: id,
@@ -54,8 +55,8 @@ export function checkEmbedding(bytes: Uint8Array, { find }: { find(id: string): 
     dimensions: typeof dimensions === "number" ? dimensions : null,
     inputType: inputType === "query" || inputType === "document" ? inputType : null,
     base64,
-    inputTokens: bound,
-    promptEstimate: estimate,
+    inputTokens: inputTokensBoundOf(inputs, inputTokensMax),
+    promptEstimate: countedOnce(inputs, (counted) => inputTokensEstimateOf(counted, inputTokensMax)),
     maxTokens: null,
     tools: false,
     answerBytes: model === null ? 0 : numbers * bytesPerNumber[base64 ? "base64" : "float"],

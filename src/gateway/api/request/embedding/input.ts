@@ -5,8 +5,8 @@ import { invalidRequest, unsupportedParameter } from "../../../../http/bad-reque
 import { isJsonObject } from "../../../../http/json-object.ts";
 import { embeddingInputsMax, embeddingTokensMax, inputTokensPerMessage } from "../../../limits.ts";
 import type { Model } from "../../../models/model.ts";
+import { estimateTokens } from "../../../models/tokens/text-tokens.ts";
 import type { EmbeddingInputs } from "../../../providers/embedding.ts";
-import { estimatedTokens } from "../text-bytes.ts";
 
 const text = Type.String({ minLength: 1 });
 const tokenId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
@@ -85,26 +85,21 @@ function requireTokenInput(tokens: readonly (readonly number[])[], { model, isFl
   }
 }
 
-interface InputTokens {
-  /** Upper bound of the provider's count. A token of a byte-level vocabulary has at least one byte. */
-  bound: number;
-  /** The count if the provider reports none. */
-  estimate: number;
+/**
+ * An upper bound of the provider's count. A token of a byte-level vocabulary has at least one byte.
+ * @param max the model's context length: no input has more tokens
+ */
+export function inputTokensBoundOf(inputs: EmbeddingInputs, max: number): number {
+  if (inputs.kind === "tokens") return sumOf(inputs.tokens, (ids) => Math.min(ids.length, max));
+  return sumOf(inputs.texts, (one) => Math.min(Buffer.byteLength(one) + inputTokensPerMessage, max));
 }
 
-/** @param contextLength of the model: no input has more tokens; null: not known */
-export function inputTokensOf(inputs: EmbeddingInputs, contextLength: number | null): InputTokens {
-  const max = contextLength ?? Infinity;
-  let bound = 0;
-  let estimate = 0;
-  if (inputs.kind === "tokens") {
-    for (const ids of inputs.tokens) bound += Math.min(ids.length, max);
-    return { bound, estimate: bound };
-  }
-  for (const one of inputs.texts) {
-    const bytes = Buffer.byteLength(one);
-    bound += Math.min(bytes + inputTokensPerMessage, max);
-    estimate += Math.min(estimatedTokens(bytes), max);
-  }
-  return { bound, estimate };
+/** The count if the provider reports none. @param max as above */
+export function inputTokensEstimateOf(inputs: EmbeddingInputs, max: number): number {
+  if (inputs.kind === "tokens") return inputTokensBoundOf(inputs, max);
+  return sumOf(inputs.texts, (one) => Math.min(estimateTokens(one), max));
+}
+
+function sumOf<Item>(items: readonly Item[], tokensOf: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + tokensOf(item), 0);
 }

@@ -119,12 +119,12 @@ describe("half a stream", () => {
     expect(JSON.parse(error?.slice(6) ?? "")).toMatchObject({
       error: { type: "api_error", code: "upstream_error", param: null },
     });
-    expect(JSON.parse(usage?.slice(6) ?? "")).toMatchObject({ choices: [], usage: { completion_tokens: 3 } });
+    expect(JSON.parse(usage?.slice(6) ?? "")).toMatchObject({ choices: [], usage: { completion_tokens: 4 } });
     expect(done).toBe("data: [DONE]");
     expect(body).not.toContain("Do not show this");
     const row = await settledAlone(on, customer);
-    expect(row).toMatchObject({ status: 200, code: "upstream_error", usage_estimated: true, completion_tokens: 3 });
-    expect(Number(row.cost_usd) * 1e9).toBeCloseTo(row.prompt_tokens * 1_000 + 3 * 2_000);
+    expect(row).toMatchObject({ status: 200, code: "upstream_error", usage_estimated: true, completion_tokens: 4 });
+    expect(Number(row.cost_usd) * 1e9).toBeCloseTo(row.prompt_tokens * 1_000 + 4 * 2_000);
   });
 });
 
@@ -155,7 +155,7 @@ describe("a provider that reports wrong usage", () => {
       const { customer, response } = await answered(chat("12345678", { pieces: ["1234", "5678"], usage }), streamed);
       expect(response.status).toBe(200);
       const row = await settledAlone(on, customer);
-      expect(row).toMatchObject({ completion_tokens: 2, usage_estimated: true, code: null });
+      expect(row).toMatchObject({ completion_tokens: 3, usage_estimated: true, code: null });
       expect(row.prompt_tokens).toBeWithin(1, 20);
     });
 

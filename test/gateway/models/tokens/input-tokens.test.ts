@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { inputTokensBound } from "../../../src/gateway/models/input-bound.ts";
-import { threadMs } from "../../support/processes/thread-time.ts";
+import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../../../src/gateway/models/tokens/input-tokens.ts";
+import { threadMs } from "../../../support/processes/thread-time.ts";
 
 const user = (content: unknown) => ({ role: "user", content });
 
@@ -54,4 +54,38 @@ test("the bound of 8 MiB, plain or in parts, is computed without delaying other 
   const plain = () => void inputTokensBound({ messages: [user(text)] });
   const parts = () => void inputTokensBound({ messages: [user([{ type: "text", text }])] });
   for (const bound of [plain, parts]) expect(threadMs(bound, 250)).toBeLessThan(250);
+});
+
+test("the estimate counts the texts of messages, and tools and schemas as JSON", () => {
+  const tokens = (content: unknown, more = {}) => inputTokensEstimate({ model: "m", messages: [user(content)], ...more });
+  expect(tokens("hello there")).toBeWithin(4 + 2, 4 + 4);
+  expect(tokens([{ type: "text", text: 'say "hello" twice\n' }])).toBe(tokens('say "hello" twice\n'));
+  const tools = [{ type: "function", function: { name: "look", parameters: { type: "object" } } }];
+  expect(tokens("hello", { tools })).toBeGreaterThan(tokens("hello") + 15);
+  expect(tokens("hello", { metadata: { a: "b" }, temperature: 1 })).toBe(tokens("hello"));
+});
+
+test("the estimate of a request never exceeds its bound, which is what is reserved", () => {
+  const text = fc.string({ unit: "binary" });
+  const call = fc.record({ id: text, type: fc.constant("function"), function: fc.record({ name: text, arguments: text }) });
+  const message = fc.record({
+    role: text,
+    content: fc.oneof(text, fc.array(fc.record({ text }))),
+    name: text,
+    tool_calls: fc.array(call),
+  });
+  const request = fc.record({ messages: fc.array(message), tools: fc.array(fc.jsonValue()), stop: text });
+  fc.assert(
+    fc.property(request, (chat) => {
+      expect(inputTokensEstimate(chat)).toBeLessThanOrEqual(inputTokensBound(chat));
+    }),
+  );
+});
+
+test("a prompt is counted when its estimate is needed, once", () => {
+  const counted: string[] = [];
+  const estimate = countedOnce("a prompt", (prompt) => counted.push(prompt) + 41);
+  expect(counted).toEqual([]);
+  expect([estimate(), estimate()]).toEqual([42, 42]);
+  expect(counted).toEqual(["a prompt"]);
 });

@@ -1,0 +1,90 @@
+/**
+ * The tokens that a provider counts for a request, without its own hidden prompt: an upper bound, which is reserved, and an estimate, for
+ * requests whose provider tells no count. A token represents at least one byte of text in every byte-level vocabulary, so bytes bound
+ * tokens without a tokenizer, and 8 MiB take milliseconds.
+ */
+import { inputTokensPerMessage } from "../../limits.ts";
+import { estimateTokens } from "./text-tokens.ts";
+
+/** Fields that control the call and are not part of the prompt. All others are counted, so that a new field is never missed. */
+const notPrompt = new Set([
+  "model",
+  "messages",
+  "metadata",
+  "stream_options",
+  "user",
+  "safety_identifier",
+  "prompt_cache_key",
+  "cache_control",
+]);
+
+export interface SentChat {
+  messages: readonly { content?: unknown; [field: string]: unknown }[];
+  [field: string]: unknown;
+}
+
+/** UTF-8 bytes of all texts (contents, names, tool calls, tool schemas, response schema) and 16 a message. */
+export function inputTokensBound(chat: SentChat): number {
+  let bytes = 0;
+  for (const message of chat.messages) bytes += inputTokensPerMessage + messageBytes(message);
+  for (const field in chat) if (!notPrompt.has(field)) bytes += fieldBytes(chat[field]);
+  return bytes;
+}
+
+function messageBytes(message: SentChat["messages"][number]): number {
+  let bytes = 0;
+  for (const field in message) if (field !== "role") bytes += fieldBytes(message[field]);
+  return bytes;
+}
+
+/** The estimate, at most the bound. */
+export function inputTokensEstimate(chat: SentChat): number {
+  let tokens = 0;
+  for (const message of chat.messages) tokens += tokensPerMessage + textTokens(message);
+  for (const field in chat) if (!notPrompt.has(field)) tokens += estimateTokens(fieldText(chat[field]));
+  return tokens;
+}
+
+/** The role, and what parts it from the next message. */
+const tokensPerMessage = 4;
+
+/** Fields of a message, and of its parts, that are not part of its text. */
+const notText = new Set(["role", "type", "id", "tool_call_id", "cache_control"]);
+
+/** Of all texts in a message, without the JSON that holds them. */
+function textTokens(value: unknown): number {
+  if (typeof value === "string") return estimateTokens(value);
+  if (typeof value !== "object" || value === null) return 0;
+  let tokens = 0;
+  for (const [field, part] of Object.entries(value)) if (!notText.has(field)) tokens += textTokens(part);
+  return tokens;
+}
+
+/** Structures are counted as JSON, since providers write them so into the prompt. Numbers and booleans are not text. */
+function fieldText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : "";
+}
+
+function fieldBytes(value: unknown): number {
+  return Buffer.byteLength(fieldText(value));
+}
+
+/**
+ * Counts at the first call, since most requests are counted by their provider, and lets go of the input then: an open stream would keep
+ * the request's body in memory.
+ */
+export function countedOnce<Input>(input: Input, count: (input: Input) => number): () => number {
+  let uncounted: Input | null = input;
+  let tokens = 0;
+  return () => {
+    if (uncounted !== null) tokens = count(uncounted);
+    uncounted = null;
+    return tokens;
+  };
+}
+
+/** What the journal says of a prompt before its provider is called. It does not look at the text, which would take its time on every request. */
+export function guessTokens(bytes: number): number {
+  return Math.ceil(bytes / 4);
+}
