@@ -62,8 +62,10 @@ export const streamCommentMs = 15_000;
 export const firstEventMsMax = 15_000;
 /** A client that reads nothing for this long while data waits for it counts as disconnected. */
 export const streamStallMsMax = 60_000;
-/** After its client has disconnected, a stream is read for at most this long. */
+/** After its client has disconnected, a stream is read for at most this long; without a slot only for its last words and its usage. */
 export const drainMsMax = 60_000;
+export const lastEventsMsMax = 3_000;
+export const lastTokensMax = 32;
 export const drainsMax = 1_024;
 export const drainsPerWorkspaceMax = 16;
 export const upstreamAnswerBytesMax = 32 * 1024 * 1024;
@@ -75,7 +77,6 @@ export const unknownKeysCachedMax = 10_000;
 export const recordLookupMs = 1_000;
 /** How often the ledger of a used workspace is compared with its counters, since the database may have been restored. */
 export const ledgerCheckMs = 30_000;
-/** Background checks are batched for this long. */
 export const ledgerCheckBatchMs = 250;
 /** How often admission asks which server keeps the ledger; at twice this age a request waits for the answer. */
 export const ledgerServerMs = 100;
@@ -87,7 +88,6 @@ export const ledgerReplayMs = 1_000;
 export const ledgerReplayLagMs = 300_000;
 /** A key record that is used at this age is read again in the background. */
 export const readAheadAgeMs = 20_000;
-/** Background reads are batched for this long. */
 export const readAheadPauseMs = 50;
 /** How long a message may wait for counters that are being loaded before the worker replies "again". */
 export const loadDeadlineMs = 40;

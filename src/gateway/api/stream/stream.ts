@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
-import { streamCommentMs, streamStallMsMax } from "../../limits.ts";
+import { lastEventsMsMax, lastTokensMax, streamCommentMs, streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../../providers/provider.ts";
 import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
@@ -40,7 +40,7 @@ export interface RelayOptions {
   writer: ChunkWriter;
   /** The provider has been silent for so long that a comment must be sent first. */
   quiet: boolean;
-  /** Takes a slot for draining after the client left; null: stop the provider. @param finished only the usage is missing */
+  /** Takes a slot for draining after the client left; null: stop the provider soon. @param finished only the usage is missing */
   acquireDrainSlot(finished: boolean): DrainSlot | null;
   /** The request's signal, which reports a client that left before the stream began. */
   clientSignal: AbortSignal;
@@ -80,6 +80,8 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   #heldUpMs = 0;
   /** Monotonic milliseconds: the stream is drained until then. */
   #drainBy = Infinity;
+  /** The stream is drained until it has more tokens, or to its usage if the answer is complete by then. */
+  #drainTokensMax = Infinity;
   #releaseDrain = noop;
 
   constructor(options: RelayOptions) {
@@ -106,14 +108,22 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     this.#read();
   }
 
-  /** The client has left: the provider is stopped, or its stream is drained within limits. */
+  /**
+   * The client has left: the stream is drained within limits. Without a slot the provider is stopped, but first gets the moment that it
+   * needs to end an answer whose last words the client has, and to tell the usage. Such streams are no more than were open before.
+   */
   cancel(): void {
     if (this.#phase !== "delivering") return;
     this.#phase = "draining";
     const slot = this.#options.acquireDrainSlot(this.#state.isComplete);
-    if (slot === null) return this.#end("client_gone");
-    this.#releaseDrain = slot.release;
-    this.#drainBy = slot.until;
+    if (slot !== null) {
+      this.#releaseDrain = slot.release;
+      this.#drainBy = slot.until;
+    } else {
+      if (this.#state.tokens === 0) return this.#end("client_gone");
+      this.#drainBy = this.#options.clock.monotonic() + lastEventsMsMax;
+      this.#drainTokensMax = this.#state.tokens + lastTokensMax;
+    }
     this.#read();
   }
 
@@ -142,6 +152,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
     if (last === undefined) this.#state.endEarly();
     if (lines !== "") this.#send(lines);
     if (this.#state.ended) this.#end(this.#state.isComplete ? "completed" : "failed");
+    else if (this.#state.tokens > this.#drainTokensMax && !this.#state.isComplete) this.#end("client_gone");
     else this.#read();
   }
 

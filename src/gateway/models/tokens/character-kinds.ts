@@ -57,6 +57,7 @@ const blocks: readonly (readonly [number, number])[] = [
   [0x80, kind.symbol],
   [0xc0, kind.accented],
   [0x100, kind.hooked],
+  [0x180, kind.accented],
   [0x250, kind.halfKnown],
   [0x370, kind.lessKnown],
   [0x400, kind.letter],

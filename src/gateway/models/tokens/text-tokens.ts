@@ -76,7 +76,7 @@ function weightOf(before: number, last: number, now: number): number {
 }
 
 function latinWeight(before: number, last: number, now: number): number {
-  const accent = now === kind.hooked ? 1 : now === kind.accented ? 0.35 : 0;
+  const accent = now === kind.hooked ? 1 : now === kind.accented ? 0.3 : 0;
   // A vocabulary has many words together with the mark before them.
   if (!isLatin(last)) return accent + (isMark(last) ? 0.3 : accent > 0 ? 0.65 : 1);
   // Words in camel case are several.

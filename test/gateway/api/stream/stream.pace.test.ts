@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DrainLimit } from "../../../../src/gateway/api/stream/drain-limit.ts";
-import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../../../src/gateway/limits.ts";
+import { drainMsMax, drainsMax, drainsPerWorkspaceMax, lastEventsMsMax, lastTokensMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
 import { allOf, openRelay, drainSlotIn } from "../../../support/providers/open-relay.ts";
@@ -55,9 +55,10 @@ describe("pace", () => {
     await clock.pass(59_999);
     expect(outcomes).toEqual([]);
     await clock.pass(1);
+    await expect(reader.read()).rejects.toThrow("read nothing");
+    await clock.pass(lastEventsMsMax);
     expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 1 }]);
     expect(events.closed).toBe(true);
-    await expect(reader.read()).rejects.toThrow("read nothing");
   });
 });
 
@@ -71,10 +72,50 @@ describe("a client that hangs up", () => {
     const reader = stream.getReader();
     await reader.read();
     await reader.cancel();
+    await clock.pass(lastEventsMsMax - 1);
+    expect(events.closed).toBe(false);
+    await clock.pass(1);
     expect(events.closed).toBe(true);
     expect(outcomes).toMatchObject([{ how: "client_gone", final: false, producedTokens: 1, usage: { promptTokens: 9 } }]);
     await settled();
     expect(clock.pending).toBe(0);
+  });
+
+  test("without a slot for draining, the relay still reads the usage that is about to come", async () => {
+    const { stream, events, outcomes, clock } = openRelay();
+    const reader = stream.getReader();
+    const first = reader.read();
+    events.give(text("The answer. END"));
+    await first;
+    await reader.cancel();
+    await clock.pass(lastEventsMsMax / 2);
+    expect(outcomes).toEqual([]);
+    events.give(finish(), usage(5, 700), end);
+    expect(outcomes).toMatchObject([{ how: "client_gone", final: true, usage: { promptTokens: 5, completionTokens: 700 } }]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("an answer that goes on after its client left is stopped after a few tokens", async () => {
+    const { stream, events, outcomes, clock } = openRelay();
+    const reader = stream.getReader();
+    const first = reader.read();
+    events.give(text("Hello"));
+    await first;
+    await reader.cancel();
+    events.give(text(" and"), text(" more"));
+    expect(outcomes).toEqual([]);
+    events.give(text(" word".repeat(lastTokensMax)));
+    expect(outcomes).toMatchObject([{ how: "client_gone", final: false }]);
+    expect(outcomes[0]?.producedTokens).toBeGreaterThan(lastTokensMax);
+    expect(events.closed).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("a stream whose client left before any text is stopped at once", async () => {
+    const { stream, events, outcomes } = openRelay({ events: new FakeEvents([usage(9, 1)]) });
+    await stream.cancel();
+    expect(events.closed).toBe(true);
+    expect(outcomes).toMatchObject([{ how: "client_gone", producedTokens: 0 }]);
   });
 
   test("the relay drains a stream whose count it needs, and settles its true usage", async () => {

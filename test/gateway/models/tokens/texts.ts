@@ -9,6 +9,7 @@
  *     await Bun.write("counts.json", JSON.stringify(all.map(Object.fromEntries), null, 2));
  */
 import { createHash } from "node:crypto";
+import counts from "../../../fixtures/o200k/counts.json";
 import sentences from "../../../fixtures/o200k/sentences.json";
 
 /** A generator by George Marsaglia (xorshift32): the same numbers everywhere. */
@@ -165,6 +166,14 @@ export function textsOf(seed: 1 | 2): Record<string, string> {
     "repeated mark": "=".repeat(1_000),
     "repeated letter": "a".repeat(1_000),
   };
+}
+
+/** A text with o200k's count of it. @throws Error if the text is not the one that was counted */
+export function countedText(seed: 1 | 2, kind: string): { text: string; tokens: number } {
+  const text = textsOf(seed)[kind];
+  const counted = Object.entries(counts[seed - 1] ?? {}).find(([name]) => name === kind)?.[1];
+  if (text === undefined || counted?.digest !== digestOf(text)) throw new Error(`${kind} has to be counted anew`);
+  return { text, tokens: counted.tokens };
 }
 
 /** Shows whether a text is still the one that was counted. */
