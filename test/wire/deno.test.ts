@@ -181,7 +181,7 @@ describe.skipIf(deno === null)("on Deno", () => {
       status: 499,
       code: "client_gone",
       usage_estimated: true,
-      prompt_tokens: 6,
+      prompt_tokens: 5,
     });
     expect(await stub.ended(before + 1)).toMatchObject({ state: "cancelled" });
   });

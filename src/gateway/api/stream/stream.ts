@@ -28,7 +28,7 @@ export interface StreamOutcome {
   uncountedTokens: number;
   /** From the start to the first text that was sent; null: no text was sent. */
   firstTokenMs: number | null;
-  /** How long the provider was held up because the client had no room. */
+  /** How long the provider was held up because the client had no room, and how long only its last words were awaited. */
   heldUpMs: number;
   /** The full answer has arrived; its usage may be missing. */
   isComplete: boolean;
@@ -121,7 +121,12 @@ class Relay implements TextSource, EventReceiver, TimerListener {
       this.#drainBy = slot.until;
     } else {
       if (this.#state.tokens === 0) return this.#end("client_gone");
-      this.#drainBy = this.#options.clock.monotonic() + lastEventsMsMax;
+      const now = this.#options.clock.monotonic();
+      // As with a client without room: what comes from now on is seen at once, and must not be estimated from the time.
+      if (!this.#demand) this.#heldUpMs += now - this.#sentAt;
+      this.#demand = false;
+      this.#sentAt = now;
+      this.#drainBy = now + lastEventsMsMax;
       this.#drainTokensMax = this.#state.tokens + lastTokensMax;
     }
     this.#read();

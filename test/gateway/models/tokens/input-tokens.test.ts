@@ -49,11 +49,15 @@ test("the bound is never below the bytes of the texts", () => {
   );
 });
 
-test("the bound of 8 MiB, plain or in parts, is computed without delaying other requests", () => {
+test("the bound and the estimate of 8 MiB, plain or in parts, are computed without delaying other requests", () => {
   const text = "é\n".repeat((8 * 1024 * 1024) / 3);
   const plain = () => void inputTokensBound({ messages: [user(text)] });
   const parts = () => void inputTokensBound({ messages: [user([{ type: "text", text }])] });
-  for (const bound of [plain, parts]) expect(threadMs(bound, 250)).toBeLessThan(250);
+  const small = Array.from({ length: 60_000 }, () => ({ type: "text", text: "small part" }));
+  const estimates = [text, [{ type: "text", text }], small].map(
+    (content) => () => void inputTokensEstimate({ messages: [user(content)] }),
+  );
+  for (const bound of [plain, parts, ...estimates]) expect(threadMs(bound, 250)).toBeLessThan(250);
 });
 
 test("the estimate counts the texts of messages, and tools and schemas as JSON", () => {
