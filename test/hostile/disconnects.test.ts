@@ -174,7 +174,7 @@ test.each(Object.entries(endings))(
 );
 
 test.each(["numeric CSV", "base64", "hex", "UUIDs", "punctuation", "emoji"] as const)(
-  "a client that hangs up in the middle of %s pays at least 80 %% of what its provider bills",
+  "a client that hangs up in the middle of %s pays at least 80 % of what its provider bills",
   async (kind) => {
     const on = await customer();
     const [prompt, produced] = [countedText(1, kind), countedText(2, kind)];
