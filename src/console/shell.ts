@@ -26,6 +26,11 @@ export function shellResponse({ content, page, call, request, status = 200 }: Sh
   return consoleResponse(text, { status, scripts, cookies: said === null ? [] : [saidOnceCookie(request)] });
 }
 
+/** A refused page within the menu of what the viewer may see. */
+export function refusalResponse(content: PageContent, { page, ...place }: Framed & { page: Page }): Response {
+  return consoleResponse(consolePage({ ...content, notice: null }, surroundings(page, place)), { status: 403 });
+}
+
 function noticeOf({ refused }: PageCall, said: Notice | null): Notice | null {
   if (refused !== null && !refused.isShown) return { tone: "bad", words: sentence(refused.message) };
   return said;
@@ -52,7 +57,10 @@ export function consoleResponse(
   return new Response(text, { status, headers });
 }
 
-function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surroundings {
+/** What the frame needs to know of a call. */
+type Framed = Pick<PageCall, "viewer" | "workspace" | "path">;
+
+function surroundings(page: Page, { viewer, workspace, path }: Framed): Surroundings {
   const current = workspace.id === "" ? null : workspace;
   // Beside their account, people keep the menu of a workspace. The operator's pages are of none.
   const shown = current ?? (page.of === "person" ? (viewer.workspaces[0] ?? null) : null);

@@ -11,6 +11,7 @@ import { withRefusal } from "./page-call.ts";
 import type { Page, PageCall } from "./page.ts";
 import type { ConsoleParts } from "./parts.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
+import { RoleNeededError } from "./role-needed.ts";
 import { shellResponse } from "./shell.ts";
 
 interface Shown {
@@ -66,12 +67,11 @@ async function showRefusal(
   return shellResponse({ content, page, call: refusedCall, request, status });
 }
 
-/** @throws DomainError forbidden with the roles that may see the page */
+/** @throws RoleNeededError with the roles that may see the page */
 function requireRole(page: Page, { workspace, viewer }: PageCall): void {
   if (viewer.principal.kind === "operator" && page.of !== "person") return;
   if (page.of === "person") return;
   const { role } = workspace;
   if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
-  const needed = page.of === "operator" || page.roles.length === 0 ? "the operator token" : `the role ${page.roles.join(" or ")}`;
-  throw new DomainError("forbidden", `This page takes ${needed}`);
+  throw new RoleNeededError({ page, workspace, viewer });
 }

@@ -49,14 +49,13 @@ export const promptEndpoints: Endpoint[] = [
     view: PromptsDeleted,
     deadlineMs: promptDeletionMsMax,
     async handle({ input: { workspace: named, id, before }, actors, parts }) {
+      actors.requireRecentSignIn("delete stored prompts");
       if (id !== undefined && before === undefined) {
         const { actor, workspace } = await promptAndActor({ id, named, actors, parts });
-        actors.requireRecentSignIn("delete a stored prompt");
         return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
       }
       if (id === undefined && before !== undefined && named !== undefined) {
         const { actor, workspace } = await actors.inWorkspace(named);
-        actors.requireRecentSignIn("delete stored prompts");
         return deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
       }
       const message = "Name a generation by its id, or a workspace and the time before which to delete its prompts";
