@@ -44,7 +44,7 @@ export async function deletePromptsOf(
   }
   const total = { deleted: 0 };
   for (;;) {
-    const deleted = await change(actor, sources, (tx) => deleteBatch({ workspace, before }, tx));
+    const deleted = await change(actor, sources, (tx) => deleteBatch({ workspace, before, limit: promptDeleteBatchMax }, tx));
     if (deleted === 0) return total;
     total.deleted += deleted;
   }
@@ -52,15 +52,15 @@ export async function deletePromptsOf(
 
 /**
  * Deletes the oldest prompts of before a time, as many as one statement deletes at once.
+ * @param limit how many at most
  * @param keptDays the setting that lets Weir delete them; absent: somebody asked for it
  * @returns how many; 0: there are no more
  */
 export async function deleteBatch(
-  { workspace, before, keptDays }: { workspace: WorkspaceId; before: Date; keptDays?: number },
+  { workspace, before, limit, keptDays }: { workspace: WorkspaceId; before: Date; limit: number; keptDays?: number },
   tx: Transaction,
 ): Promise<Change<number>> {
-  const limits = { limit: promptDeleteBatchMax, bytesMax: promptDeleteBatchBytesMax };
-  const deleted = await deletePromptsBefore({ workspace, before, ...limits }, tx);
+  const deleted = await deletePromptsBefore({ workspace, before, limit, bytesMax: promptDeleteBatchBytesMax }, tx);
   const why = keptDays === undefined ? {} : { prompt_retention_days: keptDays };
   const changes = changedFields({ before: {}, after: { before: before.toISOString(), deleted, ...why } });
   return { result: deleted, event: deleted === 0 ? null : { event: "prompts.deleted", workspace, target: workspace, changes } };

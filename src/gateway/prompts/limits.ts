@@ -16,8 +16,10 @@ export const promptDeleteBatchBytesMax = 32 * 1024 * 1024;
 export const promptRetentionMs = 60_000;
 /** They are deleted by whole hours, so that a busy workspace gets at most so many rows of the audit log a day. */
 export const promptRetentionStepMs = 3_600_000;
-/** Workspaces in one look, and the pause after each batch, while the embedded database does something else. */
+/** Workspaces in one look. */
 export const promptRetentionsMax = 200;
+/** Prompts of one workspace that one statement deletes, while the embedded database does nothing else, and the pause after it. */
+export const promptRetentionBatchMax = 1_000;
 export const promptRetentionPauseMs = 50;
 /** Prompts that the Console counts; of more, it says that there are more. */
 export const promptsCountedMax = 10_000;

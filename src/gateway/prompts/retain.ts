@@ -9,7 +9,13 @@ import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
-import { promptRetentionMs, promptRetentionPauseMs, promptRetentionsMax, promptRetentionStepMs } from "./limits.ts";
+import {
+  promptRetentionBatchMax,
+  promptRetentionMs,
+  promptRetentionPauseMs,
+  promptRetentionsMax,
+  promptRetentionStepMs,
+} from "./limits.ts";
 import { deleteBatch } from "./delete.ts";
 import { holdRetention, selectDueRetentions } from "./store.ts";
 
@@ -73,7 +79,8 @@ async function retainBatch(workspace: WorkspaceId, endMs: number, { log, ...sour
     return await change(actor, sources, async (tx) => {
       const keptDays = await holdRetention(workspace, tx);
       if (keptDays === null) return { result: 0, event: null };
-      return deleteBatch({ workspace, before: new Date(endMs - keptDays * dayMs), keptDays }, tx);
+      const before = new Date(endMs - keptDays * dayMs);
+      return deleteBatch({ workspace, before, limit: promptRetentionBatchMax, keptDays }, tx);
     });
   } catch (error) {
     log.warn({ event: "prompts.not_retained", workspace, reason: nameOf(error) }, "Old prompts could not be deleted");

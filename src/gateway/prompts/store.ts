@@ -58,7 +58,7 @@ export async function deletePromptsBefore(
         FROM (
           SELECT generation_id, at, octet_length(messages) + coalesce(octet_length(answer), 0) AS bytes
           FROM stored_prompts WHERE workspace_id = ${workspace} AND at < ${before}
-          ORDER BY at, generation_id LIMIT ${limit} FOR UPDATE
+          ORDER BY at LIMIT ${limit} FOR UPDATE
         ) AS oldest
       ) AS summed WHERE bytes_ahead < ${bytesMax})`;
   return count;
