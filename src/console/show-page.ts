@@ -2,6 +2,7 @@
 import { DomainError, errorStatuses } from "../accounts/errors.ts";
 import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
 import { requireFormToken } from "../accounts/sessions/same-origin.ts";
+import { RoleNeededError } from "./role-needed.ts";
 import { csvResponse } from "../http/csv-response.ts";
 import { withDeadline } from "../kernel/clock.ts";
 import { servedPage, type ServedPage } from "./early-access.ts";
@@ -11,7 +12,6 @@ import { withRefusal } from "./page-call.ts";
 import type { Page, PageCall } from "./page.ts";
 import type { ConsoleParts } from "./parts.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
-import { RoleNeededError } from "./role-needed.ts";
 import { shellResponse } from "./shell.ts";
 
 interface Shown {
@@ -67,7 +67,7 @@ async function showRefusal(
   return shellResponse({ content, page, call: refusedCall, request, status });
 }
 
-/** @throws RoleNeededError with the roles that may see the page */
+/** @throws DomainError forbidden with the roles that may see the page */
 function requireRole(page: Page, { workspace, viewer }: PageCall): void {
   if (viewer.principal.kind === "operator" && page.of !== "person") return;
   if (page.of === "person") return;
