@@ -43,6 +43,8 @@ export interface Config {
   trustedProxies: TrustedProxies;
   /** Where people reach the service, such as https://weir.example.com; without a slash at its end. */
   publicUrl: string;
+  /** The same if PUBLIC_URL is set; null: it is not, and pages show the address under which their reader came. */
+  publicOrigin: string | null;
   /** Whether the Console is served. */
   console: boolean;
   /** Signs people in to the Console; null: passwords and links alone do. */
@@ -105,6 +107,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     host,
     trustedProxies: readTrustedProxies(environment),
     publicUrl,
+    publicOrigin: environment["PUBLIC_URL"] ? publicUrl : null,
     console: oneOf(environment, "CONSOLE", isOwnMachine ? "on" : "off", ["on", "off"]) === "on",
     oidc: readOidc(environment, publicUrl),
     metricsPort: readMetricsPort(environment),

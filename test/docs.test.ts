@@ -6,6 +6,7 @@ import { fleetRoles } from "../src/backing/fleet-state.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
 import { secretVariables } from "../src/process/environment/secret-variables.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
+import { openApiDocument } from "../src/openapi/document.ts";
 
 const limitFiles = [...new Bun.Glob("**/limits.ts").scanSync(new URL("../src", import.meta.url).pathname)];
 const constants: Record<string, number | bigint> = Object.assign(
@@ -32,6 +33,17 @@ function cellsIn(text: string): string[][] {
 describe("docs/reference/errors.md", () => {
   const rows = rowsOf("reference/errors.md").filter((cells) => cells.length === 6 && /^[a-z_]+$/.test(cells[0] ?? ""));
   const written = rows.filter(([code]) => code !== "code");
+
+  test("says which paths are served, and that others are not", () => {
+    const text = readFileSync(new URL("../docs/reference/errors.md", import.meta.url), "utf8");
+    const [, posts = "", gets = ""] = /^Served are POST (.+) and GET ([^.]+)\. Other\s/m.exec(text) ?? [];
+    const named = (method: string, words: string) =>
+      [...words.matchAll(/`([^`]+)`/g)].map(([, path = ""]) => `${method} ${path}`);
+    const served = Object.entries(openApiDocument({ slug: "acme" }).paths).flatMap(([path, operations]) =>
+      path.startsWith("/gpt/v1/") ? Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.slice(7)}`) : [],
+    );
+    expect([...named("POST", posts), ...named("GET", gets)].toSorted()).toEqual(served.toSorted());
+  });
 
   test("has each code of the error table once, and no other", () => {
     const codes = written.map(([code = ""]) => code);

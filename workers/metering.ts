@@ -16,6 +16,7 @@ import { startSweeps } from "../src/gateway/metering/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { startRollUp } from "../src/gateway/usage/roll-up.ts";
 import { startClosing } from "../src/gateway/statements/close.ts";
+import { startPromptRetention } from "../src/gateway/prompts/retain.ts";
 import { consumeSettlements } from "../src/gateway/metering/worker.ts";
 
 export interface MeteringWorkerParts {
@@ -55,6 +56,7 @@ export async function startMetering({
   stack.use(startRollUp(parts));
   stack.use(startWatchingSpend(parts));
   stack.use(startClosing(parts));
+  stack.use(startPromptRetention(parts));
   stack.use(await consumeSettlements(parts));
   return stack.move();
 }

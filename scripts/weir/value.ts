@@ -55,6 +55,11 @@ export const numberOrDefault: Value = {
   read: (given) => (given === "default" ? null : wholeNumber(given)),
 };
 
+export const numberOrNone: Value = {
+  placeholder: "N|none",
+  read: (given) => (given === "none" ? null : wholeNumber(given)),
+};
+
 /** Stays text, since queries are text. */
 export const rows: Value = { placeholder: "N", read: (given) => String(wholeNumber(given)) };
 

@@ -7,6 +7,8 @@ export const requestsPerMinuteMax = 10_000;
 
 // Stored prompts and the keys that seal them
 export const dataKeysAtOnce = 1_000;
+/** Ten years. */
+export const promptRetentionDaysMax = 3_650;
 
 // Control API
 export const nameCharactersMax = 200;

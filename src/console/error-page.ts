@@ -5,10 +5,14 @@ import { unexpectedError } from "../accounts/unexpected-error.ts";
 import { markup, type Html } from "../http/html.ts";
 import { requestTarget } from "../http/request-target.ts";
 import { MethodNotAllowedError } from "../http/router.ts";
+import { forbiddenState } from "./look/states.ts";
 import { userText } from "./look/user-text.ts";
 import { sentence as words } from "./page-forms.ts";
 import type { ConsoleParts } from "./parts.ts";
 import { plainResponse } from "./plain-page.ts";
+import { roleName } from "./role-name.ts";
+import { RoleNeededError } from "./role-needed.ts";
+import { refusalResponse } from "./shell.ts";
 
 const titles: Partial<Record<DomainError["code"], string>> = {
   unauthorized: "You are signed out",
@@ -30,6 +34,13 @@ export function errorPage(error: unknown, request: Request, { control }: Console
       { title: "Too much at once", main: markup`${said(error.message)}${again(request)}` },
       { status: error.status, headers: { "retry-after": String(retry) } },
     );
+  }
+  if (error instanceof RoleNeededError) {
+    const { needed, refused } = error;
+    const role = roleName(refused.workspace.role).toLowerCase();
+    const words = needed === null ? said(error.message) : forbiddenState({ what: "This page", needed, role });
+    const main = markup`${words}${wayOut(error, request)}`;
+    return refusalResponse({ title: titles.forbidden ?? "", main }, { ...refused, path: requestTarget(request).path });
   }
   const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
   const main = markup`${said(known.message)}${wayOut(known, request)}`;

@@ -30,6 +30,7 @@ import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
 import { newWorkspacePage, workspacesPage } from "./pages/operator/workspaces-page.ts";
+import { deletePromptPage } from "./pages/requests/delete-prompt.ts";
 import { requestPage } from "./pages/requests/request-page.ts";
 import { requestsPage } from "./pages/requests/requests-page.ts";
 import { spendPage } from "./pages/spend/spend-page.ts";
@@ -48,6 +49,7 @@ import { deleteProviderKeyPage } from "./pages/provider-keys/delete-page.ts";
 import { newProviderKeyPage } from "./pages/provider-keys/new-provider-key.ts";
 import { providerKeyPage } from "./pages/provider-keys/provider-key-page.ts";
 import { providerKeysPage } from "./pages/provider-keys/provider-keys-page.ts";
+import { deletePromptsPage } from "./pages/settings/delete-prompts.ts";
 import { settingsPage } from "./pages/settings/settings-page.ts";
 import { topUpPage } from "./pages/top-ups/top-up-page.ts";
 import { topUpsPage } from "./pages/top-ups/top-ups-page.ts";
@@ -65,6 +67,7 @@ export const pages: readonly Page[] = [
   workbenchPage,
   requestsPage,
   requestPage,
+  deletePromptPage,
   spendPage,
   statementsPage,
   statementPage,
@@ -94,6 +97,7 @@ export const pages: readonly Page[] = [
   deactivatePage,
   deleteAccountPage,
   settingsPage,
+  deletePromptsPage,
   topUpsPage,
   topUpPage,
   providerKeysPage,

@@ -60,7 +60,10 @@ export function consoleResponse(
   return new Response(text, { status, headers });
 }
 
-function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surroundings {
+/** What the frame needs to know of a call. */
+type Framed = Pick<PageCall, "viewer" | "workspace" | "path">;
+
+function surroundings(page: Page, { viewer, workspace, path }: Framed): Surroundings {
   const current = workspace.id === "" ? null : workspace;
   // Beside their account, people keep the menu of a workspace. The operator's pages are of none.
   const shown = current ?? (page.of === "person" ? (viewer.workspaces[0] ?? null) : null);
@@ -75,6 +78,11 @@ function surroundings(page: Page, { viewer, workspace, path }: PageCall): Surrou
     switcher: { action: "/console/switch", current: shown, choices: viewer.workspaces },
     account: accountOf(viewer, current?.role ?? null),
   };
+}
+
+/** A refused page within the menu of what the viewer may see. */
+export function refusalResponse(content: PageContent, { page, ...place }: Framed & { page: Page }): Response {
+  return consoleResponse(consolePage({ ...content, notice: null }, surroundings(page, place)), { status: 403 });
 }
 
 function accountOf({ email }: Viewer, role: ViewerRole | null) {

@@ -2,6 +2,7 @@
 import { DomainError, errorStatuses } from "../accounts/errors.ts";
 import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
 import { requireFormToken } from "../accounts/sessions/same-origin.ts";
+import { RoleNeededError } from "./role-needed.ts";
 import { csvResponse } from "../http/csv-response.ts";
 import { withDeadline } from "../kernel/clock.ts";
 import { servedPage, type ServedPage } from "./early-access.ts";
@@ -74,6 +75,5 @@ function requireRole(page: Page, { workspace, viewer }: PageCall): void {
   if (page.of === "person") return;
   const { role } = workspace;
   if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
-  const needed = page.of === "operator" || page.roles.length === 0 ? "the operator token" : `the role ${page.roles.join(" or ")}`;
-  throw new DomainError("forbidden", `This page takes ${needed}`);
+  throw new RoleNeededError({ page, workspace, viewer });
 }

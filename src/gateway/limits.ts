@@ -241,19 +241,6 @@ export const upstreamEventBytesMax = 4 * 1024 * 1024;
 export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;
 
-// Stored prompts and their data keys
-/** UTF-16 units of an answer's texts. A longer answer is truncated. */
-export const storedAnswerCharactersMax = 1_048_576;
-/** Prompts that do not fit are dropped and counted, so that storage delays no answer. */
-export const promptsWaitingMax = 1_000;
-export const promptBytesWaitingMax = 32 * 1024 * 1024;
-export const promptBatchMax = 64;
-export const promptBatchBytesMax = 1024 * 1024;
-export const promptWriteAttemptsMax = 5;
-export const promptWriteRetryMs = 1_000;
-export const promptDeleteBatchMax = 5_000;
-export const dataKeysCachedMax = 10_000;
-
 // Own provider keys
 export const ownKeyCharactersMin = 8;
 export const ownKeyCharactersMax = 512;

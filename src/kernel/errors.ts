@@ -53,6 +53,23 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
+/** The errors with which an accepted request may end. All others refuse a request, which then has no row in the log. */
+export const endingErrorCodes = [
+  "upstream_rejected",
+  "upstream_rate_limited",
+  "internal_error",
+  "upstream_error",
+  "upstream_auth",
+  "model_unavailable",
+  "billing_unavailable",
+  "upstream_timeout",
+] as const satisfies readonly ErrorCode[];
+export type EndingErrorCode = (typeof endingErrorCodes)[number];
+
+/** The codes in the log: those errors, and that the client left. */
+export const endingCodes = [...endingErrorCodes, "client_gone"] as const;
+export type EndingCode = (typeof endingCodes)[number];
+
 function row(status: number, message: string, shouldRetry?: boolean): ErrorRow {
   const type = typeByStatus[status] ?? "api_error";
   return shouldRetry === undefined ? { status, type, message } : { status, type, message, shouldRetry };
@@ -71,15 +88,15 @@ export interface GatewayErrorOptions {
 }
 
 /** An error answer of the inference API; thrown anywhere, written only by `errorResponse`. */
-export class GatewayError extends Error {
+export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
   override name = "GatewayError";
-  readonly code: ErrorCode;
+  readonly code: Code;
   readonly status: number;
   readonly type: ErrorType;
   readonly param: string | null;
   readonly headers: Record<string, string>;
 
-  constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
+  constructor(code: Code, options: GatewayErrorOptions = {}) {
     const entry: ErrorRow = errorTable[code];
     super(options.message ?? entry.message, { cause: options.cause });
     this.code = code;

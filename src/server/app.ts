@@ -23,6 +23,8 @@ export interface AppParts {
   tools: ToolsParts;
   connectors: ConnectorParts;
   health: Health;
+  /** The address that PUBLIC_URL names; null: it is not set. */
+  publicOrigin: string | null;
   /** null: the Console is off. */
   console: ConsoleParts | null;
   /** Takes Stripe's events; null: cards are not taken. */
@@ -32,12 +34,12 @@ export interface AppParts {
 const descriptionHeaders = { "content-type": "application/json", "x-content-type-options": "nosniff" };
 
 /** `fetch` of the result is a web-standard handler: it runs on any runtime with `Request` and `Response`. */
-export function makeApp({ gateway, control, tools, connectors, health, console, topUps }: AppParts) {
+export function makeApp({ gateway, control, tools, connectors, health, publicOrigin, console, topUps }: AppParts) {
   // Making it takes too long for a process that serves, and its text is a sixth of it in memory.
   const description = JSON.stringify(openApiDocument(tools));
   const current = watchHealth(health);
   const hintPath = wrongPathHints({ prefix: inferencePrefix, clock: gateway.clock, log: gateway.log });
-  const shared = { consoleOn: console !== null, clock: gateway.clock };
+  const shared = { consoleOn: console !== null, publicOrigin, clock: gateway.clock };
   // Serves paths for any Host; the default requires a Host of at least four characters.
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ code, request }) => {

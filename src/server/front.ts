@@ -182,6 +182,7 @@ async function planeParts(
     console: config.console ? console : null,
     tools: { ...toolsParts(parts), sboms, callHosts, disk },
     connectors: { catalogCache, clock, log },
+    publicOrigin: config.publicOrigin,
     topUps,
   };
 }

@@ -15,7 +15,7 @@ export interface Rule {
   valid: Record<string, string>;
 }
 
-const linesMax = 300;
+const linesMax = 450;
 
 export const rules: Rule[] = [
   cycleRule,

@@ -76,9 +76,9 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
   test("an admin is offered no super admin, and is told why nobody changes their own role", async () => {
     expect((await world.get(members, admin)).text).not.toContain('value="super_admin"');
     const own = (await world.get(pageOf("admin@acme"), admin)).text;
-    expect(own).toContain("nobody changes their own membership");
+    expect(own).toContain("Nobody changes their own membership.");
     expect(own).not.toContain('value="deactivate"');
-    expect((await world.get(pageOf("super_admin@acme"), admin)).text).toContain("it takes the role super_admin");
+    expect((await world.get(pageOf("super_admin@acme"), admin)).text).toContain("Only a super admin changes a super admin.");
     for (const fields of [{ action: "role", role: "super_admin" }, { action: "deactivate" }])
       expect((await world.post(pageOf("super_admin@acme"), fields, admin)).status).toBe(403);
   });
@@ -114,8 +114,22 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
   test("a member sees who is here, and nothing of what others spend", async () => {
     const { text } = await world.get(members, await world.signIn("member@acme"));
     expect(text).toContain("auditor@acme");
-    expect(text).toContain("it takes the role admin or super_admin");
+    expect(text).toContain("Only admins invite members. Your role is member.");
+    expect((await world.get(pageOf("auditor@acme"), await world.signIn("member@acme"))).text).toContain(
+      "Only admins change members.",
+    );
     for (const hidden of ["Spent this month", "Last seen", "Invite a member"]) expect(text).not.toContain(hidden);
+  });
+
+  test.each([
+    ["members/new", "auditor", "This page requires the role admin. Your role in this workspace is auditor."],
+    ["workbench", "auditor", "This page requires the role member or admin. Your role in this workspace is auditor."],
+    ["audit", "member", "This page requires the role auditor or admin. Your role in this workspace is member."],
+  ])("%s says to the role %s what it requires, and keeps the menu of what they may see", async (page, role, words) => {
+    const { status, text } = await world.get(`/console/w/acme/${page}`, await world.signIn(`${role}@acme`));
+    expect([status, text.includes(words)]).toEqual([403, true]);
+    expect(text).toContain('<a href="/console/w/acme/members"');
+    expect(text).not.toContain(`<a href="/console/w/acme/${page}"`);
   });
 
   test("the operator creates a sign-in link that only this answer shows, and it signs in", async () => {

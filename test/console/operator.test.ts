@@ -55,6 +55,7 @@ describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
       for (const path of ["", "/workspaces/new", "/ledger", "/service"]) {
         expect((await world.get(`/console/operator${path}`, browser)).status).toBe(403);
       }
+      expect((await world.get("/console/operator", browser)).text).toContain("Only the operator sees this page.");
       expect((await world.post("/console/operator", { action: "open", name: "no" }, browser)).status).toBe(403);
     },
   );

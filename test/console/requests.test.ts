@@ -195,7 +195,7 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
       const early = await world.signIn("admin@acme");
       world.control.clock.advance(3_600_001);
       const before = (await views()).length;
-      expect((await world.get(`${path}/${ids.stored}`, early)).text).toContain("To read them, sign in again");
+      expect((await world.get(`${path}/${ids.stored}`, early)).text).toContain("To read or delete them, sign in again");
       const refused = await show(early);
       expect([refused.status, refused.text.includes("Sign in again")]).toEqual([401, true]);
       expect(await views()).toHaveLength(before);
@@ -203,6 +203,33 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
       const headers = { cookie: `weir=${early.token}`, host: "localhost", "sec-fetch-site": "same-origin" };
       const deletion = { body: { id: ids.stored }, token: null, headers: { ...headers, "content-type": "application/json" } };
       expect(await world.control.refusal("POST", "/prompts/delete", deletion)).toBe("401 sign_in_again null");
+    });
+
+    test("is deleted by an admin who is asked once more, and audited in their name", async () => {
+      const workspace = String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
+      const doomed = settlement({ workspace, key: (await world.control.key("acme")).id });
+      await book(database.sql, doomed);
+      await storePrompt(doomed, world.control);
+      const [page, question] = [`${path}/${doomed.generation}`, `${path}/${doomed.generation}/delete-prompt`];
+      const send = (browser: Browser) => world.post(question, { action: "delete-prompt" }, browser);
+      for (const role of ["member", "auditor"]) {
+        const browser = await world.signIn(`${role}@acme`);
+        expect((await world.get(page, browser)).text).not.toContain(question);
+        expect([(await world.get(question, browser)).status, (await send(browser)).status]).toEqual([403, 403]);
+      }
+      const early = await world.signIn("admin@acme");
+      world.control.clock.advance(3_600_001);
+      expect((await world.get(question, early)).text).toContain("To delete it, sign in again");
+      expect((await send(early)).status).toBe(401);
+      const admin = await world.signIn("admin@acme");
+      expect((await world.get(page, admin)).text).toContain(`href="${question}" data-opens="delete-prompt"`);
+      expect((await world.get(question, admin)).text).toContain("cannot be undone");
+      const done = await send(admin);
+      expect([done.status, done.headers.get("location")]).toEqual([303, page]);
+      expect((await world.get(page, admin)).text).toContain("No prompt is stored");
+      expect((await send(admin)).status).toBe(404);
+      const rows = await world.control.list("/audit?workspace=acme&event=prompt.deleted");
+      expect(rows).toMatchObject([{ actor: "admin@acme", carried_by: "session", target: doomed.generation }]);
     });
 
     test("is offered where one is stored alone", async () => {

@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { eventWords } from "../../src/console/pages/audit/event-words.ts";
+import { newGenerationId } from "../../src/kernel/ids.ts";
 import { recentSignInMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { storePrompt } from "../support/gateway/stored-prompt.ts";
 import { addProviders } from "../support/own-key-providers.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
@@ -70,6 +72,77 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
       await save({ action: "early", "was.early_access.routing": "true" }, operator);
       expect(await workspace()).toMatchObject({ early_access: ["own_keys"] });
       await world.control.expect("PATCH", "/workspaces/acme", { body: { early_access: [] } });
+    });
+
+    describe("stored prompts", () => {
+      const question = at("settings/delete-prompts");
+      const remove = (before: string, browser = admin) => world.post(question, { action: "delete-prompts", before }, browser);
+
+      beforeAll(async () => {
+        const { id } = await world.control.expect("PATCH", "/workspaces/acme", { body: { prompt_storage: true } });
+        for (let n = 0; n < 2; n++) {
+          await storePrompt({ workspace: String(id), generation: newGenerationId(world.control.clock.now()) }, world.control);
+          world.control.clock.advance(1_000);
+        }
+        await world.control.expect("PATCH", "/workspaces/acme", { body: { prompt_storage: false } });
+      });
+
+      test("those who oversee the workspace see how many there are, and since when", async () => {
+        for (const browser of [admin, await world.signIn("auditor@acme"), operator]) {
+          const { text } = await world.get(at("settings"), browser);
+          expect(text).toMatch(/2 prompts are stored, the oldest of <time[^>]*datetime="2026-11-20T12:00:00/);
+        }
+        expect((await world.get(at("settings"), member)).text).not.toContain("prompts are stored");
+      });
+
+      test("an admin sets how many days they are kept, or none", async () => {
+        const shown = { action: "prompts", "was.prompt_retention_days": "" };
+        expect((await save({ ...shown, prompt_retention_days: "30" })).status).toBe(303);
+        expect(await workspace()).toMatchObject({ prompt_retention_days: 30 });
+        expect((await world.get(at("settings"), admin)).text).toContain('value="30"');
+        expect((await save({ action: "prompts", "was.prompt_retention_days": "30", prompt_retention_days: "" })).status).toBe(
+          303,
+        );
+        expect(await workspace()).toMatchObject({ prompt_retention_days: null });
+      });
+
+      test.each(["0", "-1", "1.5", "1000000000", "many"])(
+        "%s days are refused beside the field, and nothing changes",
+        async (days) => {
+          const refused = await save({ action: "prompts", "was.prompt_retention_days": "", prompt_retention_days: days });
+          expect([refused.status, refused.text.includes('id="prompts-prompt_retention_days-problem"')]).toEqual([400, true]);
+          expect(refused.text).toContain("days to keep prompts");
+          expect(await workspace()).toMatchObject({ prompt_retention_days: null });
+        },
+      );
+
+      test("an admin deletes those of before a day, and a day that is none is refused beside the field", async () => {
+        expect((await world.get(at("settings"), admin)).text).toContain(`href="${question}" data-opens="delete-prompts"`);
+        for (const wrong of ["", "yesterday", "2026-13-45"]) {
+          const refused = await remove(wrong);
+          expect([refused.status, refused.text.includes('id="delete-prompts-before-problem"')], wrong).toEqual([400, true]);
+        }
+        expect((await remove("2026-11-20")).status).toBe(303);
+        expect((await world.get(at("settings"), admin)).text).toContain("2 prompts are stored");
+        expect((await remove("2026-11-21")).status).toBe(303);
+        expect((await world.get(at("settings"), admin)).text).toContain("No prompt is stored.");
+        const rows = await world.control.list("/audit?workspace=acme&event=prompts.deleted");
+        expect(rows).toMatchObject([{ actor: "admin@acme", changes: { deleted: { to: 2 } } }]);
+      });
+
+      test("deleting and a limit of days need a sign-in of the last hour", async () => {
+        const left = await world.signIn("admin@acme");
+        world.control.clock.advance(recentSignInMs);
+        for (const page of [at("settings"), question]) expect((await world.get(page, left)).text).toContain("sign in again");
+        const days = { "was.prompt_retention_days": "", prompt_retention_days: "1" };
+        expect([(await remove("2026-11-21", left)).status, (await save({ action: "prompts", ...days }, left)).status]).toEqual([
+          401, 401,
+        ]);
+        expect(await workspace()).toMatchObject({ prompt_retention_days: null });
+        admin = await world.signIn("admin@acme");
+        operator = await world.signIn(null);
+        member = await world.signIn("member@acme");
+      });
     });
 
     test("a member reads the settings, and gets no form", async () => {

@@ -13,6 +13,7 @@ const rows = Array.from({ length: 5 * positionsAtOnceMax }, (_, index): Workspac
   fallbacks: true,
   zeroDataRetention: false,
   promptStorage: false,
+  promptRetentionDays: null,
   costInAnswers: false,
   ownKeyFallback: false,
   earlyAccess: [],

@@ -23,6 +23,7 @@ function partsToFindAnEndpoint(): AppParts {
     tools: { ...shared, slug, attachments: null },
     connectors: shared,
     health: {},
+    publicOrigin: null,
     console: null,
     topUps: null,
   } as unknown as AppParts;

@@ -24,7 +24,7 @@ export interface MemberActor {
   carriedBy: "operator token" | "first start" | "tools key" | "session" | "sign-in link";
 }
 
-/** Weir itself, on its first start. */
+/** Weir itself: on its first start, and where a setting lets it act later. */
 export interface Service {
   kind: "service";
 }

@@ -1,5 +1,6 @@
 import { Type, type Static, type TString } from "@sinclair/typebox";
 import { Role } from "../audit/actor.ts";
+import { promptRetentionDaysMax } from "../limits.ts";
 import { Email, line, usd } from "./fields.ts";
 
 /** Descriptions of the settings, for forms and views. */
@@ -10,6 +11,8 @@ const about = {
   fallbacks: "Whether a failed call of a provider is tried once more",
   zero_data_retention: "Whether only providers that store no data may serve",
   prompt_storage: "Whether prompts and answers are stored, sealed",
+  prompt_retention_days:
+    "How many days stored prompts and answers are kept before they are deleted; null: until somebody deletes them",
   cost_in_answers: "Whether the usage in answers has the charge, without being asked for it",
   own_key_fallback: "Whether models that an own provider key serves may also be served on credit, by other providers",
   early_access: "Early-access features that are switched on",
@@ -42,6 +45,12 @@ export const WorkspaceSettings = Type.Object({
   fallbacks: onOrOff(about.fallbacks),
   zero_data_retention: onOrOff(about.zero_data_retention),
   prompt_storage: onOrOff(about.prompt_storage),
+  prompt_retention_days: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: promptRetentionDaysMax }), Type.Null()], {
+      title: about.prompt_retention_days,
+      description: `a whole number of days from 1 to ${promptRetentionDaysMax}, or null`,
+    }),
+  ),
   cost_in_answers: onOrOff(about.cost_in_answers),
   own_key_fallback: onOrOff(about.own_key_fallback),
   early_access: Type.Optional(
@@ -63,6 +72,7 @@ export const WorkspaceView = Type.Object({
   fallbacks: Type.Boolean({ description: about.fallbacks }),
   zero_data_retention: Type.Boolean({ description: about.zero_data_retention }),
   prompt_storage: Type.Boolean({ description: about.prompt_storage }),
+  prompt_retention_days: Type.Union([Type.Integer(), Type.Null()], { description: about.prompt_retention_days }),
   cost_in_answers: Type.Boolean({ description: about.cost_in_answers }),
   own_key_fallback: Type.Boolean({ description: about.own_key_fallback }),
   early_access: Type.Array(Type.String(), { description: about.early_access }),

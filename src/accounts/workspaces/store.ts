@@ -10,6 +10,8 @@ export interface Settings {
   fallbacks: boolean;
   zeroDataRetention: boolean;
   promptStorage: boolean;
+  /** null: stored prompts stay until somebody deletes them. */
+  promptRetentionDays: number | null;
   costInAnswers: boolean;
   ownKeyFallback: boolean;
   earlyAccess: string[];
@@ -45,7 +47,7 @@ export async function selectWorkspaces(
   return sql<WorkspaceRow[]>`
     SELECT w.id, w.name, w.enabled, w.spend_limit_nano AS "spendLimit", w.daily_spend_limit_nano AS "dailySpendLimit", w.fallbacks,
       w.zero_data_retention AS "zeroDataRetention", w.prompt_storage AS "promptStorage", w.cost_in_answers AS "costInAnswers",
-      w.own_key_fallback AS "ownKeyFallback",
+      w.prompt_retention_days AS "promptRetentionDays", w.own_key_fallback AS "ownKeyFallback",
       w.early_access AS "earlyAccess",
       c.balance_nano AS balance, coalesce(m.spent_nano, 0) AS "monthSpent",
       CASE WHEN w.daily_spend_limit_nano IS NOT NULL THEN budget_total(w.id, 'day:', ${dayOf(now)}) END AS "daySpent"
@@ -60,8 +62,8 @@ export async function selectWorkspaces(
 export async function lockSettings(workspace: WorkspaceId, tx: Transaction): Promise<Settings | undefined> {
   const [row] = await tx<Settings[]>`
     SELECT enabled, spend_limit_nano AS "spendLimit", daily_spend_limit_nano AS "dailySpendLimit", fallbacks, zero_data_retention AS "zeroDataRetention",
-      prompt_storage AS "promptStorage", cost_in_answers AS "costInAnswers", own_key_fallback AS "ownKeyFallback",
-      early_access AS "earlyAccess"
+      prompt_storage AS "promptStorage", prompt_retention_days AS "promptRetentionDays", cost_in_answers AS "costInAnswers",
+      own_key_fallback AS "ownKeyFallback", early_access AS "earlyAccess"
     FROM workspaces WHERE id = ${workspace} FOR UPDATE`;
   return row;
 }
@@ -71,8 +73,8 @@ export async function updateSettings(workspace: WorkspaceId, settings: Settings,
     UPDATE workspaces SET enabled = ${settings.enabled}, spend_limit_nano = ${settings.spendLimit},
       daily_spend_limit_nano = ${settings.dailySpendLimit},
       fallbacks = ${settings.fallbacks}, zero_data_retention = ${settings.zeroDataRetention},
-      prompt_storage = ${settings.promptStorage}, cost_in_answers = ${settings.costInAnswers}, own_key_fallback = ${settings.ownKeyFallback},
-      early_access = ${settings.earlyAccess}
+      prompt_storage = ${settings.promptStorage}, prompt_retention_days = ${settings.promptRetentionDays},
+      cost_in_answers = ${settings.costInAnswers}, own_key_fallback = ${settings.ownKeyFallback}, early_access = ${settings.earlyAccess}
     WHERE id = ${workspace}`;
 }
 

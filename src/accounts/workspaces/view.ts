@@ -21,6 +21,7 @@ export function viewWorkspace(row: WorkspaceRow, { month, credit }: { month: Mon
     fallbacks: row.fallbacks,
     zero_data_retention: row.zeroDataRetention,
     prompt_storage: row.promptStorage,
+    prompt_retention_days: row.promptRetentionDays,
     cost_in_answers: row.costInAnswers,
     own_key_fallback: row.ownKeyFallback,
     early_access: row.earlyAccess,

@@ -37,10 +37,10 @@ export function errorState({
   </div>`;
 }
 
-/** @param needed the roles that may see it, such as "an admin or an auditor" */
+/** @param needed the roles that may see it, such as "auditor or admin" */
 export function forbiddenState({ what, needed, role }: { what: string; needed: string; role: string }): Html {
   return markup`<div class="state warn">
-    <p>${what} can be seen by ${needed}. Your role in this workspace is ${role}.</p>
+    <p>${what} requires the role ${needed}. Your role in this workspace is ${role}.</p>
     <p class="under">An admin of the workspace can change your role under Members.</p>
   </div>`;
 }

@@ -9,7 +9,7 @@ import { guessTokens } from "../models/tokens/input-tokens.ts";
 import { inputCount, type EmbeddingAnswer } from "../providers/embedding.ts";
 import { chargedEmbedding, noUsage } from "./call/charged-usage.ts";
 import { embeddingAttempts } from "./call/embedding-attempts.ts";
-import { internalError } from "./error-answer.ts";
+import { endingError } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { answerFailure, clientGone, recordFailure } from "./generate.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
@@ -51,7 +51,7 @@ export async function embedAdmitted(accepted: AcceptedEmbedding, gateway: Gatewa
     if (serving === null) throw new GatewayError("model_unavailable", { param: "model", shouldRetry: true });
     return await respond(started, serving, gateway);
   } catch (error) {
-    return await answerFailure(started, error instanceof GatewayError ? error : internalError(error, gateway), null);
+    return await answerFailure(started, endingError(error, gateway), null);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Turns an error of an endpoint into an error response, and counts it. */
 import { RefusedError } from "../admission/client/client.ts";
-import { errorResponse, GatewayError } from "../../kernel/errors.ts";
+import { endingErrorCodes, errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
@@ -18,7 +18,16 @@ export function errorAnswer(error: unknown, gateway: Gateway): Response {
   return errorResponse(gatewayError, rejectionHeaders(gatewayError));
 }
 
-export function internalError(error: unknown, { log }: Gateway): GatewayError {
+/** The error with which a request ends that was accepted. A refusal comes too late then, and is a mistake of ours. */
+export function endingError(error: unknown, gateway: Pick<Gateway, "log">): GatewayError<EndingErrorCode> {
+  return isEnding(error) ? error : internalError(error, gateway);
+}
+
+function isEnding(error: unknown): error is GatewayError<EndingErrorCode> {
+  return error instanceof GatewayError && endingErrorCodes.some((code) => code === error.code);
+}
+
+function internalError(error: unknown, { log }: Pick<Gateway, "log">): GatewayError<"internal_error"> {
   log.error(
     { event: "internal_error", reason: error instanceof Error ? error.stack : String(error) },
     "A request failed unexpectedly",

@@ -1,7 +1,7 @@
 /** Serves an accepted request: journals it before the provider is called, and settles it once before the client has the full answer. */
 import type { Admission, Caller } from "../admission/client/admission.ts";
 import type { Reservation } from "../credit/reservation.ts";
-import { errorResponse, GatewayError } from "../../kernel/errors.ts";
+import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest, upstreamFailuresTotal } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
@@ -16,7 +16,7 @@ import type { CheckedChat } from "./request/chat.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
 import { dispatch, type DispatchResult } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
-import { internalError } from "./error-answer.ts";
+import { endingError } from "./error-answer.ts";
 import { isRoutingOn } from "./request/routing-fields.ts";
 import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
 import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
@@ -51,7 +51,7 @@ interface RoutedRequest extends StartedRequest {
 }
 
 /** Recorded when the client has left. The status is the one that nginx uses. */
-export const clientGone = { status: 499, code: "client_gone" };
+export const clientGone = { status: 499, code: "client_gone" } as const;
 
 /** @throws GatewayError before the request is in the journal; afterwards every outcome is a Response */
 export async function generate(accepted: AcceptedRequest, gateway: Gateway): Promise<Response> {
@@ -70,7 +70,7 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
     const routed: RoutedRequest = { ...started, candidates, acquireDrainSlot };
     return await respond(routed, await callProvider(routed, gateway), gateway);
   } catch (error) {
-    return await answerFailure(started, error instanceof GatewayError ? error : internalError(error, gateway), null);
+    return await answerFailure(started, endingError(error, gateway), null);
   }
 }
 
@@ -283,7 +283,7 @@ async function answerDisconnected(
 
 export async function answerFailure(
   { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
-  error: GatewayError,
+  error: GatewayError<EndingErrorCode>,
   candidate: Candidate | null,
 ): Promise<Response> {
   await lifecycle.settle({

@@ -4,6 +4,7 @@ import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";
 import type { Endpoint, RouteAttempt, Settlement } from "../journal/settlement.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
+import type { EndingCode } from "../../kernel/errors.ts";
 import { measureGeneration } from "../../kernel/metrics.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
@@ -46,7 +47,7 @@ export interface GenerationOutcome {
   usage: Usage;
   estimated: boolean;
   status: number;
-  code: string | null;
+  code: EndingCode | null;
   firstTokenMs: number | null;
 }
 

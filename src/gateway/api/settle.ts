@@ -1,4 +1,5 @@
 /** Makes the settlement of an ended answer. */
+import type { EndingCode } from "../../kernel/errors.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import { owedPrices } from "../journal/owed-prices.ts";
 import type { Endpoint, Settlement } from "../journal/settlement.ts";
@@ -14,7 +15,7 @@ export interface SettlementFacts {
   usage: Usage;
   usageEstimated: boolean;
   status: number;
-  code: string | null;
+  code: EndingCode | null;
   streamed: boolean;
   firstTokenMs: number | null;
   durationMs: number;

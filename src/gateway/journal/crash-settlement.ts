@@ -1,6 +1,7 @@
 /** Settlements of generations whose gateway died: charged for what was delivered, or nothing if the request was not sent. */
 import type { Hold } from "../../backing/counters.ts";
 import { holdMs } from "../../backing/limits.ts";
+import type { EndingCode } from "../../kernel/errors.ts";
 import { owedPrices } from "./owed-prices.ts";
 import type { Settlement } from "./settlement.ts";
 import type { InterruptedGeneration } from "./recovered.ts";
@@ -14,7 +15,8 @@ function uncharged(
   return { outcome, prices: free, usage: nothing, provider: "unknown", ...failed };
 }
 
-const failed = { usageEstimated: false, status: 500, code: "internal_error", firstTokenMs: null };
+const code: EndingCode = "internal_error";
+const failed = { usageEstimated: false, status: 500, code, firstTokenMs: null };
 
 /**
  * For a gateway that died between the intent and the settlement. A request that was sent is charged: its prompt, and the tokens

@@ -1,6 +1,6 @@
 /** Assembles the message of an answer from its pieces, up to a bound. A whole answer is one piece. */
 import { isJsonObject } from "../../http/json-object.ts";
-import { storedAnswerCharactersMax } from "../limits.ts";
+import { storedAnswerCharactersMax } from "./limits.ts";
 
 type Fields = Record<string, unknown>;
 

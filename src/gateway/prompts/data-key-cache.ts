@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { SealKey } from "../../kernel/seal-key.ts";
-import { dataKeysCachedMax } from "../limits.ts";
+import { dataKeysCachedMax } from "./limits.ts";
 import { dataKeyOf, type DataKeySources } from "../../accounts/secrets/data-key.ts";
 
 export class DataKeyCache {

@@ -1,8 +1,9 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources } from "../../accounts/audit/change.ts";
+import { change, type Change, type Sources } from "../../accounts/audit/change.ts";
 import { changedFields } from "../../accounts/audit/changes.ts";
+import type { Transaction } from "../../backing/backing.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
-import { promptDeleteBatchMax } from "../limits.ts";
+import { promptDeleteBatchBytesMax, promptDeleteBatchMax } from "./limits.ts";
 import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { PromptsDeleted } from "./schema.ts";
@@ -43,12 +44,24 @@ export async function deletePromptsOf(
   }
   const total = { deleted: 0 };
   for (;;) {
-    const deleted = await change(actor, sources, async (tx) => {
-      const count = await deletePromptsBefore({ workspace, before, limit: promptDeleteBatchMax }, tx);
-      const changes = changedFields({ before: {}, after: { before: before.toISOString(), deleted: count } });
-      return { result: count, event: count === 0 ? null : { event: "prompts.deleted", workspace, target: workspace, changes } };
-    });
+    const deleted = await change(actor, sources, (tx) => deleteBatch({ workspace, before, limit: promptDeleteBatchMax }, tx));
+    if (deleted === 0) return total;
     total.deleted += deleted;
-    if (deleted < promptDeleteBatchMax) return total;
   }
+}
+
+/**
+ * Deletes the oldest prompts of before a time, as many as one statement deletes at once.
+ * @param limit how many at most
+ * @param keptDays the setting that lets Weir delete them; absent: somebody asked for it
+ * @returns how many; 0: there are no more
+ */
+export async function deleteBatch(
+  { workspace, before, limit, keptDays }: { workspace: WorkspaceId; before: Date; limit: number; keptDays?: number },
+  tx: Transaction,
+): Promise<Change<number>> {
+  const deleted = await deletePromptsBefore({ workspace, before, limit, bytesMax: promptDeleteBatchBytesMax }, tx);
+  const why = keptDays === undefined ? {} : { prompt_retention_days: keptDays };
+  const changes = changedFields({ before: {}, after: { before: before.toISOString(), deleted, ...why } });
+  return { result: deleted, event: deleted === 0 ? null : { event: "prompts.deleted", workspace, target: workspace, changes } };
 }

@@ -14,7 +14,7 @@ import {
   promptWriteAttemptsMax,
   promptWriteRetryMs,
   promptsWaitingMax,
-} from "../limits.ts";
+} from "./limits.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import { DataKeyCache } from "./data-key-cache.ts";
 import { sealPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";

@@ -1,4 +1,5 @@
 import { Type, type Static } from "@sinclair/typebox";
+import { promptsCountedMax } from "./limits.ts";
 
 const AnyObject = Type.Record(Type.String(), Type.Unknown());
 
@@ -25,3 +26,12 @@ export const PromptDeletion = Type.Object({
 
 export const PromptsDeleted = Type.Object({ deleted: Type.Integer({ description: "Count of deleted prompts" }) });
 export type PromptsDeleted = Static<typeof PromptsDeleted>;
+
+export const PromptCount = Type.Object({
+  count: Type.Integer({ description: `How many prompts are stored, counted up to ${promptsCountedMax}` }),
+  more: Type.Boolean({ description: "Whether there are more than are counted" }),
+  oldest_at: Type.Union([Type.String(), Type.Null()], {
+    description: "When the oldest of their requests was accepted, ISO 8601 in UTC; null: none is stored",
+  }),
+});
+export type PromptCount = Static<typeof PromptCount>;

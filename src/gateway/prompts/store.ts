@@ -42,13 +42,59 @@ export async function deletePrompt(generation: GenerationId, tx: Transaction): P
   return count > 0;
 }
 
-/** Deletes at most `limit` of the oldest. @returns how many */
+/**
+ * Deletes at most `limit` of the oldest, and at most `bytesMax` of sealed texts if there are several. Of two that delete at once, the second
+ * waits and takes the rows after those of the first.
+ * @returns how many; 0: there are no more
+ */
 export async function deletePromptsBefore(
-  { workspace, before, limit }: { workspace: WorkspaceId; before: Date; limit: number },
+  { workspace, before, limit, bytesMax }: { workspace: WorkspaceId; before: Date; limit: number; bytesMax: number },
   tx: Transaction,
 ): Promise<number> {
   const { count } = await tx`
     DELETE FROM stored_prompts WHERE generation_id IN (
-      SELECT generation_id FROM stored_prompts WHERE workspace_id = ${workspace} AND at < ${before} ORDER BY at LIMIT ${limit})`;
+      SELECT generation_id FROM (
+        SELECT generation_id, sum(bytes) OVER (ORDER BY at, generation_id) - bytes AS bytes_ahead
+        FROM (
+          SELECT generation_id, at, octet_length(messages) + coalesce(octet_length(answer), 0) AS bytes
+          FROM stored_prompts WHERE workspace_id = ${workspace} AND at < ${before}
+          ORDER BY at LIMIT ${limit} FOR UPDATE
+        ) AS oldest
+      ) AS summed WHERE bytes_ahead < ${bytesMax})`;
   return count;
+}
+
+/** @param max how many are counted at most @returns the oldest by its time of admission; null: there is none */
+export async function countPrompts(
+  { workspace, max }: { workspace: WorkspaceId; max: number },
+  sql: Queries,
+): Promise<{ count: number; oldestAt: Date | null }> {
+  const [row] = await sql<{ count: number; oldestAt: Date | null }[]>`
+    SELECT count(*)::integer AS count, min(at) AS "oldestAt"
+    FROM (SELECT at FROM stored_prompts WHERE workspace_id = ${workspace} ORDER BY at LIMIT ${max}) AS oldest`;
+  return row ?? { count: 0, oldestAt: null };
+}
+
+/**
+ * Workspaces that store prompts of before `endMs` minus the days that they keep them, in order of ids.
+ * @param after the id of a workspace
+ */
+export async function selectDueRetentions(
+  { endMs, after, limit }: { endMs: number; after: WorkspaceId; limit: number },
+  sql: Queries,
+): Promise<WorkspaceId[]> {
+  const rows = await sql<{ id: WorkspaceId }[]>`
+    SELECT id FROM workspaces
+    WHERE prompt_retention_days IS NOT NULL AND id > ${after} AND EXISTS (
+      SELECT FROM stored_prompts WHERE workspace_id = workspaces.id
+        AND at < ${new Date(endMs)}::timestamptz - make_interval(hours => 24 * prompt_retention_days))
+    ORDER BY id LIMIT ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Holds the setting until the transaction ends, so that nothing is deleted by one that was changed. @returns days; null: none is set */
+export async function holdRetention(workspace: WorkspaceId, tx: Transaction): Promise<number | null> {
+  const [row] = await tx<{ days: number | null }[]>`
+    SELECT prompt_retention_days AS days FROM workspaces WHERE id = ${workspace} FOR SHARE`;
+  return row?.days ?? null;
 }

@@ -1,4 +1,4 @@
-/** What the front door and the reference share: the bar with links to the public pages, and their style. */
+/** What the front door and the reference share: the bar with links to the public pages, their style, and the script that copies. */
 import { markup, type Html } from "../../http/html.ts";
 import { asset, pageStyle, type Asset } from "../../http/pages/asset.ts";
 import { pageHeader } from "../../http/pages/page-header.ts";
@@ -6,6 +6,9 @@ import { pageHeader } from "../../http/pages/page-header.ts";
 export const referencePath = "/reference";
 export const connectorsPath = "/connectors";
 export const signInPath = "/console/sign-in";
+
+/** For `copyButton`. */
+export const copyScript = asset("script", [new URL("copy.js", import.meta.url)]);
 
 /** @param consoleOn whether the Console is served, so that a person can sign in */
 export function siteHeader({ words, consoleOn }: { words: string; consoleOn: boolean }): Html {

@@ -26,6 +26,7 @@ describe.each(databases)("a workspace on $name", ({ open }) => {
       fallbacks: true,
       zero_data_retention: false,
       prompt_storage: false,
+      prompt_retention_days: null,
       cost_in_answers: false,
       own_key_fallback: false,
       early_access: [],

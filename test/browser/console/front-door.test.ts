@@ -33,6 +33,15 @@ describe.skipIf(chromiumPath === null)("the front door", () => {
     expect(visitor.faults).toEqual([]);
   });
 
+  test("the quick start has the service's own address, and can be copied", async () => {
+    await using visitor = await Visit.to({ url: fleet.url() });
+    const page = await visitor.open("/reference");
+    await page.getByRole("button", { name: "Copy the variables" }).click();
+    await page.getByRole("button", { name: "Copied the variables" }).waitFor();
+    expect(String(await page.evaluate("navigator.clipboard.readText()"))).toStartWith(`export WEIR_URL=${fleet.url()}\n`);
+    expect(visitor.faults).toEqual([]);
+  });
+
   test("the search leads to the connectors, without a script too", async () => {
     await using visitor = await Visit.to({ url: fleet.url(), javaScript: false });
     const page = await visitor.open("/");

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { until } from "../../support/until.ts";
 import { chromiumPath, service, Visit } from "../browser.ts";
-import { enter } from "./keyboard.ts";
+import { enter, openTwice } from "./keyboard.ts";
 import { signIn } from "./sign-in.ts";
 
 describe.skipIf(chromiumPath === null)("the pages of money", () => {
@@ -49,6 +49,24 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
     expect(audit.data).toHaveLength(1);
     await page.goto(`${fleet.url()}/console/w/${workspace}`);
     expect(await page.locator(`.tiles data[value="${row?.cost_usd}"]`).count()).toBe(1);
+  });
+
+  test("a stored prompt is deleted after a question, by keyboard alone, and Settings says that none is left", async () => {
+    const [row] = await fleet.operator().log(`workspace=${workspace}`);
+    const settings = `${fleet.url()}/console/w/${workspace}/settings`;
+    await page.goto(settings);
+    await page.getByText("One prompt is stored").first().waitFor();
+    const all = await openTwice(page.getByRole("button", { name: "Delete all before…" }));
+    await all.getByText("This cannot be undone").waitFor();
+    expect(await visitor.audit()).toEqual([]);
+    await page.goto(`${fleet.url()}/console/w/${workspace}/requests/${row?.generation_id}`);
+    const one = await openTwice(page.getByRole("button", { name: "Delete", exact: true }).first());
+    await enter(one.getByRole("button", { name: "Delete", exact: true }));
+    await page.getByText("The prompt and its answer are deleted.", { exact: true }).first().waitFor();
+    await page.getByText("No prompt is stored of this request").waitFor();
+    await page.goto(settings);
+    await page.getByText("No prompt is stored.").waitFor();
+    expect(visitor.faults).toEqual([]);
   });
 
   test("Spend offers the days of the browser's time zone, and keeps them in the address", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { storedAnswerCharactersMax } from "../../../src/gateway/limits.ts";
+import { storedAnswerCharactersMax } from "../../../src/gateway/prompts/limits.ts";
 import { AnswerAssembler } from "../../../src/gateway/prompts/answer-assembler.ts";
 
 function kept(...pieces: Record<string, unknown>[]): AnswerAssembler {

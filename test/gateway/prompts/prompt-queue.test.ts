@@ -10,7 +10,7 @@ import {
   promptWriteAttemptsMax,
   promptWriteRetryMs,
   promptsWaitingMax,
-} from "../../../src/gateway/limits.ts";
+} from "../../../src/gateway/prompts/limits.ts";
 import { PromptQueue } from "../../../src/gateway/prompts/prompt-queue.ts";
 import type { PlainPrompt } from "../../../src/gateway/prompts/sealed-prompt.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";

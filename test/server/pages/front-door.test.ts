@@ -27,9 +27,10 @@ interface Options {
   health?: Partial<Health>;
   reasons?: (UnavailableReason | null)[];
   consoleOn?: boolean;
+  publicOrigin?: string | null;
 }
 
-function door({ health = {}, reasons = [null], consoleOn = false }: Options = {}) {
+function door({ health = {}, reasons = [null], consoleOn = false, publicOrigin = null }: Options = {}) {
   const clock = new ManualClock();
   const whole: Health = { checks: {}, serving: () => true, isOperator: () => false, clock, ...health };
   const current = watchHealth(whole);
@@ -37,6 +38,7 @@ function door({ health = {}, reasons = [null], consoleOn = false }: Options = {}
     version: "1.0",
     slug: "acme",
     consoleOn,
+    publicOrigin,
     readiness: async () => publicReadiness(await current()),
     models: modelsFor(reasons),
     connectors: () => 672,
@@ -160,6 +162,11 @@ describe("the address to copy", () => {
     expect(await text({ host: "weir.example.com:8443" })).toContain("http://weir.example.com:8443/gpt/v1<");
     expect(await text({ host: "[::1]:8080" })).toContain("http://[::1]:8080/gpt/v1<");
     expect(await text({ host: "weir.example.com", "x-forwarded-proto": "https" })).toContain("https://weir.example.com/mcp<");
+  });
+
+  test("it is PUBLIC_URL where that is set", async () => {
+    const { text } = door({ publicOrigin: "https://weir.example.com" });
+    expect(await text({ host: "10.0.0.7:8080" })).toContain("https://weir.example.com/gpt/v1<");
   });
 
   test.each([

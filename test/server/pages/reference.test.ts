@@ -5,13 +5,15 @@ import { openApiDocument } from "../../../src/openapi/document.ts";
 import { exampleBody } from "../../../src/server/pages/reference/curl.ts";
 import { partsOf } from "../../../src/server/pages/reference/described.ts";
 import { referenceRoutes } from "../../../src/server/pages/reference/routes.ts";
+import { referenceOriginMs, referenceOriginsMax } from "../../../src/server/limits.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { jsonOf, problems, type Json } from "../../support/described.ts";
 
 const document = openApiDocument({ slug: "acme" });
 const json: Json = JSON.parse(JSON.stringify(document));
 const parts = partsOf(document);
-const routes = referenceRoutes({ description: JSON.stringify(document), consoleOn: false, clock: new ManualClock() });
+const shared = { description: JSON.stringify(document), consoleOn: false, clock: new ManualClock() };
+const routes = referenceRoutes({ ...shared, publicOrigin: null });
 const ask = (path: string, init: RequestInit = {}) => routes.handle(new Request(`http://weir${path}`, init));
 const paths = ["/reference", ...parts.map(({ name }) => `/reference/${name}`)];
 const pages = new Map(await Promise.all(paths.map(async (path) => [path, await (await ask(path)).text()] as const)));
@@ -78,10 +80,46 @@ describe("the pages", () => {
     }
   });
 
-  test("a page runs no script, sends no form and is not sent again to a client that has it", async () => {
+  test("the quick start has the address under which its reader came, or PUBLIC_URL", async () => {
+    const variables = async (host: string, from = routes) => {
+      const text = await (await from.handle(new Request("http://weir/reference", { headers: { host } }))).text();
+      return /export WEIR_URL=(.*)/.exec(text)?.[1];
+    };
+    expect(await variables("localhost:19200")).toBe("http://localhost:19200");
+    expect(await variables("weir.example.com")).toBe("http://weir.example.com");
+    expect(await variables("localhost:19200")).toBe("http://localhost:19200");
+    expect(await variables(`"><script>`)).toStartWith("…");
+    const named = referenceRoutes({ ...shared, publicOrigin: "https://weir.example.com" });
+    expect(await variables("10.0.0.7:8080", named)).toBe("https://weir.example.com");
+  });
+
+  test("whoever names ever other addresses gets the quick start without one, and others still get theirs", async () => {
+    const clock = new ManualClock();
+    const asked = referenceRoutes({ ...shared, clock, publicOrigin: null });
+    const variables = async (host: string) => {
+      const text = await (await asked.handle(new Request("http://weir/reference", { headers: { host } }))).text();
+      return /export WEIR_URL=(\S*)/.exec(text)?.[1];
+    };
+    for (let n = 0; n < referenceOriginsMax; n++) expect(await variables(`host-${n}`)).toBe(`http://host-${n}`);
+    for (let n = 0; n < 20; n++) expect(await variables(`other-${n}`)).toBe("…");
+    expect(await variables(`host-${referenceOriginsMax - 1}`)).toBe(`http://host-${referenceOriginsMax - 1}`);
+    clock.advance(referenceOriginMs);
+    expect(await variables("weir.example.com")).toBe("http://weir.example.com");
+    expect(await variables("weir.example.com")).toBe("http://weir.example.com");
+  });
+
+  test("every piece of code has a button that copies it", () => {
+    for (const [path, text] of pages) {
+      const blocks = [...text.matchAll(/<pre><code id="([^"]+)">/g)].map(([, id = ""]) => id);
+      expect([path, text.match(/<pre>/g)?.length]).toEqual([path, blocks.length]);
+      expect([path, blocks.filter((id) => !text.includes(`data-copies="${id}" hidden`))]).toEqual([path, []]);
+    }
+  });
+
+  test("a page runs the script that copies alone, sends no form and is not sent again to a client that has it", async () => {
     const response = await ask("/reference");
     const policy = response.headers.get("content-security-policy") ?? "";
-    expect([policy.includes("script-src"), policy.includes("form-action 'none'")]).toEqual([false, true]);
+    expect([/script-src '[^']+'(;|$)/.test(policy), policy.includes("form-action 'none'")]).toEqual([true, true]);
     const again = await ask("/reference", { headers: { "if-none-match": response.headers.get("etag") ?? "" } });
     expect(again.status).toBe(304);
   });

@@ -89,6 +89,7 @@ test("the log, stored prompts and the audit log match the document", async () =>
   await ask("get /api/console/log/{id}", 200, { id });
   await until(async () => (await on.fleet.operator().send(`/api/console/prompts/${id}`)).ok);
   await ask("get /api/console/prompts/{id}", 200, { id });
+  await ask("get /api/console/prompts", 200, { query });
   await ask("post /api/console/prompts/delete", 200, { body: { id } });
   await ask("get /api/console/audit", 200, { query });
 });

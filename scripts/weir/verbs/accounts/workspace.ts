@@ -1,5 +1,5 @@
 import { ofWorkspace, workspace } from "../../flags.ts";
-import { listOrNone, onOff, text, usd, usdOrNone } from "../../value.ts";
+import { listOrNone, numberOrNone, onOff, text, usd, usdOrNone } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
 const one = { ...ofWorkspace, field: "id" };
@@ -50,6 +50,12 @@ export const workspaceVerbs: readonly Verb[] = [
         help: "whether only providers that store nothing serve it",
       },
       { name: "prompt-storage", field: "prompt_storage", value: onOff, help: "whether prompts and answers are stored" },
+      {
+        name: "prompt-retention-days",
+        field: "prompt_retention_days",
+        value: numberOrNone,
+        help: "after how many days stored prompts are deleted",
+      },
       { name: "cost-in-answers", field: "cost_in_answers", value: onOff, help: "whether the usage in answers has the charge" },
       {
         name: "own-key-fallback",

@@ -1,4 +1,4 @@
-import { withId, workspace } from "../../flags.ts";
+import { ofWorkspace, withId, workspace } from "../../flags.ts";
 import { id, time } from "../../value.ts";
 import type { Verb } from "../../verb.ts";
 
@@ -10,6 +10,14 @@ export const promptVerbs: readonly Verb[] = [
     method: "GET",
     path: "/prompts/:id",
     flags: [withId("id of the generation, as in X-Generation-Id"), workspace],
+  },
+  {
+    noun: "prompt",
+    verb: "count",
+    summary: "Count the stored prompts of a workspace",
+    method: "GET",
+    path: "/prompts",
+    flags: [ofWorkspace],
   },
   {
     noun: "prompt",

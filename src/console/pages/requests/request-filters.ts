@@ -2,7 +2,7 @@
 import { overseers } from "../../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
-import { errorTable } from "../../../kernel/errors.ts";
+import { endingCodes } from "../../../kernel/errors.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { dayStartOf } from "../spend/day-zone.ts";
 import type { Filter } from "../../look/forms/filter-form.ts";
@@ -56,8 +56,8 @@ const outcomes: Choice[] = [
   { value: "error", label: "Failed" },
 ];
 
-/** The code of a request whose client disconnected stands beside those of errors. */
-const codes: Choice[] = ["", ...Object.keys(errorTable), "client_gone"].map((value) => ({ value, label: value || "Any" }));
+/** Refused requests are not in the log, so that their codes would find nothing. */
+const codes: Choice[] = ["", ...endingCodes].map((value) => ({ value, label: value || "Any" }));
 
 /** More make a list that nobody searches. */
 const keyChoicesMax = 200;

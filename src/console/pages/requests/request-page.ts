@@ -12,6 +12,7 @@ import { hiddenFields } from "../../page-forms.ts";
 import { pageSection } from "../../page-section.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { signInFirst } from "../../recent-sign-in.ts";
+import { deletePromptDialog } from "./delete-prompt.ts";
 import { priceSection } from "./price-section.ts";
 import { promptContents } from "./prompt-contents.ts";
 import { callerName, duration, statusBadge } from "./request-columns.ts";
@@ -40,7 +41,7 @@ function content(request: GenerationDetail, call: PageCall, prompt: PromptView |
       ${pageSection("price", "What it cost", priceSection(request))}
       ${pageSection("times", "How long it took", times(request))}
       ${pageSection("headers", "Headers of the answer", headers(request))}
-      ${pageSection("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : promptContents(prompt))}`,
+      ${pageSection("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : shownPrompt(prompt, request, call))}`,
   };
 }
 
@@ -129,9 +130,9 @@ function headers({
   return facts([["X-Generation-Id", markup`<code>${generation}</code>`], ["X-Request-Id", markup`<code>${id}</code>`], ...route]);
 }
 
-function promptSection({ prompt_stored: stored }: GenerationDetail, call: PageCall): Html {
+function promptSection(request: GenerationDetail, call: PageCall): Html {
   const { role } = call.workspace;
-  if (!stored)
+  if (!request.prompt_stored)
     return markup`<p>No prompt is stored of this request: metadata alone is kept unless an admin turns prompt storage on, and stored prompts can be deleted.</p>`;
   if (role !== "operator" && !managers.includes(role))
     return markup`<p>The prompt and the answer are stored. Admins of the workspace can read them, and each view is recorded in the audit log.</p>`;
@@ -143,7 +144,11 @@ function promptSection({ prompt_stored: stored }: GenerationDetail, call: PageCa
     state: emptyForm,
     submit: "Show the prompt and record that I did",
   });
-  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read them") ?? ask}`;
+  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read or delete them") ?? markup`${ask}${deletePromptDialog(request, call)}`}`;
+}
+
+function shownPrompt(prompt: PromptView, request: GenerationDetail, call: PageCall): Html {
+  return markup`${promptContents(prompt)}${deletePromptDialog(request, call)}`;
 }
 
 async function showPrompt(call: PageCall): Promise<ActionResult> {

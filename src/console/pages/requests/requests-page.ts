@@ -40,9 +40,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const file = address(call.path, { ...filters, as: "csv" });
   return {
     title: "Requests",
-    lead: isMember
-      ? "Your requests that have ended, newest first."
-      : "All requests of this workspace that have ended, newest first.",
+    lead: `${isMember ? "Your requests" : "All requests of this workspace"} that have ended, newest first. A request that was refused, such as with 402 or 429, is not listed: nothing was sent to a provider.`,
     actions:
       log.data.length === 0
         ? null

@@ -9,13 +9,15 @@ export function shownName(name: string): string {
   return `was.${name}`;
 }
 
-export function saveGroup({ settings }: SettingGroup) {
+const appliesSoon = "The settings are saved. They apply within 30 seconds.";
+
+export function saveGroup({ settings, said = appliesSoon }: SettingGroup) {
   return async (call: PageCall, typed: FormFields): Promise<ActionResult> => {
     const changed = settings.filter(({ name }) => typed.text(name) !== typed.text(shownName(name)));
     if (changed.length === 0) return { goTo: call.path, said: "Nothing was changed." };
     const path = `/workspaces/${call.workspace.id}`;
     await call.control("PATCH", path, await editOf(changed, typed, () => call.control<WorkspaceView>("GET", path)));
-    return { goTo: call.path, said: "The settings are saved. They apply within 30 seconds." };
+    return { goTo: call.path, said };
   };
 }
 
@@ -26,9 +28,16 @@ async function editOf(changed: readonly Setting[], typed: FormFields, current: (
     const [field, feature] = name.split(".");
     const value = typed.text(name);
     if (feature !== undefined) switched.set(feature, value === "true");
-    else if (field !== undefined) edit[field] = kind === "check" ? value === "true" : value || null;
+    else if (field !== undefined) edit[field] = fieldOf(kind, value);
   }
   if (switched.size === 0) return edit;
   const others = (await current()).early_access.filter((feature) => !switched.has(feature));
   return { ...edit, early_access: [...others, ...[...switched].flatMap(([feature, on]) => (on ? [feature] : []))] };
+}
+
+/** What is no number stays text, which the control API refuses by the field's name. */
+function fieldOf(kind: Setting["kind"], value: string): boolean | number | string | null {
+  if (kind === "check") return value === "true";
+  if (value === "") return null;
+  return kind === "whole" && /^\d{1,9}$/.test(value) ? Number(value) : value;
 }

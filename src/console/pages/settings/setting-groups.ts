@@ -8,7 +8,7 @@ export interface Setting {
   label: string;
   /** What it does, on and off. */
   hint: string;
-  kind: "check" | "money";
+  kind: "check" | "money" | "whole";
 }
 
 export interface SettingGroup {
@@ -17,6 +17,8 @@ export interface SettingGroup {
   title: string;
   /** Only the operator changes it. */
   ofTheOperator: boolean;
+  /** What is said once it is saved; absent: that it applies within 30 seconds. */
+  said?: string;
   settings: readonly Setting[];
 }
 
@@ -96,8 +98,22 @@ export const settingGroups: readonly SettingGroup[] = [
       {
         name: "prompt_storage",
         label: "Store prompts and answers",
-        hint: "On: those of new requests are stored encrypted. Admins can read them, and each view is in the audit log. Off: nothing new is stored; what is stored stays until it is deleted.",
+        hint: "On: those of new requests are stored encrypted. Admins can read them, and each view is in the audit log. Off: nothing new is stored, and nothing is deleted.",
         kind: "check",
+      },
+    ],
+  },
+  {
+    action: "prompts",
+    title: "Stored prompts",
+    ofTheOperator: false,
+    said: "The setting is saved. What is older is deleted from the next minute on.",
+    settings: [
+      {
+        name: "prompt_retention_days",
+        label: "Days to keep prompts",
+        hint: "A stored prompt is deleted within an hour after so many days. If you lower the number, older ones are deleted from the next minute on. If empty, prompts stay until somebody deletes them.",
+        kind: "whole",
       },
     ],
   },
@@ -149,6 +165,7 @@ export function settingValues(workspace: WorkspaceView): Record<string, string> 
     own_key_fallback: on(workspace.own_key_fallback),
     zero_data_retention: on(workspace.zero_data_retention),
     prompt_storage: on(workspace.prompt_storage),
+    prompt_retention_days: String(workspace.prompt_retention_days ?? ""),
     cost_in_answers: on(workspace.cost_in_answers),
     enabled: on(workspace.enabled),
     ...Object.fromEntries(

@@ -64,6 +64,8 @@ export const workspaceEndpoints: Endpoint[] = [
     view: WorkspaceView,
     async handle({ input, id, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(id);
+      // It deletes what is older.
+      if (typeof input.prompt_retention_days === "number") actors.requireRecentSignIn("limit how long prompts are kept");
       await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
       parts.notify("records-changed");
       return describeWorkspace(workspace.id, parts);

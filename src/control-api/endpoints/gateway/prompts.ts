@@ -1,11 +1,13 @@
+import { Type } from "@sinclair/typebox";
 import { promptDeletionMsMax } from "../../limits.ts";
+import { countStoredPrompts } from "../../../gateway/prompts/count.ts";
 import { deleteOnePrompt, deletePromptsOf } from "../../../gateway/prompts/delete.ts";
-import { PromptDeletion, PromptsDeleted, PromptView } from "../../../gateway/prompts/schema.ts";
+import { PromptCount, PromptDeletion, PromptsDeleted, PromptView } from "../../../gateway/prompts/schema.ts";
 import { findPromptWorkspace, promptNotFound, showPrompt } from "../../../gateway/prompts/show.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { ActorResolver } from "../../actor-resolver.ts";
 import { endpoint, type EndpointCall, type Endpoint } from "../../endpoint.ts";
-import { NoFields, withOptionalWorkspace } from "../../fields.ts";
+import { NamedWorkspace, NoFields, withOptionalWorkspace } from "../../fields.ts";
 
 type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
 
@@ -16,6 +18,17 @@ async function promptAndActor({ id, named, actors, parts }: Entering): ReturnTyp
 }
 
 export const promptEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/prompts",
+    summary: "Count a workspace's stored prompts",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: PromptCount,
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return countStoredPrompts({ actor, workspace: workspace.id }, parts.sql);
+    },
+  }),
   endpoint({
     method: "GET",
     path: "/prompts/:id",

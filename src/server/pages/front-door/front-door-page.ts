@@ -1,17 +1,15 @@
 /** The front door: what this service is, whether it works, and where to begin. */
 import { markup, type Html } from "../../../http/html.ts";
 import { copyButton } from "../../../console/look/copy.ts";
-import { asset } from "../../../http/pages/asset.ts";
 import { pageDocument } from "../../../http/pages/page-document.ts";
 import { inferencePrefix } from "../../../gateway/api/routes.ts";
 import { keyPrefix } from "../../../kernel/ids.ts";
 import { mcpPath } from "../../../security/api/calls/paths.ts";
-import { connectorsPath, referencePath, signInPath, siteHeader, siteStyle } from "../site-header.ts";
+import { connectorsPath, copyScript, referencePath, signInPath, siteHeader, siteStyle } from "../site-header.ts";
 import type { CallableModels } from "./callable-models.ts";
 import { modelSentences, partStates, problemSentence, type Readiness } from "./state-words.ts";
 
 export const frontDoorStyle = siteStyle(new URL("front-door.css", import.meta.url));
-export const frontDoorScript = asset("script", [new URL("copy.js", import.meta.url)]);
 
 export interface FrontDoor {
   /** null: shown without it, as a path. */
@@ -39,7 +37,7 @@ export function frontDoorText(door: FrontDoor): string {
   return pageDocument({
     title: "Weir",
     style: frontDoorStyle,
-    scripts: [frontDoorScript],
+    scripts: [copyScript],
     header: siteHeader({ words: "", consoleOn }),
     main,
     footer: markup`<footer class="foot">

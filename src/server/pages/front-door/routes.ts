@@ -9,15 +9,18 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { healthKeptMs } from "../../../process/limits.ts";
 import { memoizeFor } from "../../../process/memoize-for.ts";
 import { callableModels } from "./callable-models.ts";
-import { frontDoorScript, frontDoorStyle, frontDoorText } from "./front-door-page.ts";
+import { frontDoorStyle, frontDoorText } from "./front-door-page.ts";
 import { prefersHtml } from "./prefers-html.ts";
-import { serviceOrigin } from "./service-origin.ts";
+import { serviceOrigin } from "../service-origin.ts";
+import { copyScript } from "../site-header.ts";
 import type { Readiness } from "./state-words.ts";
 
 export interface FrontDoorParts {
   version: string;
   slug: string;
   consoleOn: boolean;
+  /** null: PUBLIC_URL is not set. */
+  publicOrigin: string | null;
   /** Without causes, as everybody may see it. */
   readiness: () => Promise<Readiness>;
   models: Pick<Models, "readable" | "catalog" | "list" | "availability">;
@@ -27,7 +30,7 @@ export interface FrontDoorParts {
 }
 
 const headers = {
-  ...pageHeaders({ style: frontDoorStyle, scripts: [frontDoorScript], forms: "self" }),
+  ...pageHeaders({ style: frontDoorStyle, scripts: [copyScript], forms: "self" }),
   "content-type": htmlType,
   "cache-control": "no-store",
   vary: "accept",
@@ -40,13 +43,19 @@ const iconHeaders = {
   "content-security-policy": "default-src 'none'",
 };
 
-export function frontDoorRoutes({ models, readiness, connectors, clock, ...fixed }: FrontDoorParts): Routes {
+export function frontDoorRoutes({ models, readiness, connectors, publicOrigin, clock, ...fixed }: FrontDoorParts): Routes {
   const router = new Router({ clock });
   const counted = memoizeFor(healthKeptMs, clock, async () => callableModels(models));
   const show = async (request: Request): Promise<Response> => {
     if (!prefersHtml(request.headers.get("accept"))) return notFound();
     const [state, counts] = await Promise.all([readiness(), counted()]);
-    const door = { ...fixed, origin: serviceOrigin(request), readiness: state, models: counts, connectors: connectors() };
+    const door = {
+      ...fixed,
+      origin: serviceOrigin(request, publicOrigin),
+      readiness: state,
+      models: counts,
+      connectors: connectors(),
+    };
     return new Response(frontDoorText(door), { headers });
   };
   // The router sends no body to HEAD.

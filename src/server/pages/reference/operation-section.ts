@@ -1,6 +1,7 @@
 /** One operation of the reference: method, path, fields, answers and an example. */
 import { markup, type Html } from "../../../http/html.ts";
 import type { MediaType, Parameter } from "../../../openapi/operation.ts";
+import { codeBlock } from "./code-block.ts";
 import { curlOf } from "./curl.ts";
 import type { DescribedAnswer, DescribedOperation } from "./described.ts";
 import { fieldList, objectForms } from "./field-list.ts";
@@ -18,7 +19,7 @@ export function operationSection(described: DescribedOperation): Html {
     <p class="hint">${keyWords(described)}</p>
     ${parameterList(described.parameters)} ${bodyFields(described)} ${answerList(described.answers)}
     <h3>Example</h3>
-    <pre><code>${curlOf(described)}</code></pre>
+    ${codeBlock({ id: `${id}-example`, what: "the example", code: curlOf(described) })}
   </section>`;
 }
 

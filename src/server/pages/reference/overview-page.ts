@@ -1,17 +1,23 @@
 /** The start of the API reference: first calls, keys, and every operation in one list. */
 import { markup, type Html } from "../../../http/html.ts";
 import type { OpenApiDocument } from "../../../openapi/document.ts";
+import { codeBlock } from "./code-block.ts";
 import type { DescribedOperation, Part } from "./described.ts";
 import { prose } from "./prose.ts";
 import { partPath, type ReferencePage } from "./reference-page.ts";
 
-export function overviewPage({ info, components }: OpenApiDocument, parts: readonly Part[]): ReferencePage {
+/** @param origin the service's address; null: it is not known */
+export function overviewPage(
+  { info, components }: OpenApiDocument,
+  parts: readonly Part[],
+  origin: string | null,
+): ReferencePage {
   const [lead = "", ...paragraphs] = info.description.split("\n\n");
   const main = markup`<h1>API reference</h1>
     <p class="lead">${prose(lead)}</p>
     <p>The same as data, for generators and agents: <a href="/openapi.json">the OpenAPI document</a>.</p>
     ${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}
-    ${quickStart} ${keySection(components["securitySchemes"] ?? {})}
+    ${quickStart(origin)} ${keySection(components["securitySchemes"] ?? {})}
     <section aria-labelledby="operations">
       <h2 id="operations">All operations</h2>
       ${parts.map(partList)}
@@ -24,8 +30,6 @@ export function overviewPage({ info, components }: OpenApiDocument, parts: reado
   return { title: "API reference", part: null, main, sections };
 }
 
-const variables = `export WEIR_URL=http://127.0.0.1:8080  # this service's address
-export WEIR_KEY=…                      # an API key`;
 const firstChat = `curl -N "$WEIR_URL/gpt/v1/chat/completions" \\
   -H "Authorization: Bearer $WEIR_KEY" \\
   -H "Content-Type: application/json" \\
@@ -36,17 +40,20 @@ const client = `import os
 from openai import OpenAI
 client = OpenAI(base_url=os.environ["WEIR_URL"] + "/gpt/v1", api_key=os.environ["WEIR_KEY"])`;
 
-const quickStart = markup`<section aria-labelledby="quick-start">
-  <h2 id="quick-start">Quick start</h2>
-  <p>The first start of a service prints an API key and a tools key. Whoever runs it can create more.</p>
-  <pre><code>${variables}</code></pre>
-  <p>Stream a chat with <code>sandbox/echo</code>, a model inside the service that echoes your text:</p>
-  <pre><code>${firstChat}</code></pre>
-  <p>List the models, each that cannot be called with its reason:</p>
-  <pre><code>${modelList}</code></pre>
-  <p>Or use any client of the chat-completions format:</p>
-  <pre><code>${client}</code></pre>
-</section>`;
+function quickStart(origin: string | null): Html {
+  const variables = `export WEIR_URL=${origin ?? "…  # this service's address"}\nexport WEIR_KEY=…  # an API key`;
+  return markup`<section aria-labelledby="quick-start">
+    <h2 id="quick-start">Quick start</h2>
+    <p>The first start of a service prints an API key and a tools key. Whoever runs it can create more.</p>
+    ${codeBlock({ id: "variables", what: "the variables", code: variables })}
+    <p>Stream a chat with <code>sandbox/echo</code>, a model inside the service that echoes your text:</p>
+    ${codeBlock({ id: "first-chat", what: "the first chat", code: firstChat })}
+    <p>List the models, each that cannot be called with its reason:</p>
+    ${codeBlock({ id: "model-list", what: "the list of models", code: modelList })}
+    <p>Or use any client of the chat-completions format:</p>
+    ${codeBlock({ id: "client", what: "the client", code: client })}
+  </section>`;
+}
 
 /** The document's security schemes. */
 function keySection(schemes: Record<string, unknown>): Html {

@@ -1,7 +1,7 @@
 /** The pages of the API reference: an overview, and a page for each part. */
 import { markup, type Html } from "../../../http/html.ts";
 import { pageDocument } from "../../../http/pages/page-document.ts";
-import { siteHeader, siteStyle, referencePath } from "../site-header.ts";
+import { copyScript, siteHeader, siteStyle, referencePath } from "../site-header.ts";
 import type { DescribedAnswer, Part } from "./described.ts";
 import { fieldList, objectForms } from "./field-list.ts";
 import { operationSection } from "./operation-section.ts";
@@ -28,7 +28,7 @@ export function referenceText(page: ReferencePage, parts: readonly Part[], conso
   return pageDocument({
     title: `${page.title} · Weir`,
     style: referenceStyle,
-    scripts: [],
+    scripts: [copyScript],
     header: siteHeader({ words: "API reference", consoleOn }),
     main: markup`<div class="reference">${partNavigation(page, parts)}<div class="content">${page.main}</div></div>`,
     footer: markup`<footer class="foot">

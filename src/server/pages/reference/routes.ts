@@ -7,26 +7,31 @@ import { pageHeaders } from "../../../http/pages/page-headers.ts";
 import { Router, type RouteContext, type Routes } from "../../../http/router.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { OpenApiDocument } from "../../../openapi/document.ts";
-import { referencePath } from "../site-header.ts";
+import { referenceOriginMs, referenceOriginsMax } from "../../limits.ts";
+import { serviceOrigin } from "../service-origin.ts";
+import { copyScript, referencePath } from "../site-header.ts";
 import { partsOf, type Part } from "./described.ts";
 import { overviewPage } from "./overview-page.ts";
-import { partPage, referenceStyle, referenceText } from "./reference-page.ts";
+import { partPage, referenceStyle, referenceText, type ReferencePage } from "./reference-page.ts";
 
 export interface ReferenceParts {
   /** The OpenAPI document as JSON. */
   description: string;
   consoleOn: boolean;
+  /** null: PUBLIC_URL is not set. */
+  publicOrigin: string | null;
   clock: Clock;
 }
 
-const policy = pageHeaders({ style: referenceStyle, scripts: [], forms: "none" });
+const policy = pageHeaders({ style: referenceStyle, scripts: [copyScript], forms: "none" });
 
-export function referenceRoutes({ description, consoleOn, clock }: ReferenceParts): Routes {
+export function referenceRoutes({ description, consoleOn, publicOrigin, clock }: ReferenceParts): Routes {
   const router = new Router({ clock });
-  const page = pagesOf(description, consoleOn);
+  const page = pagesOf({ description, consoleOn, clock });
   const show = async ({ request, params }: RouteContext): Promise<Response> => {
     const { method } = request;
-    const shown = method === "GET" || method === "HEAD" ? page(params?.["part"] ?? null) : null;
+    const origin = serviceOrigin(request, publicOrigin);
+    const shown = method === "GET" || method === "HEAD" ? page(params?.["part"] ?? null, origin) : null;
     if (shown === null) return notFound();
     return answer(request, await shown, { stays: "until changed", ranges: false, version: null, headers: policy });
   };
@@ -34,20 +39,42 @@ export function referenceRoutes({ description, consoleOn, clock }: ReferencePart
   return router.app;
 }
 
-/** Makes each page once. @returns null for a name that no part has; the name null is the overview's */
-function pagesOf(description: string, consoleOn: boolean): (name: string | null) => Promise<Document> | null {
-  const made = new Map<string | null, Promise<Document>>();
+type PageMaker = (name: string | null, origin: string | null) => Promise<Document> | null;
+
+/** @returns makes each page once; null for a name that no part has; the name null is the overview's */
+function pagesOf({ description, consoleOn, clock }: Omit<ReferenceParts, "publicOrigin">): PageMaker {
+  const made = new Map<string, Promise<Document>>();
   let read: { document: OpenApiDocument; parts: Part[] } | null = null;
-  return (name) => {
-    read ??= readDescription(description);
-    const { document, parts } = read;
+  const make = (page: ReferencePage, parts: readonly Part[]) => documentOf(referenceText(page, parts, consoleOn), htmlType);
+  const overview = lastOverviews((origin) => {
+    const { document, parts } = (read ??= readDescription(description));
+    return make(overviewPage(document, parts, origin), parts);
+  }, clock);
+  return (name, origin) => {
+    if (name === null) return overview(origin);
+    const { parts } = (read ??= readDescription(description));
     const part = parts.find((one) => one.name === name);
-    if (name !== null && part === undefined) return null;
-    const kept = made.get(name);
-    if (kept !== undefined) return kept;
-    const page = part === undefined ? overviewPage(document, parts) : partPage(part);
-    const fresh = documentOf(referenceText(page, parts, consoleOn), htmlType);
-    made.set(name, fresh);
+    if (part === undefined) return null;
+    const page = made.get(name) ?? make(partPage(part), parts);
+    made.set(name, page);
+    return page;
+  };
+}
+
+/** The overview has the service's address. Those of the last addresses are kept, and whoever names ever others gets it without one. */
+function lastOverviews(make: (origin: string | null) => Promise<Document>, clock: Clock): typeof make {
+  const kept = new Map<string | null, Promise<Document>>();
+  let nextAtMs = 0;
+  return (asked) => {
+    const hasRoom = kept.size < referenceOriginsMax || clock.monotonic() >= nextAtMs;
+    const origin = hasRoom || kept.has(asked) ? asked : null;
+    const known = kept.get(origin);
+    if (known !== undefined) return known;
+    const [oldest = null] = kept.keys();
+    if (kept.size === referenceOriginsMax) kept.delete(oldest);
+    const fresh = make(origin);
+    kept.set(origin, fresh);
+    nextAtMs = clock.monotonic() + referenceOriginMs;
     return fresh;
   };
 }

@@ -1,0 +1,26 @@
+/** Limits of stored prompts and their data keys. Each value has its row in docs/internals/limits.md. */
+
+/** UTF-16 units of an answer's texts. A longer answer is truncated. */
+export const storedAnswerCharactersMax = 1_048_576;
+/** Prompts that do not fit are dropped and counted, so that storage delays no answer. */
+export const promptsWaitingMax = 1_000;
+export const promptBytesWaitingMax = 32 * 1024 * 1024;
+export const promptBatchMax = 64;
+export const promptBatchBytesMax = 1024 * 1024;
+export const promptWriteAttemptsMax = 5;
+export const promptWriteRetryMs = 1_000;
+/** Prompts that one statement deletes, and their sealed texts where there are several, so that none of it takes seconds. */
+export const promptDeleteBatchMax = 5_000;
+export const promptDeleteBatchBytesMax = 32 * 1024 * 1024;
+/** How often prompts are looked for that are older than their workspace keeps them. */
+export const promptRetentionMs = 60_000;
+/** They are deleted by whole hours, so that a busy workspace gets at most so many rows of the audit log a day. */
+export const promptRetentionStepMs = 3_600_000;
+/** Workspaces in one look. */
+export const promptRetentionsMax = 200;
+/** Prompts of one workspace that one statement deletes, while the embedded database does nothing else, and the pause after it. */
+export const promptRetentionBatchMax = 1_000;
+export const promptRetentionPauseMs = 50;
+/** Prompts that the Console counts; of more, it says that there are more. */
+export const promptsCountedMax = 10_000;
+export const dataKeysCachedMax = 10_000;
