@@ -5,6 +5,7 @@ import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { adoptOrphanedSpoolsUntilStopped } from "../../src/gateway/journal/orphaned-spools.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
 import type { CheckedEmbedding } from "../../src/gateway/api/request/embedding/check.ts";
+import { UnpaidWork } from "../../src/gateway/api/call/unpaid-work.ts";
 import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { chatFormat, completionFormat } from "../../src/gateway/api/answer-format.ts";
@@ -182,6 +183,7 @@ function gatewayOf(
     ownKeys: { accepted: nothing, refused: nothing },
     inFlight: new InFlightRequests(),
     drainLimit: new DrainLimit(),
+    unpaid: new UnpaidWork(parts.clock),
     keyPrefix: "",
   };
   return whole as unknown as Gateway;

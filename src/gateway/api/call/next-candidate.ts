@@ -4,6 +4,8 @@ import type { UpstreamCode } from "../../providers/provider.ts";
 
 interface NextOptions {
   code: UpstreamCode;
+  /** The failed call's request had been sent. */
+  sent: boolean;
   failed: Candidate;
   /** In order of preference. */
   candidates: readonly Candidate[];
@@ -11,10 +13,11 @@ interface NextOptions {
 
 /**
  * A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of its models. A refused
- * credential and a provider that does not answer concern all of its models. A rejected request is not sent again.
+ * credential and a provider that takes no connection concern all of its models. A rejected request is not sent again, nor is one that a
+ * provider took and did not answer in time: it may bill what it has done, and the next one would work as long.
  * @returns null: no retry may help
  */
-export function nextCandidate({ code, failed, candidates }: NextOptions): Candidate | null {
+export function nextCandidate({ code, sent, failed, candidates }: NextOptions): Candidate | null {
   const others = candidates.filter((candidate) => candidate !== failed);
   const elsewhere = others.find((candidate) => !sharesCredential(candidate, failed)) ?? null;
   switch (code) {
@@ -23,8 +26,9 @@ export function nextCandidate({ code, failed, candidates }: NextOptions): Candid
     case "upstream_rate_limited":
       return elsewhere ?? others.find(({ model }) => model.id !== failed.model.id) ?? null;
     case "upstream_auth":
-    case "upstream_timeout":
       return elsewhere;
+    case "upstream_timeout":
+      return sent ? null : elsewhere;
     case "upstream_rejected":
       return null;
   }
