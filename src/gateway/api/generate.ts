@@ -232,9 +232,9 @@ function answerStream(
   return new Response(body, { headers: { ...streamHeaders, ...headersOf(routed, candidate) } });
 }
 
-/** Whether the provider counted the tokens and the client did not hold it up: a slow reader must not make a route look slow. */
+/** Whether the provider counted tokens of output and the client did not hold it up: a slow reader must not make a route look slow. */
 function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boolean {
-  return final && usage?.completionTokens != null && heldUpMs * 10 < ms;
+  return final && Boolean(usage?.completionTokens) && heldUpMs * 10 < ms;
 }
 
 /** The client left before there was anything to send, and the gateway aborted the call. */

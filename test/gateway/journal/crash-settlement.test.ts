@@ -189,6 +189,40 @@ describe("the recovery of a dead gateway's generations", () => {
     ]);
   });
 
+  test("a request that waits for a connection is free as soon as it waits, and owed as soon as it is sent", async () => {
+    const killed = journals.open();
+    const [waiting, sent] = [reservation(), reservation()];
+    for (const begun of [waiting, sent]) killed.begin(begun, { ...facts, owed });
+    await settled();
+    let isSent = false;
+    killed.progress.track(waiting.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent: false }));
+    killed.progress.track(sent.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent: isSent }));
+    for (const { generation } of [waiting, sent]) killed.progress.noteConnection(generation);
+    isSent = true;
+    killed.progress.noteConnection(sent.generation);
+    killed[Symbol.dispose]();
+
+    // No time has passed, and so no line was written that comes once a second.
+    expect(journals.open().recover()).toMatchObject({ interrupted: 1, unknown: 1 });
+    expect(await journals.published()).toMatchObject([
+      { generation: waiting.generation, outcome: "unknown" },
+      { generation: sent.generation, outcome: "settled", usage: { promptTokens: 50_000 } },
+    ]);
+  });
+
+  test("the successor charges the prompt that the provider told before the first text", async () => {
+    const killed = journals.open();
+    const begun = reservation();
+    killed.begin(begun, { ...facts, owed });
+    await settled();
+    killed.progress.track(begun.generation, owed.promptTokens, () => ({ ...soFar, promptTokens: 2_000, completionTokens: 0 }));
+    journals.clock.advance(progressMs);
+    killed[Symbol.dispose]();
+
+    journals.open().recover();
+    expect(await journals.published()).toMatchObject([{ usage: { promptTokens: 2_000, completionTokens: 0 } }]);
+  });
+
   test.skipIf(!canFillDisk)(
     "the successor charges a request that was sent while the disk was full, despite an earlier line",
     async () => {

@@ -44,6 +44,10 @@ describe("the usage of an answer of 50 tokens by our estimate", () => {
     expect<unknown>(chargedWhole(usage, bounds, 50)).toEqual(expected);
   });
 
+  test("an empty answer whose provider counts zero output costs its prompt, and nothing of it is estimated", () => {
+    expect<unknown>(chargedWhole(reported(12, 0), bounds, 0)).toEqual(charged(12, 0, false));
+  });
+
   test("unexplained tokens of a reasoning model's total count as reasoning, up to the allowed output", () => {
     const reasoning = { ...bounds, reasons: true };
     const more = { reasoningTokens: 100 };
