@@ -120,7 +120,7 @@ export class Attempts {
         if (!(failure instanceof UpstreamFailure)) throw failure;
         this.#failed.push({ candidate, failure, ms: clock.monotonic() - this.#calledAt });
         const mayRetry = this.#mayRetry && !clientSignal.aborted;
-        const next = mayRetry ? nextCandidate({ code: failure.code, sent: this.#sent, failed: candidate, candidates }) : null;
+        const next = mayRetry ? nextCandidate({ failure, sent: this.#sent, failed: candidate, candidates }) : null;
         if (next === null) return { kind: "failed", candidate, failure, failed: this.#failed };
         this.#candidate = next;
         this.#mayRetry = false;

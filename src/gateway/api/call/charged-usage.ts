@@ -4,6 +4,7 @@
  */
 import { streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage, Usage } from "../../models/model.ts";
+import { isGivenUp } from "../../providers/provider.ts";
 import type { StreamOutcome } from "../stream/stream.ts";
 
 export interface ChargedUsage {
@@ -37,7 +38,7 @@ export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likely
   const { usage: reported, final, failure, how, producedTokens, uncountedTokens } = outcome;
   const clientLeft = how === "client_gone" || outcome.heldUpMs >= streamStallMsMax;
   // A client that holds a stream up makes it time out here: that is not a failure of the provider.
-  const hasFailed = failure !== null && !(clientLeft && failure.code === "upstream_timeout");
+  const hasFailed = failure !== null && !(clientLeft && isGivenUp(failure));
   if (!final && hasFailed && producedTokens === 0 && how !== "completed") return nothingCharged;
   const plausible = plausibleUsage(reported, bounds);
   const produced = Math.min(producedTokens, bounds.maxOutputTokens);

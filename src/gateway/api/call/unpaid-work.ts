@@ -1,5 +1,5 @@
 /**
- * Work that a provider may bill and that nobody pays: requests that were sent and timed out. Each process lets a workspace have a little of
+ * Work that a provider may bill and that nobody pays: requests that were sent and timed out, or whose answer was too large. Each process lets a workspace have a little of
  * it in an hour, since a timeout is seldom the client's doing. Beyond that, waiting costs what leaving costs: a client chooses how much
  * work it asks for, and could otherwise let it time out for nothing.
  */
@@ -12,7 +12,7 @@ import { unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from
 import type { Usage } from "../../models/model.ts";
 import { tieredCost } from "../../models/price.ts";
 import type { Candidate } from "../../models/routing/candidate.ts";
-import type { UpstreamFailure } from "../../providers/provider.ts";
+import { isGivenUp, type UpstreamFailure } from "../../providers/provider.ts";
 import type { ChargedUsage } from "./charged-usage.ts";
 
 /** Work whose ends lie within a minute, in monotonic milliseconds: it is forgotten together, an hour after its last end. */
@@ -69,12 +69,12 @@ interface FailedCall {
 }
 
 /**
- * What is charged for a call that failed: what was delivered, unless one of our clocks ended it after its request was sent, and the
- * workspace has had its hour's unpaid work. Call it once for each: it counts what stays unpaid.
+ * What is charged for a call that failed: what was delivered, unless the gateway gave it up after its request was sent, and the workspace
+ * has had its hour's unpaid work. Call it once for each: it counts what stays unpaid.
  */
 export function chargedFailure(call: FailedCall, unpaid: UnpaidWork): ChargedUsage {
   const { reservation, candidate, failure, lifecycle, delivered, hasLeft } = call;
-  if (failure.code !== "upstream_timeout" || lifecycle.sentAt === null) return delivered;
+  if (!isGivenUp(failure) || lifecycle.sentAt === null) return delivered;
   const left = call.left();
   const rest = costOf(left.usage, call) - costOf(delivered.usage, call);
   if (rest <= 0n) return delivered;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { UpstreamFailure, ProviderAnswer } from "../../../../src/gateway/providers/provider.ts";
+import { OversizedAnswer, type UpstreamFailure, type ProviderAnswer } from "../../../../src/gateway/providers/provider.ts";
 import type { CallRoute } from "../../../../src/gateway/api/call/attempts.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
@@ -44,13 +44,16 @@ describe("the retry", () => {
     expect(called).toEqual(again ? ["first", "first"] : ["first"]);
   });
 
-  test("dispatch does not retry a request that was sent and not answered in time, since its provider may have worked on it", async () => {
+  test.each([
+    ["not answered in time", failure("upstream_timeout")],
+    ["answered at too great a length", new OversizedAnswer("by the test")],
+  ])("dispatch does not retry a request that was sent and %s, since its provider has worked on it", async (_, reason) => {
     let calls = 0;
     const callRoute: CallRoute = (...call) => {
       calls++;
-      return sending(Promise.reject(failure("upstream_timeout")))(...call);
+      return sending(Promise.reject(reason))(...call);
     };
-    expect(await given([], { callRoute }).outcome).toMatchObject({ kind: "failed", failure: { code: "upstream_timeout" } });
+    expect(await given([], { callRoute }).outcome).toMatchObject({ kind: "failed", failure: reason });
     expect(calls).toBe(1);
   });
 

@@ -3,7 +3,7 @@ import { nothingCharged, type ChargedUsage } from "../../../../src/gateway/api/c
 import { unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "../../../../src/gateway/api/call/limits.ts";
 import { chargedFailure, UnpaidWork } from "../../../../src/gateway/api/call/unpaid-work.ts";
 import type { Candidate } from "../../../../src/gateway/models/routing/candidate.ts";
-import { UpstreamFailure } from "../../../../src/gateway/providers/provider.ts";
+import { OversizedAnswer, UpstreamFailure } from "../../../../src/gateway/providers/provider.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
 
@@ -66,6 +66,11 @@ describe("a call that failed", () => {
     const unpaid = new UnpaidWork(new ManualClock());
     expect(chargedFailure(failed(), unpaid)).toBe(nothingCharged);
     expect(chargedFailure(failed(), unpaid)).toBe(left);
+  });
+
+  test("is charged so too if its answer was too large to take, which a client can ask for", () => {
+    const failure = new OversizedAnswer("by the test");
+    expect(chargedFailure(failed({ failure }), new UnpaidWork(new ManualClock(), 1n))).toBe(left);
   });
 
   test("uses up no more of it than the reservation, and only what was not delivered", () => {
