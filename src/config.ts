@@ -133,7 +133,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     },
     clocks: {
       connectMs: milliseconds(environment, "CONNECT_TIMEOUT_MS", 5_000),
-      firstByteMs: milliseconds(environment, "FIRST_BYTE_TIMEOUT_MS", 120_000),
+      firstByteMs: milliseconds(environment, "FIRST_BYTE_TIMEOUT_MS", 600_000),
       idleMs: milliseconds(environment, "IDLE_TIMEOUT_MS", 300_000),
       streamMs: milliseconds(environment, "STREAM_DURATION_MS", streamDurationMsDefault),
       bodyMs: milliseconds(environment, "BODY_TIMEOUT_MS", 30_000),

@@ -27,7 +27,7 @@ describe("without any variable", () => {
   test("the timeouts are those of the specification and of docs/internals/limits.md", () => {
     expect(config.clocks).toEqual({
       connectMs: 5_000,
-      firstByteMs: 120_000,
+      firstByteMs: 600_000,
       idleMs: 300_000,
       streamMs: 900_000,
       bodyMs: 30_000,

@@ -96,7 +96,7 @@ describe("docs/reference/limits.md", () => {
     "open answers": ["openAnswersPerKeyMax", "openAnswersPerWorkspaceMax"],
     "open answers of a gateway": ["openAnswersMax"],
     "`GET /usage` of a key": ["keyUsageReadsPerKeyMax", "keyUsageWaitingPerKeyMax"],
-    "a stream": ["streamDurationMsDefault"],
+    "any answer": ["streamDurationMsDefault"],
     "a reader that takes nothing": ["streamStallMsMax"],
     "an answer; of embeddings; an event": ["upstreamAnswerBytesMax", "embeddingAnswerBytesMax", "upstreamEventBytesMax"],
     "calls of a key in any 60 s": ["toolsCallsPerMinuteDefault"],

@@ -11,6 +11,7 @@ import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Config } from "../../src/config.ts";
 import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
+import { UnpaidWork } from "../../src/gateway/api/call/unpaid-work.ts";
 import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
@@ -76,6 +77,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     inFlight: new InFlightRequests(),
     bodies: bodyBudget(),
     drainLimit: new DrainLimit(),
+    unpaid: new UnpaidWork(clock),
     clock,
     clocks: config.clocks,
     log,
@@ -112,9 +114,18 @@ function againWith({ reservation, ...facts }: Admission, clock: Clock): Admissio
 function ignore(): void {}
 
 /** Has only the methods of the journal that a chat completion uses. When that changes, a test of the bench fails. */
-const noJournal = journalOf({ async begin() {}, track() {}, async end() {}, flush() {} });
+const noJournal = journalOf({
+  progress: { track() {}, noteConnection() {} },
+  async begin() {},
+  async end() {},
+  flush() {},
+});
 
-function journalOf(journal: Pick<GenerationJournal, "begin" | "track" | "end" | "flush">): GenerationJournal {
+interface UsedJournal extends Pick<GenerationJournal, "begin" | "end" | "flush"> {
+  progress: Pick<GenerationJournal["progress"], "track" | "noteConnection">;
+}
+
+function journalOf(journal: UsedJournal): GenerationJournal {
   return journal as GenerationJournal;
 }
 

@@ -140,6 +140,13 @@ export const excessUsdTotal = new Counter({
   registers,
 });
 
+export const unpaidUsdTotal = new Counter({
+  name: "weir_unpaid_usd_total",
+  help: "List price of requests that timed out after they were sent and were not charged",
+  labelNames: ["provider"],
+  registers,
+});
+
 export const promptsDroppedTotal = new Counter({
   name: "weir_prompts_dropped_total",
   help: "Prompts of workspaces with prompt storage that were not stored",

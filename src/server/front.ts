@@ -19,6 +19,7 @@ import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
 import { serviceState } from "../process/service-state.ts";
 import { runChecks, watchHealth, type Check, type Health } from "../process/health.ts";
+import { UnpaidWork } from "../gateway/api/call/unpaid-work.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/workbench.ts";
@@ -98,6 +99,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     inFlight,
     bodies: bodyBudget(),
     drainLimit,
+    unpaid: new UnpaidWork(clock),
     clock,
     clocks,
     log,

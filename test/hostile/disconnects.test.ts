@@ -255,8 +255,18 @@ test.each<[string, Record<string, unknown>, Partial<LogRow>]>([
     { prompt_tokens: 10, completion_tokens: 5, total_tokens: 2_000_000 },
     { completion_tokens: 5 },
   ],
-  ["a prompt without an output", { prompt_tokens: 12 }, { prompt_tokens: 12, usage_estimated: true }],
-  ["an output without a prompt", { completion_tokens: 40 }, { completion_tokens: 40, usage_estimated: true }],
+  ["a prompt without an output", { prompt_tokens: 12 }, { prompt_tokens: 12, completion_tokens: 199, usage_estimated: true }],
+  ["an output without a prompt", { completion_tokens: 40 }, { prompt_tokens: 5, completion_tokens: 40, usage_estimated: true }],
+  [
+    "a prompt of zero",
+    { prompt_tokens: 0, completion_tokens: 40 },
+    { prompt_tokens: 5, completion_tokens: 40, usage_estimated: true },
+  ],
+  [
+    "an output of zero",
+    { prompt_tokens: 12, completion_tokens: 0 },
+    { prompt_tokens: 12, completion_tokens: 199, usage_estimated: true },
+  ],
   ["more than was reserved", { prompt_tokens: 900_000, completion_tokens: 30_000 }, { usage_estimated: false }],
 ])("with %s from a provider, the charge is at most the reservation, and a missing count is estimated", async (_, usage, row) => {
   for (const streamed of [true, false]) {

@@ -6,6 +6,7 @@
 import type { GenerationId, KeyId, WorkspaceId } from "../../src/kernel/ids.ts";
 import type { Month } from "../../src/kernel/clock.ts";
 import type { NanoUsd } from "../../src/kernel/money.ts";
+import type { Owed, TimedOut } from "./due-events.ts";
 import type { Settlement } from "../../src/gateway/journal/settlement.ts";
 
 /** The client's id of a request; unique in a run. */
@@ -34,6 +35,8 @@ export interface Answered {
   retryAfterMs?: number;
   /** The bytes of the answer's text that the client got; absent: not counted. */
   deliveredBytes?: number;
+  /** The client had hung up before. */
+  hasLeft?: true;
 }
 
 /** The outcome of a request is unknown. */
@@ -106,14 +109,6 @@ export interface Served {
   isAboveBound?: true;
   /** The gateway did not read the answer to its end, so that the charge may be higher. */
   isPartial?: boolean;
-}
-
-/** The least amount that a client owes if it hangs up now, after the provider got the request. The last event of a generation counts. */
-export interface Owed {
-  kind: "owed";
-  generation: GenerationId;
-  /** Zero where the provider failed by itself. */
-  amount: NanoUsd;
 }
 
 /** The ledger has the charge. Rows contain only the last charge of a generation, when a late one replaced an expired one. */
@@ -271,6 +266,7 @@ type AnyEvent =
   | Called
   | Served
   | Owed
+  | TimedOut
   | Charged
   | Credited
   | Restored

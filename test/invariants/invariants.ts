@@ -23,6 +23,7 @@ import { retryAfter } from "./checks/retry-after.ts";
 import { revocation } from "./checks/revocation.ts";
 import { serviceKeyIsAllowed } from "./checks/own-keys/service-key-is-allowed.ts";
 import { storedMoney, type storedInvariants } from "./checks/stored-money.ts";
+import { unpaidIsBounded } from "./checks/unpaid-work.ts";
 
 /** stored: the checks of `weir ledger verify`, as in production. settled: counters compared with the ledger at the end of a run. */
 type Need = "history" | "stored" | "settled" | "secrets";
@@ -44,6 +45,16 @@ const ofWholeHistory =
   (check: (history: History, delayMsMax: number) => Finding) =>
   ({ history, delayMsMax }: Evidence): Finding | null =>
     history && check(history, delayMsMax);
+
+const both =
+  (...checks: ((history: History) => Finding)[]) =>
+  (history: History): Finding => {
+    const findings = checks.map((check) => check(history));
+    return {
+      checks: findings.reduce((sum, finding) => sum + finding.checks, 0),
+      broken: findings.flatMap(({ broken }) => broken),
+    };
+  };
 
 const ofStored =
   (id: keyof typeof storedInvariants) =>
@@ -89,8 +100,8 @@ export const invariants: readonly Invariant[] = [
   },
   {
     id: "I-17",
-    promise: "a client that hangs up pays for what was produced",
-    checkers: { stored: ofStored("I-17"), history: ofHistory(disconnectIsCharged) },
+    promise: "a client that hangs up, or waits too often, pays for what was produced",
+    checkers: { stored: ofStored("I-17"), history: ofHistory(both(disconnectIsCharged, unpaidIsBounded)) },
   },
   { id: "I-18", promise: "a call with an own key is charged 0", checkers: { history: ofHistory(ownKeysCostNothing) } },
   {

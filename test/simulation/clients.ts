@@ -29,6 +29,7 @@ interface Seen {
   whole: boolean;
   retryAfterMs?: number;
   deliveredBytes?: number;
+  hasLeft?: true;
 }
 
 export class Clients {
@@ -115,7 +116,7 @@ async function read(response: Response, leaving: AbortController, leavesAfter: n
   const code = /"code":"([a-z_]+)"/.exec(text)?.[1] ?? null;
   const whole = status === 200 && code === null && !gone.aborted && (text.endsWith("[DONE]\n\n") || text.endsWith("}"));
   const deliveredBytes = status === 200 ? (text.match(/word|"embedding":\[/g)?.length ?? 0) : 0;
-  return { status, code, generation, whole, deliveredBytes };
+  return { status, code, generation, whole, deliveredBytes, ...(gone.aborted && { hasLeft: true as const }) };
 }
 
 /** A request whose provider answers completely and at once, so that any delay is Weir's. */

@@ -5,6 +5,7 @@ import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
 import { adoptOrphanedSpoolsUntilStopped } from "../../src/gateway/journal/orphaned-spools.ts";
 import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
 import type { CheckedEmbedding } from "../../src/gateway/api/request/embedding/check.ts";
+import { UnpaidWork } from "../../src/gateway/api/call/unpaid-work.ts";
 import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { chatFormat, completionFormat } from "../../src/gateway/api/answer-format.ts";
@@ -22,8 +23,9 @@ import { silentLog } from "../../src/kernel/log.ts";
 import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
 import type { Admission, Caller } from "../../src/gateway/admission/client/admission.ts";
 import { Provider } from "./world/provider.ts";
+import { unpaidMax } from "./variants/timeouts.ts";
 import type { Chance } from "./chance.ts";
-import { recordsMax } from "./plan.ts";
+import { recordsMax, type Plan } from "./plan.ts";
 import type { Disk } from "./world/disk.ts";
 import type { Folders } from "./world/folders.ts";
 import type { Host } from "./world/host.ts";
@@ -40,6 +42,7 @@ interface GatewayParts {
   chance: Chance;
   recorder: Recorder;
   secrets: Secrets;
+  plan: Pick<Plan, "timeouts">;
   onOtherPayer(host: Host): void;
 }
 
@@ -69,7 +72,7 @@ export class SimGateway {
   readonly #recorder: Recorder;
 
   /** Builds the gateway as `src/server/front.ts` and `src/server/distributed.ts` do. */
-  constructor({ host, network, disk, folders, models, chance, recorder, secrets, onOtherPayer }: GatewayParts) {
+  constructor({ host, network, disk, folders, models, chance, recorder, secrets, plan, onOtherPayer }: GatewayParts) {
     this.host = host;
     this.#recorder = recorder;
     const bus = network.busOf(host);
@@ -83,7 +86,9 @@ export class SimGateway {
     admission.blocks.adopt(blocks);
     const openedKeys = new OpenedKeys({ keyring: secrets.keyring, clock, log });
     const openOwnKey = openedKeys.open.bind(openedKeys);
-    const { call, embed } = new Provider({ host, chance, recorder, openOwnKey, onOtherPayer: () => onOtherPayer(host) });
+    const name = `${this.folder} since ${clock.monotonic()}`;
+    const world = { host, chance, recorder, timeouts: plan.timeouts, gateway: name };
+    const { call, embed } = new Provider({ ...world, openOwnKey, onOtherPayer: () => onOtherPayer(host) });
     const release = admission.releases.add.bind(admission.releases);
     const lockFolder = async (path: string) => folders.takeIfFree(path, host);
     const orphans = { bus, clock, log, dataDir: folders.dataDir, lockFolder, files: disk, release, blocks: admission.blocks };
@@ -182,6 +187,7 @@ function gatewayOf(
     ownKeys: { accepted: nothing, refused: nothing },
     inFlight: new InFlightRequests(),
     drainLimit: new DrainLimit(),
+    unpaid: new UnpaidWork(parts.clock, unpaidMax),
     keyPrefix: "",
   };
   return whole as unknown as Gateway;

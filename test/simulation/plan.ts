@@ -6,6 +6,7 @@ import { budgetChanceOf, hasBudgets, noBudgets, someBudgets, type PlannedBudgets
 import type { Chance } from "./chance.ts";
 import { failOverChanceOf, hasFailOvers } from "./variants/fail-overs.ts";
 import { hasRestores, restoreChanceOf } from "./variants/restores.ts";
+import { timeoutsOf, type Timeouts } from "./variants/timeouts.ts";
 import { hasTopUps, topUpChanceOf } from "./top-ups/plan.ts";
 
 /** The highest reservation of the workload, in nano-USD; see `someRequest`. */
@@ -49,6 +50,8 @@ export interface Plan {
   hasFailOvers: boolean;
   /** What top-ups draw. */
   topUps: { isOn: boolean; chance: Chance };
+  /** null: every provider answers or fails in time. */
+  timeouts: Timeouts | null;
   /** What restores draw; null: the run has none. */
   restoreChance: Chance | null;
 }
@@ -73,6 +76,7 @@ function plainPlan(seed: number, chance: Chance): Plan {
     failOverChance: failOverChanceOf(seed),
     hasFailOvers: hasFailOvers(seed),
     topUps: { isOn: hasTopUps(seed), chance: topUpChanceOf(seed) },
+    timeouts: timeoutsOf(seed),
     restoreChance: hasRestores(seed) ? restoreChanceOf(seed) : null,
     workspaces: [1, 2].map((number) => {
       const workspace = someWorkspace(`ws-${seed}-${number}`, chance);

@@ -19,7 +19,7 @@ test("no invariant is broken in 300 runs with losses, delays, crashes, frozen pa
       addTally(total, tally);
     }
   }
-  const features = ["on own keys", "embeddings", "completions", "other payers", "other models"];
+  const features = ["timed out", "charged timeouts", "on own keys", "embeddings", "completions", "other payers", "other models"];
   // Faults and outcomes that never occur prove nothing.
   const cards = ["automatic payments", "card payments", "declined cards", "taken back"];
   for (const what of ["faults", "messages harmed", "charged", "charged late", "expired", "cut", ...features, ...cards]) {

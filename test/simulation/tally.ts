@@ -21,6 +21,8 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     "charged late": of((event) => event.kind === "charged" && event.late),
     cut: of((event) => event.kind === "charged" && event.outcome === "settled" && event.cut),
     expired: of((event) => event.kind === "charged" && event.outcome === "expired"),
+    "timed out": of(({ kind }) => kind === "timed out"),
+    "charged timeouts": chargedTimeouts(history),
     unknown: of((event) => event.kind === "charged" && event.outcome === "unknown"),
     "on own keys": of((event) => event.kind === "charged" && event.ownKey !== undefined),
     embeddings: of((event) => event.kind === "charged" && event.endpoint === "embeddings"),
@@ -36,6 +38,15 @@ export function tallyOf({ world, evidence }: Run, results: readonly Result[]): T
     steps: world.scheduler.steps,
     ...Object.fromEntries(results.map(({ id, need, checks }) => [`${id} ${need}`, checks])),
   };
+}
+
+/** Those that time out and are charged more than was delivered. */
+function chargedTimeouts(history: readonly HistoryEvent[]): number {
+  const delivered = new Map(
+    history.flatMap((event) => (event.kind === "timed out" ? [[event.generation, event.delivered]] : [])),
+  );
+  return history.filter((event) => event.kind === "charged" && event.cost > (delivered.get(event.generation) ?? event.cost))
+    .length;
 }
 
 /** Generations that went on with another key, or another model, than the one that they began with. */

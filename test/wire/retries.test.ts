@@ -59,7 +59,7 @@ interface Given {
   apiKey: string;
   model: string;
   content?: string;
-  fields?: { temperature?: number; n?: number };
+  fields?: { temperature?: number; n?: number; stream?: boolean };
 }
 
 async function expectTreatment(
@@ -232,7 +232,9 @@ async function expectFailure(on: Stage, { name: format, whole, errors }: Upstrea
   const before = stub.calls.length;
   const { requests } = treatments[code];
   const apiKey = customer.keys[0]?.key ?? "";
-  const { attempts } = await expectTreatment(code, { baseURL: `${on.fleet.url()}/gpt/v1`, apiKey, model: modelOf(format) });
+  // A stream has less time to begin than a whole answer has to come.
+  const given = { apiKey, model: modelOf(format), fields: { stream: code === "upstream_timeout" } };
+  const { attempts } = await expectTreatment(code, { baseURL: `${on.fleet.url()}/gpt/v1`, ...given });
   stub.answer(first(whole, ({ expected }) => expected !== null).answer);
   expect(stub.calls).toHaveLength(before + requests * callsPerRequest[code]);
   const generations = new Set(attempts.map(({ headers }) => headers.get("x-generation-id") ?? ""));

@@ -3,10 +3,9 @@ import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counter
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
 import { budgetsOf, budgetWords } from "../credit/budgets.ts";
-import type { UnavailableReason } from "../models/model.ts";
 import { modelNotFoundMessage } from "../models/nearest-model.ts";
 import type { ModelsView } from "./models-view.ts";
-import { unavailableMessages } from "../models/unavailable-message.ts";
+import { isRefusalReason, type RefusalReason } from "../models/unavailable-message.ts";
 import { withNamedKeys, type OwnKeys } from "../models/own-keys/own-routes.ts";
 import { maximumCost } from "../models/price.ts";
 import { modelNotFound, priceCandidates, type RoutedPrice } from "./price-candidates.ts";
@@ -169,8 +168,8 @@ function refusedModel({ model, candidates }: AdmitGeneration): string {
 }
 
 /** The counters return the text that they received: one of the reasons above. */
-function unavailableReason(text: string): UnavailableReason {
-  return Object.hasOwn(unavailableMessages, text) ? (text as UnavailableReason) : "catalog_unreadable";
+function unavailableReason(text: string): RefusalReason {
+  return isRefusalReason(text) ? text : "catalog_unreadable";
 }
 
 function creditMessage(prepared: Prepared, available: NanoUsd): string {

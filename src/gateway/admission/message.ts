@@ -6,7 +6,7 @@ import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
-import type { UnavailableReason } from "../models/model.ts";
+import type { RefusalReason } from "../models/unavailable-message.ts";
 
 export type AdmissionRequest =
   /** Look up a key's record. `hash` is the key's SHA-256 in hexadecimal. */
@@ -151,7 +151,7 @@ export interface Refused {
   /** The whole message, if the error table's text is not enough. */
   message?: string;
   param?: string;
-  reason?: UnavailableReason;
+  reason?: RefusalReason;
   retryAfterMs?: number;
   /** The key's rate window, in every reply that reached the rate check. */
   window?: WindowOnBus;

@@ -2,8 +2,8 @@
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { candidateName, costOf, dearestOf, type Candidate, type RequestBounds } from "../models/routing/candidate.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
-import type { UnavailableReason } from "../models/model.ts";
 import { servedRoutes, type OwnKeys } from "../models/own-keys/own-routes.ts";
+import type { RefusalReason } from "../models/unavailable-message.ts";
 import type { CandidateList } from "./message.ts";
 import type { ModelsView } from "./models-view.ts";
 
@@ -31,7 +31,7 @@ interface PricingContext {
   bounds: RequestBounds;
 }
 
-type Refusal = UnavailableReason | typeof modelNotFound;
+type Refusal = RefusalReason | typeof modelNotFound;
 
 /**
  * The maximum over all candidates that may serve the workspace. Candidates that this catalog does not have, or that cannot be used, are
@@ -71,7 +71,7 @@ function usableCandidates(
   const named = servedRoutes(model.routes, record).filter(({ provider }) => providers.includes(provider.id));
   // The workspace has an own key for another provider of the model, and spends no credit beside it.
   if (named.length === 0 && providers.length > 0 && model.routes.some(({ provider }) => providers.includes(provider.id)))
-    return "provider_not_configured";
+    return "own_key_elsewhere";
   const { routes, reason } = models.usableRoutes({ ...model, routes: named }, record);
   return reason ?? routes.map((route) => ({ model, route }));
 }

@@ -7,11 +7,14 @@ import type { EmbeddingFacts } from "../models/model.ts";
 import { hiddenInputTokens } from "../models/price.ts";
 import { guessTokens } from "../models/tokens/input-tokens.ts";
 import { inputCount, type EmbeddingAnswer } from "../providers/embedding.ts";
-import { chargedEmbedding, noUsage } from "./call/charged-usage.ts";
+import type { UpstreamFailure } from "../providers/provider.ts";
+import { chargedEmbedding, noUsage, nothingCharged, type ChargedUsage } from "./call/charged-usage.ts";
+import { chargedFailure } from "./call/unpaid-work.ts";
 import { embeddingAttempts } from "./call/embedding-attempts.ts";
 import { endingError } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
-import { answerFailure, clientGone, recordFailure } from "./generate.ts";
+import { recordFailure } from "./call/record-failure.ts";
+import { answerFailure, clientGone } from "./generate.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
 import type { CheckedEmbedding } from "./request/embedding/check.ts";
 import { embeddingResponse } from "./response/embedding-answer.ts";
@@ -89,11 +92,10 @@ async function respond(started: StartedEmbedding, { candidate, facts }: Serving,
       lifecycle.startCall(candidate);
       const request = { inputs, dimensions, inputType, dimensionsExpected, normalize };
       const onSent = (): void => lifecycle.markSent();
-      return gateway.embed(
-        reservation,
-        { generation, route, ...request, second, onResent },
-        { givenUp, onSent, startedAt: lifecycle.startedAt },
-      );
+      const call = { generation, route, ...request, second, onResent };
+      const answer = gateway.embed(reservation, call, { givenUp, onSent, startedAt: lifecycle.startedAt });
+      lifecycle.noteUnlessSent();
+      return answer;
     },
     fallbacks: caller.record.fallbacks,
     clientSignal,
@@ -104,11 +106,24 @@ async function respond(started: StartedEmbedding, { candidate, facts }: Serving,
     case "answered":
       return await answer(started, { candidate, ...result }, gateway);
     case "failed":
-      return await answerFailure(started, upstreamError(result.failure, route), candidate);
+      return await answerFailed(started, { candidate, ...result }, gateway);
     case "unsent":
       await lifecycle.settle({ ...clientGone, usage: noUsage, estimated: false, candidate, firstTokenMs: null });
       return new Response(null, { status: clientGone.status });
   }
+}
+
+/** If the request was sent and timed out, its provider may bill the inputs. */
+function answerFailed(
+  started: StartedEmbedding,
+  { candidate, failure }: { candidate: Candidate; failure: UpstreamFailure },
+  { unpaid }: Gateway,
+): Promise<Response> {
+  const { lifecycle, admitted, embedding, clientSignal } = started;
+  const left = (): ChargedUsage => ({ usage: { ...noUsage, promptTokens: embedding.promptEstimate() }, estimated: true });
+  const call = { reservation: admitted.reservation, lifecycle, candidate, failure, hasLeft: clientSignal.aborted };
+  const charged = chargedFailure({ ...call, delivered: nothingCharged, left }, unpaid);
+  return answerFailure(started, upstreamError(failure, candidate.route), candidate, charged);
 }
 
 interface Answered {

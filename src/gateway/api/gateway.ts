@@ -15,6 +15,7 @@ import type { ReadKeyGeneration } from "../generations/key-generation.ts";
 import type { ReadKeyUsage } from "../usage/key-usage.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
+import type { UnpaidWork } from "./call/unpaid-work.ts";
 import type { DrainLimit } from "./stream/drain-limit.ts";
 import type { InFlightRequests } from "./in-flight-requests.ts";
 
@@ -39,6 +40,7 @@ export interface Gateway {
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;
   drainLimit: DrainLimit;
+  unpaid: UnpaidWork;
   clock: Clock;
   clocks: Clocks;
   log: Logger;

@@ -1,8 +1,7 @@
 /** Serves an accepted request: journals it before the provider is called, and settles it once before the client has the full answer. */
 import type { Admission, Caller } from "../admission/client/admission.ts";
-import type { Reservation } from "../credit/reservation.ts";
 import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
-import { countRequest, upstreamFailuresTotal } from "../../kernel/metrics.ts";
+import { countRequest } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
 import { AnswerTokens } from "../models/tokens/answer-tokens.ts";
@@ -11,18 +10,20 @@ import { jsonTextResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { AnswerFormat } from "./answer-format.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
-import { chargedDisconnect, chargedUsage, chargedWhole, noUsage, type UsageBounds } from "./call/charged-usage.ts";
+import { chargedDisconnect, chargedUsage, chargedWhole, nothingCharged } from "./call/charged-usage.ts";
+import type { ChargedUsage, UsageBounds } from "./call/charged-usage.ts";
+import { chargedFailure } from "./call/unpaid-work.ts";
 import type { CheckedChat } from "./request/chat.ts";
 import type { CreateStream } from "./stream/client-stream.ts";
 import { dispatch, type DispatchResult } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { endingError } from "./error-answer.ts";
+import { recordFailure, type FailureContext } from "./call/record-failure.ts";
 import { isRoutingOn } from "./request/routing-fields.ts";
 import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
 import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
 import { relay, type StreamOutcome } from "./stream/stream.ts";
 import type { Attempt } from "./call/attempts.ts";
-import { logUpstreamFailure } from "./call/upstream-log.ts";
 import { streamError, upstreamError } from "./response/upstream-errors.ts";
 import { usageBounds } from "./call/usage-bounds.ts";
 import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
@@ -124,12 +125,16 @@ function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<Dispatch
     fallbacks: routed.caller.record.fallbacks,
     callRoute(providerCall, candidate, { givenUp, onSent }) {
       lifecycle.startCall(candidate);
+      lifecycle.trackUsage(() => chargedDisconnect(lifecycle.reported, guessedBounds(routed, candidate), 0).usage);
       const sent = (): void => {
         lifecycle.markSent();
         onSent();
       };
-      return call(reservation, providerCall, { givenUp, onSent: sent, startedAt: lifecycle.startedAt });
+      const answer = call(reservation, providerCall, { givenUp, onSent: sent, startedAt: lifecycle.startedAt });
+      lifecycle.noteUnlessSent();
+      return answer;
     },
+    onUsage: (usage) => lifecycle.noteReported(usage),
     clientSignal: routed.clientSignal,
     stop: lifecycle.stop,
     acquireDrainSlot: routed.acquireDrainSlot,
@@ -146,36 +151,10 @@ function respond(routed: RoutedRequest, dispatched: DispatchResult, gateway: Gat
     case "stream":
       return answerStream(routed, dispatched, gateway);
     case "failed":
-      return answerFailure(routed, upstreamError(dispatched.failure, dispatched.candidate.route), dispatched.candidate);
+      return answerFailed(routed, dispatched, gateway);
     case "disconnected":
       return answerDisconnected(routed, dispatched, gateway);
   }
-}
-
-/** What recording a failure needs. An open stream holds this in place of the request, which would keep the body in memory. */
-interface FailureContext {
-  reservation: Reservation;
-  lifecycle: GenerationLifecycle;
-  clientSignal: AbortSignal;
-}
-
-function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest): FailureContext {
-  return { reservation: admitted.reservation, lifecycle, clientSignal };
-}
-
-/** A call that the gateway aborted, and a fault of the request, do not count against the provider. */
-export function recordFailure(
-  { reservation, lifecycle, clientSignal }: FailureContext,
-  { candidate: { route }, failure }: Pick<Attempt, "candidate" | "failure">,
-  { log, health, ownKeys }: Gateway,
-): void {
-  logUpstreamFailure({ reservation, route, failure }, log);
-  upstreamFailuresTotal.inc({ provider: route.provider.id, code: failure.code });
-  const givenUp = clientSignal.aborted || lifecycle.stop.stopped;
-  if (route.ownKey && failure.code === "upstream_auth") ownKeys.refused(route.ownKey);
-  // Its provider may refuse or limit the workspace's account, while it serves all others.
-  const isOfAccount = route.ownKey && (failure.code === "upstream_auth" || failure.code === "upstream_rate_limited");
-  if (!givenUp && !isOfAccount && failure.code !== "upstream_rejected") health.recordFailure(route);
 }
 
 /** null after a failed attempt: part of the time was spent on another route. */
@@ -212,6 +191,11 @@ function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate:
   return usageBounds({ ...candidate, chat, maxOutputTokens });
 }
 
+/** The journal looks once a second at all that is open: a prompt that nobody has counted is not counted for that. */
+function guessedBounds(routed: RoutedRequest, candidate: Candidate): UsageBounds {
+  return { ...boundsOf(routed, candidate), promptEstimate: () => guessTokens(routed.chat.inputTokens) };
+}
+
 /** Of an answer that this candidate served. */
 function headersOf({ headers, caller }: RoutedRequest, candidate: Candidate): Record<string, string> {
   return isRoutingOn(caller.record) ? { ...headers, ...routeHeaders(candidate) } : headers;
@@ -226,12 +210,14 @@ function answerStream(
   const { lifecycle, chat, format, admitted, clientSignal, createStream, acquireDrainSlot } = routed;
   const { model, route } = candidate;
   const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id };
-  const { clock, speeds, health } = gateway;
+  const { clock, speeds, health, unpaid } = gateway;
   const bounds = boundsOf(routed, candidate);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
   // The prompt is counted once its answer is on its way, and the request's body need not stay in memory.
   clock.after(0, bounds.promptEstimate);
+  // A count that came before the first event is not among the events yet.
+  const counted = (outcome: StreamOutcome): StreamOutcome => ({ ...outcome, usage: outcome.usage ?? lifecycle.reported });
   const body = relay({
     createStream,
     events: lifecycle.prompt?.tap(events) ?? events,
@@ -242,13 +228,18 @@ function answerStream(
     acquireDrainSlot: (finished) => acquireDrainSlot(candidate, finished),
     clock,
     startedAt: lifecycle.startedAt,
-    trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(currentOutcome(), bounds).usage),
-    onEnd(outcome) {
+    trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(counted(currentOutcome()), bounds).usage),
+    onEnd(ended) {
+      const outcome = counted(ended);
       const ms = clock.monotonic() - calledAt;
       const hides = mayHideOutput(candidate);
       // Output that is not hidden is not written faster than the client reads it.
       const likely = speeds.estimateTokens(route, { ms: hides ? ms : ms - outcome.heldUpMs, hides });
-      const charged = chargedUsage(outcome, bounds, likely);
+      const delivered = chargedUsage(outcome, bounds, likely);
+      const left = (): ChargedUsage => chargedUsage({ ...outcome, how: "client_gone" }, bounds, likely);
+      const end = { ...failureContext, candidate, delivered, left, hasLeft: outcome.how === "client_gone" };
+      const { failure } = outcome;
+      const charged = failure === null ? delivered : chargedFailure({ ...end, failure }, unpaid);
       if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
@@ -261,39 +252,55 @@ function answerStream(
   return new Response(body, { headers: { ...streamHeaders, ...headersOf(routed, candidate) } });
 }
 
-/** Whether the provider counted the tokens and the client did not hold it up: a slow reader must not make a route look slow. */
+/** Whether the provider counted tokens of output and the client did not hold it up: a slow reader must not make a route look slow. */
 function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boolean {
-  return final && usage?.completionTokens != null && heldUpMs * 10 < ms;
+  return final && Boolean(usage?.completionTokens) && heldUpMs * 10 < ms;
 }
 
 /** The client left before there was anything to send, and the gateway aborted the call. */
 async function answerDisconnected(
   routed: RoutedRequest,
-  { candidate, sentAt }: Extract<DispatchResult, { kind: "disconnected" }>,
+  { candidate }: Extract<DispatchResult, { kind: "disconnected" }>,
   gateway: Gateway,
 ): Promise<Response> {
-  const { clock, speeds } = gateway;
-  const bounds = boundsOf(routed, candidate);
-  const hides = mayHideOutput(candidate);
-  const likely = sentAt === null ? 0 : speeds.estimateTokens(candidate.route, { ms: clock.monotonic() - sentAt, hides });
-  const charged = sentAt === null ? { usage: noUsage, estimated: false } : chargedDisconnect(bounds, likely);
+  const charged = chargedSoFar(routed, candidate, gateway);
   await routed.lifecycle.settle({ ...clientGone, ...charged, candidate, firstTokenMs: null });
   return new Response(null, { status: clientGone.status });
 }
 
+/** What a client owes that leaves now, before there is anything to send. A whole answer is hidden until it is complete. */
+function chargedSoFar(routed: RoutedRequest, candidate: Candidate, { clock, speeds }: Gateway): ChargedUsage {
+  const { sentAt, reported } = routed.lifecycle;
+  if (sentAt === null) return nothingCharged;
+  const hides = !routed.chat.streamed || mayHideOutput(candidate);
+  const likely = speeds.estimateTokens(candidate.route, { ms: clock.monotonic() - sentAt, hides });
+  return chargedDisconnect(reported, boundsOf(routed, candidate), likely);
+}
+
+function answerFailed(
+  routed: RoutedRequest,
+  { failure, candidate }: Extract<DispatchResult, { kind: "failed" }>,
+  gateway: Gateway,
+): Promise<Response> {
+  const left = (): ChargedUsage => chargedSoFar(routed, candidate, gateway);
+  const hasLeft = routed.clientSignal.aborted;
+  const context = failureContextOf(routed);
+  const charged = chargedFailure({ ...context, failure, candidate, delivered: nothingCharged, left, hasLeft }, gateway.unpaid);
+  return answerFailure(routed, upstreamError(failure, candidate.route), candidate, charged);
+}
+
+function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest): FailureContext {
+  return { reservation: admitted.reservation, lifecycle, clientSignal };
+}
+
+/** @param charged what is owed although it failed; absent: nothing */
 export async function answerFailure(
   { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
   error: GatewayError<EndingErrorCode>,
   candidate: Candidate | null,
+  charged: ChargedUsage = nothingCharged,
 ): Promise<Response> {
-  await lifecycle.settle({
-    candidate,
-    usage: noUsage,
-    estimated: false,
-    status: error.status,
-    code: error.code,
-    firstTokenMs: null,
-  });
+  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
   countRequest(error.status, error.code);
   return errorResponse(error, headers);
 }

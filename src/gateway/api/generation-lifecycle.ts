@@ -9,11 +9,11 @@ import { measureGeneration } from "../../kernel/metrics.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
-import type { Usage } from "../models/model.ts";
+import type { ReportedUsage, Usage } from "../models/model.ts";
 import type { OwedRoute } from "../journal/spool-line.ts";
 import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
 import { chargeOf } from "../metering/charge.ts";
-import { chargedCost, tierOf } from "../models/price.ts";
+import { tieredCost } from "../models/price.ts";
 import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { Gateway } from "./gateway.ts";
 import { owedRoute, settlementOf } from "./settle.ts";
@@ -64,13 +64,15 @@ export class GenerationLifecycle {
   #settlement: Settlement | null = null;
   /** The candidate of the current call. */
   #candidate: Candidate | null;
+  /** The current call waits for a connection, and the spool says so. */
+  #isConnecting = false;
   #calls = 0;
   /** Monotonic milliseconds: when the current call began. */
   #calledAt: number;
   #firstCallAt: number;
   #failed: readonly Attempt[] = [];
-  /** The provider has the request, or is about to get it. */
-  #sent = false;
+  #sentAt: number | null = null;
+  #reported: ReportedUsage | null = null;
   #currentUsage: () => Usage;
 
   private constructor(reservation: Reservation, facts: GenerationFacts, gateway: Gateway) {
@@ -84,7 +86,7 @@ export class GenerationLifecycle {
     this.#calledAt = this.startedAt;
     this.#firstCallAt = this.startedAt;
     this.#currentUsage = () => ({ ...noUsage, promptTokens: facts.promptEstimate });
-    gateway.journal.track(reservation.generation, () => this.#progress());
+    gateway.journal.progress.track(reservation.generation, facts.promptEstimate, () => this.#progress());
   }
 
   /** @throws GatewayError billing_unavailable when the journal cannot be written: the reservation is then released */
@@ -111,6 +113,16 @@ export class GenerationLifecycle {
     return this.#gateway.clock.monotonic() - this.startedAt;
   }
 
+  /** Monotonic milliseconds: when the request of the current call was sent, which its provider may bill since; null: it has not been. */
+  get sentAt(): number | null {
+    return this.#sentAt;
+  }
+
+  /** What the provider of the current call counted before the first event of its stream; null: nothing. */
+  get reported(): ReportedUsage | null {
+    return this.#reported;
+  }
+
   /** Call before each call of a provider. @throws GatewayError billing_unavailable when it cannot be recorded: nothing may be called */
   startCall(candidate: Candidate): void {
     const isOther = candidate !== this.#candidate;
@@ -118,10 +130,20 @@ export class GenerationLifecycle {
     this.#calls++;
     this.#calledAt = this.#gateway.clock.monotonic();
     if (this.#calls === 1) this.#firstCallAt = this.#calledAt;
+    this.#reported = null;
     // As in the intent, the request counts as sent until it is known that it was not.
-    this.#sent = true;
-    if (isOther) this.#gateway.journal.writeProgressOf(this.#reservation.generation);
-    this.#sent = false;
+    this.#sentAt = this.#calledAt;
+    if (isOther) this.#gateway.journal.progress.noteRoute(this.#reservation.generation);
+    this.#sentAt = null;
+  }
+
+  /**
+   * Call it at once after a call has begun. On a connection that was kept the request has gone out by then; otherwise it waits for a
+   * connection, and nothing is owed if this process dies meanwhile.
+   */
+  noteUnlessSent(): void {
+    this.#isConnecting = this.#sentAt === null;
+    if (this.#isConnecting) this.#gateway.journal.progress.noteConnection(this.#reservation.generation);
   }
 
   /** @param failed the calls that failed; a call that fails later may be added to it */
@@ -129,9 +151,16 @@ export class GenerationLifecycle {
     this.#failed = failed;
   }
 
-  /** The request is on its way to the provider, which may bill it from now on. */
+  /** Call it before the request leaves. Its provider may bill it from then on, and so it is owed even if this process dies. */
   markSent(): void {
-    this.#sent = true;
+    this.#sentAt = this.#gateway.clock.monotonic();
+    if (this.#isConnecting) this.#gateway.journal.progress.noteConnection(this.#reservation.generation);
+    this.#isConnecting = false;
+  }
+
+  /** The provider has counted before its answer began. */
+  noteReported(reported: ReportedUsage): void {
+    this.#reported = reported;
   }
 
   /** @param currentUsage returns the usage to charge if the process died now */
@@ -145,7 +174,7 @@ export class GenerationLifecycle {
     const { candidate: first } = this.#facts;
     const current = this.#candidate;
     const route = current === null || current === first ? null : owedBy(current, first);
-    return { sent: this.#sent, ...counts, route };
+    return { sent: this.#sentAt !== null, ...counts, route };
   }
 
   /** Settles on the first call; later calls do nothing. Once it resolves, the client may get the end of the answer. */
@@ -195,8 +224,7 @@ export class GenerationLifecycle {
   #coolDownExcess({ candidate, usage }: GenerationOutcome): void {
     const route = candidate?.route;
     if (!route?.prices || route.ownKey) return;
-    const prices = tierOf(route.prices.tiers, usage.promptTokens) ?? route.prices;
-    if (chargedCost(prices, usage) > this.#reservation.amount * picoPerNano) this.#gateway.coolDown.begin(route);
+    if (tieredCost(route.prices, usage) > this.#reservation.amount * picoPerNano) this.#gateway.coolDown.begin(route);
   }
 
   #routing({ candidate, code }: GenerationOutcome): Settlement["routing"] {

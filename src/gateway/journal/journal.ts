@@ -9,12 +9,12 @@ import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
-import { progressMs, pruneMs, unsettledMax } from "../limits.ts";
+import { pruneMs, unsettledMax } from "../limits.ts";
 import { decodeReportRequest, encodeOpenReport, type OpenReport, type ReportRequest } from "./open-report.ts";
 import type { RecoveredBlock } from "./recovered.ts";
 import { OpenGenerations } from "./open-generations.ts";
 import { SettlementPublisher } from "./settlement-publisher.ts";
-import { ProgressTracker, type Progress } from "./progress.ts";
+import { ProgressTracker } from "./progress.ts";
 import { Spool } from "./spool.ts";
 import type { SpoolFiles } from "./spool-files.ts";
 import type { AdmissionIntent, BlockIntent, GenerationIntent } from "./spool-line.ts";
@@ -52,6 +52,8 @@ export interface BlockBook {
 }
 
 export class GenerationJournal implements Disposable {
+  /** Of open generations. */
+  readonly progress: ProgressTracker;
   readonly #spool: Spool;
   readonly #open = new OpenGenerations();
   readonly #publisher: SettlementPublisher;
@@ -59,13 +61,12 @@ export class GenerationJournal implements Disposable {
   readonly #reportListeners: ((workspace: WorkspaceId) => void)[] = [];
   #blocks: BlockBook | null = null;
   readonly #parts: JournalParts;
-  readonly #progress = new ProgressTracker();
-  #cancelProgress: (() => void) | null = null;
   #cancelPrune = (): void => {};
 
   constructor(parts: JournalParts) {
     this.#parts = parts;
     this.#spool = new Spool(parts.folder, parts.clock, parts.files);
+    this.progress = new ProgressTracker(this.#spool, parts.clock);
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
       const request = decodeReportRequest(payload);
@@ -173,33 +174,13 @@ export class GenerationJournal implements Disposable {
     }
   }
 
-  /** Writes the generation's progress to the spool once a second until it ends, so that a successor can charge for it. */
-  track(generation: GenerationId, read: () => Progress): void {
-    this.#progress.track(generation, read);
-    this.#cancelProgress ??= this.#parts.clock.after(progressMs, () => this.#writeProgress());
-  }
-
-  /**
-   * Call it before another route is called than the last one: if this process dies meanwhile, its successor must charge the new route,
-   * which may have another payer.
-   * @throws GatewayError billing_unavailable when it cannot be written: the route must not be called
-   */
-  writeProgressOf(generation: GenerationId): void {
-    try {
-      this.#spool.writeProgress(this.#progress.ofOne(generation, this.#parts.clock.monotonic()));
-    } catch (error) {
-      this.#progress.markUnwritten();
-      throw new GatewayError("billing_unavailable", { cause: error });
-    }
-  }
-
   /**
    * Call it once for each generation. When it resolves, the client may get the whole answer: the generation is charged even if this
    * process dies. `flush` makes it resolve at once.
    */
   async end(settlement: Settlement): Promise<void> {
     const { generation } = settlement;
-    this.#progress.forget(generation);
+    this.progress.forget(generation);
     const text = encodeSettlement(settlement);
     this.#publisher.add(settlement, text);
     try {
@@ -222,23 +203,10 @@ export class GenerationJournal implements Disposable {
 
   [Symbol.dispose](): void {
     this.#cancelPrune();
-    this.#cancelProgress?.();
+    this.progress[Symbol.dispose]();
     this.#reporting[Symbol.dispose]();
     this.#publisher[Symbol.dispose]();
     this.#spool[Symbol.dispose]();
-  }
-
-  /** A line that cannot be written is repeated with the next one. The spool reports the full disk. */
-  #writeProgress(): void {
-    const { clock } = this.#parts;
-    const changes = this.#progress.changes(clock.monotonic());
-    try {
-      if (changes !== null) this.#spool.writeProgress(changes);
-    } catch {
-      // The spool now refuses admissions and reports it.
-      this.#progress.markUnwritten();
-    }
-    this.#cancelProgress = this.#progress.size === 0 ? null : clock.after(progressMs, () => this.#writeProgress());
   }
 
   /** A recall asks for blocks only. */

@@ -1,6 +1,12 @@
-/** The progress of open generations, from which a successor charges them if this process dies. Changes are written once a second, and at once when another route is called. */
+/**
+ * The progress of open generations, from which a successor charges them if this process dies. Changes are written once a second; what
+ * decides whether a request is charged at all, and to whom, is written at once.
+ */
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/errors.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
-import { progressRefreshMs } from "../limits.ts";
+import { progressMs, progressRefreshMs } from "../limits.ts";
+import type { Spool } from "./spool.ts";
 import type { OwedRoute, ProgressLine } from "./spool-line.ts";
 
 export interface Progress {
@@ -22,47 +28,105 @@ interface Written extends Progress {
 
 interface Tracked {
   read: () => Progress;
-  /** null: no line has it. A successor then treats it as sent, with nothing delivered. */
+  /** Of the prompt, by the generation's intent. */
+  promptTokens: number;
+  /** null: no line has it. A successor then treats it as sent, with the prompt of its intent and nothing delivered. */
   written: Written | null;
 }
 
-export class ProgressTracker {
+export class ProgressTracker implements Disposable {
+  readonly #spool: Pick<Spool, "writeProgress">;
+  readonly #clock: Clock;
   readonly #tracked = new Map<GenerationId, Tracked>();
+  #cancelTimer: (() => void) | null = null;
 
-  get size(): number {
-    return this.#tracked.size;
+  constructor(spool: Pick<Spool, "writeProgress">, clock: Clock) {
+    this.#spool = spool;
+    this.#clock = clock;
   }
 
-  track(generation: GenerationId, read: () => Progress): void {
-    this.#tracked.set(generation, { read, written: null });
+  /**
+   * Writes what changes once a second until the generation is forgotten.
+   * @param promptTokens of its intent
+   */
+  track(generation: GenerationId, promptTokens: number, read: () => Progress): void {
+    this.#tracked.set(generation, { read, promptTokens, written: null });
+    this.#cancelTimer ??= this.#clock.after(progressMs, () => this.#writeChanges());
   }
 
+  /** Call it when the generation has ended. */
   forget(generation: GenerationId): void {
     this.#tracked.delete(generation);
   }
 
-  /** The last line was not written: the next one repeats everything. Until then earlier lines are valid. */
-  markUnwritten(): void {
-    for (const { written } of this.#tracked.values()) if (written) written.at = -Infinity;
+  /**
+   * Call it before another route is called than the last one: if this process dies meanwhile, its successor must charge the new route,
+   * which may have another payer.
+   * @throws GatewayError billing_unavailable when it cannot be written: the route must not be called
+   */
+  noteRoute(generation: GenerationId): void {
+    try {
+      this.#write(this.#of(generation));
+    } catch (error) {
+      throw new GatewayError("billing_unavailable", { cause: error });
+    }
+  }
+
+  /**
+   * Call it when a request begins to wait for a connection, and before it is sent: a successor charges it only if it was sent. What cannot
+   * be written is repeated within a second; until then the request counts as before.
+   */
+  noteConnection(generation: GenerationId): void {
+    this.#tryToWrite(this.#of(generation));
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancelTimer?.();
+  }
+
+  #writeChanges(): void {
+    const changes = this.#changes(this.#clock.monotonic());
+    if (changes !== null) this.#tryToWrite(changes);
+    this.#cancelTimer = this.#tracked.size === 0 ? null : this.#clock.after(progressMs, () => this.#writeChanges());
+  }
+
+  /** The next line repeats what cannot be written. The spool then refuses admissions, and reports it. */
+  #tryToWrite(line: ProgressLine): void {
+    try {
+      this.#write(line);
+    } catch {
+      // As said above.
+    }
+  }
+
+  /** @throws Error when it cannot be written. The next line then repeats everything; until then earlier lines are valid. */
+  #write(line: ProgressLine): void {
+    try {
+      this.#spool.writeProgress(line);
+    } catch (error) {
+      for (const { written } of this.#tracked.values()) if (written) written.at = -Infinity;
+      throw error;
+    }
   }
 
   /**
    * Progress that has changed, and progress whose last line is so old that its segment may be removed; null: none.
    * @param nowMs monotonic
    */
-  changes(nowMs: number): ProgressLine | null {
+  #changes(nowMs: number): ProgressLine | null {
     const line = emptyLine();
     for (const [generation, tracked] of this.#tracked) {
       const progress = tracked.read();
-      if (isDue(progress, tracked.written, nowMs)) addTo(line, { generation, tracked, progress, nowMs });
+      if (isDue(progress, tracked, nowMs)) addTo(line, { generation, tracked, progress, nowMs });
     }
     return line.unsent.length + line.delivered.length === 0 ? null : line;
   }
 
-  /** Progress of one generation, whether it has changed or not. @param nowMs monotonic */
-  ofOne(generation: GenerationId, nowMs: number): ProgressLine {
+  /** Progress of this generation, whether it has changed or not. */
+  #of(generation: GenerationId): ProgressLine {
     const line = emptyLine();
     const tracked = this.#tracked.get(generation);
+    const nowMs = this.#clock.monotonic();
     if (tracked !== undefined) addTo(line, { generation, tracked, progress: tracked.read(), nowMs });
     return line;
   }
@@ -88,8 +152,11 @@ function addTo(line: ProgressLine, { generation, tracked, progress, nowMs }: Add
   if (route !== null) line.routed.push([generation, route]);
 }
 
-function isDue(progress: Progress, written: Written | null, nowMs: number): boolean {
-  if (written === null) return !progress.sent || progress.completionTokens > 0 || progress.route !== null;
+function isDue(progress: Progress, { written, promptTokens: intended }: Tracked, nowMs: number): boolean {
+  if (written === null) {
+    const { sent, promptTokens, cachedTokens, completionTokens, route } = progress;
+    return !sent || promptTokens !== intended || cachedTokens + completionTokens > 0 || route !== null;
+  }
   if (nowMs - written.at >= progressRefreshMs) return true;
   const { sent, promptTokens, completionTokens, route } = progress;
   const same = sent === written.sent && promptTokens === written.promptTokens && completionTokens === written.completionTokens;

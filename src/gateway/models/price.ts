@@ -81,6 +81,11 @@ export function chargedCost(prices: Prices, usage: Usage): bigint {
   );
 }
 
+/** As `chargedCost`, at the prices of the tier that the prompt reached. */
+export function tieredCost(prices: TieredPrices, usage: Usage): bigint {
+  return chargedCost(tierOf(prices.tiers, usage.promptTokens) ?? prices, usage);
+}
+
 /** Each input of an embeddings request is bounded by the context on its own, before they are added up (`embeddingTokensBound`). */
 function promptTokensMax({ kind, contextLength }: PricedRequest["model"]): number {
   return kind === "embeddings" ? Infinity : contextLength;

@@ -13,7 +13,20 @@ export const unavailableMessages: Record<UnavailableReason, string> = {
   catalog_unreadable: "the catalog cannot be read",
 };
 
+/** Why a request is refused. Only one that names providers meets the last: the model itself can be called. */
+export type RefusalReason = UnavailableReason | "own_key_elsewhere";
+
+const refusalMessages: Record<RefusalReason, string> = {
+  ...unavailableMessages,
+  own_key_elsewhere:
+    "the workspace has an own key for another provider of it than the request allows, and own_key_fallback is off",
+};
+
+export function isRefusalReason(text: string): text is RefusalReason {
+  return Object.hasOwn(refusalMessages, text);
+}
+
 /** The message of a `model_unavailable` error. */
-export function unavailableMessage(model: string, reason: UnavailableReason): string {
-  return `The model ${model} cannot be called at present: ${unavailableMessages[reason]}`;
+export function unavailableMessage(model: string, reason: RefusalReason): string {
+  return `The model ${model} cannot be called at present: ${refusalMessages[reason]}`;
 }

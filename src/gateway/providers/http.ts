@@ -27,7 +27,9 @@ export interface CallContext {
   openOwnKey?: ((key: OwnKey) => Secret) | undefined;
   /** Aborts the call until it is answered. An open stream is ended by its own `cancel`. */
   givenUp?: StopSignal | undefined;
-  /** Called when the request has been sent: from then on the provider may bill it. */
+  /**
+   * Called before the request is sent on a new connection, or as it is sent on one that was kept: from then on the provider may bill it.
+   */
   onSent?: (() => void) | undefined;
   /** Monotonic start of the generation, so that a second attempt shares the total timeout. Default: now. */
   startedAt?: number | undefined;

@@ -86,6 +86,18 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** The provider's answer is larger than the gateway takes. */
+export class OversizedAnswer extends UpstreamFailure {
+  constructor(detail: string) {
+    super("upstream_error", detail);
+  }
+}
+
+/** Whether the gateway gave up on an answer that its provider may bill all the same: it was late, or is too large. */
+export function isGivenUp(failure: UpstreamFailure): boolean {
+  return failure.code === "upstream_timeout" || failure instanceof OversizedAnswer;
+}
+
 /** A field that a provider's format cannot express: answered with 400 `unsupported_parameter` before credit is reserved. */
 export interface UnsupportedField {
   /** The path of the field, such as `messages[0].name`. */

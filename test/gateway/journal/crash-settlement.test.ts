@@ -34,7 +34,7 @@ describe("the recovery of a dead gateway's generations", () => {
     killed.begin(tracked, { ...facts, streamed: true, owed, endpoint: "completions" });
     killed.begin(untracked, { ...facts, streamed: true, owed });
     await settled();
-    killed.track(tracked.generation, () => soFar);
+    killed.progress.track(tracked.generation, owed.promptTokens, () => soFar);
     journals.clock.advance(progressMs);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
@@ -59,9 +59,9 @@ describe("the recovery of a dead gateway's generations", () => {
     killed.begin(skipped, { ...facts, model: "acme/two", requested: "acme/one", owed });
     await settled();
     const second = { provider: "acme", model: "acme/two", prices: { ...prices, output: "7" } };
-    killed.track(fallback.generation, () => ({ ...soFar, completionTokens: 0, route: null }));
+    killed.progress.track(fallback.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, route: null }));
     journals.clock.advance(progressMs);
-    killed.track(fallback.generation, () => ({ ...soFar, completionTokens: 0, route: second }));
+    killed.progress.track(fallback.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, route: second }));
     journals.clock.advance(progressMs);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
@@ -85,8 +85,8 @@ describe("the recovery of a dead gateway's generations", () => {
     killed.begin(estimated, { ...facts, owed: { ...owed, tiers } });
     killed.begin(within, { ...facts, owed: { ...owed, tiers } });
     await settled();
-    killed.track(counted.generation, () => soFar);
-    killed.track(within.generation, () => ({ ...soFar, promptTokens: 49_999 }));
+    killed.progress.track(counted.generation, owed.promptTokens, () => soFar);
+    killed.progress.track(within.generation, owed.promptTokens, () => ({ ...soFar, promptTokens: 49_999 }));
     journals.clock.advance(progressMs);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
@@ -108,8 +108,8 @@ describe("the recovery of a dead gateway's generations", () => {
     killed.begin(plain, { ...facts, owed: { ...owed, prices: free, ownKey: { id: "own-1", prices } } });
     killed.begin(moved, { ...facts, owed: { ...owed, prices: free, ownKey: { id: "own-1", prices } } });
     await settled();
-    killed.track(plain.generation, () => soFar);
-    killed.track(moved.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
+    killed.progress.track(plain.generation, owed.promptTokens, () => soFar);
+    killed.progress.track(moved.generation, owed.promptTokens, () => ({ ...soFar, route: { provider: "other", prices } }));
     journals.clock.advance(progressMs);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
@@ -129,12 +129,12 @@ describe("the recovery of a dead gateway's generations", () => {
     killed.begin(fallback, { ...facts, owed: { ...owed, prices: free, ownKey: { id: "own-1", prices } } });
     killed.begin(refused, { ...facts, owed });
     await settled();
-    killed.track(fallback.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
-    killed.track(refused.generation, () => ({
+    killed.progress.track(fallback.generation, owed.promptTokens, () => ({ ...soFar, route: { provider: "other", prices } }));
+    killed.progress.track(refused.generation, owed.promptTokens, () => ({
       ...soFar,
       route: { provider: "own", prices: free, ownKey: { id: "own-2", prices } },
     }));
-    for (const { generation } of [fallback, refused]) killed.writeProgressOf(generation);
+    for (const { generation } of [fallback, refused]) killed.progress.noteRoute(generation);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
 
@@ -150,8 +150,8 @@ describe("the recovery of a dead gateway's generations", () => {
     const begun = reservation();
     journal.begin(begun, { ...facts, owed });
     await settled();
-    journal.track(begun.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
-    withDiskFullAt(0, () => expect(() => journal.writeProgressOf(begun.generation)).toThrow("Credit cannot be checked"));
+    journal.progress.track(begun.generation, owed.promptTokens, () => ({ ...soFar, route: { provider: "other", prices } }));
+    withDiskFullAt(0, () => expect(() => journal.progress.noteRoute(begun.generation)).toThrow("Credit cannot be checked"));
   });
 
   test("a second route without tiers is charged without those of the first", async () => {
@@ -159,7 +159,7 @@ describe("the recovery of a dead gateway's generations", () => {
     const begun = reservation();
     killed.begin(begun, { ...facts, owed: { ...owed, tiers: [{ aboveInputTokens: 1, ...prices, output: "8" }] } });
     await settled();
-    killed.track(begun.generation, () => ({ ...soFar, route: { provider: "other", prices } }));
+    killed.progress.track(begun.generation, owed.promptTokens, () => ({ ...soFar, route: { provider: "other", prices } }));
     journals.clock.advance(progressMs);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
@@ -176,8 +176,8 @@ describe("the recovery of a dead gateway's generations", () => {
     for (const begun of [unsent, elsewhere]) killed.begin(begun, { ...facts, owed });
     await settled();
     const other = { provider: "other", prices: { ...prices, output: "7" } };
-    killed.track(unsent.generation, () => ({ ...soFar, sent: false }));
-    killed.track(elsewhere.generation, () => ({ ...soFar, completionTokens: 0, route: other }));
+    killed.progress.track(unsent.generation, owed.promptTokens, () => ({ ...soFar, sent: false }));
+    killed.progress.track(elsewhere.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, route: other }));
     journals.clock.advance(progressMs);
     killed[Symbol.dispose]();
     journals.bus.stored = [];
@@ -189,6 +189,40 @@ describe("the recovery of a dead gateway's generations", () => {
     ]);
   });
 
+  test("a request that waits for a connection is free as soon as it waits, and owed as soon as it is sent", async () => {
+    const killed = journals.open();
+    const [waiting, sent] = [reservation(), reservation()];
+    for (const begun of [waiting, sent]) killed.begin(begun, { ...facts, owed });
+    await settled();
+    let isSent = false;
+    killed.progress.track(waiting.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent: false }));
+    killed.progress.track(sent.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent: isSent }));
+    for (const { generation } of [waiting, sent]) killed.progress.noteConnection(generation);
+    isSent = true;
+    killed.progress.noteConnection(sent.generation);
+    killed[Symbol.dispose]();
+
+    // No time has passed, and so no line was written that comes once a second.
+    expect(journals.open().recover()).toMatchObject({ interrupted: 1, unknown: 1 });
+    expect(await journals.published()).toMatchObject([
+      { generation: waiting.generation, outcome: "unknown" },
+      { generation: sent.generation, outcome: "settled", usage: { promptTokens: 50_000 } },
+    ]);
+  });
+
+  test("the successor charges the prompt that the provider told before the first text", async () => {
+    const killed = journals.open();
+    const begun = reservation();
+    killed.begin(begun, { ...facts, owed });
+    await settled();
+    killed.progress.track(begun.generation, owed.promptTokens, () => ({ ...soFar, promptTokens: 2_000, completionTokens: 0 }));
+    journals.clock.advance(progressMs);
+    killed[Symbol.dispose]();
+
+    journals.open().recover();
+    expect(await journals.published()).toMatchObject([{ usage: { promptTokens: 2_000, completionTokens: 0 } }]);
+  });
+
   test.skipIf(!canFillDisk)(
     "the successor charges a request that was sent while the disk was full, despite an earlier line",
     async () => {
@@ -197,7 +231,7 @@ describe("the recovery of a dead gateway's generations", () => {
       killed.begin(begun, { ...facts, owed });
       await settled();
       let sent = false;
-      killed.track(begun.generation, () => ({ ...soFar, completionTokens: 0, sent }));
+      killed.progress.track(begun.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent }));
       journals.clock.advance(progressMs);
       sent = true;
       withDiskFullAt(0, () => journals.clock.advance(progressMs));
@@ -214,7 +248,7 @@ describe("the recovery of a dead gateway's generations", () => {
     killed.begin(begun, { ...facts, owed });
     await settled();
     let read = 0;
-    killed.track(begun.generation, () => (read++, soFar));
+    killed.progress.track(begun.generation, owed.promptTokens, () => (read++, soFar));
     for (let passed = 0; passed < 2 * progressRefreshMs; passed += progressMs) journals.clock.advance(progressMs);
     const lines = readFileSync(join(journals.path, "0000000001.jsonl"), "utf8").match(/"progress"/g) ?? [];
     expect(read).toBeGreaterThan(60);

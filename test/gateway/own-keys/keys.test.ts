@@ -14,7 +14,7 @@ const long = "sk-own-0123456789abcdef";
 let stage: OwnKeyStage;
 let tenant: Tenant;
 beforeAll(async () => {
-  stage = await OwnKeyStage.open(null, { FIRST_BYTE_TIMEOUT_MS: "500" });
+  stage = await OwnKeyStage.open(null, { STREAM_DURATION_MS: "2000" });
   tenant = await stage.tenant();
   for (const role of ["member", "auditor", "super_admin"]) {
     await stage.fleet.operator().call("POST", "/members", { workspace: tenant.workspace, email: `${role}@example.test`, role });

@@ -21,19 +21,21 @@ interface Routed {
   status: number;
   route: string | null;
   code: string | undefined;
+  message: string | undefined;
   row(): Promise<Record<string, unknown>>;
 }
 
 async function ask(fields: Record<string, unknown> = {}): Promise<Routed> {
   const body = { model: "stub/both", max_tokens: 10, ...fields };
   const response = await chat({ url: stage.fleet.url(), key: tenant.key, body });
-  const { error: refused } = (await response.json()) as { error?: { code: string } };
+  const { error: refused } = (await response.json()) as { error?: { code: string; message: string } };
   const generation = response.headers.get("x-generation-id");
   const rows = async () => (await stage.fleet.operator().log(`workspace=${tenant.workspace}`)) as unknown as Logged[];
   return {
     status: response.status,
     route: response.headers.get("x-route"),
     code: refused?.code,
+    message: refused?.message,
     async row() {
       await until(async () => (await rows()).some((row) => row["generation_id"] === generation));
       return { ...(await rows()).find((row) => row["generation_id"] === generation) };
@@ -66,7 +68,11 @@ test("an answer on the own key says so in its route and in its log, and costs no
 
 test("a rule for another provider spends no credit unless the workspace lets own keys fall back to it", async () => {
   const calls = stage.alpha.calls.length;
-  expect(await ask({ provider: { only: ["alpha"] } })).toMatchObject({ status: 503, code: "model_unavailable" });
+  expect(await ask({ provider: { only: ["alpha"] } })).toMatchObject({
+    status: 503,
+    code: "model_unavailable",
+    message: expect.stringContaining("the workspace has an own key for another provider of it than the request allows"),
+  });
   expect(await ask({ provider: { order: ["alpha"] } })).toMatchObject({ route: "beta/stub/both; key=own" });
   expect(stage.alpha.calls).toHaveLength(calls);
   await allowFallback();

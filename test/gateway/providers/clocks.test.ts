@@ -6,7 +6,7 @@ import type { OneByOne } from "../../support/providers/one-by-one.ts";
 import { startProviderStub } from "../../support/providers/provider-stub.ts";
 import { chat, hang, ManualStream, silent } from "../../support/providers/stub-answers.ts";
 
-const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, streamMs: 900_000 };
+const clocks = { connectMs: 5_000, firstByteMs: 600_000, idleMs: 300_000, streamMs: 900_000 };
 let clock = new ManualClock();
 let provider = await startProviderStub();
 beforeEach(async () => {
@@ -26,13 +26,29 @@ async function opened(manual: ManualStream): Promise<OneByOne> {
 }
 
 describe("the first-byte clock", () => {
-  test("ends a call that a provider took and does not answer: upstream_timeout", async () => {
+  test("ends a stream that a provider took and does not begin: upstream_timeout", async () => {
     provider.answer(hang);
-    const call = failureOf(callWhole(timed()));
+    const call = failureOf(callStream(timed()));
     await provider.called();
     clock.advance(clocks.firstByteMs);
-    expect(await call).toMatchObject({ code: "upstream_timeout", message: "no first byte within 120000 ms" });
+    expect(await call).toMatchObject({ code: "upstream_timeout", message: "no first byte within 600000 ms" });
     expect((await provider.ended()).state).toBe("cancelled");
+  });
+
+  test("leaves a whole answer, which comes when it is complete, as long as a stream", async () => {
+    provider.hold();
+    provider.answer(chat("late"));
+    const call = callWhole(timed());
+    await provider.called();
+    clock.advance(clocks.streamMs - 1);
+    provider.release();
+    expect(await call).toMatchObject({ message: { content: "late" } });
+    provider.answer(hang);
+    const late = failureOf(callWhole(timed()));
+    await provider.called(2);
+    clock.advance(clocks.streamMs);
+    expect(await late).toMatchObject({ code: "upstream_timeout", message: "not done within 900000 ms" });
+    expect((await provider.ended(2)).state).toBe("cancelled");
   });
 
   test("goes on after the head of a stream until its first byte", async () => {
@@ -101,10 +117,9 @@ describe("the idle clock", () => {
     });
     const call = failureOf(callWhole(timed()));
     await provider.called();
-    // The first bytes have arrived once the first-byte timeout no longer ends the call.
-    await clock.pass(clocks.firstByteMs - 1);
+    // The first bytes may still be on their way: until they are there, the idle clock does not run.
     while (clock.monotonic() < 2 * clocks.idleMs) await clock.pass(10_000);
-    expect((await call).code).toBe("upstream_timeout");
+    expect(await call).toMatchObject({ code: "upstream_timeout", message: "no next byte within 300000 ms" });
   });
 });
 
@@ -161,7 +176,7 @@ test("a failed call leaves no timer behind", async () => {
   provider.answer(hang);
   const call = failureOf(callWhole(timed()));
   await provider.called();
-  clock.advance(clocks.firstByteMs);
+  clock.advance(clocks.streamMs);
   await call;
   expect(clock.pending).toBe(0);
 });

@@ -18,10 +18,12 @@ import { end, FakeEvents, finish, text } from "../../support/providers/fake-even
 import { providersOf } from "../catalog.ts";
 import type { Chance } from "../chance.ts";
 import { ownKeyIn, providerKey } from "../secrets.ts";
+import { countChat } from "./chat-counts.ts";
 import { countInputs, estimateInputs } from "./embedding-counts.ts";
 import type { Host } from "./host.ts";
-import { nothingCounted, ownCost } from "./own-cost.ts";
+import { chargedUsage, likelyTokens, nothingCounted, ownCost, wordTokens, type Produced } from "./own-cost.ts";
 import type { Recorder } from "../recorder.ts";
+import { unpaidMax, type Timeouts } from "../variants/timeouts.ts";
 import type { EventOf } from "../../invariants/history.ts";
 
 interface ProviderParts {
@@ -29,6 +31,9 @@ interface ProviderParts {
   host: Host;
   chance: Chance;
   recorder: Recorder;
+  timeouts: Timeouts | null;
+  /** The process that calls it. */
+  gateway: string;
   openOwnKey(key: OwnKey): Secret;
   /** Called when a generation goes on with another key than the one that it began with. */
   onOtherPayer(): void;
@@ -38,10 +43,14 @@ interface ProviderParts {
 interface Exchange<Answer> {
   route: Route;
   model: string;
+  /** Its provider answers at once. */
+  isPrompt: boolean;
   durationMs: () => number;
   answer: () => Answer;
   /** Records what is due if the call ends now without an answer. */
   due: () => void;
+  /** What a client has to pay that leaves after so long without an answer. */
+  leaving: (ms: number) => Usage;
 }
 
 /** The duration of an answer: mostly short, sometimes very long. */
@@ -69,46 +78,83 @@ export class Provider {
     this.#exchange(reservation, options, {
       route: call.route,
       model: String(call.chat["model"]),
+      isPrompt: isPrompt(call.chat),
       durationMs: () => someDurationMs(this.#parts.chance, isPrompt(call.chat)),
       answer: () => this.#answer(reservation, call),
       due: () => this.#due(call, 0),
+      leaving: (ms) => ({
+        ...nothingCounted,
+        promptTokens: Number(call.chat["prompt_estimate"]),
+        completionTokens: likelyTokens(call, ms),
+      }),
     });
 
   readonly embed: CallEmbeddings = (reservation, call, options) =>
     this.#exchange(reservation, options, {
       route: call.route,
       model: "acme/embed",
+      isPrompt: false,
       durationMs: () => someDurationMs(this.#parts.chance, false),
       answer: () => this.#embeddings(call),
       due: () => this.#owe(call, { ...nothingCounted, promptTokens: estimateInputs(call.inputs) }),
+      leaving: () => ({ ...nothingCounted, promptTokens: estimateInputs(call.inputs) }),
     });
 
-  #exchange<Answer>(
-    { generation }: Reservation,
+  async #exchange<Answer>(
+    reservation: Reservation,
     options: CallOptions | undefined,
-    { route, model, durationMs, answer, due }: Exchange<Answer>,
+    exchange: Exchange<Answer>,
   ): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      this.#note(generation, route, model);
-      const { clock } = this.#parts.host;
-      this.#calledAt.set(generation, clock.monotonic());
-      options?.onSent?.();
+    const { timeouts, host } = this.#parts;
+    const connection = exchange.isPrompt ? null : (timeouts?.connection() ?? null);
+    if (connection !== null) {
+      await elapsed(host, connection.ms, options?.givenUp);
+      if (connection.fails) throw new UpstreamFailure("upstream_timeout", "no connection");
+    }
+    return this.#taken(reservation, options, exchange);
+  }
+
+  /** The provider has taken the request. */
+  async #taken<Answer>(
+    reservation: Reservation,
+    options: CallOptions | undefined,
+    { route, model, isPrompt: isSure, durationMs, answer, due, leaving }: Exchange<Answer>,
+  ): Promise<Answer> {
+    const { timeouts, host } = this.#parts;
+    const { generation } = reservation;
+    this.#note(generation, route, model);
+    const calledAt = host.clock.monotonic();
+    this.#calledAt.set(generation, calledAt);
+    options?.onSent?.();
+    due();
+    const silenceMs = isSure ? null : (timeouts?.silenceMs() ?? null);
+    try {
+      await elapsed(host, silenceMs ?? durationMs(), options?.givenUp);
+    } catch (error) {
       due();
-      const cancel = clock.after(durationMs(), () => {
-        options?.givenUp?.listen(null);
-        try {
-          resolve(answer());
-        } catch (error) {
-          this.#nothingDue(generation);
-          reject(error as Error);
-        }
-      });
-      options?.givenUp?.listen(() => {
-        cancel();
-        due();
-        reject(new UpstreamFailure("upstream_error", "the call was aborted"));
-      });
-    });
+      throw error;
+    }
+    try {
+      if (silenceMs !== null) throw new UpstreamFailure("upstream_timeout", "silent");
+      return answer();
+    } catch (error) {
+      this.#nothingDue(generation);
+      if (error instanceof UpstreamFailure && error.code === "upstream_timeout")
+        this.#timedOut(reservation, route, { delivered: nothingCounted, left: leaving(host.clock.monotonic() - calledAt) });
+      throw error;
+    }
+  }
+
+  /** Records a call that was sent and not answered in time. */
+  #timedOut(
+    { generation, workspace }: Pick<Reservation, "generation" | "workspace">,
+    route: Route,
+    { delivered, left }: { delivered: Usage; left: Usage },
+  ): void {
+    const { recorder, gateway } = this.#parts;
+    const costOf = (usage: Usage): bigint => (this.#paidBy.get(generation) === null ? ownCost(route.prices, usage) : 0n);
+    const costs = { delivered: costOf(delivered), due: costOf(left), allowance: unpaidMax };
+    recorder.note({ kind: "timed out", generation, workspace, gateway, ...costs });
   }
 
   /** Records the call with the key that it really carries. */
@@ -133,10 +179,11 @@ export class Provider {
 
   #answer(reservation: Reservation, call: ProviderCall): ProviderAnswer {
     if (!isPrompt(call.chat)) this.#mayFail(reservation.generation);
-    const usage = this.#count(reservation, call);
-    if (call.streamed) return { kind: "stream", events: this.#stream(call, usage) };
-    if (usage) this.#served(call, usage, boundOf(call, usage));
+    const usage = countChat(reservation, call, this.#parts.chance);
+    if (call.streamed) return { kind: "stream", events: this.#stream(reservation, call, usage) };
     const message: WholeAnswer["message"] = { role: "assistant", content: "some words", refusal: null };
+    // By our estimate "words" is two tokens: it has three consonants in a row.
+    this.#served(call, chargedUsage(usage, call, { tokens: 3 }), boundOf(call, usage));
     return { kind: "whole", answer: { message, finishReason: "stop", logprobs: null, usage } };
   }
 
@@ -144,69 +191,70 @@ export class Provider {
     const { chance } = this.#parts;
     this.#mayFail(call.generation);
     const { promptTokens, isPossible, ...how } = countInputs(call.inputs, chance);
-    if (promptTokens !== null && isPossible) this.#served(call, { ...nothingCounted, promptTokens }, how);
+    const charged = promptTokens !== null && isPossible ? promptTokens : estimateInputs(call.inputs);
+    this.#served(call, { ...nothingCounted, promptTokens: charged }, how);
     const count = call.inputs.kind === "texts" ? call.inputs.texts.length : 0;
     const vectors = Array.from({ length: count }, () => Array.from({ length: call.dimensionsExpected }, () => chance.next()));
     return { vectors, promptTokens };
   }
 
-  /** Counts within the reservation, except for a few calls that count more; null: it reports no count. */
-  #count({ maxOutputTokens }: Reservation, { chat }: ProviderCall): Usage | null {
-    const { chance } = this.#parts;
-    if (chance.happens(0.05)) return null;
-    const bound = Number(chat["input_tokens_bound"]);
-    const promptTokens = chance.happens(0.02)
-      ? bound + 500
-      : chance.happens(0.05)
-        ? 0
-        : chance.between(Math.floor(bound / 2), bound);
-    const completionTokens = chance.happens(0.05)
-      ? 0
-      : chance.happens(0.4)
-        ? maxOutputTokens
-        : chance.between(1, maxOutputTokens);
-    // A count of zero tokens is no count: no format accepts it.
-    if (promptTokens + completionTokens === 0) return null;
-    const cachedTokens = chance.happens(0.2) ? chance.between(0, promptTokens) : 0;
-    const cacheWriteTokens = cachedTokens > 0 ? Math.floor((promptTokens - cachedTokens) / 2) : 0;
-    return { promptTokens, completionTokens, cachedTokens, cacheWriteTokens, reasoningTokens: 0 };
-  }
-
-  /** Sends its events one by one, and may disconnect before its count. */
-  #stream(call: ProviderCall, usage: Usage | null): FakeEvents {
-    const { chance, host } = this.#parts;
+  /** Sends its events one by one, and may disconnect before its count, or fall silent until its gateway gives it up. */
+  #stream(reservation: Reservation, call: ProviderCall, counted: Usage | null): FakeEvents {
+    const { chance, host, timeouts } = this.#parts;
     const words = Array.from({ length: chance.between(1, 4) }, () => text("word "));
+    const told = timeouts?.toldPrompt(counted?.promptTokens ?? 0, Number(call.chat["input_tokens_bound"])) ?? null;
+    const usage = counted && { ...counted, promptTokens: told ?? counted.promptTokens };
+    const telling: ProviderEvent[] =
+      told === null ? [] : [{ kind: "usage", usage: { ...nothingCounted, promptTokens: told, completionTokens: null } }];
     const ending: ProviderEvent[] = usage ? [finish(), { kind: "usage", usage }, end] : [finish(), end];
     const breaks = chance.happens(0.15);
-    const failure = new UpstreamFailure("upstream_error", "broken off at random");
-    const events = breaks ? [...words, { kind: "failure" as const, failure }] : [...words, ...ending];
+    const silenceMs = timeouts?.silenceMs() ?? null;
+    const failure = new UpstreamFailure(silenceMs === null ? "upstream_error" : "upstream_timeout", "broken off at random");
+    const isCut = breaks || silenceMs !== null;
+    const events = [...telling, ...words, ...(isCut ? [{ kind: "failure" as const, failure }] : ending)];
     const stream = new FakeEvents(events.slice(0, 1));
     const gapMs = chance.pick([1, 50, 400, 4_000]);
+    const all = { tokens: wordTokens(words.length), told };
     let sent = 1;
     const next = (place: number): void => {
       const event = events[place];
       if (event === undefined) return;
-      if (stream.closed) return this.#due(call, Math.max(0, Math.min(sent, words.length, stream.asked) - 1), usage);
+      if (stream.closed) {
+        const taken = Math.min(sent - telling.length, words.length, stream.asked - telling.length) - 1;
+        return this.#due(call, Math.max(0, taken), usage, told);
+      }
       if (event.kind === "failure") this.#nothingDue(call.generation);
+      if (event.kind === "failure" && silenceMs !== null) this.#fellSilent(reservation, call, all);
       sent++;
-      if (event.kind === "usage" && usage) this.#served(call, usage, { ...boundOf(call, usage), isPartial: true });
-      if (event.kind === "end" && usage) this.#served(call, usage, boundOf(call, usage));
+      if (event.kind === "usage" && usage && place > 0)
+        this.#served(call, chargedUsage(usage, call, all), { ...boundOf(call, usage), isPartial: true });
+      if (event.kind === "end") this.#served(call, chargedUsage(usage, call, all), boundOf(call, usage));
       stream.give(event);
-      host.clock.after(chance.next() * gapMs, () => next(place + 1));
+      plan(place + 1);
     };
-    host.clock.after(chance.next() * gapMs, () => next(1));
+    const plan = (place: number): void => {
+      const waitMs = chance.next() * gapMs;
+      host.clock.after(events[place]?.kind === "failure" ? (silenceMs ?? waitMs) : waitMs, () => next(place));
+    };
+    plan(1);
     return stream;
   }
 
+  /** The stream's gateway gives it up after all its words. */
+  #fellSilent(reservation: Reservation, call: ProviderCall, all: Produced): void {
+    const ms = this.#parts.host.clock.monotonic() - (this.#calledAt.get(call.generation) ?? 0);
+    const delivered = chargedUsage(null, call, all);
+    const completionTokens = Math.max(delivered.completionTokens, likelyTokens(call, ms));
+    this.#timedOut(reservation, call.route, { delivered, left: { ...delivered, completionTokens } });
+  }
+
   /** Records the amount that is due if the client hangs up now: for the prompt and so many words. Weir reads a stream with reasoning on for a minute. */
-  #due(call: ProviderCall, words: number, thought: Usage | null = null): void {
-    const { generation, chat, maxOutputTokens } = call;
-    const promptTokens = Number(chat["prompt_estimate"]);
-    // A word is a token and a thirtieth for each further letter.
-    const completionTokens = Math.min(Math.round(words * 1.1), maxOutputTokens);
+  #due(call: ProviderCall, words: number, thought: Usage | null = null, told: number | null = null): void {
+    const { generation, chat } = call;
+    const least = chargedUsage(null, call, { tokens: wordTokens(words), told });
     const isReadOn = this.#parts.host.clock.monotonic() - (this.#calledAt.get(generation) ?? 0) < drainMsMax;
     const isBilled = chat.model === "acme/thinker" && thought !== null && isReadOn;
-    this.#owe(call, isBilled ? thought : { ...nothingCounted, promptTokens, completionTokens });
+    this.#owe(call, isBilled ? chargedUsage(thought, call, { tokens: 0, told }) : least);
   }
 
   /** Nothing is due for a call with an own key. */
@@ -231,6 +279,20 @@ export class Provider {
   }
 }
 
-function boundOf({ chat }: ProviderCall, { promptTokens }: Usage): { isAboveBound?: true } {
-  return promptTokens > Number(chat["input_tokens_bound"]) ? { isAboveBound: true } : {};
+function boundOf({ chat }: ProviderCall, usage: Usage | null): { isAboveBound?: true } {
+  return (usage?.promptTokens ?? 0) > Number(chat["input_tokens_bound"]) ? { isAboveBound: true } : {};
+}
+
+/** @throws UpstreamFailure if the gateway gives the call up meanwhile */
+function elapsed({ clock }: Host, ms: number, givenUp: CallOptions["givenUp"]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      givenUp?.listen(null);
+      resolve();
+    });
+    givenUp?.listen(() => {
+      cancel();
+      reject(new UpstreamFailure("upstream_error", "the call was aborted"));
+    });
+  });
 }

@@ -51,6 +51,7 @@ export function given(replies: Reply[], options: Partial<DispatchOptions> = {}) 
     candidates: [first, second],
     fallbacks: true,
     callRoute,
+    onUsage() {},
     clientSignal: new AbortController().signal,
     stop: new StopSignal(),
     acquireDrainSlot: ({ route }) => (route.provider.cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),

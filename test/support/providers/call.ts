@@ -25,7 +25,7 @@ export interface TestCall {
   context?: Partial<CallContext>;
 }
 
-const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, streamMs: 900_000 };
+const clocks = { connectMs: 5_000, firstByteMs: 600_000, idleMs: 300_000, streamMs: 900_000 };
 
 export function aContext(context: Partial<CallContext> = {}): CallContext {
   return { clock: systemClock, clocks, providerKey: () => new Secret(testKey), ...context };

@@ -6,6 +6,7 @@
 import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { StopSignal } from "../../../kernel/stop-signal.ts";
+import type { ReportedUsage } from "../../models/model.ts";
 import type { Candidate } from "../../models/routing/candidate.ts";
 import {
   UpstreamFailure,
@@ -45,6 +46,8 @@ export interface AttemptsOptions {
   candidates: Candidates;
   fallbacks: boolean;
   callRoute: CallRoute;
+  /** Called with what the provider of the current call has counted before the first event of its stream. */
+  onUsage(usage: ReportedUsage): void;
   /** The request's signal: for a client that has left nothing is tried again. */
   clientSignal: AbortSignal;
   clock: Clock;
@@ -63,7 +66,8 @@ export class Attempts {
   #candidate: Candidate;
   #mayRetry: boolean;
   #calledAt: number;
-  #sentAt: number | null = null;
+  /** The request of the current call is on its way. */
+  #sent = false;
 
   constructor(options: AttemptsOptions) {
     this.#options = options;
@@ -84,11 +88,6 @@ export class Attempts {
   /** Monotonic milliseconds: when the current candidate was called. */
   get calledAt(): number {
     return this.#calledAt;
-  }
-
-  /** Monotonic milliseconds: when the request was last sent to a provider; null: never. */
-  get sentAt(): number | null {
-    return this.#sentAt;
   }
 
   /** `abort` was called. */
@@ -121,7 +120,7 @@ export class Attempts {
         if (!(failure instanceof UpstreamFailure)) throw failure;
         this.#failed.push({ candidate, failure, ms: clock.monotonic() - this.#calledAt });
         const mayRetry = this.#mayRetry && !clientSignal.aborted;
-        const next = mayRetry ? nextCandidate({ code: failure.code, failed: candidate, candidates }) : null;
+        const next = mayRetry ? nextCandidate({ failure, sent: this.#sent, failed: candidate, candidates }) : null;
         if (next === null) return { kind: "failed", candidate, failure, failed: this.#failed };
         this.#candidate = next;
         this.#mayRetry = false;
@@ -137,8 +136,8 @@ export class Attempts {
     const givenUp = this.#givenUp;
     if (givenUp.stopped) throw new UpstreamFailure("upstream_error", "the call was aborted before it began");
     this.#calledAt = clock.monotonic();
-    this.#sentAt = null;
-    const onSent = (): void => void (this.#sentAt = clock.monotonic());
+    this.#sent = false;
+    const onSent = (): void => void (this.#sent = true);
     const second = this.#failed.length > 0;
     const onResent = () => (this.#mayRetry = false);
     const call = { generation, route: candidate.route, ...requestFor(candidate), streamed, second, onResent };
@@ -149,7 +148,7 @@ export class Attempts {
   async #opened(events: ProviderEventStream): Promise<ProviderEventStream> {
     this.#givenUp.listen(() => void events.cancel().catch(() => {}));
     try {
-      return await withFirstEvent(events);
+      return await withFirstEvent(events, this.#options.onUsage);
     } finally {
       this.#givenUp.listen(null);
     }

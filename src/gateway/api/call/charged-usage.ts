@@ -4,6 +4,7 @@
  */
 import { streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage, Usage } from "../../models/model.ts";
+import { isGivenUp } from "../../providers/provider.ts";
 import type { StreamOutcome } from "../stream/stream.ts";
 
 export interface ChargedUsage {
@@ -26,6 +27,8 @@ export interface UsageBounds {
 
 export const noUsage: Usage = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 
+export const nothingCharged: ChargedUsage = { usage: noUsage, estimated: false };
+
 /**
  * A failure that delivered nothing costs nothing. A client that left pays for its prompt, and for the produced output or, where that is
  * more, for the output that the route usually produces in that time: hanging up saves nothing.
@@ -35,8 +38,8 @@ export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likely
   const { usage: reported, final, failure, how, producedTokens, uncountedTokens } = outcome;
   const clientLeft = how === "client_gone" || outcome.heldUpMs >= streamStallMsMax;
   // A client that holds a stream up makes it time out here: that is not a failure of the provider.
-  const hasFailed = failure !== null && !(clientLeft && failure.code === "upstream_timeout");
-  if (!final && hasFailed && producedTokens === 0 && how !== "completed") return { usage: noUsage, estimated: false };
+  const hasFailed = failure !== null && !(clientLeft && isGivenUp(failure));
+  if (!final && hasFailed && producedTokens === 0 && how !== "completed") return nothingCharged;
   const plausible = plausibleUsage(reported, bounds);
   const produced = Math.min(producedTokens, bounds.maxOutputTokens);
   if (final) return withEstimates(plausible, { prompt: bounds.promptEstimate, completion: produced });
@@ -54,11 +57,26 @@ export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds
   return withEstimates(plausibleUsage(reported, bounds), { prompt: bounds.promptEstimate, completion });
 }
 
-/** The client left before its stream began, and the request had been sent. @param likelyTokens as above */
-export function chargedDisconnect({ promptEstimate, maxOutputTokens }: UsageBounds, likelyTokens: number): ChargedUsage {
-  const completionTokens = Math.min(likelyTokens, maxOutputTokens);
-  return { usage: { ...noUsage, promptTokens: promptEstimate(), completionTokens }, estimated: true };
+/**
+ * The client left before its stream began, and the request had been sent.
+ * @param reported what the provider had counted by then. @param likelyTokens as above
+ */
+export function chargedDisconnect(reported: ReportedUsage | null, bounds: UsageBounds, likelyTokens: number): ChargedUsage {
+  return chargedUsage({ ...leftBefore, usage: reported }, bounds, likelyTokens);
 }
+
+/** The outcome of a stream that its client left before its first event. */
+const leftBefore: StreamOutcome = {
+  how: "client_gone",
+  failure: null,
+  usage: null,
+  final: false,
+  producedTokens: 0,
+  uncountedTokens: 0,
+  firstTokenMs: null,
+  heldUpMs: 0,
+  isComplete: false,
+};
 
 /**
  * Embeddings have a prompt alone. A count of 0, and one above what the inputs can have, is no count.
@@ -75,12 +93,13 @@ export function chargedEmbedding(
 const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
 
 /**
- * The plausible part of the reported usage. A count above everything that fits into the model is dropped. Tokens that only the total has
+ * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there was a
+ * prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has
  * count as reasoning if the model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
  */
 function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
   if (reported === null) return nothingReported;
-  const possible = (count: number | null): number | null => (count === null || count > tokensMax ? null : count);
+  const possible = (count: number | null): number | null => (!count || count > tokensMax ? null : count);
   const { unexplainedTokens: rest = 0, ...parts } = reported;
   const output = parts.completionTokens ?? 0;
   const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;

@@ -19,8 +19,8 @@ export type DispatchResult =
   | Exclude<AttemptsResult, { kind: "stream" }>
   /** `quiet`: the provider has not sent an event yet; its failures are now events of the stream. */
   | { kind: "stream"; candidate: Candidate; calledAt: number; events: ProviderEventStream; quiet: boolean; failed: Attempt[] }
-  /** The client left and the call was aborted. `sentAt`: monotonic milliseconds; null: the request was never sent, and nothing is owed. */
-  | { kind: "disconnected"; candidate: Candidate; sentAt: number | null; failed: Attempt[] };
+  /** The client left and the call was aborted. */
+  | { kind: "disconnected"; candidate: Candidate; failed: Attempt[] };
 
 /** Rejects only with errors that are not a provider's failure. */
 export async function dispatch(options: DispatchOptions): Promise<DispatchResult> {
@@ -31,7 +31,7 @@ export async function dispatch(options: DispatchOptions): Promise<DispatchResult
   const opened = streamed ? await openedWithin(clock, opening, clientSignal) : await opening;
   if (opened === "quiet") return deferredStream(attempts, opening);
   if (opened.kind === "failed" && clientSignal.aborted && attempts.givenUp) {
-    return { kind: "disconnected", candidate: opened.candidate, sentAt: attempts.sentAt, failed: opened.failed };
+    return { kind: "disconnected", candidate: opened.candidate, failed: opened.failed };
   }
   return opened.kind === "stream" ? { ...opened, quiet: false } : opened;
 }

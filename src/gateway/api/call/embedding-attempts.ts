@@ -4,7 +4,7 @@
  */
 import { StopSignal } from "../../../kernel/stop-signal.ts";
 import type { EmbeddingAnswer } from "../../providers/embedding.ts";
-import { UpstreamFailure } from "../../providers/provider.ts";
+import { isGivenUp, UpstreamFailure } from "../../providers/provider.ts";
 
 interface EmbeddingAttempts {
   /** Calls the provider. @param onResent the transport has sent the request twice, which counts as the retry */
@@ -50,7 +50,7 @@ export async function embeddingAttempts({
       } catch (failure) {
         if (!(failure instanceof UpstreamFailure)) throw failure;
         failed.push(failure);
-        if (!mayRetry || failure.code !== "upstream_error") return { kind: "failed", failure, failed };
+        if (!mayRetry || failure.code !== "upstream_error" || isGivenUp(failure)) return { kind: "failed", failure, failed };
         mayRetry = false;
       }
     }

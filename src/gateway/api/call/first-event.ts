@@ -5,10 +5,14 @@ import { mergeUsage } from "../response/merge-usage.ts";
 
 /**
  * Waits for the first event that is not a usage count: some providers count the prompt first and then fail.
+ * @param onUsage told the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
  */
-export async function withFirstEvent(events: ProviderEventStream): Promise<ProviderEventStream> {
+export async function withFirstEvent(
+  events: ProviderEventStream,
+  onUsage: (usage: ReportedUsage) => void,
+): Promise<ProviderEventStream> {
   let usage: ReportedUsage | null = null;
   for (;;) {
     const received = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
@@ -17,6 +21,7 @@ export async function withFirstEvent(events: ProviderEventStream): Promise<Provi
       if (event.kind === "failure") throw event.failure;
       if (event.kind !== "usage") return new Replay(usage, received.slice(index), events);
       usage = mergeUsage(usage, event.usage);
+      onUsage(usage);
     }
   }
 }

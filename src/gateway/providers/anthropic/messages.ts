@@ -5,7 +5,7 @@ import { namedTexts } from "../wire/participant.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
 
 export interface Conversation {
-  /** All system and developer messages in order, in one block unless cache breakpoints divide them; empty if there are none. */
+  /** The parts of all system and developer messages, each as it came: the provider's cache knows a prompt by its blocks. */
   system: TextBlock[];
   turns: Turn[];
 }
@@ -30,7 +30,7 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   const system: TextBlock[] = [];
   const turns: Turn[] = [];
   for (const message of messages) {
-    if (isInstruction(message)) instruct(system, message);
+    if (isInstruction(message)) system.push(...named(message, textsOf(message.content)));
     else append(turns, { role: message.role === "assistant" ? "assistant" : "user", content: blocksOf(message) });
   }
   endInText(turns.at(-1));
@@ -39,23 +39,6 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
 
 function isInstruction({ role }: ChatMessage): boolean {
   return role === "system" || role === "developer";
-}
-
-/** Adds the message as a paragraph. */
-function instruct(system: TextBlock[], message: ChatMessage): void {
-  const parts: TextBlock[] = [];
-  for (const part of textsOf(message.content)) extend(parts, part, "");
-  for (const [index, block] of named(message, parts).entries()) {
-    if (index === 0) extend(system, block, "\n\n");
-    else system.push(block);
-  }
-}
-
-/** Continues the last block, unless a breakpoint ends it. */
-function extend(blocks: TextBlock[], next: TextBlock, separator: string): void {
-  const last = blocks.at(-1);
-  if (last === undefined || last.cache_control !== undefined) blocks.push(next);
-  else blocks[blocks.length - 1] = { ...next, text: last.text + separator + next.text };
 }
 
 function append(turns: Turn[], turn: Turn): void {

@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import type { UpstreamCall } from "./upstream-call.ts";
 import type { BytesReceiver } from "./transport.ts";
-import { UpstreamFailure } from "../provider.ts";
+import { OversizedAnswer, UpstreamFailure } from "../provider.ts";
 
 /** @throws UpstreamFailure when the body is too large, late or incomplete */
 export function readWhole(upstream: UpstreamCall, bytesMax: number): Promise<string> {
@@ -37,7 +37,7 @@ function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Prom
         size += bytes.length;
         if (size <= bytesMax) return upstream.read(receiver);
         if (cuts) return resolve(decode(chunks));
-        reject(new UpstreamFailure("upstream_error", `the answer is larger than ${bytesMax} bytes`));
+        reject(new OversizedAnswer(`the answer is larger than ${bytesMax} bytes`));
       },
       fail: reject,
     };

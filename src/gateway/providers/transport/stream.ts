@@ -1,7 +1,13 @@
 /** An open stream of a provider. It reads the network only on request. */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
-import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type ProviderEvent } from "../provider.ts";
+import {
+  OversizedAnswer,
+  UpstreamFailure,
+  type ProviderEventStream,
+  type EventReceiver,
+  type ProviderEvent,
+} from "../provider.ts";
 import { EventParser, EventTooLargeError } from "./sse.ts";
 import { readTail } from "./stream-tail.ts";
 import type { BytesReceiver } from "./transport.ts";
@@ -97,6 +103,6 @@ function failed(failure: UpstreamFailure): ProviderEvent {
 
 function asFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
-  const detail = error instanceof EventTooLargeError ? error.message : "reading the stream threw";
-  return new UpstreamFailure("upstream_error", detail, null, error);
+  if (error instanceof EventTooLargeError) return new OversizedAnswer(error.message);
+  return new UpstreamFailure("upstream_error", "reading the stream threw", null, error);
 }

@@ -48,7 +48,7 @@ export interface Body {
 
 /** One request and its response. It has no deadline of its own: the caller ends it. */
 export interface TransportCall extends Body {
-  /** Resolves when the request is sent; null if it has been. @throws why no connection could be opened */
+  /** Resolves just before the request is sent; null if it has been. @throws why no connection could be opened */
   readonly connecting: Promise<void> | null;
   /** @throws why the response broke off, for example StaleConnectionError */
   head(): Promise<ResponseHead>;

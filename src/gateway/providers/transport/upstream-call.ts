@@ -17,7 +17,7 @@ import { decompressed } from "./decompress.ts";
 /** Milliseconds. */
 export interface ProviderClocks {
   connectMs: number;
-  /** From sending the request to the first byte of the body. */
+  /** From sending a stream's request to the first byte of its body. A whole answer comes when it is complete: it has the total time. */
   firstByteMs: number;
   /** Between two pieces of the body, while the caller waits for the next one. */
   idleMs: number;
@@ -86,7 +86,7 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
           await call.connecting;
         }
         onSent?.();
-        return this.#begun(call, await this.#headOf(call));
+        return this.#begun(call, await this.#headOf(call, post));
       } catch (error) {
         if (resent || !(error instanceof StaleConnectionError)) throw this.#explained(error);
       }
@@ -94,9 +94,9 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
     }
   }
 
-  #headOf(call: TransportCall): Promise<ResponseHead> {
+  #headOf(call: TransportCall, { accept }: Post): Promise<ResponseHead> {
     this.#phase = "first byte";
-    this.#firstByteBy = this.#clock.monotonic() + this.#clocks.firstByteMs;
+    this.#firstByteBy = accept === "text/event-stream" ? this.#clock.monotonic() + this.#clocks.firstByteMs : Infinity;
     this.#dueBy = this.#firstByteBy;
     return call.head();
   }

@@ -99,7 +99,7 @@ describe("a routed admission", () => {
     const list: CandidateList = [["acme/one", "B", "C"]];
     expect(await ask(worker, list, { hash: own, ...named })).toMatchObject({ amount: "0", priced: [0] });
     expect(await ask(worker, list, { hash: fallback, ...named })).toMatchObject({ amount: "400000", priced: [0, 1] });
-    expect(await ask(worker, [["acme/one", "A"]], { hash: own, ...named })).toMatchObject({ reason: "provider_not_configured" });
+    expect(await ask(worker, [["acme/one", "A"]], { hash: own, ...named })).toMatchObject({ reason: "own_key_elsewhere" });
     expect(await ask(worker, list, { hash: own })).toMatchObject({ amount: "400000", priced: [0, 1] });
   });
 

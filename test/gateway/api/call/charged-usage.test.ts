@@ -34,13 +34,18 @@ describe("the usage of an answer of 50 tokens by our estimate", () => {
     ["an answer without reported usage is estimated", null, charged(25, 50, true)],
     ["an answer with only the prompt reported gets an estimated output", reported(12, null), charged(12, 50, true)],
     ["an answer with only the output reported gets an estimated prompt", reported(null, 40), charged(25, 40, true)],
-    ["an answer whose provider counts no output costs nothing for output", reported(12, 0), charged(12, 0, false)],
+    ["a count of zero output is no count where text was produced", reported(12, 0), charged(12, 50, true)],
+    ["a count of zero prompt is no count", reported(0, 40), charged(25, 40, true)],
     ["a prompt count above the context is dropped", reported(9_007_199_254_740_991, 40), charged(25, 40, true)],
     ["an output count above the context is dropped", reported(12, 999_999_999), charged(12, 50, true)],
     ["counts may reach the end of the context", reported(1_064, 1_064), charged(1_064, 1_064, false)],
     ["a total that its parts do not explain is dropped", reported(12, 40, { unexplainedTokens: 100 }), charged(12, 40, false)],
   ])("%s", (_, usage, expected) => {
     expect<unknown>(chargedWhole(usage, bounds, 50)).toEqual(expected);
+  });
+
+  test("an empty answer whose provider counts zero output costs its prompt, and nothing of it is estimated", () => {
+    expect<unknown>(chargedWhole(reported(12, 0), bounds, 0)).toEqual(charged(12, 0, false));
   });
 
   test("unexplained tokens of a reasoning model's total count as reasoning, up to the allowed output", () => {
@@ -128,8 +133,15 @@ describe("the usage of a stream", () => {
   });
 
   test("a stream whose client left before it began costs its prompt, and the route's usual output in that time", () => {
-    expect<unknown>(chargedDisconnect(bounds, 0)).toEqual(charged(25, 0, true));
-    expect<unknown>(chargedDisconnect(bounds, 5_000)).toEqual(charged(25, 200, true));
+    expect<unknown>(chargedDisconnect(null, bounds, 0)).toEqual(charged(25, 0, true));
+    expect<unknown>(chargedDisconnect(null, bounds, 5_000)).toEqual(charged(25, 200, true));
+  });
+
+  test("a prompt that the provider told before the client left is the prompt that is charged", () => {
+    const told = reported(900, null, { cachedTokens: 300 });
+    expect<unknown>(chargedDisconnect(told, bounds, 7)).toEqual(charged(900, 7, true, { cachedTokens: 300 }));
+    expect<unknown>(chargedDisconnect(reported(900, 30), bounds, 7)).toEqual(charged(900, 30, true));
+    expect<unknown>(chargedDisconnect(reported(2_000, null), bounds, 7)).toEqual(charged(25, 7, true));
   });
 
   test("no stream is charged an impossible count", () => {

@@ -31,6 +31,7 @@ async function provider(reply: (socket: Socket) => void) {
       streamed: false,
       candidates: [{ model: aModel(), route }],
       fallbacks,
+      onUsage() {},
       callRoute: (call, _, { givenUp }) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
       clientSignal: new AbortController().signal,
       stop: new StopSignal(),

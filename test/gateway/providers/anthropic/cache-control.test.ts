@@ -49,7 +49,7 @@ describe("a cache breakpoint in the Messages API", () => {
     ]);
   });
 
-  test("of an instruction ends a block, and the texts between two breakpoints stay one", () => {
+  test("of an instruction stays at its text, and every text stays the block that it was", () => {
     const messages = [
       { role: "system", content: [text("Be "), cached("brief."), text("Be "), text("kind.")] },
       { role: "system", content: "Speak Norwegian." },
@@ -57,12 +57,24 @@ describe("a cache breakpoint in the Messages API", () => {
       { role: "developer", content: [text(" ")] },
       hello,
     ];
-    expect(sent({ messages })["system"]).toEqual([cached("Be brief."), cached("Be kind.\n\nSpeak Norwegian.\n\nann: Rhyme.")]);
+    expect(sent({ messages })["system"]).toEqual([
+      text("Be "),
+      cached("brief."),
+      text("Be "),
+      text("kind."),
+      text("Speak Norwegian."),
+      cached("ann: Rhyme."),
+    ]);
   });
 
-  test("leaves instructions without one a plain text", () => {
-    const messages = [{ role: "system", content: [text("Be "), text("brief.")] }, user([cached("Hello")])];
-    expect(sent({ messages })["system"]).toBe("Be brief.");
+  test("that moves on from turn to turn leaves the blocks before it as they were, so that the provider's cache knows them", () => {
+    const texts = ["Be brief.", "Be kind.", "Rhyme."];
+    const blocksWithMarkAt = (place: number): unknown[] => {
+      const content = texts.map((one, index) => (index === place ? cached(one) : text(one)));
+      return sent({ messages: [{ role: "system", content }, hello] })["system"] as unknown[];
+    };
+    const turns = texts.map((_, place) => blocksWithMarkAt(place).map((block) => (block as { text: string }).text));
+    expect(turns).toEqual([texts, texts, texts]);
   });
 
   test("stays at its text in a conversation", () => {

@@ -65,7 +65,7 @@ describe("a conversation", () => {
         { role: "system", content: " " },
       ],
     });
-    expect(body["system"]).toBe("Be brief.\n\nBe kind.");
+    expect(body["system"]).toEqual([text("Be brief."), text("Be "), text("kind.")]);
     expect(body["messages"]).toEqual([{ role: "user", content: [text("Hi")] }]);
   });
 

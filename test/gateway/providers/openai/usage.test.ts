@@ -56,7 +56,11 @@ describe("usage, in every form that a provider reports", () => {
     ],
     ["a prompt alone", [{ prompt_tokens: 10 }], { ...plain, completionTokens: null }],
     ["a completion alone", [{ completion_tokens: 5 }], { ...plain, promptTokens: null }],
-    ["a completion of zero, told as such", [{ prompt_tokens: 10, completion_tokens: 0 }], { ...plain, completionTokens: 0 }],
+    [
+      "a completion of zero, which is no count where anything was delivered",
+      [{ prompt_tokens: 10, completion_tokens: 0 }],
+      { ...plain, completionTokens: 0 },
+    ],
     [
       "a total that its parts do not explain",
       [{ ...usual, total_tokens: 2_000_000 }],

@@ -1,8 +1,8 @@
 /** Connections to providers: kept, closed, and never used for a second send of a request that may have been answered. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import {
   idleConnectionMsMax,
   idleConnectionsPerOrigin,
@@ -65,6 +65,24 @@ describe("a request", () => {
         "content-type: application/json\r\naccept: application/json\r\naccept-encoding: identity\r\nuser-agent: weir\r\n" +
         `authorization: Bearer a\r\ncontent-length: 13\r\n\r\n${Buffer.from(post.body).toString("latin1")}`,
     );
+  });
+
+  test("on a new connection leaves only after its caller heard that it goes out, and can note that it is owed", async () => {
+    await using server = await answering();
+    const clock = new ManualClock();
+    const order: string[] = [];
+    const writing = spyOn(Socket.prototype, "write");
+    try {
+      const exchange = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
+      const isWritten = (): boolean => writing.mock.calls.some(([text]) => String(text).startsWith("POST"));
+      const onSent = (): void => void order.push(isWritten() ? "written" : "not written");
+      await exchange.post(new Network(clock), urlOf(server), post, { onSent });
+      expect(order).toEqual(["not written"]);
+      expect(isWritten()).toBe(true);
+      exchange.close();
+    } finally {
+      writing.mockRestore();
+    }
   });
 
   test("with a line break in a header is not sent", async () => {

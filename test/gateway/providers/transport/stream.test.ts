@@ -9,7 +9,7 @@ import { CountingBody } from "../../../support/providers/counting-body.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";
 import { chunk } from "../../../support/providers/stub-answers.ts";
 
-const clocks = { connectMs: 5_000, firstByteMs: 120_000, idleMs: 300_000, streamMs: 900_000 };
+const clocks = { connectMs: 5_000, firstByteMs: 600_000, idleMs: 300_000, streamMs: 900_000 };
 const url = new URL("http://provider.example/v1");
 
 /** A stream over a body that counts its reads. */

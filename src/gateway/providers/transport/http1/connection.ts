@@ -78,11 +78,13 @@ export class Connection implements Carrier {
     this.#socket.destroy();
   }
 
+  /** Who waits for the connection hears of it just before the request leaves: from then on the provider may bill it. */
   #opened(): void {
     this.#open = true;
-    if (this.#unsent !== null) this.#socket.write(this.#unsent);
+    const request = this.#unsent;
     this.#unsent = null;
     this.#call?.connected();
+    if (request !== null) queueMicrotask(() => this.#socket.destroyed || this.#socket.write(request));
   }
 
   #take(bytes: Buffer): void {
