@@ -53,6 +53,17 @@ export class ScatterClient implements AsyncDisposable {
    * @throws BusTimeoutError when a server that was heard recently does not reply: the result would lack its data
    */
   async scatter(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    const replies = await this.#gather(payload, waitMs);
+    if (!this.#knownReplied(replies)) throw new BusTimeoutError(`A known server of "${this.#service}" did not reply`);
+    return [...replies.values()];
+  }
+
+  /** @returns the replies that came in time @throws BusUnavailableError as `scatter` does */
+  async survey(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    return [...(await this.#gather(payload, waitMs)).values()];
+  }
+
+  async #gather(payload: Uint8Array, waitMs: number): Promise<Round["replies"]> {
     if (!this.#link.up) throw new BusUnavailableError("The bus is not connected");
     if (this.#ticksUp < heardTicks) throw new BusUnavailableError("The bus has not yet heard which processes are there");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -64,8 +75,7 @@ export class ScatterClient implements AsyncDisposable {
       this.#link.publish(scatterSubject(this.#service), payload, `${this.#inbox}.${token}`);
       if (this.#allReplied(replies)) resolve();
       await promise;
-      if (!this.#knownReplied(replies)) throw new BusTimeoutError(`A known server of "${this.#service}" did not reply`);
-      return [...replies.values()];
+      return replies;
     } finally {
       cancel();
       this.#rounds.delete(token);

@@ -23,5 +23,17 @@ export const blockUnusedPauseMsMax = 60_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;
 
+/**
+ * Whoever shows credit asks gateways what is used of their blocks, before and after reading the counters, and waits so long each time: with
+ * the pauses in between no longer than 300 ms.
+ */
+export const blockUseMs = 125;
+/** Where a gateway is silent, the next question of a workspace goes out so long after the last one. */
+export const blockUsePauseMs = 20;
+/** How often counters are read because blocks were lent or returned meanwhile. */
+export const blockUseRoundsMax = 2;
+/** Blocks of a workspace of which the counters are asked at once; the others count whole. */
+export const blockUsesMax = 2_000;
+
 /** Records of keys that a process caches, with their own provider keys; a hundred thousand without any take less. */
 export const recordsCachedBytesMax = 64 * 1024 * 1024;
