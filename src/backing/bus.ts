@@ -140,7 +140,8 @@ export interface Bus extends AsyncDisposable {
    */
   scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   /**
-   * Like `scatter`, for what may be answered without everybody: resolves with the replies that came in time.
+   * Like `scatter`, for what may be answered without everybody: resolves with the replies that came in time. Who was waited for in vain
+   * is not waited for again before it shows that it lives.
    * @throws BusUnavailableError as `scatter` does
    */
   survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;

@@ -23,11 +23,8 @@ export const blockUnusedPauseMsMax = 60_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;
 
-/**
- * Whoever shows credit asks gateways what is used of their blocks, before and after reading the counters, and waits so long each time: with
- * the pauses in between no longer than 300 ms.
- */
-export const blockUseMs = 125;
+/** How long whoever shows credit waits for a gateway that does not tell what is used of its blocks. */
+export const blockUseMs = 300;
 /** Where a gateway is silent, the next question of a workspace goes out so long after the last one. */
 export const blockUsePauseMs = 20;
 /** How often counters are read because blocks were lent or returned meanwhile. */
