@@ -4,7 +4,7 @@
  *
  * Counters and gateways cannot be read at one moment. The gateways are asked before and after the counters are read: at that moment a block
  * held at most what it held before and what was taken of it in between. So never more is shown than there was at the moment of the read,
- * and it is exact where no block is drawn on meanwhile. A block of which no gateway tells counts whole.
+ * and it is exact where no block is used meanwhile. A block of which no gateway tells counts whole.
  *
  * A workspace that nothing is lent to asks nobody, and questions of one workspace share their answers, so whoever looks often costs the
  * gateways no more than whoever looks now and then. Admission does not use this: it decides by what the counters hold.
@@ -117,11 +117,11 @@ function unusedOf({ lent, blocks }: CountedCredit, { before, after }: { before: 
   return { unused, isKnown: unknown <= 0n };
 }
 
-/** The most that a block's open requests reserved between two answers; null: not known. Another process has counted anew. */
+/** The most that a block's open requests reserved at a moment between two answers; null: not known, or its gateway was succeeded meanwhile. */
 function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): NanoUsd | null {
   if (before === undefined || after === undefined) return null;
   if (before.taken === null || after.taken === null) return before.taken === after.taken ? before.reserved : null;
-  return after.taken < before.taken ? null : before.reserved + after.taken - before.taken;
+  return before.reserved + after.taken - before.taken;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { BusUnavailableError } from "../../../src/backing/bus.ts";
+import { AvailableCredit, countedCredit } from "../../../src/gateway/admission/available-credit.ts";
 import { hashOf } from "../../support/gateway/key-records.ts";
 import { reservedAmount } from "../../support/gateway/admission-worker.ts";
 import { BlockModel, type ModelStep } from "../../support/gateway/block-model.ts";
@@ -39,8 +40,12 @@ describe("the credit of a workspace with busy keys", () => {
     await lending.warmUp();
     const { balance, reserved } = await lending.account();
     expect(reserved).toBeGreaterThan(0n);
-    const shown = await lending.gateway().admission.position("ws-1", lending.record.id);
-    expect(shown).toEqual({ balance, reserved: 0n, available: balance, keySpent: creditFor(10), month: "2026-11" });
+    const exact = { balance, reserved: 0n, available: balance, keySpent: creditFor(10), month: "2026-11" };
+    const key = lending.record.id;
+    expect(await lending.gateway().admission.position("ws-1", key)).toEqual(exact);
+    const { bus, clock, counters } = lending.worker;
+    const inMetering = new AvailableCredit({ bus, clock, read: (asked) => countedCredit(asked, counters) });
+    expect(await inMetering.position({ workspace: "ws-1", key })).toEqual(exact);
   });
 
   test("lacks exactly what open requests reserve, by blocks of two gateways and one by one, and their costs once they are booked", async () => {
@@ -135,7 +140,7 @@ describe("the credit of a workspace with busy keys", () => {
     expect((await lending.gateway().admit(hashOf("key"), lending.record)).reservation.block).toBeUndefined();
   });
 
-  test("is never shown higher than it was when the counters were read, whatever happens meanwhile, and exactly where no block is drawn on", async () => {
+  test("is never shown higher than it was when the counters were read, whatever happens meanwhile, and exactly where no block is used meanwhile", async () => {
     const amount = fc.bigInt({ min: 1n, max: 40n });
     const step: fc.Arbitrary<ModelStep> = fc.record({
       kind: fc.constantFrom("admit", "lend", "take", "take", "giveBack", "book", "book", "confirm", "return", "die", "credit"),

@@ -34,7 +34,7 @@ export interface ModelLook {
   shown: bigint;
   /** Balance minus what open requests reserve, at the moment in which the counters were read last. */
   truth: bigint;
-  /** No block was drawn on, lent or lost meanwhile, and the gateways know what is booked and of all blocks. */
+  /** No block was lent, lost or used meanwhile, and the gateways know what is booked and of all blocks. */
   isQuiet: boolean;
 }
 
@@ -125,6 +125,7 @@ export class BlockModel {
   }
 
   #giveBack(request: ModelRequest, block: ModelBlock): void {
+    this.#isQuiet = false;
     this.#open = this.#open.filter((one) => one !== request);
     block.reserved -= request.amount;
     block.left += request.amount;
