@@ -6,16 +6,24 @@
  * held at most what it held before and what was taken of it in between. So never more is shown than there was at the moment of the read,
  * and it is exact where no block is used meanwhile. A block of which no gateway tells counts whole.
  *
- * A workspace that nothing is lent to asks nobody, and questions of one workspace share their answers, so whoever looks often costs the
- * gateways no more than whoever looks now and then. Admission does not use this: it decides by what the counters hold.
+ * A workspace that nothing is lent to asks nobody, and questions about one workspace share their answers at a bounded rate, so whoever
+ * looks often costs the gateways little more than whoever looks now and then. Admission does not use this: it decides by what the counters hold.
  */
+import { LRUCache } from "lru-cache";
 import type { Bus } from "../../backing/bus.ts";
 import type { Counters } from "../../backing/counters.ts";
 import { monthOf, sleep, type Clock, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { decodeBlockUses, encodeReportRequest, type BlockUse } from "../journal/open-report.ts";
-import { blockUseMs, blockUsePauseMs, blockUseRoundsMax, blockUsesMax } from "./limits.ts";
+import {
+  blockUseAsksMax,
+  blockUseMs,
+  blockUsePauseMs,
+  blockUseRoundsMax,
+  blockUsesMax,
+  blockUseWorkspacesMax,
+} from "./limits.ts";
 
 export interface CreditPosition {
   balance: NanoUsd;
@@ -125,13 +133,13 @@ function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): Nano
 }
 
 /**
- * Questions to all gateways. Whoever asks gets an answer to a question that was sent afterwards, so questions that wait for the one before
- * them are one. The next one goes out when that is answered, or a little later where a gateway is silent.
+ * Questions to all gateways. Whoever asks gets an answer to a question that is sent afterwards, and those of a turn of the event loop share
+ * one. A few of a workspace follow each other at once, as one look needs, and then at a bounded rate: each costs every gateway something.
  */
 class Surveys {
   readonly #parts: Pick<AvailableCreditParts, "bus" | "clock">;
-  /** The last question to each workspace that is not answered yet. */
-  readonly #sent = new Map<WorkspaceId, Promise<void>>();
+  /** Monotonic ms of the last ones. */
+  readonly #sentAt = new LRUCache<WorkspaceId, number[]>({ max: blockUseWorkspacesMax });
   readonly #next = new Map<WorkspaceId, Promise<Uses>>();
 
   constructor(parts: Pick<AvailableCreditParts, "bus" | "clock">) {
@@ -140,11 +148,9 @@ class Surveys {
 
   /** @throws BusUnavailableError */
   ask(workspace: WorkspaceId): Promise<Uses> {
-    const sent = this.#sent.get(workspace);
-    if (sent === undefined) return this.#send(workspace);
     const known = this.#next.get(workspace);
     if (known !== undefined) return known;
-    const next = Promise.race([sent, sleep(this.#parts.clock, blockUsePauseMs)]).then(() => {
+    const next = this.#turn(workspace).then(() => {
       this.#next.delete(workspace);
       return this.#send(workspace);
     });
@@ -152,19 +158,18 @@ class Surveys {
     return next;
   }
 
-  #send(workspace: WorkspaceId): Promise<Uses> {
-    const answering = this.#survey(workspace);
-    const answered = (): void => {
-      if (this.#sent.get(workspace) === sent) this.#sent.delete(workspace);
-    };
-    const sent: Promise<void> = answering.then(answered, answered);
-    this.#sent.set(workspace, sent);
-    return answering;
+  #turn(workspace: WorkspaceId): Promise<void> {
+    const { clock } = this.#parts;
+    const before = this.#sentAt.get(workspace)?.at(-blockUseAsksMax) ?? -Infinity;
+    const waitMs = before + blockUsePauseMs - clock.monotonic();
+    return waitMs > 0 ? sleep(clock, waitMs) : new Promise((resolve) => void clock.endOfTurn(resolve));
   }
 
-  async #survey(workspace: WorkspaceId): Promise<Uses> {
-    const request = encodeReportRequest({ workspace, use: true });
-    const answers = await this.#parts.bus.survey("open-generations", request, blockUseMs);
+  async #send(workspace: WorkspaceId): Promise<Uses> {
+    const { bus, clock } = this.#parts;
+    const sentAt = this.#sentAt.get(workspace) ?? [];
+    this.#sentAt.set(workspace, [...sentAt.slice(1 - blockUseAsksMax), clock.monotonic()]);
+    const answers = await bus.survey("open-generations", encodeReportRequest({ workspace, use: true }), blockUseMs);
     return new Map(answers.flatMap(decodeBlockUses).map((use) => [use.block, use]));
   }
 }
