@@ -111,6 +111,29 @@ for (const mode of ["embedded", "distributed"] as const) {
       expect(await looks(customer)).toEqual(customer.keys.map(() => available));
     });
 
+    test("is never shown higher than what is left, in 40 looks under load", async () => {
+      const customer = await fleet.operator().customer({ credit: "1000", keys });
+      await keepBusy(customer);
+      const looked = new AbortController();
+      let answered = 0n;
+      const { balance_usd: balance } = await fleet.operator().show(customer.workspace);
+      const load = customer.keys.map(async (_, key) => {
+        while (!looked.signal.aborted) {
+          expect((await send(customer, key)).status).toBe(200);
+          answered++;
+        }
+      });
+      for (let round = 0; round < 2; round++) {
+        // A request costs all that it reserves.
+        const most = parseUsd(balance) - answered * cost;
+        for (const shown of await looks(customer)) expect(shown).toBeLessThanOrEqual(most);
+      }
+      looked.abort();
+      await Promise.all(load);
+      await until(async () => (await sumOf("weir_generations_unsettled")) === 0);
+      expect(await looks(customer)).toEqual(customer.keys.map(() => parseUsd(balance) - answered * cost));
+    });
+
     test("makes no saved card be charged, and no refund be refused, because gateways hold blocks", async () => {
       const customer = await fleet.operator().customer({ credit: "1", keys });
       const { workspace } = customer;

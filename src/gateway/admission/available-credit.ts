@@ -81,8 +81,7 @@ export class AvailableCredit {
    * @throws BusUnavailableError when gateways cannot be asked, and whatever reading the counters throws
    */
   async position(asked: Asked): Promise<CreditPosition | null> {
-    const { clock, read } = this.#parts;
-    const startedAt = clock.monotonic();
+    const { read } = this.#parts;
     const first = await read({ ...asked, blocks: [] });
     if (first === null || first.lent <= 0n) return first && positionOf(first, 0n);
     let before = await this.#surveys.ask(asked.workspace);
@@ -91,9 +90,8 @@ export class AvailableCredit {
       if (counted === null || counted.lent <= 0n) return counted && positionOf(counted, 0n);
       const after = await this.#surveys.ask(asked.workspace);
       const { unused, isKnown } = unusedOf(counted, { before, after });
-      // A block that was lent or returned meanwhile is known the next time, that of a silent gateway is not.
-      const isLast = round === blockUseRoundsMax || clock.monotonic() - startedAt >= blockUseMs;
-      if (isKnown || isLast) return positionOf(counted, unused);
+      // A block that was lent meanwhile is known the next time, and nobody waits for a silent gateway again.
+      if (isKnown || round === blockUseRoundsMax) return positionOf(counted, unused);
       before = after;
     }
   }
