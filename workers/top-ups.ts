@@ -5,6 +5,7 @@
 import type { Lock } from "../src/backing/advisory-lock.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
+import { AvailableCredit, countedCredit } from "../src/gateway/admission/available-credit.ts";
 import { topUpCheckMs, topUpSweepAgeMs, topUpSweepMs } from "../src/gateway/top-ups/limits.ts";
 import type { StripeApi } from "../src/gateway/top-ups/stripe/stripe-api.ts";
 import type { TopUpParts } from "../src/gateway/top-ups/parts.ts";
@@ -80,6 +81,7 @@ function topUpParts({
   log,
 }: Omit<TopUpWorkerParts, "stripe" | "lock"> & { stripe: StripeApi }): TopUpParts {
   const maintenance = maintenanceStore(sql);
+  const credit = new AvailableCredit({ bus, clock, read: (asked) => countedCredit(asked, counters) });
   return {
     sql,
     clock,
@@ -87,7 +89,7 @@ function topUpParts({
     publicUrl,
     stripe,
     // A workspace that the counters do not have has no open requests.
-    reserved: async (workspace) => (await counters.read(workspace, null)).account?.reserved ?? 0n,
+    reserved: async (workspace) => (await credit.position({ workspace, key: null }))?.reserved ?? 0n,
     async refresh(workspace) {
       const accounts = await maintenance.readAccounts([workspace], monthOf(await counters.now()));
       await counters.resolveMany({ resolve: [], accounts, keyMonths: [] });

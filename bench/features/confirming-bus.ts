@@ -69,6 +69,10 @@ export class ConfirmingBus implements Bus {
     return this.#bus.scatter(service, payload, waitMs);
   }
 
+  survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    return this.#bus.survey(service, payload, waitMs);
+  }
+
   serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
     return this.#bus.serveScatter(service, handler);
   }

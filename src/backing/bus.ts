@@ -47,7 +47,7 @@ export type Topic =
 
 /** A request that goes to every process and that each may reply to. */
 export type ScatterService =
-  /** Which generations of a workspace are open, and when were its requests of the last minute admitted? */
+  /** Which generations of a workspace are open, and when were its requests of the last minute admitted? What do they hold of its blocks? */
   "open-generations";
 
 /** No server received the request. */
@@ -139,6 +139,12 @@ export interface Bus extends AsyncDisposable {
    * @throws BusTimeoutError when a known server does not reply in time, or cannot: the result would lack its data
    */
   scatter(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
+  /**
+   * Like `scatter`, for what may be answered without everybody: resolves with the replies that came in time. Who was waited for in vain
+   * is not waited for again before it shows that it lives.
+   * @throws BusUnavailableError as `scatter` does
+   */
+  survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]>;
   serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable;
 
   /** Whether requests and events can be sent at present. */

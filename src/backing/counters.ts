@@ -13,8 +13,8 @@
  *                      per key n:<key>: how many requests of the last minute, times of the oldest and of the newest;
  *                      per budget b:<name>: spent, its version, held, and the beginning of the period that it is in;
  *                      per open hold <generation>: amount, admitted at, deadline, k:<key>:<month>, fingerprint, and the budgets that
- *                      it counts against, each with the beginning of its period; lent: until when blocks may count in a window and
- *                      may hold credit, how much was lent, and until when nothing is lent. A block's hold is an open hold
+ *                      it counts against, each with the beginning of its period; lending: until when blocks may count in a window
+ *                      and hold credit, how much was lent, and until when nothing is; lent-held: the sum of the holds of blocks
  *   {w}:n:<key>  list  times in ms of admitted requests of the last minute, non-decreasing
  *   {w}:l:<key>  text  blocks of a key: id, places, until when they count in the window, amount; without an id: nothing is lent until then
  *   {w}:t        hash  generation → how and when it was resolved; {w}:u: the same of the minute before. A late admit finds it there
@@ -219,6 +219,7 @@ export interface ResolveBatch {
 
 export interface Hold {
   generation: GenerationId;
+  /** Empty: of a block. */
   fingerprint: string;
   amount: NanoUsd;
   key: KeyId;
@@ -245,6 +246,9 @@ export interface CountedBalance {
   account: { balance: NanoUsd; reserved: NanoUsd; available: NanoUsd; sequence: bigint } | null;
   /** The sum of the key's charges of the month; null when not loaded. */
   keySpent: NanoUsd | null;
+  /** The part of what is reserved that blocks hold, used or not. */
+  lent: NanoUsd;
+  blocks: ReadonlyMap<GenerationId, NanoUsd>;
 }
 
 /** The store could not be reached in time. The call may have been carried out. */
@@ -289,8 +293,8 @@ export interface Counters extends AsyncDisposable {
   holds(workspace: WorkspaceId): Promise<Hold[]>;
   /** Holds whose deadline has passed by the store's clock, at most `limit`, the oldest deadline first. */
   overdue(workspace: WorkspaceId, limit: number): Promise<Hold[]>;
-  /** For the month of the store's clock. `key` null: for no key. */
-  read(workspace: WorkspaceId, key: KeyId | null): Promise<CountedBalance & { now: number }>;
+  /** At one moment, for the month of the store's clock. `key` null: for no key. `blocks`: what these hold is read, too; absent: none. */
+  read(workspace: WorkspaceId, key: KeyId | null, blocks?: readonly GenerationId[]): Promise<CountedBalance & { now: number }>;
   /** The store's clock; also the check whether it answers. */
   now(): Promise<number>;
 }

@@ -13,7 +13,7 @@ import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
 import type { WorkbenchRun } from "../gateway/api/workbench.ts";
 import type { CallProvider } from "../gateway/providers/http.ts";
-import type { TopUpParts } from "../gateway/top-ups/parts.ts";
+import type { RefundParts } from "../gateway/top-ups/parts.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
@@ -73,7 +73,7 @@ export interface ControlParts {
   /** Makes the counters read the ledger again, after it grew by credit. */
   refresh(workspace: WorkspaceId): Promise<void>;
   /** Takes cards for credit; null: the operator has set no key of Stripe. */
-  topUps: TopUpParts | null;
+  topUps: RefundParts | null;
   /** The state of this process. */
   serviceState(): Promise<ServiceView>;
   /** The state of all processes and of what they share. */

@@ -10,6 +10,7 @@ import type { ConsoleParts } from "../console/parts.ts";
 import { consoleRoutes } from "../console/routes.ts";
 import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/http/routes.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import type { RefundParts } from "../gateway/top-ups/parts.ts";
 import { stripeWebhookRoutes, type WebhookParts } from "../gateway/top-ups/webhook/routes.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { ToolsParts } from "../security/api/calls/parts.ts";
@@ -28,7 +29,7 @@ export interface AppParts {
   /** null: the Console is off. */
   console: ConsoleParts | null;
   /** Takes Stripe's events; null: cards are not taken. */
-  topUps: WebhookParts | null;
+  topUps: (WebhookParts & RefundParts) | null;
 }
 
 const descriptionHeaders = { "content-type": "application/json", "x-content-type-options": "nosniff" };

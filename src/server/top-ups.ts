@@ -2,6 +2,7 @@
 import type { Backing } from "../backing/backing.ts";
 import type { Config } from "../config.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import type { RefundParts } from "../gateway/top-ups/parts.ts";
 import type { WebhookParts } from "../gateway/top-ups/webhook/routes.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -17,10 +18,10 @@ export async function openTopUps({
 }: {
   config: Config;
   backing: Backing;
-  admission: Pick<Gateway["admission"], "position" | "refresh">;
+  admission: Pick<Gateway["admission"], "position" | "held" | "refresh">;
   clock: Clock;
   log: Logger;
-}): Promise<WebhookParts | null> {
+}): Promise<(WebhookParts & RefundParts) | null> {
   if (stripe === null) return null;
   const { stripeClient } = await import("../gateway/top-ups/stripe/stripe-client.ts");
   return {
@@ -31,6 +32,7 @@ export async function openTopUps({
     stripe: stripeClient(stripe),
     secrets: stripe.webhookSecrets,
     reserved: async (workspace) => (await admission.position(workspace, null))?.reserved ?? null,
+    held: (workspace) => admission.held(workspace),
     refresh: (workspace) => admission.refresh(workspace),
     mailManagers: (mail, tx) => mailManagers(mail, tx, { bus, clock }),
   };

@@ -107,9 +107,16 @@ export class EmbeddedBus implements Bus {
 
   async scatter(service: ScatterService, payload: Uint8Array): Promise<Uint8Array[]> {
     const servers = [...this.#scatterServers].filter((server) => server.service === service);
-    const replies: Uint8Array[] = [];
-    for (const { handler } of servers) this.#attempt(service, () => void replies.push(handler(payload)));
+    const replies = await this.survey(service, payload);
     if (replies.length < servers.length) throw new BusTimeoutError(`A server of "${service}" could not reply`);
+    return replies;
+  }
+
+  async survey(service: ScatterService, payload: Uint8Array): Promise<Uint8Array[]> {
+    const replies: Uint8Array[] = [];
+    for (const server of this.#scatterServers) {
+      if (server.service === service) this.#attempt(service, () => void replies.push(server.handler(payload)));
+    }
     return replies;
   }
 

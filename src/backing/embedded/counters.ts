@@ -17,7 +17,7 @@ import type {
 import { assertCountable } from "../credit-bound.ts";
 import { assertCurrent } from "../stale-load.ts";
 import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
-import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
+import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../limits.ts";
 import { admit } from "./counters/admit.ts";
@@ -108,12 +108,17 @@ export class EmbeddedCounters implements Counters {
     return passed.toSorted((a, b) => a.deadline - b.deadline || compare(a.generation, b.generation)).slice(0, limit);
   }
 
-  async read(workspace: WorkspaceId, key: KeyId | null): Promise<CountedBalance & { now: number }> {
+  async read(
+    workspace: WorkspaceId,
+    key: KeyId | null,
+    blocks: readonly GenerationId[] = [],
+  ): Promise<CountedBalance & { now: number }> {
     const now = this.#clock.now();
-    const { ready, balance, reserved, sequence, keyMonths } = this.#space(workspace);
-    if (!ready) return { now, account: null, keySpent: null };
+    const { ready, balance, reserved, lent, sequence, keyMonths, holds } = this.#space(workspace);
+    if (!ready) return { now, account: null, keySpent: null, lent: 0n, blocks: new Map() };
     const keySpent = key === null ? null : (keyMonths.get(key)?.get(monthOf(now))?.spent ?? null);
-    return { now, account: { balance, reserved, available: balance - reserved, sequence }, keySpent };
+    const ofBlocks = new Map(blocks.map((block) => [block, holds.get(block)?.amount ?? 0n]));
+    return { now, account: { balance, reserved, available: balance - reserved, sequence }, keySpent, lent, blocks: ofBlocks };
   }
 
   now(): Promise<number> {

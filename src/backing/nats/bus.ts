@@ -113,7 +113,13 @@ export class DistributedBus implements Bus {
     return this.#scatterClient(service).scatter(payload, waitMs);
   }
 
+  survey(service: ScatterService, payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    return this.#scatterClient(service).survey(payload, waitMs);
+  }
+
   serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
+    // Who replies to the others also asks them, and then knows already who is there.
+    this.#scatterClient(service);
     return startScatterServer({ ...this.#parts, link: this.#requests, service, handler });
   }
 

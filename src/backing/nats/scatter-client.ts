@@ -16,6 +16,12 @@ interface Round {
   reject(error: Error): void;
 }
 
+interface Wait {
+  waitMs: number;
+  /** Servers whose replies are not waited for. */
+  mayLack: ReadonlySet<string>;
+}
+
 /** After so many ticks of listening every live server has been heard; after so many more it is certain that there is no other. */
 const heardTicks = ticksOf(scatterListenMs);
 const acquaintedTicks = ticksOf(busSilenceMsMax);
@@ -26,6 +32,8 @@ export class ScatterClient implements AsyncDisposable {
   readonly #clock: Clock;
   readonly #servers = new Membership(ticksOf(scatterServerMemoryMs));
   readonly #inbox = createInbox();
+  /** Servers that the last survey waited for in vain, and that were not heard since. */
+  #silent = new Set<string>();
   readonly #rounds = new Map<string, Round>();
   readonly #stack = new AsyncDisposableStack();
   readonly #acquainted = Promise.withResolvers<void>();
@@ -53,19 +61,38 @@ export class ScatterClient implements AsyncDisposable {
    * @throws BusTimeoutError when a server that was heard recently does not reply: the result would lack its data
    */
   async scatter(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    const replies = await this.#gather(payload, { waitMs, mayLack: new Set() });
+    if (this.#missing(replies).length > 0) throw new BusTimeoutError(`A known server of "${this.#service}" did not reply`);
+    return [...replies.values()];
+  }
+
+  /**
+   * Waits for a silent server once, not each time until it is known to be dead.
+   * @returns the replies that came in time
+   * @throws BusUnavailableError as `scatter` does
+   */
+  async survey(payload: Uint8Array, waitMs: number): Promise<Uint8Array[]> {
+    const replies = await this.#gather(payload, { waitMs, mayLack: this.#silent });
+    this.#silent = new Set(this.#missing(replies));
+    return [...replies.values()];
+  }
+
+  async #gather(payload: Uint8Array, { waitMs, mayLack }: Wait): Promise<Round["replies"]> {
     if (!this.#link.up) throw new BusUnavailableError("The bus is not connected");
     if (this.#ticksUp < heardTicks) throw new BusUnavailableError("The bus has not yet heard which processes are there");
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const token = (this.#count++).toString(36);
     const replies: Round["replies"] = new Map();
-    this.#rounds.set(token, { replies, check: () => this.#allReplied(replies) && resolve(), reject });
+    const check = (): void => {
+      if (this.#ticksUp > acquaintedTicks && this.#missing(replies).every((id) => mayLack.has(id))) resolve();
+    };
+    this.#rounds.set(token, { replies, check, reject });
     const cancel = this.#clock.after(waitMs, resolve);
     try {
       this.#link.publish(scatterSubject(this.#service), payload, `${this.#inbox}.${token}`);
-      if (this.#allReplied(replies)) resolve();
+      check();
       await promise;
-      if (!this.#knownReplied(replies)) throw new BusTimeoutError(`A known server of "${this.#service}" did not reply`);
-      return [...replies.values()];
+      return replies;
     } finally {
       cancel();
       this.#rounds.delete(token);
@@ -77,16 +104,14 @@ export class ScatterClient implements AsyncDisposable {
     await this.#stack.disposeAsync();
   }
 
-  #allReplied(replies: Round["replies"]): boolean {
-    return this.#ticksUp > acquaintedTicks && this.#knownReplied(replies);
-  }
-
-  #knownReplied(replies: Round["replies"]): boolean {
-    return this.#servers.ids.every((id) => replies.has(id));
+  /** The known servers that have not replied. */
+  #missing(replies: Round["replies"]): string[] {
+    return this.#servers.ids.filter((id) => !replies.has(id));
   }
 
   #heard(message: Msg): void {
     const { id, leaves } = readHeartbeat(message.data);
+    this.#silent.delete(id);
     if (leaves) this.#servers.left(id);
     else this.#servers.heard(id);
   }

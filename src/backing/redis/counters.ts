@@ -15,7 +15,7 @@ import type {
 import { assertCountable } from "../credit-bound.ts";
 import { assertCurrent } from "../stale-load.ts";
 import { monthOf, type Clock, type Month } from "../../kernel/clock.ts";
-import { newInternalId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
+import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { Secret } from "../../kernel/secret.ts";
@@ -55,6 +55,13 @@ export async function openDistributedCounters(options: DistributedCountersOption
   const nodes = new RedisNodes({ ...options, connect, functions: options.functions ?? readFunctions() });
   await nodes.reached(countersDeadlineMs);
   return new DistributedCounters(nodes, options.clock);
+}
+
+interface PositionRead {
+  workspace: WorkspaceId;
+  key: KeyId | null;
+  month: Month;
+  blocks: readonly GenerationId[];
 }
 
 class DistributedCounters implements Counters {
@@ -152,29 +159,27 @@ class DistributedCounters implements Counters {
   }
 
   /** The month is a guess until Redis replies with its clock; a wrong guess costs a second call. */
-  async read(workspace: WorkspaceId, key: KeyId | null): Promise<CountedBalance & { now: number }> {
+  async read(
+    workspace: WorkspaceId,
+    key: KeyId | null,
+    blocks: readonly GenerationId[] = [],
+  ): Promise<CountedBalance & { now: number }> {
     const guess = monthOf(this.#clock.now());
-    const first = await this.#read({ workspace, key, month: guess });
+    const first = await this.#read({ workspace, key, month: guess, blocks });
     const month = monthOf(first.now);
-    return month === guess ? first : this.#read({ workspace, key, month });
+    return month === guess ? first : this.#read({ workspace, key, month, blocks });
   }
 
-  async #read({
-    workspace,
-    key,
-    month,
-  }: {
-    workspace: WorkspaceId;
-    key: KeyId | null;
-    month: Month;
-  }): Promise<CountedBalance & { now: number }> {
+  async #read({ workspace, key, month, blocks }: PositionRead): Promise<CountedBalance & { now: number }> {
     const field = keyMonthField({ key: key ?? "", month });
-    const reader = new ReplyReader(await this.#call("read", workspace, (run) => [String(run), field]));
+    const reader = new ReplyReader(await this.#call("read", workspace, (run) => [String(run), field, ...blocks]));
     const now = reader.number();
-    if (reader.atEnd) return { now, account: null, keySpent: null };
-    const [balance, reserved, sequence] = [reader.nano(), reader.nano(), reader.nano()];
-    const keySpent = reader.atEnd ? null : reader.nano();
-    return { now, account: { balance, reserved, available: balance - reserved, sequence }, keySpent };
+    if (reader.atEnd) return { now, account: null, keySpent: null, lent: 0n, blocks: new Map() };
+    const [balance, reserved, sequence, lent] = [reader.nano(), reader.nano(), reader.nano(), reader.nano()];
+    const spent = reader.text();
+    const ofBlocks = new Map(blocks.map((block) => [block, reader.nano()]));
+    const account = { balance, reserved, available: balance - reserved, sequence };
+    return { now, account, keySpent: spent === "" ? null : BigInt(spent), lent, blocks: ofBlocks };
   }
 
   async now(): Promise<number> {

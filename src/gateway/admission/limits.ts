@@ -23,5 +23,17 @@ export const blockUnusedPauseMsMax = 60_000;
 /** Keys whose demand is known. */
 export const blockKeysMax = 50_000;
 
+/** How long whoever shows credit waits for a gateway that does not tell what is used of its blocks. */
+export const blockUseMs = 300;
+/** So many questions about a workspace go to all gateways within this time at most. */
+export const blockUseAsksMax = 4;
+export const blockUsePauseMs = 100;
+/** Workspaces of which it is known when they were asked about. */
+export const blockUseWorkspacesMax = 1_000;
+/** How often counters are read because blocks were lent or returned meanwhile. */
+export const blockUseRoundsMax = 2;
+/** Blocks of a workspace of which the counters are asked at once; the others count whole. */
+export const blockUsesMax = 2_000;
+
 /** Records of keys that a process caches, with their own provider keys; a hundred thousand without any take less. */
 export const recordsCachedBytesMax = 64 * 1024 * 1024;

@@ -16,10 +16,20 @@ export type AdmissionRequest =
   | { kind: "void"; workspace: WorkspaceId; generation: GenerationId }
   | LendBlock
   | ReturnBlock
-  /** Credit, holds and month of a workspace, and of a key if one is named. */
-  | { kind: "position"; workspace: WorkspaceId; key: KeyId | null }
+  | PositionRequest
   /** Credit was added: read the ledger's head again and push it to the counters. */
   | { kind: "refresh"; workspace: WorkspaceId };
+
+/** Credit, holds and month of a workspace, and of a key if one is named; and what the named blocks hold. */
+export interface PositionRequest {
+  kind: "position";
+  workspace: WorkspaceId;
+  key: KeyId | null;
+  /** Absent: none. */
+  blocks?: readonly GenerationId[];
+  /** Gateways return the workspace's blocks first: its credit is about to be taken away. */
+  recall?: true;
+}
 
 /** Models with the providers whose routes may serve them; a candidate's number counts these providers from 0. */
 export type CandidateList = readonly (readonly [model: string, ...providers: string[]])[];
@@ -140,7 +150,9 @@ export type AdmissionReply =
       kind: "position";
       balance: string;
       reserved: string;
-      available: string;
+      lent: string;
+      /** In the order of the request. */
+      blocks: string[];
       keySpent: string | null;
       month: Month;
     };

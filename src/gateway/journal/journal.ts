@@ -10,7 +10,14 @@ import type { Logger } from "../../kernel/log.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { pruneMs, unsettledMax } from "../limits.ts";
-import { decodeReportRequest, encodeOpenReport, type OpenReport, type ReportRequest } from "./open-report.ts";
+import {
+  decodeReportRequest,
+  encodeBlockUses,
+  encodeOpenReport,
+  type BlockUse,
+  type OpenReport,
+  type ReportRequest,
+} from "./open-report.ts";
 import type { RecoveredBlock } from "./recovered.ts";
 import { OpenGenerations } from "./open-generations.ts";
 import { SettlementPublisher } from "./settlement-publisher.ts";
@@ -47,6 +54,8 @@ export interface BlockBook {
   end(workspace: WorkspaceId): Pick<OpenReport, "blocks" | "holds">;
   /** Ends the blocks of a key, or of the workspace where it is null. */
   recall(workspace: WorkspaceId, key: KeyId | null): BlockReturn[];
+  /** What requests hold of the workspace's blocks, those included that are being asked for or were returned lately. */
+  uses(workspace: WorkspaceId): BlockUse[];
   /** The ledger has a generation that was admitted with a block. */
   settled(block: GenerationId, reserved: NanoUsd): void;
 }
@@ -70,6 +79,8 @@ export class GenerationJournal implements Disposable {
     this.#publisher = new SettlementPublisher({ ...parts, onConfirmed: (generations) => this.#confirmed(generations) });
     this.#reporting = parts.bus.serveScatter("open-generations", (payload) => {
       const request = decodeReportRequest(payload);
+      // Whoever shows credit changes nothing: no admission under way is touched by it.
+      if (request.use) return encodeBlockUses(this.#blocks?.uses(request.workspace) ?? []);
       for (const listener of this.#reportListeners) listener(request.workspace);
       return encodeOpenReport(this.#report(request));
     });

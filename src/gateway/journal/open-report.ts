@@ -1,12 +1,19 @@
-/** The report that rebuilds counters: a workspace's open generations in this process, and the times of the last minute's admissions. */
+/**
+ * What gateways report of a workspace. For a rebuild of counters: open generations and the times of the last minute's admissions. For a
+ * recall: the blocks that end. For whoever shows credit: what open requests hold of blocks.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { BlockReturn, Hold } from "../../backing/counters.ts";
+import type { GenerationId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
 
 const ReportRequest = Type.Object({
   workspace: Type.String(),
   /** Only the blocks of a key, or of all keys where it is null, are asked for. Absent: all that is open. */
   recall: Type.Optional(Type.Object({ key: Type.Union([Type.String(), Type.Null()]) })),
+  /** Only what is used of the blocks is asked for, and none ends. */
+  use: Type.Optional(Type.Literal(true)),
 });
 export type ReportRequest = Static<typeof ReportRequest>;
 
@@ -28,6 +35,19 @@ const Report = Type.Object({
     Type.Array(Type.Object({ key: Type.String(), block: Type.String(), keep: Type.String(), times: Type.Array(Type.Number()) })),
   ),
 });
+
+const BlockUses = Type.Array(
+  Type.Object({ block: Type.String(), reserved: Type.String(), taken: Type.Union([Type.String(), Type.Null()]) }),
+);
+
+/** What requests hold of a block. */
+export interface BlockUse {
+  block: GenerationId;
+  /** What its open requests reserve. */
+  reserved: NanoUsd;
+  /** What all its requests ever reserved, so that two answers tell what was reserved between them; null: another process knew. */
+  taken: NanoUsd | null;
+}
 
 /**
  * `holds` are generations without a confirmed charge, and blocks; `windows` are the last minute's admission times in ms of the counters'
@@ -61,4 +81,16 @@ export function decodeOpenReport(payload: Uint8Array): OpenReport {
   const holds = report.holds.map((hold) => ({ ...hold, amount: BigInt(hold.amount) }));
   const blocks = (report.blocks ?? []).map((block) => ({ ...block, keep: BigInt(block.keep) }));
   return { holds, windows: report.windows, blocks };
+}
+
+export function encodeBlockUses(uses: readonly BlockUse[]): Uint8Array {
+  const texts = uses.map((use) => ({ ...use, reserved: use.reserved.toString(), taken: use.taken?.toString() ?? null }));
+  return encoder.encode(JSON.stringify(texts));
+}
+
+export function decodeBlockUses(payload: Uint8Array): BlockUse[] {
+  const uses = Value.Parse(BlockUses, JSON.parse(decoder.decode(payload)));
+  return uses.map(({ block, reserved, taken }) => {
+    return { block, reserved: BigInt(reserved), taken: taken === null ? null : BigInt(taken) };
+  });
 }

@@ -77,7 +77,7 @@ async function emptySpool(folder: string, parts: OrphanedSpoolParts, signal: Abo
 }
 
 /** Its blocks are reported by the process that took them over. */
-const noBlocks: Omit<BlockBook, "settled"> = { end: () => ({ blocks: [], holds: [] }), recall: () => [] };
+const noBlocks: Omit<BlockBook, "settled"> = { end: () => ({ blocks: [], holds: [] }), recall: () => [], uses: () => [] };
 
 /** After the ledger has all settlements, the journal stays open until its admissions have left every rate window: rebuilds need them. */
 async function bringToLedger(

@@ -14,10 +14,16 @@ export interface TopUpParts {
   stripe: StripeApi;
   /** Where people reach the service; without a slash at its end. */
   publicUrl: string;
-  /** What the counters hold for open requests; null: they cannot answer. */
+  /** What open requests reserve; null: the counters cannot answer. */
   reserved(workspace: WorkspaceId): Promise<NanoUsd | null>;
   /** Makes the counters read the ledger again, after it changed. */
   refresh(workspace: WorkspaceId): Promise<void>;
   /** Puts a mail to the workspace's admins and super admins into the transaction. */
   mailManagers(mail: MailText & { workspace: WorkspaceId }, tx: Transaction): Promise<void>;
+}
+
+/** Refunds take credit away, which gateways must not have been lent. */
+export interface RefundParts extends TopUpParts {
+  /** What must stay, after gateways have returned what they were lent; null: the counters cannot answer. */
+  held(workspace: WorkspaceId): Promise<NanoUsd | null>;
 }

@@ -97,7 +97,7 @@ describe.skipIf(servers === null)("the accounts of deploy/nats", () => {
     for (const bus of [gateway, admission, metering]) {
       await until(async () => (await bus.backlog("settlements").catch(() => null))?.messages === 0);
     }
-    for (const bus of [admission, metering]) {
+    for (const bus of [gateway, admission, metering]) {
       await until(async () => (await bus.scatter("open-generations", payload, 300).catch(() => [])).length === 1);
     }
     worker.broadcast("records-changed");

@@ -67,6 +67,15 @@ describe.skipIf(serversMissing)("a survey of a fleet", () => {
     expect(await failureOf(fresh.scatter("open-generations", question, 300))).toBeInstanceOf(BusTimeoutError);
   }, 30_000);
 
+  test("goes without who is silent where it may lack answers, and waits for it once", async () => {
+    reporter.signal("SIGSTOP");
+    expect(await bus.survey("open-generations", question, 300)).toEqual([]);
+    expect(await bus.survey("open-generations", question, 600_000)).toEqual([]);
+    expect(await failureOf(bus.scatter("open-generations", question, 300))).toBeInstanceOf(BusTimeoutError);
+    reporter.signal("SIGCONT");
+    await until(async () => (await bus.survey("open-generations", question, 300)).length === 1);
+  }, 30_000);
+
   test("fails also where NATS was lost meanwhile: who was there and has not come back is not forgotten", async () => {
     reporter.signal("SIGSTOP");
     await server.kill("SIGKILL");

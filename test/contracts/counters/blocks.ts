@@ -164,6 +164,35 @@ export function describeBlocks(of: () => CountersHarness): void {
       expect(await asked(of())).toMatchObject({ window: { remaining: rate - 11 } });
     });
 
+    test("a read tells what blocks hold of all that is reserved, and what each of the named ones does", async () => {
+      await makeReady(of(), { balance });
+      const { counters } = of();
+      const blocks = ["gen-1", "gen-2", "gen-3", "gen-none"];
+      const read = async () => {
+        const { account, lent, blocks: each } = await counters.read("w1", "k1", blocks);
+        return { reserved: account?.reserved, lent, each: blocks.map((block) => each.get(block)) };
+      };
+      await asked(of());
+      expect(await read()).toEqual({ reserved: 10n, lent: 0n, each: [0n, 0n, 0n, 0n] });
+      for (const block of ["gen-1", "gen-2", "gen-3"]) await lend(of(), { block, amount: 40n });
+      expect(await read()).toEqual({ reserved: 130n, lent: 120n, each: [40n, 40n, 40n, 0n] });
+      await giveBack(of(), { block: "gen-1", keep: 15n });
+      await giveBack(of(), { block: "gen-2" });
+      expect(await read()).toEqual({ reserved: 65n, lent: 55n, each: [15n, 0n, 40n, 0n] });
+      await counters.resolveMany({
+        resolve: [{ workspace: "w1", generation: "gen-3", as: "expired" }],
+        accounts: [],
+        keyMonths: [],
+      });
+      expect(await read()).toEqual({ reserved: 25n, lent: 15n, each: [15n, 0n, 0n, 0n] });
+      await of().restart();
+      expect(await counters.read("w1", null, blocks)).toMatchObject({ account: null, lent: 0n });
+      const begun = (await counters.beginLoad("w1")) ?? "";
+      const account = { workspace: "w1", balance, sequence: 9n, months: [{ month: "2026-11", spent: 0n }] };
+      await counters.load({ begun, account, holds: await counters.holds("w1"), windows: [] });
+      expect(await read()).toEqual({ reserved: 25n, lent: 15n, each: [15n, 0n, 0n, 0n] });
+    });
+
     test("a load brings no block back whose return a report repeats", async () => {
       await makeReady(of(), { balance });
       await lend(of());

@@ -8,7 +8,13 @@ export function describeReadiness(of: () => CountersHarness): void {
   describe("readiness", () => {
     test("nothing is admitted for an unknown workspace", async () => {
       expect(await admit(of())).toEqual({ outcome: "not_ready", what: "workspace" });
-      expect(await of().counters.read("w1", "k1")).toEqual({ now: of().now(), account: null, keySpent: null });
+      expect(await of().counters.read("w1", "k1")).toEqual({
+        now: of().now(),
+        account: null,
+        keySpent: null,
+        lent: 0n,
+        blocks: new Map(),
+      });
     });
 
     test("a push does not make a workspace ready", async () => {

@@ -211,11 +211,12 @@ export function describeResolution(of: () => CountersHarness): void {
       await makeReady(of(), { balance: 100n, sequence: 4n, keySpent: 25n });
       await admit(of());
       const account = { balance: 100n, reserved: 10n, available: 90n, sequence: 4n };
-      expect(await of().counters.read("w1", "k1")).toEqual({ now: of().now(), account, keySpent: 25n });
-      expect(await of().counters.read("w1", null)).toEqual({ now: of().now(), account, keySpent: null });
-      expect(await of().counters.read("w1", "k2")).toEqual({ now: of().now(), account, keySpent: null });
+      const read = { now: of().now(), account, lent: 0n, blocks: new Map() };
+      expect(await of().counters.read("w1", "k1")).toEqual({ ...read, keySpent: 25n });
+      expect(await of().counters.read("w1", null)).toEqual({ ...read, keySpent: null });
+      expect(await of().counters.read("w1", "k2")).toEqual({ ...read, keySpent: null });
       await of().advance(monthBounds(thisMonth).endMs - of().now());
-      expect(await of().counters.read("w1", "k1")).toEqual({ now: of().now(), account, keySpent: null });
+      expect(await of().counters.read("w1", "k1")).toEqual({ ...read, now: of().now(), keySpent: null });
     });
   });
 }

@@ -45,7 +45,8 @@ test("credit covers every call that begins, and the counters end equal to the le
             kind: "position",
             balance: balance.toString(),
             reserved: "0",
-            available: balance.toString(),
+            lent: "0",
+            blocks: [],
             keySpent: (world.ledger.keyMonths.get(`key-${key} 2026-11`)?.spent ?? 0n).toString(),
             month: "2026-11",
           });

@@ -72,7 +72,7 @@ describe("one process", () => {
     ["silent", "upstream_timeout"],
   ])("a request that ends by %s stands in the log as %s", async (command, code) => {
     const customer = await fleet.operator().customer({ credit: "1" });
-    expect(await outcomeOf(send(customer, saying(`sandbox: ${command}`)))).toMatchObject({ code });
+    expect(await outcomeOf(send(customer, saying(`sandbox: ${command}`, { stream: true })))).toMatchObject({ code });
     await until(async () => (await codesOf(customer)).length === 1);
     expect(await codesOf(customer)).toEqual([code]);
     expect(isEnding(code)).toBe(true);

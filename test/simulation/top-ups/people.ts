@@ -1,6 +1,6 @@
 /** What people do about cards in a run: those of the workspaces, the operator, and the holders of cards. */
 import type { Actor } from "../../../src/accounts/audit/actor.ts";
-import type { TopUpParts } from "../../../src/gateway/top-ups/parts.ts";
+import type { RefundParts } from "../../../src/gateway/top-ups/parts.ts";
 import { checkTopUp } from "../../../src/gateway/top-ups/payments/check.ts";
 import { createTopUp } from "../../../src/gateway/top-ups/payments/create.ts";
 import { setTopUpSettings } from "../../../src/gateway/top-ups/settings/set-settings.ts";
@@ -128,7 +128,7 @@ export class People {
     });
   }
 
-  #atGateway(act: (parts: TopUpParts) => Promise<void>): void {
+  #atGateway(act: (parts: RefundParts) => Promise<void>): void {
     const { chance, scheduler, topUps, gateways } = this.#parts;
     const gateway = chance.pick(gateways());
     scheduler.plan(1, gateway.host, () => void act(topUps.partsOfGateway(gateway)).catch(mustBeExplained));

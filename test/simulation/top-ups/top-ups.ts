@@ -1,7 +1,7 @@
 /** Card top-up in a run: the product's code in gateways and workers, over the simulated Stripe and database. */
 import type { WorkspaceId } from "../../../src/kernel/ids.ts";
 import { monthOf } from "../../../src/kernel/clock.ts";
-import type { TopUpParts } from "../../../src/gateway/top-ups/parts.ts";
+import type { RefundParts } from "../../../src/gateway/top-ups/parts.ts";
 import { repeatTopUps } from "../../../workers/top-ups.ts";
 import type { CardBehaviour, StubIntent, StubObject } from "../../support/stripe/stub-account.ts";
 import type { Chance } from "../chance.ts";
@@ -77,7 +77,7 @@ export class TopUps {
     this.#deliveries.send(this.stripe.account.id("evt"), type, object);
   }
 
-  partsOfGateway(gateway: SimGateway): TopUpParts {
+  partsOfGateway(gateway: SimGateway): RefundParts {
     const refresh = async (workspace: WorkspaceId): Promise<void> => gateway.refresh(workspace);
     return { ...this.#partsOf(gateway.host), refresh };
   }
@@ -178,15 +178,17 @@ export class TopUps {
     return row as { workspace: string; kind: string; triedAt: Date; cap: bigint };
   }
 
-  #partsOf(host: Host): Omit<TopUpParts, "refresh"> {
+  #partsOf(host: Host): Omit<RefundParts, "refresh"> {
     const counters = this.#parts.counters.clientOf(host);
+    const reserved = async (workspace: string) => (await counters.read(workspace, null)).account?.reserved ?? 0n;
     return {
       sql: this.database.of(host),
       clock: host.clock,
       log: watchfulLog,
       stripe: this.stripe.of(host),
       publicUrl: "https://weir.test",
-      reserved: async (workspace) => (await counters.read(workspace, null)).account?.reserved ?? 0n,
+      reserved,
+      held: reserved,
       mailManagers: async () => {},
     };
   }

@@ -69,7 +69,7 @@ export class CountersServer {
       forget: (workspace, sequence) => callFor(workspace, () => local.forget(workspace, sequence)),
       holds: (workspace) => callFor(workspace, () => local.holds(workspace)),
       overdue: (workspace, limit) => callFor(workspace, () => local.overdue(workspace, limit)),
-      read: (workspace, key) => callFor(workspace, () => local.read(workspace, key)),
+      read: (workspace, key, blocks) => callFor(workspace, () => local.read(workspace, key, blocks)),
       now: () => this.server.call(host, () => local.now()),
       [Symbol.asyncDispose]: async () => {},
     };

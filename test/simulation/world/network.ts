@@ -79,7 +79,8 @@ export class Network {
       replay: (_, replay) => this.#replay(host, replay),
       broadcast: (topic, payload) => this.#broadcast(host, topic, payload ?? new Uint8Array()),
       listen: (topic, handler) => this.#register(this.#listeners, { host, topic, handler }),
-      scatter: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs }),
+      scatter: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs, mayLack: false }),
+      survey: (service, payload, waitMs) => this.#scatter(host, service, { payload, waitMs, mayLack: true }),
       serveScatter: (service, handler) => this.#register(this.#scatterServers, { host, service, handler }),
       connected: () => host.isConnected,
       [Symbol.asyncDispose]: async () => {},
@@ -196,7 +197,7 @@ export class Network {
   #scatter(
     caller: Host,
     service: ScatterService,
-    { payload, waitMs }: { payload: Uint8Array; waitMs: number },
+    { payload, waitMs, mayLack }: { payload: Uint8Array; waitMs: number; mayLack: boolean },
   ): Promise<Uint8Array[]> {
     const { scheduler, conditions } = this.#parts;
     if (!caller.isConnected) return Promise.reject(new BusUnavailableError("The bus is not connected"));
@@ -206,7 +207,10 @@ export class Network {
     const transitMs = (): number => Math.min(conditions.delayMs(), waitMs / 3);
     return new Promise((resolve, reject) => {
       const replies: Uint8Array[] = [];
-      const late = (): void => reject(new BusTimeoutError(`A known server of "${service}" did not reply`));
+      const late = (): void => {
+        if (mayLack) resolve([...replies]);
+        else reject(new BusTimeoutError(`A known server of "${service}" did not reply`));
+      };
       const cancel = scheduler.plan(waitMs, caller, late);
       const done = (): void => {
         if (replies.length < known.length) return;

@@ -176,7 +176,7 @@ export class History {
     const holds = space.holds.toSorted((a, b) => (a.generation < b.generation ? -1 : 1));
     const overdue = holds.filter(({ deadline }) => deadline <= now).toSorted((a, b) => a.deadline - b.deadline);
     await this.#all(async ({ counters }) => {
-      expect(await counters.read(workspace, key)).toEqual({ now, account, keySpent });
+      expect(await counters.read(workspace, key)).toEqual({ now, account, keySpent, lent: 0n, blocks: new Map() });
       expect(await counters.holds(workspace)).toEqual(holds);
       expect(await counters.overdue(workspace, 3)).toEqual(overdue.slice(0, 3));
     });

@@ -71,7 +71,7 @@ class RedisHarness implements CountersHarness {
       takeBack: (back) => counters.takeBack(back),
       holds: (workspace) => counters.holds(workspace),
       overdue: (workspace, limit) => counters.overdue(workspace, limit),
-      read: (workspace, key) => counters.read(workspace, key),
+      read: (workspace, key, blocks) => counters.read(workspace, key, blocks),
       now: async () => this.#now,
       [Symbol.asyncDispose]: () => counters[Symbol.asyncDispose](),
     };

@@ -124,7 +124,7 @@ export function forwardTo(current: () => Counters): Counters {
     forget: (workspace, sequence) => current().forget(workspace, sequence),
     holds: (workspace) => current().holds(workspace),
     overdue: (workspace, limit) => current().overdue(workspace, limit),
-    read: (workspace, key) => current().read(workspace, key),
+    read: (workspace, key, blocks) => current().read(workspace, key, blocks),
     now: () => current().now(),
     [Symbol.asyncDispose]: async () => {},
   };

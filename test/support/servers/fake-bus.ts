@@ -125,6 +125,10 @@ export class FakeBus implements Bus {
     return [...this.#scatterServers].filter((server) => server.service === service).map(({ handler }) => handler(payload));
   }
 
+  survey(service: ScatterService, payload: Uint8Array): Promise<Uint8Array[]> {
+    return this.scatter(service, payload);
+  }
+
   serveScatter(service: ScatterService, handler: (payload: Uint8Array) => Uint8Array): Disposable {
     const server = { service, handler };
     this.#scatterServers.add(server);

@@ -25,6 +25,8 @@ export interface FleetPlan {
   /** null: one process with embedded parts. */
   services: ServiceUrls | null;
   environment?: Record<string, string>;
+  /** Gateways serve their metrics on a port of their own, where they are of the moment. */
+  metrics?: true;
   /** Kept across several fleets; by default removed with the fleet. */
   dataDir?: string;
   /** true: the process makes its embedded database. By default it finds an empty one, which costs a third of the CPU time. */
@@ -36,8 +38,15 @@ const startMsMax = 50_000;
 
 export const operatorToken = "operator-token-of-a-test-of-32-characters";
 
+interface FleetGateway {
+  url: string;
+  port: number;
+  metricsPort: number | null;
+  process: OurProcess;
+}
+
 export class Fleet implements AsyncDisposable {
-  readonly gateways: { url: string; port: number; process: OurProcess }[] = [];
+  readonly gateways: FleetGateway[] = [];
   readonly workers: OurProcess[] = [];
   readonly metering: OurProcess[] = [];
   readonly prober: OurProcess[] = [];
@@ -78,10 +87,12 @@ export class Fleet implements AsyncDisposable {
     return fleet;
   }
 
-  async addGateway(port?: number): Promise<{ url: string; port: number; process: OurProcess }> {
+  async addGateway(port?: number): Promise<FleetGateway> {
     const free = port ?? (await freePort());
-    const process = new OurProcess({ arguments: ["src/main.ts"], environment: { ...this.#environment(), PORT: String(free) } });
-    const gateway = { url: `http://127.0.0.1:${free}`, port: free, process };
+    const metricsPort = this.#plan.metrics ? await freePort() : null;
+    const ports = { PORT: String(free), ...(metricsPort !== null && { METRICS_PORT: String(metricsPort) }) };
+    const process = new OurProcess({ arguments: ["src/main.ts"], environment: { ...this.#environment(), ...ports } });
+    const gateway = { url: `http://127.0.0.1:${free}`, port: free, metricsPort, process };
     this.gateways.push(gateway);
     return gateway;
   }

@@ -1,6 +1,6 @@
 /** Card top-up over a database and the stub of Stripe, in this process: the control API, the webhook and the worker's rounds. */
 import type { Database } from "../../../src/backing/backing.ts";
-import type { TopUpParts } from "../../../src/gateway/top-ups/parts.ts";
+import type { RefundParts } from "../../../src/gateway/top-ups/parts.ts";
 import { sweepTopUps, topUpWhereDue } from "../../../src/gateway/top-ups/payments/sweep.ts";
 import { stripeClient } from "../../../src/gateway/top-ups/stripe/stripe-client.ts";
 import { stripeWebhookRoutes } from "../../../src/gateway/top-ups/webhook/routes.ts";
@@ -13,7 +13,7 @@ import { delivery, StripeStub, webhookSecret, type StubEvent } from "./stripe-st
 export class TopUpWorld implements Disposable {
   readonly control: Control;
   readonly stub = new StripeStub();
-  readonly parts: TopUpParts;
+  readonly parts: RefundParts;
   /** What open requests hold, in nano-USD. */
   reserved: bigint | null = 0n;
   readonly #sql: Database;
@@ -30,6 +30,7 @@ export class TopUpWorld implements Disposable {
       publicUrl: parts.publicUrl,
       stripe: stripeClient(this.stub.config),
       reserved: async () => this.reserved,
+      held: async () => this.reserved,
       refresh: parts.refresh,
       mailManagers: (mail, tx) => mailManagers(mail, tx, { bus: { broadcast() {} }, clock }),
     };

@@ -25,6 +25,8 @@ export interface WorkspaceCounters {
   /** Of `balance`; -1: not known. */
   sequence: bigint;
   reserved: NanoUsd;
+  /** The part of `reserved` that blocks hold. */
+  lent: NanoUsd;
   months: Map<Month, MonthTotals>;
   keyMonths: Map<KeyId, Map<Month, MonthTotals>>;
   budgets: BudgetCounters;
@@ -40,6 +42,7 @@ export function unknownWorkspace(): WorkspaceCounters {
     balance: 0n,
     sequence: -1n,
     reserved: 0n,
+    lent: 0n,
     months: new Map(),
     keyMonths: new Map(),
     budgets: new Map(),
@@ -88,6 +91,7 @@ export function changeHold(space: WorkspaceCounters, hold: Hold, amount: NanoUsd
 
 function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void {
   space.reserved += change;
+  if (hold.fingerprint === "") space.lent += change;
   monthTotals(space.months, hold.month).held += change;
   keyMonthTotals(space, hold.key, hold.month).held += change;
   if (hold.budgets) changeHeldInBudgets(space.budgets, hold.budgets, change);

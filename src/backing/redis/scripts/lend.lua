@@ -56,5 +56,6 @@ register('lend', function(keys, args)
     args[1], pack(totalFormat, spent, version, held + amount),
     args[3], pack(totalFormat, keySpent, keyVersion, keyHeld + amount),
     block, pack(holdFormat, amount, clock, clock + holdMs, args[3], ''))
+  call('HINCRBY', account, lentField, text(amount))
   return lent(clock, amount, places)
 end)

@@ -16,7 +16,7 @@ register('load', function(keys, args)
   if readyIn == run then return { 'ready' } end
   if args[1] ~= '' and known[2] ~= args[1] then return { 'stale' } end
 
-  local totals, budgets, fields, reserved, due = {}, {}, {}, 0, math.huge
+  local totals, budgets, fields, reserved, lent, due = {}, {}, {}, 0, 0, math.huge
 
   local function put(field, value)
     fields[#fields + 1] = field
@@ -35,6 +35,7 @@ register('load', function(keys, args)
 
   local function hold(generation, keyField, fingerprint, amount, at, deadline, counted)
     reserved, due = reserved + amount, min(due, deadline)
+    if fingerprint == '' then lent = lent + amount end
     for _, field in ipairs({ keyField, 'm:' .. string.sub(keyField, -7) }) do
       totalOf(field).held = totalOf(field).held + amount
     end
@@ -94,6 +95,7 @@ register('load', function(keys, args)
   end
   put('head', pack(headFormat, run, balance, sequence, reserved, due, buried))
   if known[3] then put('lending', known[3]) end
+  if lent > 0 then put(lentField, text(lent)) end
 
   call('DEL', account)
   callWithAll('HSET', account, fields, #fields)

@@ -28,6 +28,7 @@ local headFormat = '<dddddd' -- run it was loaded into, balance, its sequence, s
 local totalFormat = '<ddd' -- spent, version of spent, held
 local windowFormat = '<ddd' -- requests, times of the oldest and of the newest
 local holdFormat = '<dddss' -- amount, when it was admitted, deadline, field of its key's month, fingerprint; then its budgets
+local lentField = 'lent-held' -- in {w}:a, what holds without a fingerprint have: those of blocks
 local countedFormat = '<sd' -- field of a budget that a hold counts against, first ms of its period
 local budgetFormat = '<dddd' -- spent, version of spent, held, first ms of the period
 local lendingFormat = '<dddd' -- until when blocks may count in a window and may hold credit, what was lent, until when nothing is lent

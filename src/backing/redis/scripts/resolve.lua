@@ -16,7 +16,7 @@ local replies, replyCount
 local base, account, totals, heldIn, heldMonth
 -- known[place + shift] is the value of the field texts[place].
 local known, shift
-local run, balance, sequence, reserved, due, buried, isChanged
+local run, balance, sequence, reserved, due, buried, isChanged, lentFreed
 -- Holds whose key's total is not known yet: field and amount.
 local unknown, unknownCount
 -- To be written.
@@ -77,7 +77,8 @@ local function takeBackBudgets(hold, at, amount)
 end
 
 local function release(generation, hold)
-  local amount, _, _, keyField, _, rest = read(holdFormat, hold)
+  local amount, _, _, keyField, fingerprint, rest = read(holdFormat, hold)
+  if fingerprint == '' then lentFreed = lentFreed + amount end
   if rest <= #hold then takeBackBudgets(hold, rest, amount) end
   endedCount = endedCount + 1
   ended[endedCount] = generation
@@ -117,6 +118,7 @@ end
 -- Resolves texts[first] to texts[last].
 local function resolveAll(first, last)
   local isNew, resolved = rotateTombstones(), last > first and {} or nil
+  lentFreed = 0
   for place = first, last do
     local generation, hold, freed, resolution = texts[place], known[place + shift], 0, nil
     resolution, numbersAt = read('<d', numbers, numbersAt)
@@ -135,6 +137,7 @@ local function resolveAll(first, last)
     replies[replyCount] = freed
   end
   takeBackUnknown()
+  if lentFreed > 0 then call('HINCRBY', account, lentField, text(-lentFreed)) end
   callWithAll('HDEL', account, ended, endedCount)
   callWithAll('HSET', base .. ':t', graves, graveCount)
   endedCount, graveCount = 0, 0

@@ -57,6 +57,7 @@ register('take_back', function(keys, args)
       fields[#fields + 1], fields[#fields + 2] = block, pack(holdFormat, keep, at, deadline, keyField, fingerprint)
     end
     call('HSET', account, unpack(fields))
+    if fingerprint == '' then call('HINCRBY', account, lentField, text(change)) end
   end
 
   local function bury(block)

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { DomainError } from "../../../accounts/errors.ts";
 import { topUpsListedMax } from "../../../gateway/top-ups/limits.ts";
-import type { TopUpParts } from "../../../gateway/top-ups/parts.ts";
+import type { RefundParts } from "../../../gateway/top-ups/parts.ts";
 import { checkTopUp } from "../../../gateway/top-ups/payments/check.ts";
 import { createTopUp } from "../../../gateway/top-ups/payments/create.ts";
 import { RefundForm, TopUpForm, TopUpSettingsForm, TopUpSettingsView, TopUpView } from "../../../gateway/top-ups/schema.ts";
@@ -21,7 +21,7 @@ async function ownerAndActor({ id, input, actors, parts }: EndpointCall<{ worksp
 }
 
 /** @throws DomainError conflict where the operator has set no key of Stripe */
-function offered({ topUps }: { topUps: TopUpParts | null }): TopUpParts {
+function offered({ topUps }: { topUps: RefundParts | null }): RefundParts {
   if (topUps !== null) return topUps;
   throw new DomainError("conflict", "Cards are not taken: the operator has not set STRIPE_SECRET_KEY");
 }

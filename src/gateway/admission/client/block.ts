@@ -4,6 +4,7 @@ import { holdMs } from "../../../backing/limits.ts";
 import type { Month } from "../../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
+import type { BlockUse } from "../../journal/open-report.ts";
 import type { WindowOnBus } from "../message.ts";
 
 /** The next block is asked for when less than this part of places, credit or life is left. */
@@ -39,6 +40,8 @@ export class Block {
   #places: number;
   /** What its requests reserve that the ledger does not have. */
   #reserved: NanoUsd = 0n;
+  /** What its requests ever reserved here; null: they were those of another process. */
+  #taken: NanoUsd | null = 0n;
   #times: number[] = [];
   #isOpen = true;
   /** Monotonic ms. */
@@ -63,6 +66,7 @@ export class Block {
     block.#isOpen = false;
     block.#times = times;
     block.#reserved = reserved;
+    block.#taken = null;
     return block;
   }
 
@@ -91,6 +95,7 @@ export class Block {
     if (amount > this.#left || !this.isUsable(now)) return null;
     this.#left -= amount;
     this.#reserved += amount;
+    if (this.#taken !== null) this.#taken += amount;
     this.#places--;
     this.#usedAt = now;
     const { at, askedAt, lifeMs } = this.#lent;
@@ -127,6 +132,10 @@ export class Block {
     const { window, askedAt } = this.#lent;
     const resetMs = Math.max(0, Math.ceil(window.resetMs - (now - askedAt)));
     return { limit: window.limit, remaining: window.remaining + this.#places, resetMs };
+  }
+
+  asUse(): BlockUse {
+    return { block: this.id, reserved: this.#reserved, taken: this.#taken };
   }
 
   /** What the counters are told once it has ended. */

@@ -10,10 +10,12 @@ import type { GenerationJournal } from "../../journal/journal.ts";
 import type { AdmissionIntent } from "../../journal/spool-line.ts";
 import { newGenerationId, newRequestId, type KeyId, type WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
+import type { NanoUsd } from "../../../kernel/money.ts";
 import { measureAdmission } from "../../../kernel/metrics.ts";
 import { admissionDeadlineMs } from "../../../backing/limits.ts";
 import { admissionRetryMs, rebuildWaitMs } from "../../limits.ts";
 import { unavailableMessage } from "../../models/unavailable-message.ts";
+import { AvailableCredit, type CountedAsked, type CountedCredit, type CreditPosition } from "../available-credit.ts";
 import { price, type Priced } from "../decide.ts";
 import { fingerprintOf } from "../fingerprint.ts";
 import type { ModelsView } from "../models-view.ts";
@@ -38,14 +40,6 @@ export class RefusedError extends GatewayError {
     this.window = refused.window ?? null;
     this.retryAfterMs = refused.retryAfterMs ?? null;
   }
-}
-
-export interface CreditPosition {
-  balance: bigint;
-  reserved: bigint;
-  available: bigint;
-  keySpent: bigint | null;
-  month: string;
 }
 
 type Admitted = Extract<AdmissionReply, { kind: "admitted" }>;
@@ -73,6 +67,7 @@ export class AdmissionClient {
   readonly #pending: PendingAdmissions;
   readonly #journal: Journal;
   readonly #models: ModelsView | null;
+  readonly #credit: AvailableCredit;
   /** The counters' clock minus this process's monotonic clock. Never too large, since a reply takes time to arrive. */
   #clockOffset: number | null = null;
 
@@ -92,6 +87,7 @@ export class AdmissionClient {
     this.releases = new PendingReleases(this.#batcher, clock, log);
     this.blocks = new LentBlocks({ batcher: this.#batcher, bus, clock, deadline: () => this.#deadline(), keysMax: recordsMax });
     journal.useBlocks(this.blocks);
+    this.#credit = new AvailableCredit({ bus, clock, read: (asked) => this.#countedCredit(asked) });
     bus.listen("counters-lost", () => this.blocks.endAll());
     bus.listen("records-changed", () => {
       this.#keys.clear();
@@ -187,14 +183,25 @@ export class AdmissionClient {
   }
 
   /** Credit and month for GET /key and the control API; null when the counters do not answer. */
-  async position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null> {
-    const reply = await this.#sendUntilLoaded({ kind: "position", workspace, key }).catch(() => null);
-    if (reply?.kind !== "position") return null;
-    const { balance, reserved, available, keySpent, month } = reply;
+  position(workspace: WorkspaceId, key: KeyId | null): Promise<CreditPosition | null> {
+    return this.#credit.position({ workspace, key }).catch(() => null);
+  }
+
+  /** What must stay while credit is taken away, after gateways have returned what they were lent; null when the counters do not answer. */
+  async held(workspace: WorkspaceId): Promise<NanoUsd | null> {
+    const counted = await this.#countedCredit({ workspace, key: null, blocks: [], recall: true }).catch(() => null);
+    return counted?.reserved ?? null;
+  }
+
+  async #countedCredit(asked: CountedAsked & { recall?: true }): Promise<CountedCredit | null> {
+    const reply = await this.#sendUntilLoaded({ kind: "position", ...asked });
+    if (reply.kind !== "position") return null;
+    const { balance, reserved, lent, blocks, keySpent, month } = reply;
     return {
       balance: BigInt(balance),
       reserved: BigInt(reserved),
-      available: BigInt(available),
+      lent: BigInt(lent),
+      blocks: new Map(asked.blocks.map((block, index) => [block, BigInt(blocks[index] ?? 0)])),
       keySpent: keySpent === null ? null : BigInt(keySpent),
       month,
     };

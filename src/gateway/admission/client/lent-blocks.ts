@@ -10,6 +10,7 @@ import { sleep, type Clock } from "../../../kernel/clock.ts";
 import { newGenerationId, type GenerationId, type KeyId, type WorkspaceId } from "../../../kernel/ids.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
 import type { BlockBook } from "../../journal/journal.ts";
+import type { BlockUse } from "../../journal/open-report.ts";
 import type { RecoveredBlock } from "../../journal/recovered.ts";
 import { blockIdleMs, blockKeysMax, blockSilenceMsMax, blockTickMs } from "../limits.ts";
 import type { AdmissionReply, LendBlock } from "../message.ts";
@@ -21,6 +22,7 @@ import type { RequestBatcher } from "./request-batcher.ts";
 
 /** A block that is being asked for. */
 interface Asked {
+  id: GenerationId;
   workspace: WorkspaceId;
   key: KeyId;
   /** What it would be lent for has changed: it is returned as it comes. */
@@ -112,6 +114,14 @@ export class LentBlocks implements BlockBook {
     return this.#returns.hurry(isMeant).map((block) => block.asReturn());
   }
 
+  /** One that is being asked for may be lent already: nothing is used of it. */
+  uses(workspace: WorkspaceId): BlockUse[] {
+    const isMeant = (of: { workspace: WorkspaceId }): boolean => of.workspace === workspace;
+    const asked = [...this.#asked.values()].filter(isMeant).map(({ id }) => ({ block: id, reserved: 0n, taken: 0n }));
+    const known = [...this.#open.values()].filter(isMeant).concat(this.#returns.toReport(workspace));
+    return [...asked, ...known.map((block) => block.asUse())];
+  }
+
   /** Keys or workspaces changed, or the counters: decides with no block of before. */
   endAll(): void {
     this.#endThose(() => true);
@@ -148,9 +158,9 @@ export class LentBlocks implements BlockBook {
   async #ask({ record, hash }: Caller, { least, amount, places }: Wish & { least: NanoUsd }, demand: KeyDemand): Promise<void> {
     const { batcher, clock, deadline } = this.#parts;
     const { workspace, id: key } = record;
-    const asked: Asked = { workspace, key, isStale: false };
-    this.#asked.set(key, asked);
     const id = newGenerationId(clock.now());
+    const asked: Asked = { id, workspace, key, isStale: false };
+    this.#asked.set(key, asked);
     const askedAt = clock.monotonic();
     const wished = { least: least.toString(), amount: (amount > least ? amount : least).toString(), places };
     const request: LendBlock = { kind: "lend", block: id, hash, ...wished, deadline: deadline() };

@@ -1,8 +1,7 @@
 import type { Counters } from "../../../backing/counters.ts";
 import { monthOf, type Clock } from "../../../kernel/clock.ts";
-import type { KeyId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { SingleFlightLoads, Missing } from "./single-flight-loads.ts";
-import type { AdmissionReply } from "../message.ts";
+import type { AdmissionReply, PositionRequest } from "../message.ts";
 import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
 
 interface PositionParts {
@@ -16,20 +15,20 @@ interface PositionParts {
  * @throws CountersUnavailableError
  */
 export async function readPosition(
-  { workspace, key }: { workspace: WorkspaceId; key: KeyId | null },
+  { workspace, key, blocks = [] }: PositionRequest,
   { counters, clock, loads }: PositionParts,
 ): Promise<AdmissionReply> {
   const deadline = new LoadDeadline(clock);
   for (let round = 0; round < loadRoundsMax; round++) {
-    const { account, keySpent, now } = await counters.read(workspace, key);
+    const { account, keySpent, lent, now, blocks: held } = await counters.read(workspace, key, blocks);
     const month = monthOf(now);
     if (account !== null && (key === null || keySpent !== null)) {
-      const { balance, reserved, available } = account;
       return {
         kind: "position",
-        balance: balance.toString(),
-        reserved: reserved.toString(),
-        available: available.toString(),
+        balance: account.balance.toString(),
+        reserved: account.reserved.toString(),
+        lent: lent.toString(),
+        blocks: blocks.map((block) => (held.get(block) ?? 0n).toString()),
         keySpent: keySpent?.toString() ?? null,
         month,
       };

@@ -10,7 +10,7 @@ import { blockRecallMs } from "../../limits.ts";
 import { decodeOpenReport, encodeReportRequest } from "../../journal/open-report.ts";
 
 interface RecallParts {
-  bus: Pick<Bus, "scatter">;
+  bus: Pick<Bus, "survey">;
   counters: Pick<Counters, "takeBack">;
   log: Logger;
 }
@@ -55,7 +55,8 @@ export class Recalls {
   async #recall({ workspace, key }: Recall): Promise<void> {
     const { bus, counters } = this.#parts;
     await counters.takeBack({ workspace, returns: [], pause: { key } });
-    const reports = await bus.scatter("open-generations", encodeReportRequest({ workspace, recall: { key } }), blockRecallMs);
+    // What a silent gateway was lent stays held; the others return theirs all the same.
+    const reports = await bus.survey("open-generations", encodeReportRequest({ workspace, recall: { key } }), blockRecallMs);
     const returns = reports.flatMap((report) => decodeOpenReport(report).blocks);
     if (returns.length > 0) await counters.takeBack({ workspace, returns });
   }

@@ -211,7 +211,9 @@ export class AdmissionService {
       if (request.kind === "lend") return this.#lend(request, record);
       if (request.kind === "return") return takeBack(request, this.#parts.counters);
       if ((await this.#ledgerCheck.unusable([request.workspace])).size > 0) return unavailable("billing_unavailable");
-      return request.kind === "refresh" ? this.#refresh(request.workspace) : readPosition(request, parts);
+      if (request.kind === "refresh") return this.#refresh(request.workspace);
+      if (request.recall) await this.#recalls.run({ workspace: request.workspace, key: null });
+      return readPosition(request, parts);
     });
   }
 

@@ -8,7 +8,7 @@ import { formatUsd, type NanoUsd } from "../../../kernel/money.ts";
 import { bookMovement } from "../../credit/book.ts";
 import { parseBetween, ofCents, wholeCents } from "../amounts.ts";
 import { changeTopUp, refreshed, type Locked } from "../change-top-up.ts";
-import type { TopUpParts } from "../parts.ts";
+import type { RefundParts } from "../parts.ts";
 import { refundReference } from "../references.ts";
 import { insertRefund, type RefundRow } from "../refunds-store.ts";
 import type { RefundForm, TopUpView } from "../schema.ts";
@@ -23,13 +23,13 @@ import { selectBalance, updateTopUp } from "../store.ts";
  */
 export async function refundTopUp(
   { actor, workspace, id, form }: { actor: Actor; workspace: WorkspaceId; id: string; form: RefundForm },
-  parts: TopUpParts,
+  parts: RefundParts,
 ): Promise<TopUpView> {
   authorize(actor, { roles: operatorOnly, action: "refund a top-up" });
   await findTopUp({ id, workspace }, parts.sql);
-  const reserved = await parts.reserved(workspace);
-  if (reserved === null) throw new DomainError("unavailable", "Cannot refund: what open requests hold is not known; try again");
-  const refund = await changeTopUp({ id, workspace, actor }, parts, (locked) => takeBack({ actor, form, reserved }, locked));
+  const held = await parts.held(workspace);
+  if (held === null) throw new DomainError("unavailable", "Cannot refund: what open requests hold is not known; try again");
+  const refund = await changeTopUp({ id, workspace, actor }, parts, (locked) => takeBack({ actor, form, held }, locked));
   if (refund === null) throw noTopUp(id);
   await refreshed(workspace, parts);
   await sendRefund(refund, parts).catch((error: unknown) =>
@@ -38,14 +38,11 @@ export async function refundTopUp(
   return showTopUp({ id, workspace }, parts.sql);
 }
 
-async function takeBack(
-  { actor, form, reserved }: { actor: Actor; form: RefundForm; reserved: NanoUsd },
-  { tx, topUp, now }: Locked,
-) {
+async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm; held: NanoUsd }, { tx, topUp, now }: Locked) {
   const { workspace, id } = topUp;
   const left = topUp.received - topUp.refunded - topUp.disputed;
   const { balance = 0n } = (await selectBalance(workspace, tx)) ?? {};
-  const available = wholeCents(balance - reserved);
+  const available = wholeCents(balance - held);
   if (left <= 0n) throw new DomainError("conflict", `Cannot refund ${id}: nothing is left of it`, { field: "usd" });
   const amount = form.usd === undefined ? left : parseBetween({ field: "usd", text: form.usd, min: ofCents(1), max: left });
   if (amount > available) {

@@ -1,6 +1,11 @@
 /** Waits until all work has ended, and reports the unfinished work when it does not. */
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "nats";
+import type { Counters } from "../../../../src/backing/counters.ts";
+import { openDistributedCounters } from "../../../../src/backing/redis/counters.ts";
+import { systemClock } from "../../../../src/kernel/clock.ts";
+import { silentLog } from "../../../../src/kernel/log.ts";
+import { Secret } from "../../../../src/kernel/secret.ts";
 import type { Customer } from "../load/customers.ts";
 import { Control } from "../world/control.ts";
 import { operatorToken, type Testbed } from "../world/testbed.ts";
@@ -13,8 +18,10 @@ const lookMs = 250;
 /** Waits for at most 90 s. */
 export async function untilQuiet(testbed: Testbed, customers: readonly Customer[]): Promise<Quiet> {
   const startedAt = performance.now();
+  const url = new Secret(testbed.engines.redis.url);
+  await using counters = await openDistributedCounters({ url, clock: systemClock, log: silentLog });
   for (;;) {
-    const pending = await pendingWork(testbed, customers).catch((error: unknown) => ({
+    const pending = await pendingWork(testbed, customers, counters).catch((error: unknown) => ({
       ...nothing,
       unfinished: [String(error)],
     }));
@@ -28,9 +35,10 @@ export async function untilQuiet(testbed: Testbed, customers: readonly Customer[
 type PendingWork = Pick<Quiet, "unsettled" | "backlog" | "unknownAdmissions" | "unfinished">;
 const nothing = { unsettled: 0, backlog: 0, unknownAdmissions: 0 };
 
-async function pendingWork(testbed: Testbed, customers: readonly Customer[]): Promise<PendingWork> {
-  const [accounts, backlog, ...gateways] = await Promise.all([
+async function pendingWork(testbed: Testbed, customers: readonly Customer[], counters: Counters): Promise<PendingWork> {
+  const [accounts, held, backlog, ...gateways] = await Promise.all([
     busyAccounts(testbed, customers),
+    heldAccounts(customers, counters),
     backlogOf(testbed),
     ...testbed.gateways.map(({ url }) => pendingAt(url)),
   ]);
@@ -40,7 +48,7 @@ async function pendingWork(testbed: Testbed, customers: readonly Customer[]): Pr
     unsettled: sum("unsettled"),
     unknownAdmissions: sum("unknownAdmissions"),
     backlog,
-    unfinished: [...accounts, ...open],
+    unfinished: [...accounts, ...held, ...open],
   };
 }
 
@@ -54,6 +62,13 @@ async function busyAccounts(testbed: Testbed, customers: readonly Customer[]): P
       : [`workspace ${workspace} (${kind}) has a balance of ${balance_usd}, of which ${reserved_usd} are reserved`];
   });
   return (await Promise.all(accounts)).flat();
+}
+
+/** What is lent in blocks is not shown as reserved, and has to be returned, too. */
+async function heldAccounts(customers: readonly Customer[], counters: Counters): Promise<string[]> {
+  const reads = customers.map(async ({ workspace }) => ({ workspace, ...(await counters.read(workspace, null)) }));
+  const lent = (await Promise.all(reads)).filter(({ account }) => account !== null && account.reserved > 0n);
+  return lent.map(({ workspace, account }) => `the counters hold ${account?.reserved} nano-USD of workspace ${workspace}`);
 }
 
 async function pendingAt(url: string): Promise<{ unsettled: number; unknownAdmissions: number; open: number }> {

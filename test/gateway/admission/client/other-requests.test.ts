@@ -25,14 +25,14 @@ describe("an admission worker", () => {
     const worker = new AdmissionWorker();
     await worker.outcomes(admitRequest());
     expect(await worker.replies(position, { ...position, key: null })).toEqual([
-      { kind: "position", balance: "1000000", reserved: "200000", available: "800000", keySpent: "0", month: "2026-11" },
-      { kind: "position", balance: "1000000", reserved: "200000", available: "800000", keySpent: null, month: "2026-11" },
+      { kind: "position", balance: "1000000", reserved: "200000", lent: "0", blocks: [], keySpent: "0", month: "2026-11" },
+      { kind: "position", balance: "1000000", reserved: "200000", lent: "0", blocks: [], keySpent: null, month: "2026-11" },
     ]);
   });
 
   test("a position is loaded on first use, and a slow load delays no other request", async () => {
     const worker = new AdmissionWorker();
-    expect((await worker.replies(position))[0]).toMatchObject({ kind: "position", available: "1000000", keySpent: "0" });
+    expect((await worker.replies(position))[0]).toMatchObject({ kind: "position", reserved: "0", keySpent: "0" });
     worker.wipe();
     worker.ledger.account = () => new Promise(() => {});
     const replying = worker.outcomes(position, { kind: "authenticate", hash: hashOf("key") });

@@ -8,7 +8,8 @@ describe("the client of admission", () => {
     kind: "position",
     balance: "10",
     reserved: "4",
-    available: "6",
+    lent: "0",
+    blocks: [],
     keySpent: "3",
     month: "2026-11",
   };

@@ -1,0 +1,173 @@
+/**
+ * The credit that a workspace has left, for whoever shows it or acts on it: the balance minus what open requests reserve, to the
+ * nano-dollar. The counters hold what is lent in blocks whole, so the gateways are asked how much of each block open requests hold.
+ *
+ * Counters and gateways cannot be read at one moment. The gateways are asked before and after the counters are read: at that moment a block
+ * held at most what it held before and what was taken of it in between. So never more is shown than there was at the moment of the read,
+ * and it is exact where no block is used meanwhile. A block of which no gateway tells counts whole.
+ *
+ * A workspace that nothing is lent to asks nobody, and questions about one workspace share their answers at a bounded rate, so whoever
+ * looks often costs the gateways little more than whoever looks now and then. Admission does not use this: it decides by what the counters hold.
+ */
+import { LRUCache } from "lru-cache";
+import type { Bus } from "../../backing/bus.ts";
+import type { Counters } from "../../backing/counters.ts";
+import { monthOf, sleep, type Clock, type Month } from "../../kernel/clock.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import { decodeBlockUses, encodeReportRequest, type BlockUse } from "../journal/open-report.ts";
+import {
+  blockUseAsksMax,
+  blockUseMs,
+  blockUsePauseMs,
+  blockUseRoundsMax,
+  blockUsesMax,
+  blockUseWorkspacesMax,
+} from "./limits.ts";
+
+export interface CreditPosition {
+  balance: NanoUsd;
+  /** By open requests. */
+  reserved: NanoUsd;
+  available: NanoUsd;
+  /** The sum of the key's charges of the month; null: no key was named. */
+  keySpent: NanoUsd | null;
+  month: Month;
+}
+
+/** What the counters have at one moment. */
+export interface CountedCredit {
+  balance: NanoUsd;
+  /** By open requests that have a hold of their own, and by blocks. */
+  reserved: NanoUsd;
+  /** By blocks alone. */
+  lent: NanoUsd;
+  /** What each of the named blocks holds. */
+  blocks: ReadonlyMap<GenerationId, NanoUsd>;
+  keySpent: NanoUsd | null;
+  month: Month;
+}
+
+interface Asked {
+  workspace: WorkspaceId;
+  key: KeyId | null;
+}
+
+export interface CountedAsked extends Asked {
+  blocks: readonly GenerationId[];
+}
+
+interface AvailableCreditParts {
+  bus: Pick<Bus, "survey">;
+  clock: Clock;
+  /** null: the counters cannot tell. */
+  read: (asked: CountedAsked) => Promise<CountedCredit | null>;
+}
+
+/** What gateways tell of a workspace's blocks. */
+type Uses = ReadonlyMap<GenerationId, BlockUse>;
+
+export class AvailableCredit {
+  readonly #parts: AvailableCreditParts;
+  readonly #surveys: Surveys;
+
+  constructor(parts: AvailableCreditParts) {
+    this.#parts = parts;
+    this.#surveys = new Surveys(parts);
+  }
+
+  /**
+   * @returns null: the counters cannot tell
+   * @throws BusUnavailableError when gateways cannot be asked, and whatever reading the counters throws
+   */
+  async position(asked: Asked): Promise<CreditPosition | null> {
+    const { read } = this.#parts;
+    const first = await read({ ...asked, blocks: [] });
+    if (first === null || first.lent <= 0n) return first && positionOf(first, 0n);
+    let before = await this.#surveys.ask(asked.workspace);
+    for (let round = 1; ; round++) {
+      const counted = await read({ ...asked, blocks: [...before.keys()].slice(0, blockUsesMax) });
+      if (counted === null || counted.lent <= 0n) return counted && positionOf(counted, 0n);
+      const after = await this.#surveys.ask(asked.workspace);
+      const { unused, isKnown } = unusedOf(counted, { before, after });
+      // A block that was lent meanwhile is known the next time, and nobody waits for a silent gateway again.
+      if (isKnown || round === blockUseRoundsMax) return positionOf(counted, unused);
+      before = after;
+    }
+  }
+}
+
+/** @throws CountersUnavailableError */
+export async function countedCredit({ workspace, key, blocks }: CountedAsked, counters: Counters): Promise<CountedCredit | null> {
+  const { account, now, ...counted } = await counters.read(workspace, key, blocks);
+  if (account === null) return null;
+  const { lent, blocks: held, keySpent } = counted;
+  return { balance: account.balance, reserved: account.reserved, lent, blocks: held, keySpent, month: monthOf(now) };
+}
+
+function positionOf({ balance, reserved, keySpent, month }: CountedCredit, unused: NanoUsd): CreditPosition {
+  const held = reserved - unused;
+  return { balance, reserved: held, available: balance - held, keySpent, month };
+}
+
+/** What blocks hold and open requests do not, and whether that is known of all blocks. */
+function unusedOf({ lent, blocks }: CountedCredit, { before, after }: { before: Uses; after: Uses }) {
+  let unused = 0n;
+  let unknown = lent;
+  for (const [block, held] of blocks) {
+    const used = usedOf(before.get(block), after.get(block));
+    if (used === null) continue;
+    unknown -= held;
+    if (used < held) unused += held - used;
+  }
+  return { unused, isKnown: unknown <= 0n };
+}
+
+/** The most that a block's open requests reserved at a moment between two answers; null: not known, or its gateway was succeeded meanwhile. */
+function usedOf(before: BlockUse | undefined, after: BlockUse | undefined): NanoUsd | null {
+  if (before === undefined || after === undefined) return null;
+  if (before.taken === null || after.taken === null) return before.taken === after.taken ? before.reserved : null;
+  return before.reserved + after.taken - before.taken;
+}
+
+/**
+ * Questions to all gateways. Whoever asks gets an answer to a question that is sent afterwards, and those of a turn of the event loop share
+ * one. A few of a workspace follow each other at once, as one look needs, and then at a bounded rate: each costs every gateway something.
+ */
+class Surveys {
+  readonly #parts: Pick<AvailableCreditParts, "bus" | "clock">;
+  /** Monotonic ms of the last ones. */
+  readonly #sentAt = new LRUCache<WorkspaceId, number[]>({ max: blockUseWorkspacesMax });
+  readonly #next = new Map<WorkspaceId, Promise<Uses>>();
+
+  constructor(parts: Pick<AvailableCreditParts, "bus" | "clock">) {
+    this.#parts = parts;
+  }
+
+  /** @throws BusUnavailableError */
+  ask(workspace: WorkspaceId): Promise<Uses> {
+    const known = this.#next.get(workspace);
+    if (known !== undefined) return known;
+    const next = this.#turn(workspace).then(() => {
+      this.#next.delete(workspace);
+      return this.#send(workspace);
+    });
+    this.#next.set(workspace, next);
+    return next;
+  }
+
+  #turn(workspace: WorkspaceId): Promise<void> {
+    const { clock } = this.#parts;
+    const before = this.#sentAt.get(workspace)?.at(-blockUseAsksMax) ?? -Infinity;
+    const waitMs = before + blockUsePauseMs - clock.monotonic();
+    return waitMs > 0 ? sleep(clock, waitMs) : new Promise((resolve) => void clock.endOfTurn(resolve));
+  }
+
+  async #send(workspace: WorkspaceId): Promise<Uses> {
+    const { bus, clock } = this.#parts;
+    const sentAt = this.#sentAt.get(workspace) ?? [];
+    this.#sentAt.set(workspace, [...sentAt.slice(1 - blockUseAsksMax), clock.monotonic()]);
+    const answers = await bus.survey("open-generations", encodeReportRequest({ workspace, use: true }), blockUseMs);
+    return new Map(answers.flatMap(decodeBlockUses).map((use) => [use.block, use]));
+  }
+}
