@@ -124,6 +124,11 @@ function printWelcome({ config, fleet, own, ports }: Started): void {
     ``,
     `  curl ${urlOf(config)}/ready`,
     `  ${weirCommand(config)} key create --workspace default --owner owner@localhost --name "my key"`,
+    ...(config.console
+      ? [`  ${config.publicUrl}/console    (the Console)`]
+      : [
+          `  CONSOLE=on npm run cluster    (switches the Console on, which is off in a fleet; with PUBLIC_URL=https://… where people reach it)`,
+        ]),
     ...(config.sandbox ? [] : [`  SANDBOX=on npm run cluster    (adds the model sandbox/echo, to try it without a provider)`]),
     ...(ports.size === 0 ? [] : [``, `Metrics at http://${config.metricsHost}:PORT/metrics:`]),
     ...[...ports].map(([name, port]) => `  ${port}  ${name}`),
