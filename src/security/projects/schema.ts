@@ -140,7 +140,8 @@ const MetricsView = Type.Object(
     fixable: count("Live findings with a known version that is not affected"),
     advisories_updated_at: Type.Union([Type.String(), Type.Null()], {
       "x-addition": true,
-      description: "Of the ecosystem of its components whose advisories are the oldest; null: there are none for any of them",
+      description:
+        "How current the oldest advisories are that its components were compared with, ISO 8601 in UTC; null: there are none",
     }),
     coverage: Type.Array(CoverageView, {
       "x-addition": true,

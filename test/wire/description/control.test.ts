@@ -230,6 +230,10 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("post /api/console/products", 409, { body: { workspace, name: "described" } });
   await ask("get /api/console/products", 200, { query });
   await ask("get /api/console/projects", 200, { query });
+  expect(await ask("get /api/console/scans", 200, { query })).toEqual({
+    scanned: expect.any(Number),
+    not_comparable: expect.any(Number),
+  });
   const id = String(project_id);
   await ask("get /api/console/projects/{id}", 200, { id, query });
   await ask("get /api/console/projects/{id}", 404, { id: "none", query });

@@ -1,5 +1,5 @@
 /** What the pages of security know nothing of: without advisories, nothing open is no verdict. */
-import type { Comparison } from "../../../control-api/endpoints/security/projects.ts";
+import type { ScanTotals } from "../../../control-api/endpoints/security/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { notice } from "../../look/states.ts";
 import type { PageCall } from "../../page.ts";
@@ -7,7 +7,7 @@ import { isOperator } from "../../viewer.ts";
 
 /** A warning where a project of the workspace cannot be compared with any advisory; null: each can. */
 export async function blindNotice(call: PageCall): Promise<Html | null> {
-  const { scanned, not_comparable: blind } = await call.control<Comparison>("GET", "/comparison");
+  const { scanned, not_comparable: blind } = await call.control<ScanTotals>("GET", "/scans");
   if (blind === 0) return null;
   const subject = scanned === 1 ? "The project that was scanned" : `${blind} of ${scanned} scanned projects`;
   const words = markup`${subject} cannot be compared: there are no advisories for the components, so whether they have vulnerabilities is not known. ${remedy(call)}`;

@@ -17,11 +17,11 @@ import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOff
 /** Without a limit, a list is whole. */
 const allRows = { normal: controlRowsMax, max: controlRowsMax };
 
-const Comparison = Type.Object({
+const ScanTotals = Type.Object({
   scanned: Type.Integer({ description: "Projects whose last scan was completed" }),
   not_comparable: Type.Integer({ description: "Those among them for whose components there are no advisories" }),
 });
-export type Comparison = Static<typeof Comparison>;
+export type ScanTotals = Static<typeof ScanTotals>;
 
 export const projectEndpoints: Endpoint[] = [
   endpoint({
@@ -49,10 +49,10 @@ export const projectEndpoints: Endpoint[] = [
   }),
   endpoint({
     method: "GET",
-    path: "/comparison",
+    path: "/scans",
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
     fields: Type.Object({ workspace: NamedWorkspace }),
-    view: Comparison,
+    view: ScanTotals,
     async handle({ input, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
       const { scanned, notComparable } = await selectScanTotals({ kind: "workspace", id: workspace.id }, sql);
