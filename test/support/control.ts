@@ -9,6 +9,7 @@ import { OperatorAuthenticator } from "../../src/control-api/operator-authentica
 import { SessionAuthenticator } from "../../src/control-api/session-authenticator.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
+import { SyncRunner } from "../../src/security/advisories/sync/sync-run.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";
@@ -103,6 +104,17 @@ export class Control {
       probeFetch: (request) => this.probeFetch(request),
       callWebhook: (request) => this.callWebhook(request),
       ...this.platforms,
+      // Nothing listens there: a test that synchronizes starts a service.
+      advisorySync: new SyncRunner({
+        sql,
+        clock: this.clock,
+        log: pino({ level: "silent" }),
+        url: "http://127.0.0.1:9",
+        operatorToken: new Secret(operatorToken),
+        source: "http://127.0.0.1:9",
+        outbound: {},
+        folder: "/nonexistent",
+      }),
       sboms: testSbomReader(),
       models: noModels,
       measure: () => null,

@@ -16,3 +16,20 @@ SELECT sbom_id, coalesce(packages.ecosystem, ''), count(*), count(*) FILTER (WHE
 FROM sbom_components LEFT JOIN packages ON packages.id = sbom_components.package_id
 WHERE position > 0
 GROUP BY 1, 2;
+
+-- The last synchronization of advisories that the service ran itself: one row, so that at most one runs at a time.
+CREATE TABLE advisory_sync_run (
+  single boolean PRIMARY KEY DEFAULT true CHECK (single),
+  id text NOT NULL,
+  started_at timestamptz NOT NULL,
+  -- When the process that runs it was last seen; without a newer time it has died.
+  seen_at timestamptz NOT NULL,
+  -- How far it is, in words.
+  progress text NOT NULL,
+  -- null: it runs.
+  ended_at timestamptz,
+  -- Why it ended without having synchronized all ecosystems; null: it runs or did.
+  failure text,
+  -- What became of each ecosystem.
+  results jsonb NOT NULL DEFAULT '[]'
+);
