@@ -188,6 +188,7 @@ async function planeParts(
     source: config.advisoriesUrl,
     outbound: config.outbound,
     folder: resolve(parts.folder, "advisories"),
+    disk,
   });
   const control = { ...controlParts(parts, gateway), advisorySync, fleetState: state, authenticators, sboms, callHosts, topUps };
   const console = { control, operator, passwords: new Passwords(clock), sendsMail: config.mail !== null };

@@ -114,6 +114,7 @@ export class Control {
         source: "http://127.0.0.1:9",
         outbound: {},
         folder: "/nonexistent",
+        disk: { require: async () => {} },
       }),
       sboms: testSbomReader(),
       models: noModels,

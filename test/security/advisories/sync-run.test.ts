@@ -1,10 +1,14 @@
 /** The service takes over published advisories itself, at the operator's request, from a local server in place of OSV's. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pino } from "pino";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { SyncRunner } from "../../../src/security/advisories/sync/sync-run.ts";
 import { advisorySyncSilenceMs } from "../../../src/security/advisories/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
-import { pino } from "pino";
-import { Control, objectOf } from "../../support/control.ts";
+import { Control, objectOf, operatorToken } from "../../support/control.ts";
 import { osvRecord } from "../../support/security/advisories.ts";
 import { ArchiveServer } from "../../support/security/archive-server.ts";
 import { zipOf } from "../../support/security/archives.ts";
@@ -88,6 +92,8 @@ test("an ecosystem that the source does not have is told with the reason, and th
 
 test.each(oneDatabase)("one runs at a time; one whose process died gives way after a minute, on $name", async ({ open }) => {
   await using database = await open();
+  await using folder = await temporaryFolder();
+  const disk = { require: async () => {} };
   const { sql } = database;
   const { clock } = new Control(sql);
   const parts = {
@@ -98,7 +104,7 @@ test.each(oneDatabase)("one runs at a time; one whose process died gives way aft
     source: "http://127.0.0.1:9",
     outbound: {},
   };
-  using runner = new SyncRunner({ ...parts, operatorToken: new Secret("none"), folder: "/nonexistent" });
+  using runner = new SyncRunner({ ...parts, operatorToken: new Secret("none"), folder: join(folder.path, "advisories"), disk });
   const at = new Date(clock.now());
   await sql`INSERT INTO advisory_sync_run (id, started_at, seen_at, progress) VALUES ('other', ${at}, ${at}, 'npm: 1.0 MiB')`;
   expect(runner.start(["npm"])).rejects.toThrow("a synchronization is running");
@@ -108,4 +114,34 @@ test.each(oneDatabase)("one runs at a time; one whose process died gives way aft
   await runner.start(["npm"]);
   await until(async () => (await runner.last())?.ended_at !== null, 30_000);
   expect((await runner.last())?.failure).toContain("Cannot reach Weir");
+});
+
+test.each(oneDatabase)("a disk that is nearly full stops the download, which is removed, on $name", async ({ open }) => {
+  await using database = await open();
+  await using folder = await temporaryFolder();
+  // A source that sends a part and then nothing more.
+  const slow = await ArchiveServer.start();
+  slow.published.set("/npm/all.zip", { bytes: new Uint8Array(100_000), etag: '"slow"' });
+  slow.stopAfter = 50_000;
+  const control = new Control(database.sql);
+  const service = control.listen();
+  let isFull = false;
+  const disk = { require: () => (isFull ? Promise.reject(new Error("full")) : Promise.resolve()) };
+  const path = join(folder.path, "advisories");
+  const parts = { sql: database.sql, clock: systemClock, log: pino({ level: "silent" }), outbound: {}, disk };
+  using runner = new SyncRunner({
+    ...parts,
+    url: service.url,
+    operatorToken: new Secret(operatorToken),
+    source: slow.url,
+    folder: path,
+  });
+  await runner.start(["npm"]);
+  await until(() => existsSync(join(path, "npm.zip")), 30_000);
+  isFull = true;
+  await until(async () => (await runner.last())?.ended_at !== null, 30_000);
+  expect([(await runner.last())?.failure, existsSync(path)]).toEqual([expect.stringContaining("nearly full"), false]);
+  expect(runner.start(["npm"])).rejects.toThrow("full");
+  await service.stop();
+  await slow[Symbol.asyncDispose]();
 });

@@ -197,7 +197,7 @@ test("top-ups by card match the document", async () => {
 test("imports of advisories match the document", async () => {
   const ranges = [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "3.0.9" }] }];
   const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges }];
-  const record = { id: "OSV-2026-1", modified: "2026-01-01T00:00:00Z", summary: "As described", affected };
+  const record = { id: "CVE-2026-0001", modified: "2026-01-01T00:00:00Z", summary: "As described", affected };
   expect(await ask("post /api/console/advisories", 200, { body: { records: [record, {}] } })).toMatchObject({ imported: 1 });
   await ask("post /api/console/advisories", 400, { body: { records: "none" } });
   await ask("get /api/console/advisories", 200);

@@ -124,7 +124,6 @@ export const advisoryEndpoints: Endpoint[] = [
         Type.Array(EcosystemName, {
           minItems: 1,
           maxItems: ecosystems.length,
-          uniqueItems: true,
           description: `a list of some of ${ecosystems.join(", ")}`,
         }),
       ),
@@ -132,7 +131,7 @@ export const advisoryEndpoints: Endpoint[] = [
     view: SyncState,
     async handle({ input, actors, parts }) {
       actors.operator("synchronize advisories");
-      await parts.advisorySync.start(input.ecosystems ?? ecosystems);
+      await parts.advisorySync.start([...new Set(input.ecosystems ?? ecosystems)]);
       return syncState(parts);
     },
   }),

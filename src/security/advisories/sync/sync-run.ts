@@ -6,9 +6,11 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
+import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Database } from "../../../backing/backing.ts";
 import { DomainError } from "../../../accounts/errors.ts";
+import type { DiskSpaceGuard } from "../../../accounts/quotas/disk-space-guard.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
 import { newInternalId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
@@ -49,9 +51,13 @@ export interface SyncRunnerParts {
   outbound: Readonly<Record<string, string>>;
   /** Keeps interrupted downloads; absolute. */
   folder: string;
+  /** Of that folder: a download must leave room for charges. */
+  disk: Pick<DiskSpaceGuard, "require">;
 }
 
 const root = dirname(dirname(dirname(dirname(import.meta.dirname))));
+const full = "The service's disk is nearly full: what was downloaded is removed";
+
 export class SyncRunner implements Disposable {
   readonly #parts: SyncRunnerParts;
   #child: ChildProcess | null = null;
@@ -60,8 +66,9 @@ export class SyncRunner implements Disposable {
     this.#parts = parts;
   }
 
-  /** Resolves when it has begun. @throws DomainError conflict while one runs */
+  /** Resolves when it has begun. @throws DomainError conflict while one runs; LimitReachedError when the disk is nearly full */
   async start(ecosystems: readonly Ecosystem[]): Promise<void> {
+    await this.#parts.disk.require();
     const { sql, clock, log } = this.#parts;
     const nowMs = clock.now();
     const id = newInternalId(nowMs);
@@ -98,19 +105,22 @@ export class SyncRunner implements Disposable {
   }
 
   async #run(id: string, ecosystems: readonly Ecosystem[]): Promise<void> {
-    const { sql, clock, log } = this.#parts;
+    const { sql, clock, log, disk, folder } = this.#parts;
     const child = this.#spawn(ecosystems);
     this.#child = child;
     let progress = "It begins";
-    let isLate = false;
-    const cancelDeadline = clock.after(advisorySyncMs, () => {
-      isLate = true;
+    let stopped: string | null = null;
+    const stop = (why: string) => {
+      stopped ??= why;
       child.kill("SIGKILL");
-    });
+    };
+    const late = `It took longer than ${advisorySyncMs / 3_600_000} hours: the next one continues`;
+    const cancelDeadline = clock.after(advisorySyncMs, () => stop(late));
     let cancelSeen = () => {};
     const seeLater = () => {
       cancelSeen = clock.after(advisorySyncSeenMs, () => {
         void updateSyncProgress({ id, at: new Date(clock.now()), progress }, sql).catch(() => {});
+        void disk.require().catch(() => stop(full));
         seeLater();
       });
     };
@@ -124,7 +134,8 @@ export class SyncRunner implements Disposable {
       for await (const line of splitLines(child.stderr)) progress = shortened(line, advisorySyncProgressCharactersMax);
       const [code, output] = [await ended, await reading];
       const results = resultsOf(output);
-      const failure = failureOf({ results, code, isLate, progress });
+      if (stopped === full) await rm(folder, { recursive: true, force: true });
+      const failure = stopped ?? failureOf({ results, code, progress });
       await updateToEnded({ id, at: new Date(clock.now()), failure, results: results ?? [] }, sql);
       const imported = (results ?? []).reduce((sum, one) => sum + one.imported, 0);
       log.info({ event: "advisories.synced", run: id, imported, failed: failure !== null });
@@ -182,13 +193,11 @@ function resultOf(value: unknown): SyncResult {
 interface Ending {
   results: SyncResult[] | null;
   code: number | null;
-  isLate: boolean;
   /** The last line that the command wrote. */
   progress: string;
 }
 
-function failureOf({ results, code, isLate, progress }: Ending): string | null {
-  if (isLate) return `It took longer than ${advisorySyncMs / 3_600_000} hours: the next one continues`;
+function failureOf({ results, code, progress }: Ending): string | null {
   if (results === null) return code === null ? "It was stopped: the next one continues" : progress;
   const failed = results.flatMap(({ ecosystem, failure }) => (failure === null ? [] : [`${ecosystem}: ${failure}`]));
   return failed.length === 0 ? null : shortened(failed.join("; "), 4 * advisorySyncProgressCharactersMax);
