@@ -41,15 +41,14 @@ type Covered = Pick<ProjectDetailsView, "scan_status" | "unknown_matches"> & {
 export function blindness({ scan_status: status, metrics: { components, coverage } }: Covered): string | null {
   if (status !== "not_comparable") return null;
   if (components === 0) return "The SBOM has no components, so there is nothing to compare with advisories";
-  const remedy = coverage.some(lacksAdvisories) ? ". The operator imports them" : "";
   const subject = components === 1 ? "Its only component cannot" : `None of its ${counted(components)} can`;
-  return `${subject} be compared with advisories: ${reasons(coverage).join("; ")}${remedy}`;
+  return `${subject} be compared with advisories: ${reasons(coverage).join("; ")}`;
 }
 
 /** What was left out of a scan, and what it compared with old advisories; empty: nothing. For a project that can be compared. */
 export function gaps({ metrics: { components, coverage }, unknown_matches: { total: unknown } }: Covered): string[] {
   const left = coverage.reduce((sum, { not_compared: count }) => sum + count, 0);
-  const stale = coverage.filter((one) => one.stale).map(({ ecosystem }) => ecosystem);
+  const stale = coverage.flatMap((one) => (one.stale && one.ecosystem !== null ? [ecosystemOfName(one.ecosystem)] : []));
   return [
     ...(left === 0
       ? []
@@ -77,8 +76,9 @@ function reasons(coverage: readonly CoverageView[]): string[] {
     const { ecosystem, components, not_compared: left } = one;
     if (left === 0) return [];
     if (ecosystem === null) return [`${counted(components)} of no ecosystem that is known`];
-    if (lacksAdvisories(one)) return [`there are no advisories for ${ecosystem} (${counted(components)})`];
-    return [`${counted(left)} of ${ecosystem} without a version that can be read`];
+    const name = ecosystemOfName(ecosystem);
+    if (lacksAdvisories(one)) return [`there are no advisories for ${name} (${counted(components)})`];
+    return [`${counted(left)} of ${name} without a version that can be read`];
   });
 }
 

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { projectFindingsMax, projectItemsMax } from "../limits.ts";
 import { idField } from "../api/operations/fields.ts";
 import { operation, reading } from "../api/operations/operation.ts";
-import { blindness, gaps } from "./coverage.ts";
+import { blindness, gaps, withoutAdvisories } from "./coverage.ts";
 import { ProjectDetailsView } from "./schema.ts";
 import { showProject } from "./show.ts";
 
@@ -27,7 +27,10 @@ function sentence(project: ProjectDetailsView): string {
   const cut = leftOut === 0 ? "" : `; ${leftOut} findings are left out, since a project has at most ${projectFindingsMax}`;
   if (status === "completed") return [made + cut, ...gaps(project)].join("; ");
   const blind = blindness(project);
-  if (blind !== null) return `${made}, which is no verdict: ${blind}`;
+  if (blind !== null) {
+    const remedy = withoutAdvisories(project).length === 0 ? "" : ". The operator imports them";
+    return `${made}, which is no verdict: ${blind}${remedy}`;
+  }
   const line = before === null || before === 0 ? "" : ` behind ${before} others`;
   return `${made}${cut}; its scan is ${status === "never" ? "not requested yet" : `${status}${line}`}`;
 }

@@ -54,7 +54,7 @@ test("without advisories for any of the components a gate fails with an exit cod
   await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components: [component] }));
   const upload = ["sbom", "upload", path, ...inW, "--project", "python"];
   const warning =
-    "Its only component cannot be compared with advisories: there are no advisories for pypi (1 component). The operator imports them\n" +
+    "Its only component cannot be compared with advisories: there are no advisories for PyPI (1 component)\n" +
     "advisories sync --ecosystems PyPI gets them\n";
   const gated = await whileScanned(...upload, "--fail-on", "critical");
   expect([gated.code, gated.error]).toEqual([4, expect.stringContaining(warning)]);
@@ -92,7 +92,7 @@ test("a gate passes what was compared, and says how much was left out and why", 
   const gate = ["sbom", "upload", path, ...inW, "--project", "mixed", "--fail-on", "critical"];
   const { code, error } = await whileScanned(...gate, "--format", "sarif", "--output", output);
   const left =
-    "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for pypi (1 component); " +
+    "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for PyPI (1 component); " +
     "1 component of no ecosystem that is known";
   expect([code, error]).toEqual([0, expect.stringContaining(left)]);
   const [invocation] = JSON.parse(await readFile(output, "utf8")).runs[0].invocations;

@@ -100,7 +100,7 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     expect(await coverage("mixed")).toEqual([{ ...npm, stale: false }, ...others]);
     const { body } = await stage.api.call("get_project", { project_id: ids.get("mixed") });
     expect(objectOf(body)["message"]).toContain(
-      "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for pypi (1 component); " +
+      "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for PyPI (1 component); " +
         "1 component of no ecosystem that is known",
     );
     stage.control.clock.advance(advisoryStaleMs + 1);

@@ -32,15 +32,21 @@ type Row = EcosystemAge & { updatedAt: string | null; records: number | null; pr
 async function render(call: PageCall): Promise<PageContent> {
   const { data: ages } = await call.control<{ data: EcosystemAge[] }>("GET", "/advisories");
   const last = await call.control<SyncState>("GET", "/advisory-sync");
-  const { data: counts } = await call.control<{ data: Counts[] }>("GET", "/advisory-counts");
+  // While it runs, this page is loaded again and again, and a count reads every record.
+  const counts = last.running ? [] : (await call.control<{ data: Counts[] }>("GET", "/advisory-counts")).data;
   const rows = ages.map((age): Row => {
     const counted = counts.find(({ ecosystem }) => ecosystem === age.ecosystem);
-    return { ...age, updatedAt: advisoriesUpdatedAt(age), records: counted?.records ?? 0, projects: counted?.projects ?? 0 };
+    return {
+      ...age,
+      updatedAt: advisoriesUpdatedAt(age),
+      records: last.running ? null : (counted?.records ?? 0),
+      projects: counted?.projects ?? 0,
+    };
   });
   return {
     title: "Advisories",
     lead: "An advisory says which versions of a package are vulnerable. Projects are compared with what is here, and with nothing else.",
-    main: markup`${needed(rows)}${list(rows, last, call)}
+    main: markup`${last.running ? null : needed(rows)}${list(rows, last, call)}
       ${section("sync", "Synchronize", markup`${state(last)}${last.running ? null : syncForm(call, rows)}`)}
       ${section("daily", "Every day", daily())}`,
   };
@@ -70,7 +76,7 @@ function list(rows: readonly Row[], { results }: SyncState, { nowMs }: PageCall)
       { label: "Ecosystem", kind: "text", cell: ({ ecosystem }) => ecosystem },
       { label: "State", kind: "badge", cell: (row) => stateBadge(row, nowMs) },
       { label: "Advisories", kind: "number", cell: ({ records }) => records?.toLocaleString("en-US") ?? null },
-      { label: "Of", kind: "text", cell: ({ updatedAt }) => (updatedAt === null ? null : agoText(updatedAt, nowMs)) },
+      { label: "Updated", kind: "text", cell: ({ updatedAt }) => (updatedAt === null ? null : agoText(updatedAt, nowMs)) },
       { label: "Synchronized", kind: "time", cell: ({ synced_at: at }) => time(at) },
       { label: "Projects", kind: "number", cell: ({ projects }) => projects },
       {
@@ -100,7 +106,7 @@ function resultText(result: SyncState["results"][number] | undefined): string | 
 
 function state({ running, started_at: started, ended_at: ended, progress, failure }: SyncState): Html | null {
   if (running)
-    return markup`<div data-sync-running>${notice({ tone: "neutral", words: `A synchronization is running. ${progress ?? ""}` })}</div>
+    return markup`<div data-sync-running>${notice({ tone: "neutral", words: `A synchronization is running: ${progress ?? ""}` })}</div>
       <p class="under">It began ${time(started)}. Load this page again to see how far it is.</p>`;
   if (started === null) return null;
   const words =
@@ -121,7 +127,7 @@ function syncForm(call: PageCall, rows: readonly Row[]): Html {
       id: "sync",
       action: call.path,
       hidden: hiddenFields(call, "sync"),
-      fields: [{ name: "ecosystem", label: "Ecosystem", kind: "choice", choices }],
+      fields: [{ name: "ecosystem", label: "Ecosystem", kind: "choice", choices, required: true }],
       state: formState(call, { action: "sync", values: { ecosystem: first?.ecosystem ?? all } }),
       submit: "Sync now",
     })}`;

@@ -102,7 +102,7 @@ function projectFacts(
 ): Html {
   const { product_id: product, sbom, repository } = project;
   return facts([
-    ["Open vulnerabilities", severityCounts(project.vulnerability_counts)],
+    ["Open vulnerabilities", severityCounts(project.vulnerability_counts, project.scan_status !== "not_comparable")],
     [
       "Product",
       product === null

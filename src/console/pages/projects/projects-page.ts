@@ -66,7 +66,11 @@ export function projectTable(rows: readonly ProjectView[], { call, products, emp
         kind: "text",
         cell: ({ id, name }) => markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>`,
       },
-      { label: "Open vulnerabilities", kind: "badge", cell: ({ vulnerability_counts: counts }) => severityCounts(counts) },
+      {
+        label: "Open vulnerabilities",
+        kind: "badge",
+        cell: ({ vulnerability_counts: counts, scan_status: scan }) => severityCounts(counts, scan !== "not_comparable"),
+      },
       { label: "Scan", kind: "badge", cell: scanBadge },
       { label: "Last scan", kind: "time", cell: ({ last_scanned_at: at }) => time(at) },
       ...(products === null ? [] : [{ label: "Product", kind: "text" as const, cell: product }]),

@@ -17,8 +17,8 @@ export async function blindNotice(call: PageCall): Promise<Html | null> {
 /** Who gets advisories, and where. */
 export function remedy(call: PageCall): Html {
   if (isOperator(call.viewer))
-    return markup`<a href="/console/operator/advisories">Import advisories</a>, and the projects are scanned by themselves.`;
-  return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned by themselves.`;
+    return markup`<a href="/console/operator/advisories">Import advisories</a>: the projects are then scanned again by themselves.`;
+  return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned again by themselves.`;
 }
 
 const minuteMs = 60_000;

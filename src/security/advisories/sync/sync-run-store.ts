@@ -33,7 +33,7 @@ export async function insertSyncRun(
   sql: Queries,
 ): Promise<boolean> {
   const rows = await sql`
-    INSERT INTO advisory_sync_run AS run (id, started_at, seen_at, progress) VALUES (${id}, ${at}, ${at}, 'It begins')
+    INSERT INTO advisory_sync_run AS run (id, started_at, seen_at, progress) VALUES (${id}, ${at}, ${at}, 'it begins')
     ON CONFLICT (single) DO UPDATE SET id = excluded.id, started_at = excluded.started_at, seen_at = excluded.seen_at,
       progress = excluded.progress, ended_at = NULL, failure = NULL, results = '[]'
     WHERE run.ended_at IS NOT NULL OR run.seen_at < ${silentSince}

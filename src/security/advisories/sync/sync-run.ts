@@ -108,7 +108,7 @@ export class SyncRunner implements Disposable {
     const { sql, clock, log, disk, folder } = this.#parts;
     const child = this.#spawn(ecosystems);
     this.#child = child;
-    let progress = "It begins";
+    let progress = "it begins";
     let stopped: string | null = null;
     const stop = (why: string) => {
       stopped ??= why;
