@@ -28,6 +28,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
       clock: world.control.clock,
       workspace: await world.control.workspace("acme"),
     });
+    await world.control.workspace("fresh");
     [member, operator] = [await world.signIn("member@acme"), await world.signIn(null)];
     project = await security.project("shop");
     await security.upload(project, ["pkg:npm/lodash@4.17.20", "pkg:npm/left-pad@1.3.0", "pkg:deb/debian/curl@7.0"]);
@@ -45,6 +46,11 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     }
     for (const path of ["/projects", `/projects/${project}`])
       expect(await see(path)).toContain('<span class="badge warn">not comparable</span>');
+  });
+
+  test("a workspace without projects is told before its first upload", async () => {
+    const { text } = await world.get("/console/w/fresh/projects", await world.signIn("member@fresh"));
+    expect(text).toContain("There are no advisories yet, so no vulnerability can be found. Ask the operator");
   });
 
   test("the project says why, of each ecosystem", async () => {
@@ -84,6 +90,8 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     expect(page).toContain("1 of 3 components cannot be compared: 1 component of no ecosystem that is known.");
     expect(page).toContain("CVE-2026-0001");
     expect(await see("")).not.toContain("cannot be compared");
+    const fresh = await world.get("/console/w/fresh/projects", await world.signIn("member@fresh"));
+    expect(fresh.text).not.toContain("There are no advisories yet");
     expect(await advisories()).toContain(`${good}current</span>`);
   });
 

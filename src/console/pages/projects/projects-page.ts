@@ -7,7 +7,7 @@ import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";
 import { userText } from "../../look/user-text.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
-import { blindNotice } from "../security/knowledge.ts";
+import { blindNotice, firstStartNotice } from "../security/knowledge.ts";
 import { pageRows, rowsInput, rowsLinks } from "../security/rows-query.ts";
 import { severityCounts } from "../security/severity.ts";
 import { productNames } from "./product-choices.ts";
@@ -36,7 +36,7 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: create,
     main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }] })}
       ${create === null ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>` : null}
-      ${await blindNotice(call)}
+      ${data.length === 0 ? await firstStartNotice(call) : await blindNotice(call)}
       ${projectTable(data.slice(0, pageRows), { call, products, empty: nothing(call, { text, create }) })}
       ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters })}`,
   };

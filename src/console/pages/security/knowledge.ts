@@ -1,6 +1,7 @@
 /** What the pages of security know nothing of: without advisories, nothing open is no verdict. */
 import type { ScanTotals } from "../../../control-api/endpoints/security/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import type { EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
 import { notice } from "../../look/states.ts";
 import type { PageCall } from "../../page.ts";
 import { isOperator } from "../../viewer.ts";
@@ -12,6 +13,13 @@ export async function blindNotice(call: PageCall): Promise<Html | null> {
   const subject = scanned === 1 ? "The project that was scanned" : `${blind} of ${scanned} scanned projects`;
   const words = markup`${subject} cannot be compared: there are no advisories for the components, so whether they have vulnerabilities is not known. ${remedy(call)}`;
   return notice({ tone: "warn", words });
+}
+
+/** Before the first upload: a warning where the service has no advisories at all; null: it has some. */
+export async function firstStartNotice(call: PageCall): Promise<Html | null> {
+  const { data } = await call.control<{ data: EcosystemAge[] }>("GET", "/advisories");
+  if (data.some(({ imported_at: at }) => at !== null)) return null;
+  return notice({ tone: "warn", words: markup`There are no advisories yet, so no vulnerability can be found. ${remedy(call)}` });
 }
 
 /** Who gets advisories, and where. */
