@@ -157,13 +157,24 @@ function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
     const count = counts.get(ecosystem) ?? { ecosystem, components: 0, unreadable: 0 };
     counts.set(ecosystem, count);
     count.components++;
-    if (named === null) continue;
-    const purl = component.purl.parsed === null ? null : component.purl.written;
-    const isReadable =
-      version !== null && readVersion({ scheme: named.ecosystem, text: versionToMatch({ ...named, version, purl }) }).known;
-    if (!isReadable) count.unreadable++;
+    if (named !== null && !isReadable({ ecosystem: named.ecosystem, version, purl: component.purl })) count.unreadable++;
   }
   return [...counts.values()];
+}
+
+/** Most versions are of this form, which every ecosystem reads: 300,000 would take more than a second otherwise. */
+const plainVersion = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/;
+
+function isReadable({
+  ecosystem,
+  version,
+  purl,
+}: { ecosystem: Ecosystem; version: string | null } & Pick<SbomComponent, "purl">): boolean {
+  if (version === null) return false;
+  const shown = purl.parsed?.version ?? version;
+  if (plainVersion.test(ecosystem === "Go" && shown.startsWith("v") ? shown.slice(1) : shown)) return true;
+  const text = versionToMatch({ ecosystem, version, purl: purl.parsed === null ? null : purl.written });
+  return readVersion({ scheme: ecosystem, text }).known;
 }
 
 function batchesOf<T>(rows: readonly T[]): T[][] {

@@ -131,4 +131,10 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
       SELECT imported_at AS imported FROM advisory_ecosystems WHERE ecosystem = 'npm'`;
     expect(objectOf((await shown("clean"))["metrics"])["advisories_updated_at"]).toBe(imported.toISOString());
   });
+
+  test("without the advisories of its ecosystem a project is not comparable again", async () => {
+    const { sql } = stage.database;
+    await sql`DELETE FROM advisory_ecosystems WHERE ecosystem = 'npm'`;
+    expect((await shown("clean"))["scan_status"]).toBe("not_comparable");
+  });
 });
