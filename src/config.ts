@@ -60,8 +60,8 @@ export interface Config {
   stripe: StripeConfig | null;
   /** Addresses of the APIs that repositories are imported from, each without a trailing slash. */
   hostUrls: { github: string; gitlab: string };
-  /** The address below which are `<ecosystem>/all.zip`. */
-  advisoriesUrl: string;
+  /** The address below which are `<ecosystem>/all.zip`, and whether the operator named it. */
+  advisories: { url: string; isNamed: boolean };
   /** Variables of proxies and certificates, for a process that downloads. */
   outbound: Readonly<Record<string, string>>;
   clocks: Clocks;
@@ -126,7 +126,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),
     stripe: readStripe(environment, publicUrl),
-    advisoriesUrl: hostUrl(environment, "ADVISORIES_URL", osvArchives),
+    advisories: { url: hostUrl(environment, "ADVISORIES_URL", osvArchives), isNamed: Boolean(environment["ADVISORIES_URL"]) },
     outbound: outboundOf(environment),
     hostUrls: {
       github: hostUrl(environment, "GITHUB_API_URL", "https://api.github.com"),

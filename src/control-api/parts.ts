@@ -58,7 +58,7 @@ export interface ControlParts {
   /** Addresses of the platforms' APIs. */
   hostUrls: { github: string; gitlab: string };
   /** Takes over published advisories. */
-  advisorySync: Pick<SyncRunner, "start" | "last">;
+  advisorySync: Pick<SyncRunner, "start" | "last" | "daily">;
   /** Reads uploaded documents. */
   sboms: SbomReader;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;

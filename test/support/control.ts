@@ -113,6 +113,7 @@ export class Control {
         operatorToken: new Secret(operatorToken),
         source: "http://127.0.0.1:9",
         outbound: {},
+        daily: false,
         folder: "/nonexistent",
         disk: { require: async () => {} },
       }),

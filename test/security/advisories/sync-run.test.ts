@@ -6,7 +6,8 @@ import { pino } from "pino";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { SyncRunner } from "../../../src/security/advisories/sync/sync-run.ts";
-import { advisorySyncSilenceMs } from "../../../src/security/advisories/limits.ts";
+import { SecurityWorld } from "../../support/security/security-world.ts";
+import { advisorySyncEveryMs, advisorySyncLookMs, advisorySyncSilenceMs } from "../../../src/security/advisories/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { Control, objectOf, operatorToken } from "../../support/control.ts";
 import { osvRecord } from "../../support/security/advisories.ts";
@@ -103,6 +104,7 @@ test.each(oneDatabase)("one runs at a time; one whose process died gives way aft
     url: "http://127.0.0.1:9",
     source: "http://127.0.0.1:9",
     outbound: {},
+    daily: false,
   };
   using runner = new SyncRunner({ ...parts, operatorToken: new Secret("none"), folder: join(folder.path, "advisories"), disk });
   const at = new Date(clock.now());
@@ -116,6 +118,41 @@ test.each(oneDatabase)("one runs at a time; one whose process died gives way aft
   expect((await runner.last())?.failure).toContain("Cannot reach Weir");
 });
 
+test.each(oneDatabase)(
+  "where the operator named a source, one begins each day for what projects use, on $name",
+  async ({ open }) => {
+    await using database = await open();
+    await using folder = await temporaryFolder();
+    const { sql } = database;
+    const world = await SecurityWorld.open(database);
+    const { clock } = world;
+    const disk = { require: async () => {} };
+    const parts = {
+      sql,
+      clock,
+      log: pino({ level: "silent" }),
+      url: "http://127.0.0.1:9",
+      source: "http://127.0.0.1:9",
+      outbound: {},
+    };
+    const made = { ...parts, operatorToken: new Secret("none"), folder: join(folder.path, "advisories"), disk, daily: true };
+    using runner = new SyncRunner(made);
+    using _other = new SyncRunner(made);
+    const began = async () => (await runner.last())?.started_at ?? null;
+    const ended = () => until(async () => typeof (await runner.last())?.ended_at === "string", 30_000);
+    await world.upload(await world.project("shop"), ["pkg:npm/lodash@4.17.20"]);
+    clock.advance(advisorySyncLookMs);
+    await ended();
+    const first = await began();
+    expect(first).toBe(new Date(clock.now()).toISOString());
+    for (let hour = 1; hour < advisorySyncEveryMs / advisorySyncLookMs; hour++) clock.advance(advisorySyncLookMs);
+    expect(await began()).toBe(first);
+    clock.advance(advisorySyncLookMs);
+    await until(async () => (await began()) !== first, 30_000);
+    await ended();
+  },
+);
+
 test.each(oneDatabase)("a disk that is nearly full stops the download, which is removed, on $name", async ({ open }) => {
   await using database = await open();
   await using folder = await temporaryFolder();
@@ -128,7 +165,7 @@ test.each(oneDatabase)("a disk that is nearly full stops the download, which is 
   let isFull = false;
   const disk = { require: () => (isFull ? Promise.reject(new Error("full")) : Promise.resolve()) };
   const path = join(folder.path, "advisories");
-  const parts = { sql: database.sql, clock: systemClock, log: pino({ level: "silent" }), outbound: {}, disk };
+  const parts = { sql: database.sql, clock: systemClock, log: pino({ level: "silent" }), outbound: {}, daily: false, disk };
   using runner = new SyncRunner({
     ...parts,
     url: service.url,

@@ -5,6 +5,7 @@ import { asset } from "../../../http/pages/asset.ts";
 import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
 import { advisoryStaleMs } from "../../../security/limits.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
+import { osvArchives } from "../../../config.ts";
 import type { FormFields } from "../../form.ts";
 import { badge } from "../../look/badge.ts";
 import { facts } from "../../look/facts.ts";
@@ -48,7 +49,7 @@ async function render(call: PageCall): Promise<PageContent> {
     lead: "An advisory says which versions of a package are vulnerable. Projects are compared with what is here, and with nothing else.",
     main: markup`${last.running ? null : needed(rows)}${list(rows, last, call)}
       ${section("sync", "Synchronize", markup`${state(last)}${last.running ? null : syncForm(call, rows)}`)}
-      ${section("daily", "Every day", daily())}`,
+      ${section("daily", "Every day", daily(last))}`,
   };
 }
 
@@ -133,9 +134,11 @@ function syncForm(call: PageCall, rows: readonly Row[]): Html {
     })}`;
 }
 
-function daily(): Html {
-  return markup`<p>The service asks nobody by itself. Let cron or another scheduler run this each night, on any machine that reaches the service:</p>
-    <pre><code>weir advisories sync</code></pre>
+function daily({ daily: isDaily }: SyncState): Html {
+  const named = markup`<p>One begins each day by itself, for the ecosystems that are in use.</p>`;
+  const unnamed = markup`<p>The service asks nobody by itself. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
+    each day; or let cron run <code>weir advisories sync</code> each night.</p>`;
+  return markup`${isDaily ? named : unnamed}
     <p>Without a way to the internet, <code>weir advisories import FILE</code> takes archives that were fetched elsewhere.</p>`;
 }
 

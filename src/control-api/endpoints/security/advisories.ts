@@ -48,6 +48,7 @@ const time = (description: string) => Type.Union([Type.String(), Type.Null()], {
 
 const SyncState = Type.Object({
   running: Type.Boolean({ description: "Whether the service takes over advisories now" }),
+  daily: Type.Boolean({ description: "Whether one begins each day by itself, since ADVISORIES_URL names a source" }),
   started_at: time("When the last synchronization of the service itself began, ISO 8601 in UTC; null: never"),
   ended_at: time("When it ended, ISO 8601 in UTC; null: it runs, or never"),
   progress: time("How far it is; null: never"),
@@ -67,7 +68,7 @@ export type SyncState = Static<typeof SyncState>;
 async function syncState({ advisorySync }: Pick<ControlParts, "advisorySync">): Promise<SyncState> {
   const last = await advisorySync.last();
   const none = { started_at: null, ended_at: null, progress: null, failure: null, results: [] };
-  return { running: last !== null && last.ended_at === null, ...(last ?? none) };
+  return { running: last !== null && last.ended_at === null, daily: advisorySync.daily, ...(last ?? none) };
 }
 
 const Counts = Type.Object({

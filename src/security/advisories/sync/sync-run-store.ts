@@ -57,6 +57,14 @@ export async function updateToEnded(
     WHERE id = ${id}`;
 }
 
+/** Those that have advisories, and those of projects' components. */
+export async function selectUsedEcosystems(sql: Queries): Promise<Ecosystem[]> {
+  const rows = await sql<{ ecosystem: Ecosystem }[]>`
+    SELECT ecosystem FROM advisory_ecosystems WHERE imported_at IS NOT NULL
+    UNION SELECT ecosystem FROM sbom_ecosystems JOIN projects USING (sbom_id) WHERE ecosystem <> ''`;
+  return rows.map(({ ecosystem }) => ecosystem);
+}
+
 /** Records that are not withdrawn, and projects with a component, of each ecosystem. It reads all records: some hundred ms for a million. */
 export async function selectAdvisoryCounts(sql: Queries): Promise<{ ecosystem: Ecosystem; records: number; projects: number }[]> {
   return sql<{ ecosystem: Ecosystem; records: number; projects: number }[]>`

@@ -2,7 +2,8 @@
  * Lets the service take over what a source publishes of ecosystems, at an operator's request. It runs the command `advisories sync` of this
  * version in a process of low priority, as the operator would on this machine: so a run is bounded by what bounds the command, continues
  * what an earlier one left, and its requests take their turns with all others. At most one runs in a fleet, for a limited time. Its state is
- * in the database, so that any process can show it. The service asks nobody by itself: there is no schedule, cron has one.
+ * in the database, so that any process can show it. Where the operator named a source (ADVISORIES_URL), one begins each day by itself, for
+ * the ecosystems that are in use; otherwise the service asks nobody without being told to.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
@@ -19,6 +20,8 @@ import { shortened } from "../../../kernel/shortened.ts";
 import { lowerPriority } from "../../../process/lower-priority.ts";
 import { splitLines } from "../../../process/subprocess/split-lines.ts";
 import {
+  advisorySyncEveryMs,
+  advisorySyncLookMs,
   advisorySyncMs,
   advisorySyncOutputBytesMax,
   advisorySyncProgressCharactersMax,
@@ -26,7 +29,14 @@ import {
   advisorySyncSilenceMs,
 } from "../limits.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
-import { insertSyncRun, selectSyncRun, updateSyncProgress, updateToEnded, type SyncResult } from "./sync-run-store.ts";
+import {
+  insertSyncRun,
+  selectSyncRun,
+  selectUsedEcosystems,
+  updateSyncProgress,
+  updateToEnded,
+  type SyncResult,
+} from "./sync-run-store.ts";
 
 export interface SyncRun {
   started_at: string;
@@ -47,6 +57,8 @@ export interface SyncRunnerParts {
   operatorToken: Secret;
   /** The address below which are `<ecosystem>/all.zip`. */
   source: string;
+  /** Whether one begins each day by itself. */
+  daily: boolean;
   /** Variables of proxies and certificates. */
   outbound: Readonly<Record<string, string>>;
   /** Keeps interrupted downloads; absolute. */
@@ -62,8 +74,15 @@ export class SyncRunner implements Disposable {
   readonly #parts: SyncRunnerParts;
   #child: ChildProcess | null = null;
 
+  #cancelLook: () => void = () => {};
+
   constructor(parts: SyncRunnerParts) {
     this.#parts = parts;
+    if (parts.daily) this.#lookLater();
+  }
+
+  get daily(): boolean {
+    return this.#parts.daily;
   }
 
   /** Resolves when it has begun. @throws DomainError conflict while one runs; LimitReachedError when the disk is nearly full */
@@ -101,7 +120,26 @@ export class SyncRunner implements Disposable {
 
   /** Ends the process; what it downloaded stays for the next run. */
   [Symbol.dispose](): void {
+    this.#cancelLook();
     this.#child?.kill("SIGTERM");
+  }
+
+  #lookLater(): void {
+    this.#cancelLook = this.#parts.clock.after(advisorySyncLookMs, () => {
+      this.#lookLater();
+      void this.#startIfDue().catch((error: unknown) => {
+        // Another gateway was faster, or the disk or the database has to be waited for: the next look tries again.
+        this.#parts.log.info({ event: "advisories.sync_put_off", name: error instanceof Error ? error.name : "" });
+      });
+    });
+  }
+
+  async #startIfDue(): Promise<void> {
+    const { sql, clock } = this.#parts;
+    const last = await this.last();
+    if (last !== null && (last.ended_at === null || clock.now() - Date.parse(last.started_at) < advisorySyncEveryMs)) return;
+    const used = await selectUsedEcosystems(sql);
+    if (used.length > 0) await this.start(used);
   }
 
   async #run(id: string, ecosystems: readonly Ecosystem[]): Promise<void> {
