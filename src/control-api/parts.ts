@@ -16,7 +16,7 @@ import type { TopUpParts } from "../gateway/top-ups/parts.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
-import type { SyncRunner } from "../security/advisories/sync/sync-run.ts";
+import type { SyncRunner } from "../security/advisories/sync-run.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";

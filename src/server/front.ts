@@ -40,7 +40,7 @@ import type { Models } from "../gateway/models/models.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
-import { SyncRunner } from "../security/advisories/sync/sync-run.ts";
+import { SyncRunner } from "../security/advisories/sync-run.ts";
 import { SbomReader } from "../security/sboms/reader/reader.ts";
 import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
 import { ownAddress } from "./weir-command.ts";

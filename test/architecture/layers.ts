@@ -54,7 +54,7 @@ export const layers: Layer[] = [
   filesOf("security"),
   ...wing("security", ["versions", "archives", "resources", "scans", "advisories/cvss", "advisories/reading"]),
   filesOf("security/advisories"),
-  ...wing("security/advisories", ["issues", "import", "sync"]),
+  ...wing("security/advisories", ["issues", "import"]),
   { name: "security/sboms/refusal", holds: ["src/security/sboms/refusal.ts"] },
   ...wing("security/sboms", ["json", "shape"]),
   { name: "security/sboms", holds: ["src/security/sboms/*", "src/security/sboms/spdx/", "src/security/sboms/cyclonedx/"] },

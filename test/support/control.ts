@@ -9,7 +9,7 @@ import { OperatorAuthenticator } from "../../src/control-api/operator-authentica
 import { SessionAuthenticator } from "../../src/control-api/session-authenticator.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { SyncRunner } from "../../src/security/advisories/sync/sync-run.ts";
+import { SyncRunner } from "../../src/security/advisories/sync-run.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";

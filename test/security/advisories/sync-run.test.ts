@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { SyncRunner } from "../../../src/security/advisories/sync/sync-run.ts";
+import { SyncRunner } from "../../../src/security/advisories/sync-run.ts";
 import { SecurityWorld } from "../../support/security/security-world.ts";
 import { advisorySyncEveryMs, advisorySyncLookMs, advisorySyncSilenceMs } from "../../../src/security/advisories/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";

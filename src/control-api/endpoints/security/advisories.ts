@@ -7,7 +7,7 @@ import {
   SyncForm,
 } from "../../../security/advisories/import/ecosystem-ages.ts";
 import { importRecords } from "../../../security/advisories/import/import-records.ts";
-import { selectAdvisoryCounts } from "../../../security/advisories/sync/sync-run-store.ts";
+import { selectAdvisoryCounts } from "../../../security/advisories/sync-run-store.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
 import type { ControlParts } from "../../parts.ts";
 import { readBodyInSubprocess } from "../../../security/advisories/import/read-in-subprocess.ts";

@@ -1,5 +1,5 @@
-import type { Queries } from "../../../backing/backing.ts";
-import type { Ecosystem } from "../../versions/ecosystem.ts";
+import type { Queries } from "../../backing/backing.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
 
 /** What became of an ecosystem. */
 export interface SyncResult {

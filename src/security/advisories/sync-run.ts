@@ -9,16 +9,16 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Database } from "../../../backing/backing.ts";
-import { DomainError } from "../../../accounts/errors.ts";
-import type { DiskSpaceGuard } from "../../../accounts/quotas/disk-space-guard.ts";
-import { isoTime, type Clock } from "../../../kernel/clock.ts";
-import { newInternalId } from "../../../kernel/ids.ts";
-import type { Logger } from "../../../kernel/log.ts";
-import type { Secret } from "../../../kernel/secret.ts";
-import { shortened } from "../../../kernel/shortened.ts";
-import { lowerPriority } from "../../../process/lower-priority.ts";
-import { splitLines } from "../../../process/subprocess/split-lines.ts";
+import type { Database } from "../../backing/backing.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import type { DiskSpaceGuard } from "../../accounts/quotas/disk-space-guard.ts";
+import { isoTime, type Clock } from "../../kernel/clock.ts";
+import { newInternalId } from "../../kernel/ids.ts";
+import type { Logger } from "../../kernel/log.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import { shortened } from "../../kernel/shortened.ts";
+import { lowerPriority } from "../../process/lower-priority.ts";
+import { splitLines } from "../../process/subprocess/split-lines.ts";
 import {
   advisorySyncEveryMs,
   advisorySyncLookMs,
@@ -27,8 +27,8 @@ import {
   advisorySyncProgressCharactersMax,
   advisorySyncSeenMs,
   advisorySyncSilenceMs,
-} from "../limits.ts";
-import type { Ecosystem } from "../../versions/ecosystem.ts";
+} from "./limits.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
 import {
   insertSyncRun,
   selectSyncRun,
@@ -67,7 +67,7 @@ export interface SyncRunnerParts {
   disk: Pick<DiskSpaceGuard, "require">;
 }
 
-const root = dirname(dirname(dirname(dirname(import.meta.dirname))));
+const root = dirname(dirname(dirname(import.meta.dirname)));
 const full = "The service's disk is nearly full: what was downloaded is removed";
 
 export class SyncRunner implements Disposable {
