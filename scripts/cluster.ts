@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { readConfig, type Config } from "../src/config.ts";
 import { ConfigError } from "../src/process/variables.ts";
 import { openDataFolder } from "../src/process/open-data-folder.ts";
-import { weirCommand } from "../src/server/weir-command.ts";
+import { ownAddress, weirCommand } from "../src/server/weir-command.ts";
 import { LockedError } from "../src/process/lock/locked-error.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { help } from "./bootstrap/help.mjs";
@@ -92,19 +92,14 @@ function untilStopped(fleet: Fleet): Promise<string> {
   });
 }
 
-function urlOf({ host, port }: Config): string {
-  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
-}
-
 async function untilReady(config: Config): Promise<"ready" | "late"> {
   const deadline = performance.now() + readyMsMax;
   while (performance.now() < deadline) {
-    const answer = await fetch(`${urlOf(config)}/ready`, { keepalive: false }).catch(() => null);
+    const answer = await fetch(`${ownAddress(config)}/ready`, { keepalive: false }).catch(() => null);
     if (answer?.status === 200) return "ready";
     await new Promise((resolveLook) => setTimeout(resolveLook, readyLookMs));
   }
-  say(`not ready after ${readyMsMax / 1_000} s: ${urlOf(config)}/ready lists what is missing`);
+  say(`not ready after ${readyMsMax / 1_000} s: ${ownAddress(config)}/ready lists what is missing`);
   return "late";
 }
 
@@ -120,10 +115,15 @@ interface Started {
 function printWelcome({ config, fleet, own, ports }: Started): void {
   const lines = [
     ``,
-    `The fleet is ready at ${urlOf(config)}: ${fleet.summary}${own ? `, with its servers' data in ${config.dataDir}/servers` : ""}`,
+    `The fleet is ready at ${ownAddress(config)}: ${fleet.summary}${own ? `, with its servers' data in ${config.dataDir}/servers` : ""}`,
     ``,
-    `  curl ${urlOf(config)}/ready`,
+    `  curl ${ownAddress(config)}/ready`,
     `  ${weirCommand(config)} key create --workspace default --owner owner@localhost --name "my key"`,
+    ...(config.console
+      ? [`  ${config.publicUrl}/console    (the Console)`]
+      : [
+          `  CONSOLE=on npm run cluster    (switches the Console on, which is off in a fleet; with PUBLIC_URL=https://… where people reach it)`,
+        ]),
     ...(config.sandbox ? [] : [`  SANDBOX=on npm run cluster    (adds the model sandbox/echo, to try it without a provider)`]),
     ...(ports.size === 0 ? [] : [``, `Metrics at http://${config.metricsHost}:PORT/metrics:`]),
     ...[...ports].map(([name, port]) => `  ${port}  ${name}`),

@@ -30,21 +30,24 @@ export interface ServicesOptions {
   template?: string | null | undefined;
 }
 
-/** Resolves when all three answer. @throws Error that names the failing one; then all are stopped */
+/** Resolves when all three answer. @throws ServerError as soon as one cannot start, and names it; the others then stop */
 export async function startServices({ servers, folder, durable = false, template }: ServicesOptions): Promise<Services> {
   const home = resolve(folder);
   await mkdir(home, { recursive: true });
   // PostgreSQL may run as another user, which needs to traverse this folder; the folders below are closed.
   await chmod(home, 0o711);
-  await using stack = new AsyncDisposableStack();
   const starting = [
     startNats({ program: servers.nats, folder: join(home, "nats") }),
     startRedis({ program: servers.redis, folder: join(home, "redis") }),
     startPostgres({ program: servers.postgres, folder: join(home, "postgres"), durable, template }),
   ] as const;
-  for (const outcome of await Promise.allSettled(starting)) if (outcome.status === "fulfilled") stack.use(outcome.value);
-  const [nats, redis, postgres] = await Promise.all(starting);
-  const kept = stack.move();
+  const [nats, redis, postgres] = await Promise.all(starting).catch((error: unknown) => {
+    // Why it failed is told at once. The others may take a minute to answer, and stop as soon as they do.
+    for (const server of starting) void server.then((other) => other.stop()).catch(() => {});
+    throw error;
+  });
+  const kept = new AsyncDisposableStack();
+  for (const server of [nats, redis, postgres]) kept.use(server);
   return {
     urls: { DATABASE_URL: postgres.url, NATS_URL: nats.url, REDIS_URL: redis.url },
     nats,

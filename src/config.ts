@@ -30,6 +30,9 @@ export interface Clocks {
   bodyMs: number;
 }
 
+/** Where OSV publishes its archives. */
+export const osvArchives = "https://osv-vulnerabilities.storage.googleapis.com";
+
 export interface Config {
   port: number;
   host: string;
@@ -63,6 +66,10 @@ export interface Config {
   stripe: StripeConfig | null;
   /** Addresses of the APIs that repositories are imported from, each without a trailing slash. */
   hostUrls: { github: string; gitlab: string };
+  /** The address below which are `<ecosystem>/all.zip`, and whether the operator named it. */
+  advisories: { url: string; isNamed: boolean };
+  /** Variables of proxies and certificates, for a process that downloads. */
+  outbound: Readonly<Record<string, string>>;
   clocks: Clocks;
   /** How long a stopping gateway continues to serve while balancers and clients learn of it. */
   leaveMs: number;
@@ -127,6 +134,8 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),
     stripe: readStripe(environment, publicUrl),
+    advisories: { url: hostUrl(environment, "ADVISORIES_URL", osvArchives), isNamed: Boolean(environment["ADVISORIES_URL"]) },
+    outbound: outboundOf(environment),
     hostUrls: {
       github: hostUrl(environment, "GITHUB_API_URL", "https://api.github.com"),
       gitlab: withGitlabPath(hostUrl(environment, "GITLAB_API_URL", "https://gitlab.com/api/v4")),
@@ -180,7 +189,14 @@ function readPublicUrl(environment: Environment, { host, port }: Pick<Config, "h
   throw new ConfigError(`PUBLIC_URL is "${value}": an address such as https://weir.example.com is needed, without a path`);
 }
 
-/** Tokens are sent to these addresses, so http is accepted only for this machine. */
+function outboundOf(environment: Environment): Record<string, string> {
+  const known = /^((HTTPS?|NO|ALL)_PROXY|(https?|no|all)_proxy|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS)$/;
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => (value !== undefined && known.test(name) ? [[name, value]] : [])),
+  );
+}
+
+/** Tokens are sent to these addresses, and advisories believed, so http is accepted only for this machine. */
 function hostUrl(environment: Environment, name: string, fallback: string): string {
   const value = text(environment, name, fallback);
   const url = URL.parse(value);

@@ -124,6 +124,7 @@ async function loadSecurity(sql: postgres.Sql, say: Say): Promise<void> {
   await loadFindings(sql, say);
   say("loading components, history and tickets");
   await security.insertComponents(sql);
+  await security.insertEcosystems(sql);
   await security.insertHistory(sql);
   await security.insertTickets(sql);
 }

@@ -69,6 +69,16 @@ export async function insertComponents(sql: Queries): Promise<void> {
     JOIN packages ON packages.id = 1 + (hashtext(sboms.id)::bigint + 2147483648 + n) % ${lists.packages}::integer`;
 }
 
+/** As an upload counts them, and as an import leaves the ecosystems. */
+export async function insertEcosystems(sql: Queries): Promise<void> {
+  await sql`
+    INSERT INTO sbom_ecosystems (sbom_id, ecosystem, components, unreadable)
+    SELECT sbom_id, ecosystem, count(*), 0 FROM sbom_components JOIN packages ON packages.id = package_id GROUP BY 1, 2`;
+  await sql`
+    INSERT INTO advisory_ecosystems (ecosystem, imported_at, newest_record)
+    SELECT DISTINCT ecosystem, now(), now() FROM packages ON CONFLICT DO NOTHING`;
+}
+
 /** Each finding was made by a scan, and every twentieth was decided about. */
 export async function insertHistory(sql: Queries): Promise<void> {
   await sql`

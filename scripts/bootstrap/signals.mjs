@@ -4,7 +4,12 @@ import { constants } from "node:os";
 const sameSignalMs = 500;
 const parentLookMs = 250;
 
-/** Sends each SIGINT and SIGTERM on to `child` once. `stop` ends that and returns the last signal, or null. */
+/**
+ * Sends each SIGINT and SIGTERM on to `child` once. `stop` ends that and returns the last signal, or null.
+ *
+ * A terminal's Ctrl-C reaches this process directly. A SIGINT to npm's process alone may not: npm passes it to the shell between them, and
+ * Debian's dash holds it until its command has ended, which nobody else can see. A SIGTERM to npm works, since it ends that shell.
+ */
 export function passSignals(child) {
   const signals = ["SIGINT", "SIGTERM"];
   let passed = null;

@@ -6,6 +6,7 @@ import { takeLock } from "../../src/process/lock/lock.ts";
 import { readOperatorToken } from "../../src/process/operator-token.ts";
 import { findServers } from "../services/find-servers.ts";
 import { serverUser } from "../services/postgres-user.ts";
+import { ServerError } from "../services/server-error.ts";
 import { shareCore } from "../services/share-core.ts";
 import { startServices, type Services } from "../services.ts";
 import { ClusterError } from "./cluster-error.ts";
@@ -19,7 +20,7 @@ const lookMs = 500;
 
 /**
  * Starts the servers with their data below `dataDir`, where a later start finds it, and restarts the ones that die.
- * @throws ClusterError naming what to install
+ * @throws ClusterError naming what to install, or the server that cannot start and why
  * @throws LockedError when another process owns the folder
  */
 export async function startOwnServices({ dataDir, say }: { dataDir: string; say(line: string): void }): Promise<OwnServices> {
@@ -29,7 +30,14 @@ export async function startOwnServices({ dataDir, say }: { dataDir: string; say(
   stack.use(await takeLock(dataDir));
   // PostgreSQL does not run as root, and its user must pass through this folder. Secret files have permissions that exclude it.
   if (serverUser() !== null) chmodSync(dataDir, 0o711);
-  const services = stack.use(await startServices({ servers, folder: join(dataDir, "servers"), durable: true }));
+  const services = stack.use(
+    await startServices({ servers, folder: join(dataDir, "servers"), durable: true }).catch((error: unknown) => {
+      if (!(error instanceof ServerError)) throw error;
+      throw new ClusterError(
+        `${error.message}\nRepair or replace that program (the first one on PATH is taken), or set DATABASE_URL, NATS_URL and REDIS_URL to servers that run`,
+      );
+    }),
+  );
   shareCore([services.nats.pid, services.redis.pid]);
   const watch = keepAlive(services, say);
   stack.defer(() => clearInterval(watch));
@@ -51,7 +59,7 @@ function keepAlive({ nats, redis, postgres }: Services, say: (line: string) => v
       void server
         .restart()
         .then(() => shareCore([nats.pid, redis.pid]))
-        .catch((error: unknown) => say(String(error)))
+        .catch((error: unknown) => say(error instanceof ServerError ? error.message : String(error)))
         .finally(() => restarting.delete(server.name));
     }
   }, lookMs);

@@ -1,14 +1,14 @@
 /** Looks for the three servers on this machine. Packages of Debian and Ubuntu are downloaded, never installed. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
 import { fetchProgram } from "./fetch-program.ts";
-import { environmentOf, type Program } from "./program.ts";
+import { environmentOf, neighbour, type Program } from "./program.ts";
 
 export interface Servers {
   nats: Program;
   redis: Program;
-  /** `postgres`, with `initdb` next to it. */
+  /** `postgres`, with `initdb` as its neighbour. */
   postgres: Program;
 }
 
@@ -36,9 +36,10 @@ type Check = (program: Program) => boolean;
 /** On PATH or where Debian has it, or else unpacked from its package; null: it cannot be had. */
 export async function findHere(binary: string, works: Check): Promise<Program | null> {
   for (const folder of folders()) {
-    const path = join(folder, binary);
+    // Not what a link leads to: Debian's redis-server is a link to redis-check-rdb, which decides by its own name what it is.
+    const path = resolve(folder, binary);
     if (!existsSync(path)) continue;
-    const program = { path: realpathSync(path), libraries: null };
+    const program = { path, libraries: null };
     if (works(program)) return program;
   }
   return await fetchProgram({ binary, works });
@@ -62,5 +63,5 @@ function runs(program: Program): boolean {
 
 function isPostgres(program: Program): boolean {
   const major = Number(/\(PostgreSQL\) (\d+)/.exec(version(program))?.[1] ?? 0);
-  return major >= postgresMajorMin && runs({ ...program, path: join(dirname(program.path), "initdb") });
+  return major >= postgresMajorMin && runs(neighbour(program, "initdb"));
 }

@@ -1,15 +1,17 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import postgres from "postgres";
 import { freePort } from "./free-port.ts";
 import { openFolder } from "./open-folder.ts";
 import { checkReach, serverUser, type ServerUser } from "./postgres-user.ts";
-import { environmentOf, type Program } from "./program.ts";
+import { environmentOf, neighbour, type Program } from "./program.ts";
+import { ServerError } from "./server-error.ts";
 import { Server } from "./server.ts";
 
 export interface PostgresOptions {
-  /** The program `postgres`, with `initdb` next to it. */
+  /** The program `postgres`, with `initdb` as its neighbour. */
   program: Program;
   folder: string;
   port?: number;
@@ -19,6 +21,7 @@ export interface PostgresOptions {
   template?: string | null | undefined;
 }
 
+const run = promisify(execFile);
 const name = "weir";
 
 /** Names the template of servers that tests start: there are many, which need neither initdb nor all migrations then. */
@@ -33,7 +36,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Server> {
   const { home, password } = await openFolder(folder, user);
   checkReach(user, [program.path, home]);
   const data = join(home, "data");
-  if (!existsSync(join(data, "PG_VERSION"))) initialize({ program, home, data, user });
+  if (!existsSync(join(data, "PG_VERSION"))) await initialize({ program, home, data, user });
   const settings = {
     port,
     listen_addresses: "127.0.0.1",
@@ -82,12 +85,19 @@ interface DataPlan {
   user: ServerUser | null;
 }
 
-function initialize({ program, home, data, user }: DataPlan): void {
+/** Beside the other servers, which start meanwhile. */
+async function initialize({ program, home, data, user }: DataPlan): Promise<void> {
   const choices = ["--username", name, "--auth", "scram-sha-256", "--pwfile", join(home, "password")];
-  const { status, stderr } = spawnSync(
-    join(dirname(program.path), "initdb"),
-    ["--pgdata", data, ...choices, "--encoding", "UTF8", "--no-locale", "--no-sync"],
-    { env: environmentOf(program), cwd: home, encoding: "utf8", ...user },
-  );
-  if (status !== 0) throw new Error(`Cannot make a PostgreSQL data folder in "${home}": ${stderr}`);
+  const initdb = neighbour(program, "initdb");
+  try {
+    await run(initdb.path, ["--pgdata", data, ...choices, "--encoding", "UTF8", "--no-locale", "--no-sync"], {
+      env: environmentOf(initdb),
+      cwd: home,
+      uid: user?.uid,
+      gid: user?.gid,
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message.trim() : String(error);
+    throw new ServerError(`Cannot make a PostgreSQL data folder in "${home}": ${why}`);
+  }
 }

@@ -1,8 +1,18 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+
 /** A server's binary on this machine. */
 export interface Program {
+  /** Absolute, and as it was found: a program may act by its own name, which a link gives it. */
   path: string;
   /** LD_LIBRARY_PATH if its libraries were unpacked with it; null: the system has them. */
   libraries: string | null;
+}
+
+/** Another program of the same package, next to `program` or, where that is a link without it, next to the link's target. */
+export function neighbour({ path, libraries }: Program, binary: string): Program {
+  const beside = join(dirname(path), binary);
+  return { path: existsSync(beside) ? beside : join(dirname(realpathSync(path)), binary), libraries };
 }
 
 /** The variables that a server needs. Our environment may contain keys, which it must not receive. */

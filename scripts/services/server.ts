@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { killWithParent } from "./kill-with-parent.ts";
 import { environmentOf, type Program } from "./program.ts";
+import { ServerError } from "./server-error.ts";
 
 export interface ServerPlan {
   /** Used in errors and logs. */
@@ -30,21 +31,31 @@ export interface ServerPlan {
 
 const startMsMax = 60_000;
 const stopMsMax = 10_000;
-const startAttemptsMax = 20;
+/** While a killed predecessor may still hold the port or the data. */
+const heldAttemptsMax = 20;
+/** What each server says then. */
+const held = /in use|already exists/i;
+/** A server that ends for another reason does so again. */
+const endedAttemptsMax = 3;
 const pauseMs = 20;
-const logTailBytes = 2_000;
+const lastLinesMax = 3;
+const lastWordsMax = 400;
 
 /** A server process on loopback. Its port, and so its URL, stays the same over restarts. */
 export class Server implements AsyncDisposable {
   static readonly #running = new Set<Server>();
   readonly #plan: ServerPlan;
   #child: ChildProcess | null = null;
+  /** How its last process ended, such as "ended with exit code 1". */
+  #end = "";
+  /** The length of its log when that process began. */
+  #logStart = 0;
 
   private constructor(plan: ServerPlan) {
     this.#plan = plan;
   }
 
-  /** @throws Error with the end of its log if it never answers */
+  /** @throws ServerError that names the program, how it ended and the last words of its log */
   static async start(plan: ServerPlan): Promise<Server> {
     const server = new Server(plan);
     await server.#start();
@@ -97,30 +108,35 @@ export class Server implements AsyncDisposable {
     await this.stop();
   }
 
-  /** A killed predecessor may still hold the port or data, so an early exit is retried. */
   async #start(): Promise<void> {
     const deadline = performance.now() + startMsMax;
-    for (let attempt = 1; attempt <= startAttemptsMax; attempt++) {
-      this.#launch();
+    for (let attempt = 1, attemptsMax = 1; attempt <= attemptsMax; attempt++) {
+      const gone = this.#launch();
       while (this.#child !== null && performance.now() < deadline) {
-        const answered = await this.#plan.ready().then(
+        const ready = this.#plan.ready().then(
           () => true,
           () => false,
         );
+        // A server that has ended is not waited for: one try may take seconds.
+        const answered = await Promise.race([ready, gone]);
         if (answered && this.#child !== null) return;
         await sleep(pauseMs);
       }
       if (this.#child !== null) break;
+      attemptsMax = held.test(this.#log()) ? heldAttemptsMax : endedAttemptsMax;
       await sleep(pauseMs * attempt);
     }
+    const how = this.#child === null ? this.#end : `did not answer on port ${this.port} within ${startMsMax / 1_000} s`;
     await this.kill("SIGKILL");
-    throw new Error(`Cannot start ${this.name} on port ${this.port}; its log ends with:\n${this.#logTail()}`);
+    throw new ServerError(`Cannot start ${this.name}: ${this.#plan.program.path} ${how}, and ${this.#lastWords()}`);
   }
 
-  #launch(): void {
+  /** Resolves, to false, when the process has ended. */
+  #launch(): Promise<false> {
     const { program, environment, prefix = [], user, abortSignal, folder } = this.#plan;
     mkdirSync(folder, { recursive: true });
     const log = openSync(this.#logPath(), "a");
+    this.#logStart = fstatSync(log).size;
     const [command = "", ...rest] = [...killWithParent(abortSignal), ...prefix, program.path, ...this.#plan.arguments];
     const child = spawn(command, rest, {
       stdio: ["ignore", log, log],
@@ -133,20 +149,32 @@ export class Server implements AsyncDisposable {
     child.unref(); // A test that is done must not wait for its servers.
     this.#child = child;
     Server.#running.add(this);
-    const gone = () => {
-      if (this.#child === child) this.#child = null;
-      Server.#running.delete(this);
-    };
-    child.once("exit", gone);
-    child.once("error", gone);
+    return new Promise((resolve) => {
+      const gone = (how: string) => {
+        this.#end = how;
+        if (this.#child === child) this.#child = null;
+        Server.#running.delete(this);
+        resolve(false);
+      };
+      child.once("exit", (code, signal) => gone(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`));
+      child.once("error", (error) => gone(`cannot be run (${error.message})`));
+    });
   }
 
   #logPath(): string {
     return join(this.#plan.folder, "server.log");
   }
 
-  #logTail(): string {
-    return readFileSync(this.#logPath(), "utf8").slice(-logTailBytes);
+  /** What its last process wrote. */
+  #log(): string {
+    return existsSync(this.#logPath()) ? readFileSync(this.#logPath()).subarray(this.#logStart).toString() : "";
+  }
+
+  #lastWords(): string {
+    const lines = this.#log().split("\n");
+    const last = lines.map((line) => line.trim()).filter((line) => line !== "");
+    if (last.length === 0) return `its log "${this.#logPath()}" is empty`;
+    return `its log "${this.#logPath()}" ends with: ${last.slice(-lastLinesMax).join("; ").slice(-lastWordsMax)}`;
   }
 
   static {

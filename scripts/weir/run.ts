@@ -1,4 +1,4 @@
-/** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names. */
+/** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing to judge by. */
 import { version } from "../../src/process/version.ts";
 import { ConfigError } from "../../src/process/variables.ts";
 import { call, CallError, type Call, type Service } from "./call.ts";

@@ -26,6 +26,7 @@ import { membersPage } from "./pages/members/members-page.ts";
 import { compareModelsPage } from "./pages/models/compare-page.ts";
 import { modelPage } from "./pages/models/model-page.ts";
 import { modelsPage } from "./pages/models/models-page.ts";
+import { advisoriesPage } from "./pages/operator/advisories-page.ts";
 import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { operatorWorkspacePage } from "./pages/operator/workspace-page.ts";
@@ -114,6 +115,7 @@ export const pages: readonly Page[] = [
   workspacesPage,
   newWorkspacePage,
   operatorWorkspacePage,
+  advisoriesPage,
   ledgerPage,
   servicePage,
 

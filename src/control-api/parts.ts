@@ -17,6 +17,7 @@ import type { RefundParts } from "../gateway/top-ups/parts.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
+import type { SyncRunner } from "../security/advisories/sync-run.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
@@ -59,6 +60,8 @@ export interface ControlParts {
   callHosts: SafeFetch;
   /** Addresses of the platforms' APIs. */
   hostUrls: { github: string; gitlab: string };
+  /** Takes over published advisories. */
+  advisorySync: Pick<SyncRunner, "start" | "last" | "daily">;
   /** Reads uploaded documents. */
   sboms: SbomReader;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;

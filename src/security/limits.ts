@@ -247,6 +247,8 @@ export const issueTextCharactersMax = 4_000;
 export const advisoryBatchMs = 45_000;
 /** Attempts at a batch, each after a deadlock. */
 export const advisoryBatchAttemptsMax = 3;
+/** Older advisories of an ecosystem are told with a warning: new ones are published every day. */
+export const advisoryStaleMs = 7 * 86_400_000;
 /** Invalid records that the result of an import names. */
 export const advisoryFailuresShownMax = 1_000;
 

@@ -1,7 +1,7 @@
 /** The front: the parts of a process that answers HTTP, the same in both modes. */
 import { keyGeneration } from "../gateway/generations/key-generation.ts";
 import { keyUsage } from "../gateway/usage/key-usage.ts";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { AdmissionClient } from "../gateway/admission/client/client.ts";
 import { makeApp } from "./app.ts";
 import type { Backing, Database } from "../backing/backing.ts";
@@ -41,8 +41,10 @@ import type { Models } from "../gateway/models/models.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
+import { SyncRunner } from "../security/advisories/sync-run.ts";
 import { SbomReader } from "../security/sboms/reader/reader.ts";
 import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
+import { ownAddress } from "./weir-command.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
 import { sharedCallLimits } from "../security/api/calls/shared-call-limits.ts";
@@ -81,7 +83,6 @@ export async function openFront(parts: FrontParts): Promise<Front> {
   const inFlight = new InFlightRequests();
   const { clocks, slug } = config;
   const operator = new OperatorAuthenticator(operatorToken, clock);
-  const drainLimit = new DrainLimit();
   const routeHealth = new RouteHealth({ sql: backing.sql, clock, log });
   const prompts = new PromptQueue({ sql: parts.promptSql, keyring: parts.keyring, clock, log });
   const gateway: Gateway = {
@@ -98,7 +99,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
-    drainLimit,
+    drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),
     clock,
     clocks,
@@ -113,13 +114,15 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     isOperator: operator.isOperator.bind(operator),
   };
   observeGateway(gateway, health.checks);
-  const app = makeApp({ gateway, health, ...(await planeParts(parts, gateway, { operator, health })) });
+  const { advisorySync, ...planes } = await planeParts(parts, gateway, { operator, health });
+  const app = makeApp({ gateway, health, ...planes });
   return {
     app,
     gateway,
     problems: () => problemsOf(health.checks),
     announceShutdown(waitMs) {
       serving = false;
+      advisorySync[Symbol.dispose]();
       return inFlight.presentRequestsEnded(clock, waitMs);
     },
     async finish(waitMs) {
@@ -177,7 +180,19 @@ async function planeParts(
   const topUps = await openTopUps({ ...parts, admission: gateway.admission });
   const roles = config.backends.mode === "embedded" ? ["service"] : fleetRoles;
   const state = fleetState({ backing: parts.backing, clock, health: watchHealth(health), roles });
-  const control = { ...controlParts(parts, gateway), fleetState: state, authenticators, sboms, callHosts, topUps };
+  const advisorySync = new SyncRunner({
+    sql,
+    clock,
+    log,
+    url: ownAddress(config),
+    operatorToken: parts.operatorToken,
+    source: config.advisories.url,
+    daily: config.advisories.isNamed,
+    outbound: config.outbound,
+    folder: resolve(parts.folder, "advisories"),
+    disk,
+  });
+  const control = { ...controlParts(parts, gateway), advisorySync, fleetState: state, authenticators, sboms, callHosts, topUps };
   const console = { control, operator, passwords: new Passwords(clock), sendsMail: config.mail !== null };
   return {
     control,
@@ -186,6 +201,7 @@ async function planeParts(
     connectors: { catalogCache, clock, log },
     publicOrigin: config.publicOrigin,
     topUps,
+    advisorySync,
   };
 }
 

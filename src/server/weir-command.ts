@@ -9,6 +9,12 @@ export function weirCommand({ host, port, dataDir, operatorToken }: CommandSetti
   return [...addressOf(host, port), ...tokenOf(operatorToken !== null, resolve(dataDir)), "npm run -s weir --"].join(" ");
 }
 
+/** Where a process of this machine reaches the service. */
+export function ownAddress({ host, port }: Pick<Config, "host" | "port">): string {
+  const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  return `http://${reached.includes(":") ? `[${reached}]` : reached}:${port}`;
+}
+
 function addressOf(host: string, port: number): string[] {
   if (!/^(127\.0\.0\.1|localhost|0\.0\.0\.0|::)$/.test(host)) {
     return [`WEIR_URL=http://${host.includes(":") ? `[${host}]` : host}:${port}`];

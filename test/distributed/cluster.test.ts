@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { help } from "../../scripts/bootstrap/help.mjs";
@@ -152,6 +152,10 @@ describe.skipIf(servers === null)("a fleet under its supervisor", () => {
     expect(fleet.output()).not.toMatch(/platform-(api|mcp)-[0-9a-f]/);
   });
 
+  test("the start says that the Console is off, and how to switch it on", () => {
+    expect(fleet.output()).toContain("CONSOLE=on npm run cluster    (switches the Console on, which is off in a fleet");
+  });
+
   test("weir status names every process of the fleet, and finds nothing wrong", async () => {
     const headers = { authorization: `Bearer ${readFileSync(join(dataDir, "operator-token"), "utf8").trim()}` };
     const state = (await (await fetch(`http://127.0.0.1:${port}/api/console/status`, { headers })).json()) as FleetView;
@@ -235,6 +239,28 @@ describe("a supervisor that cannot start exits with 1 and leaves nothing behind"
     expect(output).toContain(
       "METRICS_PORT=65533 gives the 4 processes the ports 65533 to 65536, and metering 1 cannot have 65536: set another",
     );
+  });
+
+  test("when a server ends at once, and one sentence names the program, its exit code and the last words of its log", async () => {
+    const folder = await temporaryFolder("broken-redis");
+    const program = join(folder, "redis-server");
+    writeFileSync(
+      program,
+      `#!/bin/sh\n[ "$1" = --version ] && { echo v=7; exit; }\necho start >> ${folder}/starts\necho "RDB ERROR DETECTED" >&2\nexit 3\n`,
+      { mode: 0o755 },
+    );
+    const dataDir = join(folder, "data");
+    const supervisor = start([], { DATA_DIR: dataDir, PORT: String(await freePort()), PATH: `${folder}:${process.env["PATH"]}` });
+    expect(await supervisor.ended).toBe(1);
+    const log = join(dataDir, "servers/redis/server.log");
+    const [sentence, advice, ...rest] = supervisor.output().split("\n");
+    expect(sentence).toBe(
+      `Cannot start redis-server: ${program} ended with exit code 3, and its log "${log}" ends with: RDB ERROR DETECTED`,
+    );
+    expect(advice).toContain("set DATABASE_URL, NATS_URL and REDIS_URL to servers that run");
+    expect(rest).toEqual([""]);
+    // Twenty were tried, which took a minute with all that waited for them.
+    expect(readFileSync(join(folder, "starts"), "utf8").trim().split("\n")).toHaveLength(3);
   });
 
   test("when only some of the three addresses are set", async () => {

@@ -10,6 +10,7 @@ import { SessionAuthenticator } from "../../src/control-api/session-authenticato
 import { testSbomReader } from "./security/sbom-reader.ts";
 import { TrustedProxies } from "../../src/kernel/addresses/trusted-proxies.ts";
 import { Secret } from "../../src/kernel/secret.ts";
+import { SyncRunner } from "../../src/security/advisories/sync-run.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";
@@ -105,6 +106,19 @@ export class Control {
       probeFetch: (request) => this.probeFetch(request),
       callWebhook: (request) => this.callWebhook(request),
       ...this.platforms,
+      // Nothing listens there: a test that synchronizes starts a service.
+      advisorySync: new SyncRunner({
+        sql,
+        clock: this.clock,
+        log: pino({ level: "silent" }),
+        url: "http://127.0.0.1:9",
+        operatorToken: new Secret(operatorToken),
+        source: "http://127.0.0.1:9",
+        outbound: {},
+        daily: false,
+        folder: "/nonexistent",
+        disk: { require: async () => {} },
+      }),
       sboms: testSbomReader(),
       models: noModels,
       measure: () => null,

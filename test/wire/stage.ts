@@ -77,6 +77,8 @@ async function openStage(mode: Mode): Promise<Stage> {
         [stubKeyEnv]: "sk-of-the-stub",
         ...stripe.environment,
         FIRST_BYTE_TIMEOUT_MS: String(firstByteMs),
+        // Nothing listens there.
+        ADVISORIES_URL: "http://127.0.0.1:9",
         GITHUB_API_URL: stack.use(startGithub({ "Gemfile.lock": gemfileLock })).url,
       },
     }),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { cacheFolder } from "../../services/fetch-program.ts";
 import { CursorError } from "../../../src/security/advisories/read-advisories.ts";
 import type { EcosystemAge } from "../../../src/security/advisories/import/ecosystem-ages.ts";
+import { osvArchives } from "../../../src/config.ts";
 import { ecosystems, type Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { CallError } from "../call.ts";
 import { agesFrom } from "../findings/advisory-ages.ts";
@@ -12,8 +13,6 @@ import { downloadArchive } from "./download.ts";
 import { downloadText, Pace } from "./pace.ts";
 import { failureLines, progressText, storeAdvisories, tallyText, type Tally } from "./store-advisories.ts";
 import { SyncFiles, type SyncState } from "./sync-state.ts";
-
-export const osvArchives = "https://osv-vulnerabilities.storage.googleapis.com";
 
 /** The least time between two lines of progress. */
 const progressMs = 1_000;

@@ -1,14 +1,13 @@
 /** Waits for the scan of a project, and says whether its findings let a build pass. */
 import type { VulnerabilityCounts } from "../../../src/security/findings/lists/vulnerability-counts.ts";
+import { blindness, gaps, withoutAdvisories } from "../../../src/security/projects/coverage.ts";
 import type { ProjectDetailsView } from "../../../src/security/projects/schema.ts";
 import { severities } from "../../../src/security/findings/severity.ts";
 import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
 import { oneOf, yes } from "../value.ts";
 import type { Flag, LocalAnswer, Sending } from "../verb.ts";
-import { agesFrom } from "./advisory-ages.ts";
 import { pageFrom } from "./all-findings.ts";
-import { comparisonOf } from "./comparison.ts";
 import { findingTable } from "./print-findings.ts";
 import { readReport, reportFindings, reportFlags, type ReportFields } from "./report.ts";
 
@@ -17,6 +16,8 @@ const scanWaitMs = 30 * 60_000;
 const findingsShown = 50;
 /** The exit code for findings that --fail-on names. */
 const failedExitCode = 3;
+/** The exit code where --fail-on has nothing to judge by: a build that nothing was compared with must not look clean. */
+const blindExitCode = 4;
 
 const failWords = [...severities, "any"] as const;
 type FailWord = (typeof failWords)[number];
@@ -27,7 +28,7 @@ export const gateFlags: readonly Flag[] = [
     name: "fail-on",
     field: "fail_on",
     value: oneOf(...failWords),
-    help: "exit with 3 if the project has an open vulnerability of this severity or above; waits for the scan",
+    help: "exit with 3 if the project has an open vulnerability of this severity or above, with 4 if it cannot be compared; waits for the scan",
   },
   ...reportFlags,
 ];
@@ -64,18 +65,20 @@ export async function passGate(
   const project = await waitForScan({ workspace, id }, sending);
   const { name, vulnerability_counts: counts } = project;
   const failing = failOn === null ? 0 : countFrom(failOn, counts);
-  const { warning, isBlind } = comparisonOf(project, agesFrom(await sending.get("/advisories", {})));
+  const blind = blindness(project);
+  const left = [...(blind === null ? gaps(project) : [blind]), ...remedies(project)];
   const verdict = [
-    ...warning,
+    ...left,
     ...(failing > 0 ? [`${failing} open ${failing === 1 ? "vulnerability" : "vulnerabilities"} of ${wordsOf(failOn)}`] : []),
   ];
-  // A build that nothing was compared with must not look clean.
-  const exitCode = failing > 0 ? failedExitCode : failOn !== null && isBlind ? 1 : 0;
+  const exitCode = failOn === null ? 0 : blind !== null ? blindExitCode : failing > 0 ? failedExitCode : 0;
   const query = { workspace, project: id, status: "live" };
-  const summary = [`Project ${name} (${id}) is scanned`, columns([Object.keys(counts), Object.values(counts).map(String)])];
+  const state = blind === null ? "is scanned" : "cannot be compared with advisories";
+  const summary = [`Project ${name} (${id}) ${state}`, columns([Object.keys(counts), Object.values(counts).map(String)])];
   if (report.format !== null) {
     const locationOf = () => report.location ?? path ?? name;
-    const answer = await reportFindings({ format: report.format, output: report.output, locationOf, query }, sending.get);
+    const notes = { isComplete: blind === null, left };
+    const answer = await reportFindings({ format: report.format, output: report.output, locationOf, query, notes }, sending.get);
     return { ...answer, errors: [...summary, ...answer.errors, ...verdict], exitCode };
   }
   const { data } = pageFrom(await sending.get("/findings", { ...query, limit: findingsShown }));
@@ -87,6 +90,11 @@ export async function passGate(
   };
 }
 
+function remedies(project: ProjectDetailsView): string[] {
+  const missing = withoutAdvisories(project);
+  return missing.length === 0 ? [] : [`advisories sync --ecosystems ${missing.join(",")} gets them`];
+}
+
 async function waitForScan(
   { workspace, id }: { workspace: unknown; id: string },
   { get, showProgress }: Sending,
@@ -96,7 +104,7 @@ async function waitForScan(
   for (let ms = pollMsFirst; ; ms = Math.min(2 * ms, pollMsMax)) {
     const project = projectFrom(await get(`/projects/${id}`, { workspace }));
     const { scan_status: status, scan_queue_position: before, scan_failure: failure } = project;
-    if (status === "completed") return project;
+    if (status === "completed" || status === "not_comparable") return project;
     if (status === "failed") throw new CallError(failure ?? "The scan failed");
     if (performance.now() > untilMs)
       throw new CallError(`The scan is not done after ${scanWaitMs / 60_000} minutes: it is ${status}`);

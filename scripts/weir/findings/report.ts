@@ -8,7 +8,7 @@ import { UsageError } from "../usage-error.ts";
 import { oneOf, text } from "../value.ts";
 import type { Flag, LocalAnswer, Sending } from "../verb.ts";
 import { allFindings } from "./all-findings.ts";
-import { sarifOf, sarifResultsMax, type LocationOf } from "./sarif.ts";
+import { sarifOf, sarifResultsMax, type LocationOf, type Notes } from "./sarif.ts";
 
 export type Format = "csv" | "sarif";
 
@@ -57,14 +57,19 @@ export interface Report {
   locationOf: LocationOf;
   /** The filters of `GET /findings`. */
   query: Record<string, unknown>;
+  /** What the scan of one project left out; absent: the list is of several. */
+  notes?: Notes;
 }
 
 /** @throws CallError also when the file cannot be written */
-export async function reportFindings({ format, output, locationOf, query }: Report, get: Sending["get"]): Promise<LocalAnswer> {
+export async function reportFindings(
+  { format, output, locationOf, query, notes }: Report,
+  get: Sending["get"],
+): Promise<LocalAnswer> {
   const most = format === "sarif" ? sarifResultsMax : projectFindingsMax;
   const { findings, isCut } = await allFindings({ query, most }, get);
   const errors = isCut ? [`Only the ${most} most severe findings are in the file: there are more`] : [];
-  const sarif = format === "sarif" ? sarifOf(findings, locationOf) : null;
+  const sarif = format === "sarif" ? sarifOf(findings, locationOf, notes) : null;
   const document = sarif === null ? csvOf(findings) : `${JSON.stringify(sarif, null, 2)}\n`;
   const body = sarif === null ? { data: findings } : { ...sarif };
   if (output === null) return { body, text: document.trimEnd(), errors };

@@ -25,11 +25,22 @@ const textCharactersMax = 1_000;
 
 export type LocationOf = (finding: FindingRow) => string;
 
+export interface Notes {
+  /** false: nothing could be compared, so that no results mean nothing. */
+  isComplete: boolean;
+  /** What was left out, a sentence each. */
+  left: readonly string[];
+}
+
 /**
  * One run with a rule for each vulnerability and a result for each finding.
  * @param locationOf a path in the repository: GitHub shows the finding there
  */
-export function sarifOf(findings: readonly FindingRow[], locationOf: LocationOf) {
+export function sarifOf(
+  findings: readonly FindingRow[],
+  locationOf: LocationOf,
+  { isComplete, left }: Notes = { isComplete: true, left: [] },
+) {
   const byRule = Map.groupBy(findings, ({ cve_id: id }) => id);
   const ruleIndexes = new Map([...byRule.keys()].map((id, index) => [id, index]));
   const seen = new Map<string, number>();
@@ -45,6 +56,12 @@ export function sarifOf(findings: readonly FindingRow[], locationOf: LocationOf)
             rules: [...byRule].map(([id, found]) => ruleOf(id, found)),
           },
         },
+        invocations: [
+          {
+            executionSuccessful: isComplete,
+            toolExecutionNotifications: left.map((text) => ({ level: isComplete ? "warning" : "error", message: { text } })),
+          },
+        ],
         results: findings.map((finding) => ({
           ruleId: finding.cve_id,
           ruleIndex: ruleIndexes.get(finding.cve_id),

@@ -16,6 +16,7 @@ export const openVariables = [
   "MAIL_FROM",
   "GITHUB_API_URL",
   "GITLAB_API_URL",
+  "ADVISORIES_URL",
   "NATS_REPLICAS",
   "METRICS_PORT",
   "METRICS_HOST",

@@ -1,6 +1,7 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Scope } from "../api/operations/caller.ts";
+import { isComparable } from "../scans/comparison-store.ts";
 
 export interface NewProduct {
   id: string;
@@ -41,6 +42,8 @@ export interface ProductRow {
   sboms: number;
   /** Whether a scan of one of its projects has been completed. */
   scanned: boolean;
+  /** Whether one of these scans had no advisories to compare with. */
+  blind: boolean;
 }
 
 /** Ordered by name, which is unique in a workspace. */
@@ -49,10 +52,11 @@ export async function selectProducts(
   sql: Queries,
 ): Promise<ProductRow[]> {
   return sql<ProductRow[]>`
-    SELECT page.id, page.name, own.projects, own.sboms, own.scanned
+    SELECT page.id, page.name, own.projects, own.sboms, own.scanned, own.blind
     FROM (SELECT id, name FROM products ${matching(filter, sql)} ORDER BY name LIMIT ${limit} OFFSET ${offset}) AS page
     CROSS JOIN LATERAL (
       SELECT count(*)::integer AS projects, coalesce(bool_or(last_scanned_at IS NOT NULL), false) AS scanned,
+        coalesce(bool_or(scan_status = 'completed' AND NOT ${isComparable(sql)}), false) AS blind,
         coalesce(sum((SELECT count(*) FROM sboms WHERE sboms.project_id = projects.id AND NOT removing)), 0)::integer AS sboms
       FROM projects WHERE projects.product_id = page.id
     ) AS own

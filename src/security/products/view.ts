@@ -9,7 +9,7 @@ import { selectProducts, type ProductRow } from "./store.ts";
 export async function viewProducts(rows: readonly ProductRow[], sql: Queries): Promise<ProductView[]> {
   const ids = rows.map(({ id }) => id);
   const counts = await countVulnerabilities(ids, sql);
-  return rows.map(({ id, name, projects, sboms, scanned }) => {
+  return rows.map(({ id, name, projects, sboms, scanned, blind }) => {
     const counted = counts.get(id);
     if (counted === undefined) throw new Error(`The product ${id} was not counted`);
     return {
@@ -18,7 +18,8 @@ export async function viewProducts(rows: readonly ProductRow[], sql: Queries): P
       projects_count: projects,
       sboms_count: sboms,
       vulnerability_counts: counted,
-      posture: scanned ? postureOf(counted) : null,
+      // Without advisories, nothing open is no verdict.
+      posture: scanned && (counted.total > 0 || !blind) ? postureOf(counted) : null,
     };
   });
 }

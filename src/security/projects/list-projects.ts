@@ -12,7 +12,7 @@ export const listProjects = operation({
   title: "List projects",
   description:
     "Lists projects of the active scope by name, with the state of their scans and how many live vulnerabilities they have. `name` is " +
-    `the whole, exact name. A response has at most ${listRowsMax} rows, even when the limit is higher.`,
+    `the whole, exact name. A project that is not_comparable has no verdict: there are no advisories for it. A response has at most ${listRowsMax} rows, even when the limit is higher.`,
   annotations: reading,
   input: Type.Object({ name: nameFilter("Projects of exactly this name"), ...pageFields({ normal: projectRowsDefault }) }),
   data: listData("projects", ProjectView),

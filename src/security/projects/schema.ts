@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { VulnerabilityCounts } from "../findings/lists/vulnerability-counts.ts";
 import { ecosystem } from "../findings/row-fields.ts";
 import { VulnerabilityRow } from "../findings/lists/vulnerability-row.ts";
-import { projectFindingsMax } from "../limits.ts";
+import { advisoryStaleMs, projectFindingsMax } from "../limits.ts";
 
 const text = (description: string) => Type.String({ description });
 const count = (description: string) => Type.Integer({ description });
@@ -16,8 +16,9 @@ const words = <Word extends string>(all: readonly Word[], description: string) =
   );
 
 export const ScanStatusView = words(
-  ["never", "pending", "scanning", "completed", "failed"],
-  "State of the last scan: `never` requested, `pending`, `scanning`, `completed` against all advisories known at its start, or `failed`",
+  ["never", "pending", "scanning", "completed", "failed", "not_comparable"],
+  "State of the last scan: `never` requested, `pending`, `scanning`, `completed` against all advisories known at its start, `failed`, or " +
+    "`not_comparable`: there are no advisories for any of its components, so that no findings mean nothing",
 );
 
 export const StoredSbom = Type.Object(
@@ -47,6 +48,11 @@ const projectFields = {
   }),
   last_scanned_at: textOrNull("When a scan was last completed, ISO 8601 in UTC; null: never"),
   vulnerability_counts: VulnerabilityCounts,
+  components_not_compared: Type.Integer({
+    "x-addition": true,
+    description:
+      "Components of its SBOM that no advisory can be compared with: there are none for their ecosystem, or their version cannot be read",
+  }),
   findings_left_out: Type.Integer({
     "x-addition": true,
     description: `Findings of the last scan that were not stored, since a project has at most ${projectFindingsMax} findings`,
@@ -108,6 +114,20 @@ const SbomView = Type.Object({
   uploaded_at: text("When these bytes were first uploaded, ISO 8601 in UTC"),
 });
 
+export const CoverageView = Type.Object({
+  ecosystem: {
+    ...ecosystem,
+    description: "The ecosystem; null: none that is known, or no package URL that can be read",
+  },
+  components: count("Components of it"),
+  not_compared: count("Those among them that no advisory can be compared with"),
+  advisories_updated_at: textOrNull(
+    "How current its advisories are, ISO 8601 in UTC: when its published archive was last taken over, else the newest record; null: there are none",
+  ),
+  stale: Type.Boolean({ description: `Whether they are older than ${advisoryStaleMs / 86_400_000} days` }),
+});
+export type CoverageView = Static<typeof CoverageView>;
+
 const MetricsView = Type.Object(
   {
     components: count("Components of the current SBOM, including nested ones, without the root"),
@@ -118,6 +138,15 @@ const MetricsView = Type.Object(
     findings_resolved: count("Likewise, for this status"),
     false_positives: count("False positives in any status"),
     fixable: count("Live findings with a known version that is not affected"),
+    advisories_updated_at: Type.Union([Type.String(), Type.Null()], {
+      "x-addition": true,
+      description:
+        "How current the oldest advisories are that its components were compared with, ISO 8601 in UTC; null: there are none",
+    }),
+    coverage: Type.Array(CoverageView, {
+      "x-addition": true,
+      description: "What its components were compared with, the largest ecosystem first",
+    }),
   },
   { description: "Counts of the project" },
 );

@@ -18,6 +18,7 @@ import { ranksOf } from "../findings/severity.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
 import { viewVulnerability } from "../findings/lists/vulnerability-row.ts";
 import { resourceNotFound } from "../resources/resource.ts";
+import { viewCoverage } from "./coverage.ts";
 import type { ComponentView, ProjectDetailsView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
 import { viewProjects, type ViewSources } from "./view.ts";
@@ -50,7 +51,7 @@ export async function showProject(
       items: unknowns.map(({ issue, ...unknown }) => ({ ...unknown, cve_id: issue })),
       total: (await countUnknowns(id, sql)) + row.unknownsLeftOut,
     },
-    metrics: viewMetrics(metrics, row.sbom?.components ?? 0),
+    metrics: { ...viewMetrics(metrics, row.sbom?.components ?? 0), ...(await viewCoverage(row.sbom?.id ?? null, sources)) },
   };
 }
 
@@ -87,7 +88,10 @@ function matchOf({ ecosystem, purl, version, unknown }: ComponentRow): Component
   return { state: reason === null ? "known" : "unknown", reason };
 }
 
-function viewMetrics(metrics: Metrics, components: number): ProjectDetailsView["metrics"] {
+function viewMetrics(
+  metrics: Metrics,
+  components: number,
+): Omit<ProjectDetailsView["metrics"], "coverage" | "advisories_updated_at"> {
   return {
     components,
     vulnerable_components: metrics.vulnerableComponents,

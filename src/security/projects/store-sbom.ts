@@ -10,7 +10,7 @@ import { packagesPerStatement } from "../limits.ts";
 import { findOrCreateProduct } from "../products/find-or-create.ts";
 import { requestScan } from "../scans/request-scan.ts";
 import { requireRoomForSbom, takeRoomForSbom } from "../sboms/quota.ts";
-import { insertComponents, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
+import { insertComponents, insertEcosystems, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
 import type { SbomRows } from "../sboms/sbom-rows.ts";
 import { packageIds } from "../versions/store.ts";
 import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
@@ -127,6 +127,7 @@ interface SbomInsert {
 async function insertWhole({ request, project, id, at }: SbomInsert, tx: Transaction): Promise<void> {
   const { workspace, filename, sbom: rows } = request;
   await insertSbom({ id, workspace, project, filename, createdBy: signatureOf(request.actor).actor, rows, at }, tx);
+  await insertEcosystems({ sbom: id, rows: rows.ecosystems }, tx);
   for (const batch of rows.componentRows) await insertComponents({ sbom: id, rows: batch }, tx);
   for (const batch of rows.edgeRows) await insertEdges({ sbom: id, rows: batch }, tx);
 }

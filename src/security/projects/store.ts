@@ -3,9 +3,10 @@ import { allowStatements } from "../../backing/statement-time.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../limits.ts";
 import type { Scope } from "../api/operations/caller.ts";
+import { isComparable, notCompared } from "../scans/comparison-store.ts";
 
 export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab";
-export type ScanStatus = "never" | "pending" | "scanning" | "completed" | "failed";
+export type ScanStatus = "never" | "pending" | "scanning" | "completed" | "failed" | "not_comparable";
 
 export interface ProjectRow {
   id: string;
@@ -20,6 +21,11 @@ export interface ProjectRow {
 
 /** By its id or its exact name. */
 export type ProjectNamed = { workspace: WorkspaceId } & ({ id: string } | { name: string });
+
+/** The status that people see: a completed scan that had nothing to compare is no verdict. */
+function shownStatus(sql: Queries) {
+  return sql`CASE WHEN scan_status = 'completed' AND NOT ${isComparable(sql)} THEN 'not_comparable' ELSE scan_status END`;
+}
 
 /** @returns false when the workspace has a project of that name */
 export async function insertProject(
@@ -37,7 +43,7 @@ export async function insertProject(
 /** Locks the project until the transaction ends, so that changes of its SBOM and its product do not overlap. */
 export async function lockProject({ workspace, ...named }: ProjectNamed, tx: Transaction): Promise<ProjectRow | undefined> {
   const [row] = await tx<ProjectRow[]>`
-    SELECT id, name, product_id AS product, provider, repository, sbom_id AS sbom, scan_status AS "scanStatus"
+    SELECT id, name, product_id AS product, provider, repository, sbom_id AS sbom, ${shownStatus(tx)} AS "scanStatus"
     FROM projects
     WHERE workspace_id = ${workspace} AND ${"id" in named ? tx`id = ${named.id}` : tx`name = ${named.name}`}
     FOR NO KEY UPDATE`;
@@ -87,6 +93,8 @@ export interface ListedProject extends Omit<ProjectRow, "repository" | "sbom"> {
   lastScannedAt: Date | null;
   /** Findings of the last scan that were not stored, because of the limit. */
   findingsLeftOut: number;
+  /** Components of the current SBOM that no advisory can be compared with. */
+  notCompared: number;
 }
 
 /** Ordered by name, which is unique in a workspace. */
@@ -95,8 +103,8 @@ export async function selectProjects(
   sql: Queries,
 ): Promise<ListedProject[]> {
   return sql<ListedProject[]>`
-    SELECT id, name, product_id AS product, provider, scan_status AS "scanStatus", last_scanned_at AS "lastScannedAt",
-      findings_left_out AS "findingsLeftOut"
+    SELECT id, name, product_id AS product, provider, ${shownStatus(sql)} AS "scanStatus", last_scanned_at AS "lastScannedAt",
+      findings_left_out AS "findingsLeftOut", ${notCompared(sql)} AS "notCompared"
     FROM projects ${matching(filter, sql)} ORDER BY name LIMIT ${limit} OFFSET ${offset}`;
 }
 
@@ -138,12 +146,12 @@ export async function selectProject(
   sql: Queries,
 ): Promise<ProjectDetails | undefined> {
   const [row] = await sql<ProjectDetails[]>`
-    SELECT p.id, p.name, p.product_id AS product, p.provider, p.repository, p.scan_status AS "scanStatus",
-      p.scan_failure AS "scanFailure", p.last_scanned_at AS "lastScannedAt",
-      p.findings_left_out AS "findingsLeftOut", p.unknowns_left_out AS "unknownsLeftOut", p.created_at AS "createdAt",
+    SELECT projects.id, projects.name, product_id AS product, provider, repository, ${shownStatus(sql)} AS "scanStatus",
+      scan_failure AS "scanFailure", last_scanned_at AS "lastScannedAt", ${notCompared(sql)} AS "notCompared",
+      findings_left_out AS "findingsLeftOut", unknowns_left_out AS "unknownsLeftOut", projects.created_at AS "createdAt",
       CASE WHEN s.id IS NULL THEN NULL ELSE jsonb_build_object('id', s.id, 'format', s.format, 'specVersion', s.spec_version,
         'name', s.name, 'filename', s.filename, 'components', s.components, 'createdAt', s.created_at) END AS sbom
-    FROM projects p LEFT JOIN sboms s ON s.id = p.sbom_id
-    WHERE p.workspace_id = ${workspace} AND p.id = ${id}`;
+    FROM projects LEFT JOIN sboms s ON s.id = projects.sbom_id
+    WHERE projects.workspace_id = ${workspace} AND projects.id = ${id}`;
   return row;
 }

@@ -33,6 +33,7 @@ export async function viewProjects(rows: readonly ListedProject[], { sql, clock 
       scan_queue_position: positions.get(row.id) ?? null,
       last_scanned_at: row.lastScannedAt && isoTime(row.lastScannedAt.getTime()),
       vulnerability_counts: counted,
+      components_not_compared: row.notCompared,
       findings_left_out: row.findingsLeftOut,
     };
   });

@@ -4,7 +4,10 @@
  */
 import { arrayText } from "../../backing/array-text.ts";
 import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
 import { packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";
+import { versionToMatch } from "../versions/version-to-match.ts";
+import { readVersion } from "../versions/version.ts";
 import type { SbomComponent, SbomDocument } from "./document.ts";
 import { invalidSbom, SbomRefusal } from "./refusal.ts";
 
@@ -14,10 +17,20 @@ export interface SbomRows extends Pick<
 > {
   /** The number of components, without the root. */
   components: number;
+  /** How many of these are of which ecosystem. */
+  ecosystems: EcosystemCount[];
   /** The packages of the components, each once. */
   packages: PackageName[];
   componentRows: ComponentColumns[];
   edgeRows: EdgeColumns[];
+}
+
+export interface EcosystemCount {
+  /** Empty: none of the seven, or no package URL that can be read. */
+  ecosystem: Ecosystem | "";
+  components: number;
+  /** Those among them without a version that can be compared. */
+  unreadable: number;
 }
 
 /** As many rows as one statement takes, as texts of PostgreSQL arrays. */
@@ -68,6 +81,7 @@ export function toSbomRows(document: SbomDocument): SbomRows {
   return {
     ...header,
     components: document.components.length,
+    ecosystems: countEcosystems(rows),
     packages: packagesOf(rows),
     componentRows: batchesOf(rows).map(columnsOf),
     edgeRows: batchesOf(edges).map((batch) => ({
@@ -133,6 +147,34 @@ function requireFewVersions(rows: readonly Row[]): void {
 function packagesOf(rows: readonly Row[]): PackageName[] {
   const named = rows.flatMap(({ named }) => named ?? []);
   return [...new Map(named.map((one) => [packageIdentity(one), one])).values()];
+}
+
+function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
+  const counts = new Map<string, EcosystemCount>();
+  for (const { position, component, named, version } of rows) {
+    if (position === 0) continue;
+    const ecosystem = named?.ecosystem ?? "";
+    const count = counts.get(ecosystem) ?? { ecosystem, components: 0, unreadable: 0 };
+    counts.set(ecosystem, count);
+    count.components++;
+    if (named !== null && !isReadable({ ecosystem: named.ecosystem, version, purl: component.purl })) count.unreadable++;
+  }
+  return [...counts.values()];
+}
+
+/** Most versions are of this form, which every ecosystem reads: 300,000 would take more than a second otherwise. */
+const plainVersion = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/;
+
+function isReadable({
+  ecosystem,
+  version,
+  purl,
+}: { ecosystem: Ecosystem; version: string | null } & Pick<SbomComponent, "purl">): boolean {
+  if (version === null) return false;
+  const shown = purl.parsed?.version ?? version;
+  if (plainVersion.test(ecosystem === "Go" && shown.startsWith("v") ? shown.slice(1) : shown)) return true;
+  const text = versionToMatch({ ecosystem, version, purl: purl.parsed === null ? null : purl.written });
+  return readVersion({ scheme: ecosystem, text }).known;
 }
 
 function batchesOf<T>(rows: readonly T[]): T[][] {

@@ -1,3 +1,4 @@
+import { arrayText } from "../../backing/array-text.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { rowCharacters } from "./row-characters.ts";
@@ -32,6 +33,17 @@ export async function insertSbom({ rows, ...sbom }: NewSbom, tx: Transaction): P
     VALUES (${sbom.id}, ${sbom.workspace}, ${sbom.project}, decode(${rows.sha256}, 'hex'), decode(${rows.digest}, 'hex'),
       ${rows.format}, ${rows.specVersion}, ${rows.encoding}, ${rows.documentId}, ${rows.name}, ${sbom.filename},
       ${rows.components}, ${rowCharacters(rows)}, ${sbom.createdBy}, ${sbom.at})`;
+}
+
+export async function insertEcosystems(
+  { sbom, rows }: { sbom: string; rows: SbomRows["ecosystems"] },
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    INSERT INTO sbom_ecosystems (sbom_id, ecosystem, components, unreadable)
+    SELECT ${sbom}, * FROM unnest(
+      ${arrayText(rows, ({ ecosystem }) => ecosystem)}::text[], ${arrayText(rows, ({ components }) => components)}::integer[],
+      ${arrayText(rows, ({ unreadable }) => unreadable)}::integer[])`;
 }
 
 /** Their packages already have rows. */

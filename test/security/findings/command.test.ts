@@ -48,16 +48,58 @@ test("an upload with --fail-on waits for the scan, shows the findings, and exits
   expect((await line.weir.run(...gate, "--fail-on", "any")).code).toBe(3);
 });
 
-test("without advisories for any of the components a gate warns and fails, since nothing was compared", async () => {
+test("without advisories for any of the components a gate fails with an exit code of its own, and its SARIF says why", async () => {
   const path = join(line.folder, "python.json");
   const component = { type: "library", name: "jinja2", version: "2.11.2", purl: "pkg:pypi/jinja2@2.11.2" };
   await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components: [component] }));
   const upload = ["sbom", "upload", path, ...inW, "--project", "python"];
-  const warning = "There are no advisories for PyPI, so nothing is found there: advisories sync --ecosystems PyPI\n";
+  const warning =
+    "Its only component cannot be compared with advisories: there are no advisories for PyPI (1 component)\n" +
+    "advisories sync --ecosystems PyPI gets them\n";
   const gated = await whileScanned(...upload, "--fail-on", "critical");
-  expect([gated.code, gated.error]).toEqual([1, expect.stringContaining(warning)]);
+  expect([gated.code, gated.error]).toEqual([4, expect.stringContaining(warning)]);
+  expect(gated.out).not.toContain("is scanned");
+  const json = await line.weir.run(...upload, "--fail-on", "critical", "--json");
+  expect([json.code, JSON.parse(json.out)]).toMatchObject([4, { scan_status: "not_comparable", failed: true }]);
   const awaited = await line.weir.run(...upload, "--wait");
   expect([awaited.code, awaited.error]).toEqual([0, warning]);
+  const output = join(line.folder, "blind.sarif");
+  expect((await line.weir.run(...upload, "--fail-on", "any", "--format", "sarif", "--output", output)).code).toBe(4);
+  const [invocation] = JSON.parse(await readFile(output, "utf8")).runs[0].invocations;
+  expect(invocation).toMatchObject({ executionSuccessful: false, toolExecutionNotifications: [{ level: "error" }, {}] });
+});
+
+test("an SBOM without components is not clean for a gate: a generator that found no lock file writes one", async () => {
+  const path = join(line.folder, "empty.json");
+  await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components: [] }));
+  const { code, error } = await whileScanned("sbom", "upload", path, ...inW, "--project", "empty", "--fail-on", "critical");
+  expect([code, error]).toEqual([
+    4,
+    expect.stringContaining("The SBOM has no components, so there is nothing to compare with advisories"),
+  ]);
+});
+
+test("a gate passes what was compared, and says how much was left out and why", async () => {
+  const path = join(line.folder, "mixed.json");
+  const components = ["npm/lodash@4.17.21", "npm/lodash", "pypi/jinja2@2.11.2", "deb/debian/curl@7.0"].map((purl) => ({
+    type: "library",
+    name: purl,
+    purl: `pkg:${purl}`,
+    "bom-ref": purl,
+  }));
+  await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components }));
+  const output = join(line.folder, "mixed.sarif");
+  const gate = ["sbom", "upload", path, ...inW, "--project", "mixed", "--fail-on", "critical"];
+  const { code, error } = await whileScanned(...gate, "--format", "sarif", "--output", output);
+  const left =
+    "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for PyPI (1 component); " +
+    "1 component of no ecosystem that is known";
+  expect([code, error]).toEqual([0, expect.stringContaining(left)]);
+  const [invocation] = JSON.parse(await readFile(output, "utf8")).runs[0].invocations;
+  expect(invocation).toMatchObject({
+    executionSuccessful: true,
+    toolExecutionNotifications: expect.arrayContaining([{ level: "warning", message: { text: left } }]),
+  });
 });
 
 test("a report of an upload is the SARIF of its live findings, at the uploaded file", async () => {

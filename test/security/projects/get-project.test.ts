@@ -100,6 +100,7 @@ describe.each(databases)("a project on $name", ({ open }) => {
         scan_queue_position: null,
         last_scanned_at: expect.stringMatching(/Z$/),
         vulnerability_counts: { ...none, high: 1, total: 1 },
+        components_not_compared: 4,
         findings_left_out: 0,
         repository: null,
         scan_failure: null,
@@ -139,6 +140,11 @@ describe.each(databases)("a project on $name", ({ open }) => {
           findings_resolved: 0,
           false_positives: 0,
           fixable: 1,
+          advisories_updated_at: expect.stringMatching(/Z$/),
+          coverage: [
+            { ecosystem: "npm", components: 4, not_compared: 2, advisories_updated_at: expect.stringMatching(/Z$/), stale: true },
+            { ecosystem: null, components: 2, not_compared: 2, advisories_updated_at: null, stale: false },
+          ],
         },
       });
       expect(rowsOf(objectOf(data["unknown_matches"]), "items")[0]).toEqual({

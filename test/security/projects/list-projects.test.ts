@@ -29,6 +29,7 @@ describe.each(databases)("lists of projects on $name", ({ open }) => {
         scan_queue_position: null,
         last_scanned_at: expect.any(String),
         vulnerability_counts: { ...none, high: 1, total: 1 },
+        components_not_compared: 4,
         findings_left_out: 0,
       });
     });

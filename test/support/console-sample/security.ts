@@ -50,14 +50,14 @@ function advisory(id: string, { name, fixed, vector, summary }: Affected): Recor
   };
 }
 
-/** The packages that each leads to the next one. */
-function document(name: string, packages: readonly (readonly [name: string, version: string])[]): Uint8Array {
+/** The packages that each leads to the next one. @param type of their package URLs */
+function document(name: string, packages: readonly (readonly [name: string, version: string])[], type = "npm"): Uint8Array {
   const components = packages.map(([one, version]) => ({
     type: "library",
     "bom-ref": one,
     name: one,
     version,
-    purl: `pkg:npm/${one}@${version}`,
+    purl: `pkg:${type}/${one}@${version}`,
   }));
   const refs = ["app", ...packages.map(([one]) => one)];
   const dependencies = refs.slice(0, -1).map((ref, index) => ({ ref, dependsOn: [refs[index + 1]] }));
@@ -76,6 +76,9 @@ export async function addSecurity(
     const query = new URLSearchParams({ workspace: name, project, ...(product && { product }), filename: `${project}.json` });
     return operator.call<{ project_id: string }>("POST", `/sboms?${query}`, document(project, packages));
   };
+  // There are no advisories for it.
+  const query = new URLSearchParams({ workspace: name, project: "reports", filename: "reports.json" });
+  await operator.call("POST", `/sboms?${query}`, document("reports", [["jinja2", "2.11.2"]], "pypi"));
   const { project_id: project } = await upload(
     "shop",
     [

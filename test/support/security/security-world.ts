@@ -91,6 +91,7 @@ export class SecurityWorld {
       "advisory_aliases",
       "affected_packages",
       "advisories",
+      "advisory_ecosystems",
       "vulnerabilities",
       "sbom_edges",
       "sbom_components",
@@ -170,6 +171,10 @@ export class SecurityWorld {
         SELECT ${id}, position, 'ref-' || position, name, version, purl, package, relation, via, '{}'
         FROM jsonb_to_recordset(${tx.json(stored as never)}) AS new (position integer, name text, version text, purl text,
           package bigint, relation text, via integer)`;
+      await tx`
+        INSERT INTO sbom_ecosystems (sbom_id, ecosystem, components, unreadable)
+        SELECT sbom_id, coalesce(ecosystem, ''), count(*), count(*) FILTER (WHERE version IS NULL)
+        FROM sbom_components LEFT JOIN packages ON packages.id = package_id WHERE sbom_id = ${id} AND relation <> 'root' GROUP BY 1, 2`;
       await tx`UPDATE projects SET sbom_id = ${id} WHERE id = ${project}`;
       await requestScan({ project, at }, tx);
     });

@@ -196,17 +196,17 @@ test("top-ups by card match the document", async () => {
 });
 
 test("imports of advisories match the document", async () => {
-  const events = [{ introduced: "0" }, { fixed: "3.0.9" }];
-  const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges: [{ type: "ECOSYSTEM", events }] }];
-  const ids = { id: "OSV-2026-1", aliases: ["CVE-2026-0001"] };
-  const record = { ...ids, modified: "2026-01-01T00:00:00Z", summary: "As described", affected };
-  const outcome = await ask("post /api/console/advisories", 200, { body: { records: [record, {}] } });
-  expect(outcome).toMatchObject({ imported: 1, failures: [{ index: 1 }] });
+  const ranges = [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "3.0.9" }] }];
+  const affected = [{ package: { ecosystem: "RubyGems", name: "rack" }, ranges }];
+  const record = { id: "CVE-2026-0001", modified: "2026-01-01T00:00:00Z", summary: "As described", affected };
+  expect(await ask("post /api/console/advisories", 200, { body: { records: [record, {}] } })).toMatchObject({ imported: 1 });
   await ask("post /api/console/advisories", 400, { body: { records: "none" } });
   await ask("get /api/console/advisories", 200);
   const sync = { ecosystem: "RubyGems", etag: '"a1"', published_at: "2026-01-01T00:00:00Z" };
   const { data } = await ask("post /api/console/advisories/syncs", 200, { body: sync });
   expect(Object(data)[5]).toMatchObject({ ecosystem: "RubyGems", etag: '"a1"', newest_record: "2026-01-01T00:00:00.000Z" });
+  await ask("post /api/console/advisory-sync", 200, { body: { ecosystems: ["RubyGems"] } });
+  for (const path of ["sync", "counts"]) await ask(`get /api/console/advisory-${path}`, 200);
   await ask("post /api/console/advisories/syncs", 400, { body: { ...sync, etag: "two words" } });
 });
 
@@ -231,6 +231,7 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("post /api/console/products", 409, { body: { workspace, name: "described" } });
   await ask("get /api/console/products", 200, { query });
   await ask("get /api/console/projects", 200, { query });
+  await ask("get /api/console/scans", 200, { query });
   const id = String(project_id);
   await ask("get /api/console/projects/{id}", 200, { id, query });
   await ask("get /api/console/projects/{id}", 404, { id: "none", query });

@@ -1,6 +1,7 @@
 import { CursorError, type Cursor } from "../../../../src/security/advisories/read-advisories.ts";
 import { answerOf, parseCursor, printCursor, progressText, storeAdvisories } from "../../advisories/store-advisories.ts";
-import { osvArchives, syncAdvisories } from "../../advisories/sync-advisories.ts";
+import { osvArchives } from "../../../../src/config.ts";
+import { syncAdvisories } from "../../advisories/sync-advisories.ts";
 import { CallError, reasonOf } from "../../call.ts";
 import { ecosystems } from "../../../../src/security/versions/ecosystem.ts";
 import { UsageError } from "../../usage-error.ts";
@@ -65,6 +66,38 @@ export const advisoriesVerbs: readonly Verb[] = [
     notes: "/advisories/syncs",
     reads: "/advisories",
     send: syncAdvisories,
+  },
+  {
+    noun: "advisories",
+    verb: "start",
+    summary: "Let the service itself take over what is published of ecosystems, from its ADVISORIES_URL",
+    method: "POST",
+    path: "/advisory-sync",
+    flags: [
+      {
+        name: "ecosystems",
+        field: "ecosystems",
+        value: list,
+        help: `some of ${ecosystems.join(", ")}, with commas between; default: all`,
+      },
+    ],
+  },
+  {
+    noun: "advisories",
+    verb: "state",
+    summary: "Show the last synchronization that the service ran itself",
+    method: "GET",
+    path: "/advisory-sync",
+    flags: [],
+  },
+  {
+    noun: "advisories",
+    verb: "count",
+    summary: "Count the advisories of each ecosystem, and the projects that need them",
+    method: "GET",
+    path: "/advisory-counts",
+    flags: [],
+    columns: ["ecosystem", "records", "projects"],
   },
 ];
 

@@ -1,3 +1,4 @@
+import type { ScanTotals } from "../../../../src/control-api/endpoints/security/projects.ts";
 import { pageFrom } from "../../findings/all-findings.ts";
 import { findingTable, printFinding, printUrgent } from "../../findings/print-findings.ts";
 import { readReport, reportFindings, reportFlags } from "../../findings/report.ts";
@@ -103,15 +104,30 @@ export const findingVerbs: readonly Verb[] = [
 async function listFindings(fields: Record<string, unknown>, { get }: Sending): Promise<LocalAnswer> {
   const { report, rest: query } = readReport(fields);
   const { format, output, location } = report;
+  const { workspace } = query;
+  const blind = async () => blindProjects(await get("/scans", { workspace }));
   if (format !== null) {
     if ("limit" in query || "after" in query) throw new UsageError("--format has the whole list: leave out --limit and --after");
     // SARIF is a list of what is wrong now.
     const filters = format === "sarif" ? { status: "live", ...query } : query;
-    return reportFindings({ format, output, locationOf: ({ project }) => location ?? project, query: filters }, get);
+    const locationOf = ({ project }: { project: string }) => location ?? project;
+    const left = await blind();
+    const notes = { isComplete: true, left };
+    const answer = await reportFindings({ format, output, locationOf, query: filters, notes }, get);
+    return { ...answer, errors: [...answer.errors, ...left] };
   }
   const body = await get("/findings", query);
   const { data, total, next } = pageFrom(body);
   const more = next === null ? "" : `; --after ${next} lists the next ones`;
   const count = total === null ? `${data.length} shown` : `${data.length} of ${total}`;
-  return { body, text: `${findingTable(data)}\n\n${count}${more}`, errors: [] };
+  return { body, text: `${findingTable(data)}\n\n${count}${more}`, errors: data.length === 0 ? await blind() : [] };
+}
+
+/** What the list says nothing of. The control API's document states that its answer has these fields. */
+function blindProjects(answer: Record<string, unknown>): string[] {
+  const { scanned, not_comparable: blind } = answer as unknown as ScanTotals;
+  if (blind === 0) return [];
+  return [
+    `${blind} of ${scanned} scanned projects of the workspace cannot be compared: there are no advisories for their components`,
+  ];
 }

@@ -29,6 +29,14 @@ export const projectVerbs: readonly Verb[] = [
   },
   {
     noun: "project",
+    verb: "scans",
+    summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
+    method: "GET",
+    path: "/scans",
+    flags: [ofWorkspace],
+  },
+  {
+    noun: "project",
     verb: "set",
     summary: "Move a project into another product, or into none",
     method: "PATCH",

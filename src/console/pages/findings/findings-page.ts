@@ -12,6 +12,7 @@ import { emptyState } from "../../look/states.ts";
 import { table, type Column } from "../../look/table.ts";
 import { userText } from "../../look/user-text.ts";
 import type { ActionResult, CsvFile, Page, PageCall, PageContent } from "../../page.ts";
+import { blindNotice } from "../security/knowledge.ts";
 import { severityBadge } from "../security/severity.ts";
 import { findingCsvRows } from "./csv.ts";
 import { filtersOf, inputOf, queryOf } from "./filters.ts";
@@ -45,6 +46,7 @@ async function render(call: PageCall): Promise<PageContent> {
     main: markup`${filterForm({ path: call.path, filters: filtersOf(call.query) })}
       ${mayDecide ? null : markup`<p class="hint">Auditors are read-only: they do not triage findings.</p>`}
       ${mayDecide && found.data.length > 0 ? markup`<p><button type="button" class="quiet small" data-chooses-all="finding" hidden>Select all on this page</button> <a href="#triage-title">Triage the selected findings</a></p>` : null}
+      ${found.data.length > 0 ? null : await blindNotice(call)}
       ${list(found, { call, mayDecide, isFiltered })}
       ${pageLinks(found, { call, query })}
       ${mayDecide && found.data.length > 0 ? bulkForm(call) : null}`,

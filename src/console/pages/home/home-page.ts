@@ -11,6 +11,7 @@ import { userText } from "../../look/user-text.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { pageSection } from "../../page-section.ts";
 import { spent } from "../keys/keys-page.ts";
+import { blindNotice } from "../security/knowledge.ts";
 import { requestColumns } from "../requests/request-columns.ts";
 import { monthName } from "../spend/month-name.ts";
 import { readMonthSpend } from "../spend/month-spend.ts";
@@ -50,7 +51,7 @@ async function render(call: PageCall): Promise<PageContent> {
   ];
   const none = emptyState(`Nothing was spent in ${monthName(month)} yet.`, null);
   const title = `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)} by day and model`;
-  const attentionNow = markup`${nearLimits(near, call)}${attentionSections(attention, call)}`;
+  const attentionNow = markup`${await blindNotice(call)}${nearLimits(near, call)}${attentionSections(attention, call)}`;
   return {
     title: "Home",
     lead: workspace.enabled

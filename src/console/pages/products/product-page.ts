@@ -31,13 +31,13 @@ async function render(call: PageCall): Promise<PageContent> {
     trail: [{ path: call.link("/products"), label: "Products" }],
     badge: gradeBadge(product),
     main: markup`${facts([
-      ["Open vulnerabilities", severityCounts(product.vulnerability_counts)],
+      ["Open vulnerabilities", severityCounts(product.vulnerability_counts, product.posture !== null)],
       ["Findings", markup`<a href="${findings}">What is open in it</a>`],
       ["Projects", product.projects_count],
       ["SBOMs, with former ones", product.sboms_count],
       [
         "Grade",
-        `${product.posture ?? "None, since no project was scanned yet"}. It is that of the most severe open vulnerability: F critical, D high, C medium, B low or not rated, A none.`,
+        `${product.posture ?? "None, since no project was scanned yet, or one of them cannot be compared with advisories"}. It is that of the most severe open vulnerability: F critical, D high, C medium, B low or not rated, A none.`,
       ],
       ["Id", markup`<code>${product.id}</code>`],
     ])}

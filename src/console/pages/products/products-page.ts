@@ -62,7 +62,11 @@ function list(rows: readonly ProductView[], call: PageCall, open: Html | null): 
         cell: ({ id, name }) => markup`<a href="${call.link(`/products/${id}`)}">${userText(name)}</a>`,
       },
       { label: "Grade", kind: "badge", cell: gradeBadge },
-      { label: "Open vulnerabilities", kind: "badge", cell: ({ vulnerability_counts: counts }) => severityCounts(counts) },
+      {
+        label: "Open vulnerabilities",
+        kind: "badge",
+        cell: ({ vulnerability_counts: counts, posture }) => severityCounts(counts, posture !== null),
+      },
       { label: "Projects", kind: "number", cell: ({ projects_count: projects }) => projects },
       { label: "SBOMs", kind: "number", cell: ({ sboms_count: sboms }) => sboms },
     ],
@@ -74,7 +78,7 @@ function list(rows: readonly ProductView[], call: PageCall, open: Html | null): 
 const grades: Record<"A" | "B" | "C" | "D" | "F", Tone> = { A: "good", B: "good", C: "warn", D: "bad", F: "bad" };
 
 export function gradeBadge({ posture }: Pick<ProductView, "posture">): Html {
-  return posture === null ? badge("neutral", "not scanned") : badge(grades[posture], posture);
+  return posture === null ? badge("neutral", "no grade") : badge(grades[posture], posture);
 }
 
 function newProductForm(call: PageCall, action: string): Html {

@@ -3,6 +3,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
 import type { FindingRow } from "../../../security/findings/lists/finding-row.ts";
 import type { FindingPage } from "../../../security/findings/search/search-findings.ts";
+import { blindness, gaps } from "../../../security/projects/coverage.ts";
 import type { ProjectDetailsView, ProjectView } from "../../../security/projects/schema.ts";
 import type { FormFields } from "../../form.ts";
 import { facts } from "../../look/facts.ts";
@@ -16,6 +17,8 @@ import { userText } from "../../look/user-text.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { statusBadge } from "../findings/status.ts";
+import { ecosystemName } from "../security/ecosystem.ts";
+import { agoText, remedy } from "../security/knowledge.ts";
 import { section } from "../security/section.ts";
 import { severityBadge, severityCounts } from "../security/severity.ts";
 import { productField, productNames } from "./product-choices.ts";
@@ -50,7 +53,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: project.name,
     trail: [{ path: call.link("/projects"), label: "Projects" }],
     badge: scanBadge(project),
-    main: markup`${states(project)}${numbers(project, call)}
+    main: markup`${states(project, call)}${numbers(project, call)}
       ${projectFacts(project, { call, products })}
       ${section("findings", "Worst findings", worstFindings(worst, { project, call }))}
       ${project.unknown_matches.total === 0 ? null : section("unknown", "What cannot be compared", unknownMatches(project))}
@@ -59,20 +62,30 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-function states({ scan_failure: failure, findings_left_out: left, scan_status: status }: ProjectDetailsView): Html | null {
+function states(project: ProjectDetailsView, call: PageCall): Html | null {
+  const { scan_failure: failure, findings_left_out: left, scan_status: status } = project;
   if (failure !== null) return notice({ tone: "bad", words: `The last scan failed: ${failure}. It is tried again by itself.` });
   if (status === "pending" || status === "scanning")
     return notice({ tone: "neutral", words: "A scan is under way: load this page again to see what it finds." });
-  return left === 0
-    ? null
-    : notice({ tone: "warn", words: `${left.toLocaleString("en-US")} findings are left out: a project has too many of them.` });
+  const blind = blindness(project);
+  if (blind !== null)
+    return notice({ tone: "warn", words: markup`${blind}. ${project.metrics.components === 0 ? null : remedy(call)}` });
+  const cut = left === 0 ? [] : [`${left.toLocaleString("en-US")} findings are left out: a project has too many of them`];
+  return markup`${[...cut, ...gaps(project)].map((words) => notice({ tone: "warn", words: `${words}.` }))}`;
 }
 
-function numbers({ id, metrics, vulnerabilities }: ProjectDetailsView, call: PageCall): Html {
+function numbers({ id, metrics, vulnerabilities, scan_status: status }: ProjectDetailsView, call: PageCall): Html {
+  const isBlind = status === "not_comparable" && vulnerabilities.total === 0;
   const findings = (query: Record<string, string>) => address(call.link("/findings"), { project: id, ...query });
   return tiles([
-    { label: "Components", value: metrics.components, note: `${metrics.vulnerable_components} vulnerable` },
-    { label: "Vulnerabilities", value: vulnerabilities.total, note: "open or in progress" },
+    {
+      label: "Components",
+      value: metrics.components,
+      note: isBlind ? "not compared" : `${metrics.vulnerable_components} vulnerable`,
+    },
+    isBlind
+      ? { label: "Vulnerabilities", value: "unknown", note: "no advisories" }
+      : { label: "Vulnerabilities", value: vulnerabilities.total, note: "open or in progress" },
     {
       label: "Open findings",
       value: metrics.findings_open,
@@ -89,7 +102,7 @@ function projectFacts(
 ): Html {
   const { product_id: product, sbom, repository } = project;
   return facts([
-    ["Open vulnerabilities", severityCounts(project.vulnerability_counts)],
+    ["Open vulnerabilities", severityCounts(project.vulnerability_counts, project.scan_status !== "not_comparable")],
     [
       "Product",
       product === null
@@ -103,15 +116,34 @@ function projectFacts(
         : markup`${sbom.format} ${sbom.spec_version}${sbom.filename === null ? null : markup`, ${userText(sbom.filename)}`}, uploaded ${time(sbom.uploaded_at)}`,
     ],
     ["Last scan", time(project.last_scanned_at)],
+    ["Advisories", advisoryAges(project, call)],
     ["Repository", repository],
     ["Created", time(project.created_at)],
     ["Id", markup`<code>${project.id}</code>`],
   ]);
 }
 
+/** Of each ecosystem of the components. */
+function advisoryAges({ metrics: { coverage } }: ProjectDetailsView, { nowMs }: PageCall): Html | null {
+  if (coverage.length === 0) return null;
+  const words = coverage.map(({ ecosystem, advisories_updated_at: at }) => {
+    if (ecosystem === null) return "no known ecosystem: none";
+    return `${ecosystemName(ecosystem) ?? ecosystem}: ${at === null ? "none" : `of ${agoText(at, nowMs)}`}`;
+  });
+  return markup`${words.join(" · ")}`;
+}
+
+/** An empty list is only as good as what was compared. */
+function nothingOpen(project: ProjectDetailsView): string {
+  if (project.last_scanned_at === null) return "It was not scanned yet.";
+  if (project.scan_status === "not_comparable") return "Nothing was compared, so whether it has vulnerabilities is not known.";
+  return project.components_not_compared === 0
+    ? "Nothing is open: no component has a known vulnerability that is left to do."
+    : "Nothing is open among the components that were compared.";
+}
+
 function worstFindings({ data, total }: FindingPage, { project, call }: { project: ProjectDetailsView; call: PageCall }): Html {
   const all = address(call.link("/findings"), { project: project.id });
-  const scanned = project.last_scanned_at !== null;
   return markup`${table<FindingRow>({
     caption: "Worst findings",
     columns: [
@@ -126,10 +158,7 @@ function worstFindings({ data, total }: FindingPage, { project, call }: { projec
       { label: "Status", kind: "badge", cell: statusBadge },
     ],
     rows: data,
-    empty: emptyState(
-      scanned ? "Nothing is open: no component has a known vulnerability that is left to do." : "It was not scanned yet.",
-      null,
-    ),
+    empty: emptyState(nothingOpen(project), null),
   })}${total !== null && total > data.length ? markup`<p><a href="${all}">All ${total.toLocaleString("en-US")} findings</a></p>` : null}`;
 }
 

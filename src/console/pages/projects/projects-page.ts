@@ -7,6 +7,7 @@ import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";
 import { userText } from "../../look/user-text.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
+import { blindNotice, firstStartNotice } from "../security/knowledge.ts";
 import { pageRows, rowsInput, rowsLinks } from "../security/rows-query.ts";
 import { severityCounts } from "../security/severity.ts";
 import { productNames } from "./product-choices.ts";
@@ -35,6 +36,7 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: create,
     main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }] })}
       ${create === null ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>` : null}
+      ${data.length === 0 ? await firstStartNotice(call) : await blindNotice(call)}
       ${projectTable(data.slice(0, pageRows), { call, products, empty: nothing(call, { text, create }) })}
       ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters })}`,
   };
@@ -64,7 +66,11 @@ export function projectTable(rows: readonly ProjectView[], { call, products, emp
         kind: "text",
         cell: ({ id, name }) => markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>`,
       },
-      { label: "Open vulnerabilities", kind: "badge", cell: ({ vulnerability_counts: counts }) => severityCounts(counts) },
+      {
+        label: "Open vulnerabilities",
+        kind: "badge",
+        cell: ({ vulnerability_counts: counts, scan_status: scan }) => severityCounts(counts, scan !== "not_comparable"),
+      },
       { label: "Scan", kind: "badge", cell: scanBadge },
       { label: "Last scan", kind: "time", cell: ({ last_scanned_at: at }) => time(at) },
       ...(products === null ? [] : [{ label: "Product", kind: "text" as const, cell: product }]),

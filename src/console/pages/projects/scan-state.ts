@@ -6,8 +6,13 @@ import { badge } from "../../look/badge.ts";
 export function scanBadge({
   scan_status: status,
   scan_queue_position: before,
-}: Pick<ProjectView, "scan_status" | "scan_queue_position">): Html {
-  if (status === "completed") return badge("good", "scanned");
+  components_not_compared: left,
+}: Pick<ProjectView, "scan_status" | "scan_queue_position" | "components_not_compared">): Html {
+  if (status === "not_comparable") return badge("warn", "not comparable");
+  if (status === "completed") {
+    const words = `${left.toLocaleString("en-US")} ${left === 1 ? "component" : "components"} not compared`;
+    return left === 0 ? badge("good", "scanned") : markup`${badge("good", "scanned")} <span class="under">${words}</span>`;
+  }
   if (status === "failed") return badge("bad", "failed");
   if (status === "never") return badge("neutral", "not scanned");
   if (status === "scanning") return badge("neutral", "being scanned");

@@ -37,6 +37,9 @@ export async function uploadSbom(
 }
 
 export function uploadedWords({ components, scan_status: scan }: StoredSbom): string {
-  const waits = scan === "completed" ? "It is the same as before, so nothing is scanned anew." : "Its scan has begun.";
+  const waits =
+    scan === "completed" || scan === "not_comparable"
+      ? "It is the same as before, so nothing is scanned anew."
+      : "Its scan has begun.";
   return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
 }

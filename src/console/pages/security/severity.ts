@@ -14,8 +14,9 @@ export function severityBadge(severity: Severity | null, score: number | null = 
 }
 
 /** How many there are of each severity; severities without any are left out. */
-export function severityCounts(counts: VulnerabilityCounts): Html {
-  if (counts.total === 0) return markup`<span class="none">none</span>`;
+/** @param isKnown false: nothing was compared, so that none that is known is not none */
+export function severityCounts(counts: VulnerabilityCounts, isKnown = true): Html {
+  if (counts.total === 0) return markup`<span class="none">${isKnown ? "none" : "not known"}</span>`;
   const badges = severities.flatMap((severity) =>
     counts[severity] === 0 ? [] : [badge(tones[severity], `${counts[severity].toLocaleString("en-US")} ${severity}`)],
   );

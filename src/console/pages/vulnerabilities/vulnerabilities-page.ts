@@ -8,6 +8,7 @@ import { table } from "../../look/table.ts";
 import { userText } from "../../look/user-text.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { ecosystemFilter, ecosystemName } from "../security/ecosystem.ts";
+import { blindNotice } from "../security/knowledge.ts";
 import { pageRows, rowsInput, rowsLinks } from "../security/rows-query.ts";
 import { severityBadge, severityFilter } from "../security/severity.ts";
 
@@ -27,6 +28,7 @@ async function render(call: PageCall): Promise<PageContent> {
     id === ""
       ? (await found(call, filters)).data
       : [rowOf(await call.control<VulnerabilityRecord>("GET", `/vulnerabilities/${encodeURIComponent(id)}`))];
+  const blind = rows.length > 0 ? null : await blindNotice(call);
   const form = filterForm({
     path: call.path,
     filters: [{ name: "id", label: "Id", kind: "text", value: id }, severityFilter(severity), ecosystemFilter(ecosystem)],
@@ -34,7 +36,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Vulnerabilities",
     lead: "What is open in this workspace's projects, the most severe first. Search for the id of any other known vulnerability.",
-    main: markup`${form}${list(rows.slice(0, pageRows), call, Object.keys(filters).length > 0)}
+    main: markup`${form}${blind}${list(rows.slice(0, pageRows), { call, isFiltered: Object.keys(filters).length > 0, isBlind: blind !== null })}
       ${id === "" && rows.length > 0 ? rowsLinks(call, { found: rows.length, what: "Vulnerabilities", filters }) : null}`,
   };
 }
@@ -59,7 +61,14 @@ type Shown = Pick<
   | "affected_projects_count"
 > & { ecosystem: string | null };
 
-function list(rows: readonly Shown[], call: PageCall, isFiltered: boolean): Html {
+interface Listing {
+  call: PageCall;
+  isFiltered: boolean;
+  /** Whether a project cannot be compared with any advisory. */
+  isBlind: boolean;
+}
+
+function list(rows: readonly Shown[], { call, isFiltered, isBlind }: Listing): Html {
   const name = ({ cve_id: id, description }: Shown): Html =>
     markup`<a href="${call.link(`/vulnerabilities/${encodeURIComponent(id)}`)}">${userText(id)}</a><span class="under"><bdi>${description.slice(0, 160)}</bdi></span>`;
   const component = ({ affected_component: one, affected_components_count: all }: Shown) =>
@@ -81,7 +90,9 @@ function list(rows: readonly Shown[], call: PageCall, isFiltered: boolean): Html
           markup`<a class="button quiet" href="${call.path}">Show all</a>`,
         )
       : emptyState(
-          "No component has a known vulnerability that is open.",
+          isBlind
+            ? "Nothing is open among the components that were compared."
+            : "No component has a known vulnerability that is open.",
           markup`<a class="button quiet" href="${call.link("/projects")}">See the projects</a>`,
         ),
   });

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
 import { controlRowsMax } from "../../limits.ts";
 import { projectMoveMs } from "../../../security/limits.ts";
 import type { Scope } from "../../../security/api/operations/caller.ts";
@@ -8,6 +8,7 @@ import { ProjectDetailsView, ProjectView } from "../../../security/projects/sche
 import { setProduct } from "../../../security/projects/set-product.ts";
 import { showProject } from "../../../security/projects/show.ts";
 import { selectProjects } from "../../../security/projects/store.ts";
+import { selectScanTotals } from "../../../security/scans/comparison-store.ts";
 import { viewProjectOf, viewProjects } from "../../../security/projects/view.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
@@ -15,6 +16,12 @@ import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOff
 
 /** Without a limit, a list is whole. */
 const allRows = { normal: controlRowsMax, max: controlRowsMax };
+
+const ScanTotals = Type.Object({
+  scanned: Type.Integer({ description: "Projects whose last scan was completed" }),
+  not_comparable: Type.Integer({ description: "Those among them for whose components there are no advisories" }),
+});
+export type ScanTotals = Static<typeof ScanTotals>;
 
 export const projectEndpoints: Endpoint[] = [
   endpoint({
@@ -38,6 +45,18 @@ export const projectEndpoints: Endpoint[] = [
       const page = { limit: parseRowLimit(input.limit, allRows), offset: parseRowOffset(input.offset) };
       const rows = await selectProjects({ workspace: workspace.id, scope, name: null, text, ...page }, parts.sql);
       return { data: await viewProjects(rows, parts) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/scans",
+    summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: ScanTotals,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const { scanned, notComparable } = await selectScanTotals({ kind: "workspace", id: workspace.id }, sql);
+      return { scanned, not_comparable: notComparable };
     },
   }),
   endpoint({

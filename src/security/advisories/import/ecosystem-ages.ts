@@ -56,6 +56,20 @@ export async function ecosystemAges(sql: Queries): Promise<EcosystemAge[]> {
   });
 }
 
+/**
+ * How current the advisories of an ecosystem are: as its last synchronization or, without one, as the newest of its records, which is not
+ * believed to be newer than its import. null: there are none.
+ */
+export function advisoriesUpdatedAt({
+  synced_at: synced,
+  newest_record: newest,
+  imported_at: imported,
+}: EcosystemAge): string | null {
+  if (imported === null) return null;
+  if (synced !== null) return synced;
+  return newest === null || newest > imported ? imported : newest;
+}
+
 /** Notes that the records of an ecosystem's published archive are stored. */
 export async function noteSync(form: SyncForm, { sql, clock }: { sql: Queries; clock: Clock }): Promise<void> {
   const { ecosystem, etag, published_at: published } = form;

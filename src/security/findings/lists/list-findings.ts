@@ -20,7 +20,9 @@ import { FindingRow, viewFinding } from "./finding-row.ts";
 import { truncatePage } from "../truncate-page.ts";
 import { requireResource } from "../../resources/resource.ts";
 import { listMessage } from "./list-message.ts";
+import { blindProjects } from "./blind-projects.ts";
 import { activeScope } from "./list-scope.ts";
+import type { ListScope } from "./list-store.ts";
 import { findingStatuses, projectId } from "../schema.ts";
 import { ranksOf, severities } from "../severity.ts";
 
@@ -60,10 +62,16 @@ export const listFindings = operation({
         isShort,
         cut: fitted.cut,
         emptyAdvice: advice,
+        blind: total > 0 ? null : await blindProjects(scopeOf(input, caller), sql),
       }),
     };
   },
 });
+
+/** An SBOM is of one project, which counts like the scope here. */
+function scopeOf({ project_id: project }: { project_id?: string | undefined }, caller: Caller): ListScope {
+  return project === undefined ? activeScope(caller) : { kind: "project", id: project };
+}
 
 type StatusWord = FindingFilter["shown"] | "fixed" | "suppressed";
 
@@ -83,8 +91,7 @@ async function select({ sbom, project, caller, ...filter }: FindingQuery, sql: Q
   const { workspace } = caller;
   if (project !== undefined) await requireResource("project", { workspace, id: project }, sql);
   if (sbom === undefined) {
-    const scope = project === undefined ? activeScope(caller) : ({ kind: "project", id: project } as const);
-    return selectFindingPage({ ...filter, scope }, sql);
+    return selectFindingPage({ ...filter, scope: scopeOf({ project_id: project }, caller) }, sql);
   }
   const owner = await selectProjectOfSbom({ id: sbom, workspace }, sql);
   if (owner === undefined) throw new DomainError("not_found", `There is no SBOM with the id "${sbom}"`);

@@ -9,6 +9,8 @@ interface ListSummary {
   /** What to try when the list is empty; null: nothing. */
   emptyAdvice: string | null;
   more?: string | null;
+  /** What an empty list says nothing of; null: it is a verdict on all that was scanned. */
+  blind: string | null;
 }
 
 /** The message of a page: how much of the list it is, and how to get the rest. */
@@ -20,11 +22,13 @@ export function listMessage({
   cut,
   emptyAdvice,
   more = null,
+  blind,
 }: ListSummary): string {
   return [
     `${rows} of ${total} ${plural}`,
     rows === 0 && total > 0 && `The offset ${offset} is beyond the last row`,
     total === 0 && emptyAdvice,
+    total === 0 && blind,
     more,
     isShort && `No more rows fit into one response: the next page begins at the offset ${offset + rows}`,
     cut && "Long texts are cut: they end with …",

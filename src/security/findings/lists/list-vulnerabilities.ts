@@ -7,6 +7,7 @@ import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/
 import { ecosystemNames } from "../ecosystem-names.ts";
 import { findVulnerabilities } from "./find-vulnerabilities.ts";
 import { listMessage } from "./list-message.ts";
+import { blindProjects } from "./blind-projects.ts";
 import { activeScope } from "./list-scope.ts";
 import { severities } from "../severity.ts";
 import { VulnerabilityRow } from "./vulnerability-row.ts";
@@ -37,6 +38,7 @@ export const listVulnerabilities = operation({
       isShort,
       cut,
       emptyAdvice: narrowed ? 'Ask again with severity and ecosystem "all" and without cvss_min' : null,
+      blind: total > 0 ? null : await blindProjects(query.scope, sql),
       more: ecosystem === "all" ? null : `${unnamed} more carry no ecosystem and are left out by this filter`,
     });
     return { data: { vulnerabilities: rows, ...page }, message };

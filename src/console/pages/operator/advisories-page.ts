@@ -1,0 +1,149 @@
+/** What the service knows of each ecosystem, how old it is, and how to get what is missing. */
+import type { Counts, SyncState } from "../../../control-api/endpoints/security/advisories.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { asset } from "../../../http/pages/asset.ts";
+import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
+import { advisoryStaleMs } from "../../../security/limits.ts";
+import { ecosystems } from "../../../security/versions/ecosystem.ts";
+import { osvArchives } from "../../../config.ts";
+import type { FormFields } from "../../form.ts";
+import { badge } from "../../look/badge.ts";
+import { facts } from "../../look/facts.ts";
+import { form } from "../../look/forms/form.ts";
+import { notice } from "../../look/states.ts";
+import { table } from "../../look/table.ts";
+import { time } from "../../look/time.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { agoText } from "../security/knowledge.ts";
+import { section } from "../security/section.ts";
+
+export const advisoriesPage: Page = {
+  of: "operator",
+  path: "/advisories",
+  navigation: { section: "Operator", label: "Advisories", icon: "vulnerabilities" },
+  roles: [],
+  scripts: [asset("script", [new URL("advisories.js", import.meta.url)])],
+  render,
+  actions: { sync },
+};
+
+type Row = EcosystemAge & { updatedAt: string | null; records: number | null; projects: number };
+
+async function render(call: PageCall): Promise<PageContent> {
+  const { data: ages } = await call.control<{ data: EcosystemAge[] }>("GET", "/advisories");
+  const last = await call.control<SyncState>("GET", "/advisory-sync");
+  // While it runs, this page is loaded again and again, and a count reads every record.
+  const counts = last.running ? [] : (await call.control<{ data: Counts[] }>("GET", "/advisory-counts")).data;
+  const rows = ages.map((age): Row => {
+    const counted = counts.find(({ ecosystem }) => ecosystem === age.ecosystem);
+    return {
+      ...age,
+      updatedAt: advisoriesUpdatedAt(age),
+      records: last.running ? null : (counted?.records ?? 0),
+      projects: counted?.projects ?? 0,
+    };
+  });
+  return {
+    title: "Advisories",
+    lead: "An advisory says which versions of a package are vulnerable. Projects are compared with what is here, and with nothing else.",
+    main: markup`${last.running ? null : needed(rows)}${list(rows, last, call)}
+      ${section("sync", "Synchronize", markup`${state(last)}${last.running ? null : syncForm(call, rows)}`)}
+      ${section("daily", "Every day", daily(last))}`,
+  };
+}
+
+/** What to get first. */
+function needed(rows: readonly Row[]): Html | null {
+  const missing = rows.filter(({ updatedAt, projects }) => updatedAt === null && projects > 0);
+  const names = missing.map(({ ecosystem, projects }) => `${ecosystem} (${projects} ${projects === 1 ? "project" : "projects"})`);
+  if (names.length > 0)
+    return notice({
+      tone: "warn",
+      words: `Projects have components without advisories, so nothing is found in them: ${names.join(", ")}.`,
+    });
+  if (rows.every(({ updatedAt }) => updatedAt === null))
+    return notice({
+      tone: "warn",
+      words: "There are no advisories yet: no vulnerability can be found. Get those of the ecosystems that you use.",
+    });
+  return null;
+}
+
+function list(rows: readonly Row[], { results }: SyncState, { nowMs }: PageCall): Html {
+  return table<Row>({
+    caption: "Advisories by ecosystem",
+    columns: [
+      { label: "Ecosystem", kind: "text", cell: ({ ecosystem }) => ecosystem },
+      { label: "State", kind: "badge", cell: (row) => stateBadge(row, nowMs) },
+      { label: "Advisories", kind: "number", cell: ({ records }) => records?.toLocaleString("en-US") ?? null },
+      { label: "Updated", kind: "text", cell: ({ updatedAt }) => (updatedAt === null ? null : agoText(updatedAt, nowMs)) },
+      { label: "Synchronized", kind: "time", cell: ({ synced_at: at }) => time(at) },
+      { label: "Projects", kind: "number", cell: ({ projects }) => projects },
+      {
+        label: "Last result",
+        kind: "text",
+        cell: ({ ecosystem }) => resultText(results.find((one) => one.ecosystem === ecosystem)),
+      },
+    ],
+    rows,
+    empty: markup``,
+  });
+}
+
+function stateBadge({ updatedAt, projects }: Row, nowMs: number): Html {
+  if (updatedAt === null) return projects > 0 ? badge("bad", "missing") : badge("neutral", "none");
+  return nowMs - Date.parse(updatedAt) > advisoryStaleMs ? badge("warn", "old") : badge("good", "current");
+}
+
+function resultText(result: SyncState["results"][number] | undefined): string | null {
+  if (result === undefined) return null;
+  if (result.failure !== null) return result.failure;
+  const refused = result.refused === 0 ? "" : `, ${result.refused.toLocaleString("en-US")} refused`;
+  return result.imported === 0 && result.refused === 0
+    ? "unchanged"
+    : `${result.imported.toLocaleString("en-US")} imported${refused}`;
+}
+
+function state({ running, started_at: started, ended_at: ended, progress, failure }: SyncState): Html | null {
+  if (running)
+    return markup`<div data-sync-running>${notice({ tone: "neutral", words: `A synchronization is running: ${progress ?? ""}` })}</div>
+      <p class="under">It began ${time(started)}. Load this page again to see how far it is.</p>`;
+  if (started === null) return null;
+  const words =
+    failure === null ? "The last synchronization took over everything." : `The last synchronization failed. ${failure}`;
+  return markup`${notice({ tone: failure === null ? "good" : "bad", words })}${facts([
+    ["Began", time(started)],
+    ["Ended", time(ended)],
+  ])}`;
+}
+
+const all = "all";
+
+function syncForm(call: PageCall, rows: readonly Row[]): Html {
+  const first = rows.find(({ updatedAt, projects }) => updatedAt === null && projects > 0);
+  const choices = [{ value: all, label: "All ecosystems" }, ...ecosystems.map((name) => ({ value: name, label: name }))];
+  return markup`<p>The service downloads what OSV publishes, or the mirror of <code>ADVISORIES_URL</code>: of all ecosystems some GB the first time, later only what
+    changed. Then it compares the projects anew.</p>${form({
+      id: "sync",
+      action: call.path,
+      hidden: hiddenFields(call, "sync"),
+      fields: [{ name: "ecosystem", label: "Ecosystem", kind: "choice", choices, required: true }],
+      state: formState(call, { action: "sync", values: { ecosystem: first?.ecosystem ?? all } }),
+      submit: "Sync now",
+    })}`;
+}
+
+function daily({ daily: isDaily }: SyncState): Html {
+  const named = markup`<p>One begins each day by itself, for the ecosystems that are in use.</p>`;
+  const unnamed = markup`<p>The service asks nobody by itself. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
+    each day; or let cron run <code>weir advisories sync</code> each night.</p>`;
+  return markup`${isDaily ? named : unnamed}
+    <p>Without a way to the internet, <code>weir advisories import FILE</code> takes archives that were fetched elsewhere.</p>`;
+}
+
+async function sync(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const chosen = typed.text("ecosystem");
+  await call.control("POST", "/advisory-sync", chosen === all || chosen === "" ? {} : { ecosystems: [chosen] });
+  return { goTo: call.path, said: `The synchronization of ${chosen === all ? "all ecosystems" : chosen} has begun.` };
+}

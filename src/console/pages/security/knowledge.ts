@@ -1,0 +1,41 @@
+/** What the pages of security know nothing of: without advisories, nothing open is no verdict. */
+import type { ScanTotals } from "../../../control-api/endpoints/security/projects.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
+import { notice } from "../../look/states.ts";
+import type { PageCall } from "../../page.ts";
+import { isOperator } from "../../viewer.ts";
+
+/** A warning where a project of the workspace cannot be compared with any advisory; null: each can. */
+export async function blindNotice(call: PageCall): Promise<Html | null> {
+  const { scanned, not_comparable: blind } = await call.control<ScanTotals>("GET", "/scans");
+  if (blind === 0) return null;
+  const subject = scanned === 1 ? "The project that was scanned" : `${blind} of ${scanned} scanned projects`;
+  const words = markup`${subject} cannot be compared: there are no advisories for the components, so whether they have vulnerabilities is not known. ${remedy(call)}`;
+  return notice({ tone: "warn", words });
+}
+
+/** Before the first upload: a warning where the service has no advisories at all; null: it has some. */
+export async function firstStartNotice(call: PageCall): Promise<Html | null> {
+  const { data } = await call.control<{ data: EcosystemAge[] }>("GET", "/advisories");
+  if (data.some(({ imported_at: at }) => at !== null)) return null;
+  return notice({ tone: "warn", words: markup`There are no advisories yet, so no vulnerability can be found. ${remedy(call)}` });
+}
+
+/** Who gets advisories, and where. */
+export function remedy(call: PageCall): Html {
+  if (isOperator(call.viewer))
+    return markup`<a href="/console/operator/advisories">Import advisories</a>: the projects are then scanned again by themselves.`;
+  return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned again by themselves.`;
+}
+
+const minuteMs = 60_000;
+const [hourMs, dayMs] = [60 * minuteMs, 24 * 60 * minuteMs];
+
+/** Such as `2 hours ago`. @param at ISO 8601 */
+export function agoText(at: string, nowMs: number): string {
+  const ms = Math.max(0, nowMs - Date.parse(at));
+  if (ms < 2 * minuteMs) return "just now";
+  if (ms < 2 * hourMs) return `${Math.floor(ms / minuteMs)} minutes ago`;
+  return ms < 2 * dayMs ? `${Math.floor(ms / hourMs)} hours ago` : `${Math.floor(ms / dayMs)} days ago`;
+}

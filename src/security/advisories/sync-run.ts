@@ -1,0 +1,242 @@
+/**
+ * Lets the service take over what a source publishes of ecosystems, at an operator's request. It runs the command `advisories sync` of this
+ * version in a process of low priority, as the operator would on this machine: so a run is bounded by what bounds the command, continues
+ * what an earlier one left, and its requests take their turns with all others. At most one runs in a fleet, for a limited time. Its state is
+ * in the database, so that any process can show it. Where the operator named a source (ADVISORIES_URL), one begins each day by itself, for
+ * the ecosystems that are in use; otherwise the service asks nobody without being told to.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { constants } from "node:os";
+import { rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Database } from "../../backing/backing.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import type { DiskSpaceGuard } from "../../accounts/quotas/disk-space-guard.ts";
+import { isoTime, type Clock } from "../../kernel/clock.ts";
+import { newInternalId } from "../../kernel/ids.ts";
+import type { Logger } from "../../kernel/log.ts";
+import type { Secret } from "../../kernel/secret.ts";
+import { shortened } from "../../kernel/shortened.ts";
+import { lowerPriority } from "../../process/lower-priority.ts";
+import { splitLines } from "../../process/subprocess/split-lines.ts";
+import {
+  advisorySyncEveryMs,
+  advisorySyncLookMs,
+  advisorySyncMs,
+  advisorySyncOutputBytesMax,
+  advisorySyncProgressCharactersMax,
+  advisorySyncSeenMs,
+  advisorySyncSilenceMs,
+} from "./limits.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+import {
+  insertSyncRun,
+  selectSyncRun,
+  selectUsedEcosystems,
+  updateSyncProgress,
+  updateToEnded,
+  type SyncResult,
+} from "./sync-run-store.ts";
+
+export interface SyncRun {
+  started_at: string;
+  /** null: it runs. */
+  ended_at: string | null;
+  progress: string;
+  failure: string | null;
+  results: SyncResult[];
+}
+
+export interface SyncRunnerParts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  /** Where this process is reached from this machine. */
+  url: string;
+  /** Opens the control API. */
+  operatorToken: Secret;
+  /** The address below which are `<ecosystem>/all.zip`. */
+  source: string;
+  /** Whether one begins each day by itself. */
+  daily: boolean;
+  /** Variables of proxies and certificates. */
+  outbound: Readonly<Record<string, string>>;
+  /** Keeps interrupted downloads; absolute. */
+  folder: string;
+  /** Of that folder: a download must leave room for charges. */
+  disk: Pick<DiskSpaceGuard, "require">;
+}
+
+const root = dirname(dirname(dirname(import.meta.dirname)));
+const full = "The service's disk is nearly full: what was downloaded is removed";
+
+export class SyncRunner implements Disposable {
+  readonly #parts: SyncRunnerParts;
+  #child: ChildProcess | null = null;
+
+  #cancelLook: () => void = () => {};
+
+  constructor(parts: SyncRunnerParts) {
+    this.#parts = parts;
+    if (parts.daily) this.#lookLater();
+  }
+
+  get daily(): boolean {
+    return this.#parts.daily;
+  }
+
+  /** Resolves when it has begun. @throws DomainError conflict while one runs; LimitReachedError when the disk is nearly full */
+  async start(ecosystems: readonly Ecosystem[]): Promise<void> {
+    await this.#parts.disk.require();
+    const { sql, clock, log } = this.#parts;
+    const nowMs = clock.now();
+    const id = newInternalId(nowMs);
+    const began = await insertSyncRun({ id, at: new Date(nowMs), silentSince: new Date(nowMs - advisorySyncSilenceMs) }, sql);
+    if (!began) throw new DomainError("conflict", "Cannot synchronize advisories: a synchronization is running");
+    log.info({ event: "advisories.sync", run: id, ecosystems: ecosystems.length });
+    void this.#run(id, ecosystems).catch((error: unknown) =>
+      log.warn(
+        { event: "advisories.sync_lost", run: id, name: error instanceof Error ? error.name : "" },
+        "A synchronization of advisories was lost",
+      ),
+    );
+  }
+
+  /** The last one; null: none. One whose process has died counts as ended. */
+  async last(): Promise<SyncRun | null> {
+    const { sql, clock } = this.#parts;
+    const row = await selectSyncRun(sql);
+    if (row === undefined) return null;
+    const isLost = row.endedAt === null && row.seenAt.getTime() < clock.now() - advisorySyncSilenceMs;
+    const endedAt = row.endedAt ?? (isLost ? row.seenAt : null);
+    return {
+      started_at: isoTime(row.startedAt.getTime()),
+      ended_at: endedAt && isoTime(endedAt.getTime()),
+      progress: row.progress,
+      failure: isLost ? "Its process ended: the next one continues" : row.failure,
+      results: row.results,
+    };
+  }
+
+  /** Ends the process; what it downloaded stays for the next run. */
+  [Symbol.dispose](): void {
+    this.#cancelLook();
+    this.#child?.kill("SIGTERM");
+  }
+
+  #lookLater(): void {
+    this.#cancelLook = this.#parts.clock.after(advisorySyncLookMs, () => {
+      this.#lookLater();
+      void this.#startIfDue().catch((error: unknown) => {
+        // Another gateway was faster, or the disk or the database has to be waited for: the next look tries again.
+        this.#parts.log.info({ event: "advisories.sync_put_off", name: error instanceof Error ? error.name : "" });
+      });
+    });
+  }
+
+  async #startIfDue(): Promise<void> {
+    const { sql, clock } = this.#parts;
+    const last = await this.last();
+    if (last !== null && (last.ended_at === null || clock.now() - Date.parse(last.started_at) < advisorySyncEveryMs)) return;
+    const used = await selectUsedEcosystems(sql);
+    if (used.length > 0) await this.start(used);
+  }
+
+  async #run(id: string, ecosystems: readonly Ecosystem[]): Promise<void> {
+    const { sql, clock, log, disk, folder } = this.#parts;
+    const child = this.#spawn(ecosystems);
+    this.#child = child;
+    let progress = "it begins";
+    let stopped: string | null = null;
+    const stop = (why: string) => {
+      stopped ??= why;
+      child.kill("SIGKILL");
+    };
+    const late = `It took longer than ${advisorySyncMs / 3_600_000} hours: the next one continues`;
+    const cancelDeadline = clock.after(advisorySyncMs, () => stop(late));
+    let cancelSeen = () => {};
+    const seeLater = () => {
+      cancelSeen = clock.after(advisorySyncSeenMs, () => {
+        void updateSyncProgress({ id, at: new Date(clock.now()), progress }, sql).catch(() => {});
+        void disk.require().catch(() => stop(full));
+        seeLater();
+      });
+    };
+    seeLater();
+    try {
+      const ended = new Promise<number | null>((resolve, reject) => {
+        child.once("error", reject);
+        child.once("close", (code) => resolve(code));
+      });
+      const reading = textOf(child.stdout);
+      for await (const line of splitLines(child.stderr)) progress = shortened(line, advisorySyncProgressCharactersMax);
+      const [code, output] = [await ended, await reading];
+      const results = resultsOf(output);
+      if (stopped === full) await rm(folder, { recursive: true, force: true });
+      const failure = stopped ?? failureOf({ results, code, progress });
+      await updateToEnded({ id, at: new Date(clock.now()), failure, results: results ?? [] }, sql);
+      const imported = (results ?? []).reduce((sum, one) => sum + one.imported, 0);
+      log.info({ event: "advisories.synced", run: id, imported, failed: failure !== null });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      await updateToEnded({ id, at: new Date(clock.now()), failure: `The command could not be run: ${why}`, results: [] }, sql);
+    } finally {
+      cancelDeadline();
+      cancelSeen();
+      this.#child = null;
+    }
+  }
+
+  #spawn(ecosystems: readonly Ecosystem[]) {
+    const { url, operatorToken, source, outbound, folder } = this.#parts;
+    const words = ["advisories", "sync", "--json", "--ecosystems", ecosystems.join(","), "--from", source, "--folder", folder];
+    const child = spawn(process.execPath, ["scripts/weir.ts", ...words], {
+      cwd: root,
+      // The last one: a process of Bun ends when its parent has died.
+      env: { ...outbound, WEIR_URL: url, WEIR_TOKEN: operatorToken.reveal(), BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    if (child.pid !== undefined) lowerPriority(child.pid, constants.priority.PRIORITY_LOW);
+    return child;
+  }
+}
+
+/** Empty where it is longer than a result can be. */
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of stream) {
+    bytes += piece.length;
+    if (bytes <= advisorySyncOutputBytesMax) pieces.push(piece);
+  }
+  return bytes <= advisorySyncOutputBytesMax ? Buffer.concat(pieces).toString() : "";
+}
+
+/** @returns null where the command ended without a result */
+function resultsOf(output: string): SyncResult[] | null {
+  try {
+    const { data } = Object(JSON.parse(output));
+    return Array.isArray(data) ? data.map(resultOf) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The command of this version wrote it. */
+function resultOf(value: unknown): SyncResult {
+  const { ecosystem, imported = 0, failed = 0, failure } = value as SyncResult & { failed?: number };
+  return { ecosystem, imported, refused: failed, failure };
+}
+
+interface Ending {
+  results: SyncResult[] | null;
+  code: number | null;
+  /** The last line that the command wrote. */
+  progress: string;
+}
+
+function failureOf({ results, code, progress }: Ending): string | null {
+  if (results === null) return code === null ? "It was stopped: the next one continues" : progress;
+  const failed = results.flatMap(({ ecosystem, failure }) => (failure === null ? [] : [`${ecosystem}: ${failure}`]));
+  return failed.length === 0 ? null : shortened(failed.join("; "), 4 * advisorySyncProgressCharactersMax);
+}

@@ -1,0 +1,91 @@
+/**
+ * What the components of a project were compared with, and the sentences that say so wherever a verdict stands: page, gate, report, tools
+ * API. A count of vulnerabilities says nothing of a component that no advisory was compared with.
+ */
+import type { Clock } from "../../kernel/clock.ts";
+import type { Queries } from "../../backing/backing.ts";
+import { advisoriesUpdatedAt, ecosystemAges } from "../advisories/import/ecosystem-ages.ts";
+import { ecosystemNameOf, ecosystemOfName } from "../findings/ecosystem-names.ts";
+import { advisoryStaleMs } from "../limits.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+import { selectEcosystemCounts } from "../scans/comparison-store.ts";
+import type { CoverageView, ProjectDetailsView } from "./schema.ts";
+
+/** @param sbom the project's current SBOM; null: none */
+export async function viewCoverage(
+  sbom: string | null,
+  { sql, clock }: { sql: Queries; clock: Clock },
+): Promise<Pick<ProjectDetailsView["metrics"], "coverage" | "advisories_updated_at">> {
+  if (sbom === null) return { coverage: [], advisories_updated_at: null };
+  const counts = await selectEcosystemCounts(sbom, sql);
+  const ages = new Map((await ecosystemAges(sql)).map((age) => [age.ecosystem, advisoriesUpdatedAt(age)]));
+  const coverage = counts.map(({ ecosystem, components, unreadable }): CoverageView => {
+    const updatedAt = ecosystem === "" ? null : (ages.get(ecosystem) ?? null);
+    return {
+      ecosystem: ecosystem === "" ? null : ecosystemNameOf(ecosystem),
+      components,
+      not_compared: updatedAt === null ? components : unreadable,
+      advisories_updated_at: updatedAt,
+      stale: updatedAt !== null && clock.now() - Date.parse(updatedAt) > advisoryStaleMs,
+    };
+  });
+  const known = coverage.flatMap(({ advisories_updated_at: at }) => at ?? []).toSorted();
+  return { coverage, advisories_updated_at: known[0] ?? null };
+}
+
+type Covered = Pick<ProjectDetailsView, "scan_status" | "unknown_matches"> & {
+  metrics: Pick<ProjectDetailsView["metrics"], "components" | "coverage">;
+};
+
+/** Why the project cannot be compared with anything; null: it can. */
+export function blindness({ scan_status: status, metrics: { components, coverage } }: Covered): string | null {
+  if (status !== "not_comparable") return null;
+  if (components === 0) return "The SBOM has no components, so there is nothing to compare with advisories";
+  const subject = components === 1 ? "Its only component cannot" : `None of its ${counted(components)} can`;
+  return `${subject} be compared with advisories: ${reasons(coverage).join("; ")}`;
+}
+
+/** What was left out of a scan, and what it compared with old advisories; empty: nothing. For a project that can be compared. */
+export function gaps({ metrics: { components, coverage }, unknown_matches: { total: unknown } }: Covered): string[] {
+  const left = coverage.reduce((sum, { not_compared: count }) => sum + count, 0);
+  const stale = coverage.flatMap((one) => (one.stale && one.ecosystem !== null ? [ecosystemOfName(one.ecosystem)] : []));
+  return [
+    ...(left === 0
+      ? []
+      : [`${left.toLocaleString("en-US")} of ${counted(components)} cannot be compared: ${reasons(coverage).join("; ")}`]),
+    ...(unknown === 0
+      ? []
+      : [
+          `${unknown.toLocaleString("en-US")} of its versions cannot be compared with what an advisory says, and may be affected`,
+        ]),
+    ...(stale.length === 0
+      ? []
+      : [
+          `The advisories for ${stale.join(", ")} are older than ${advisoryStaleMs / 86_400_000} days: newer vulnerabilities are not found`,
+        ]),
+  ];
+}
+
+/** The ecosystems of its components for which there are no advisories, by their names in advisories. */
+export function withoutAdvisories({ metrics: { coverage } }: { metrics: Pick<Covered["metrics"], "coverage"> }): Ecosystem[] {
+  return coverage.flatMap((one) => (one.ecosystem !== null && lacksAdvisories(one) ? [ecosystemOfName(one.ecosystem)] : []));
+}
+
+function reasons(coverage: readonly CoverageView[]): string[] {
+  return coverage.flatMap((one) => {
+    const { ecosystem, components, not_compared: left } = one;
+    if (left === 0) return [];
+    if (ecosystem === null) return [`${counted(components)} of no ecosystem that is known`];
+    const name = ecosystemOfName(ecosystem);
+    if (lacksAdvisories(one)) return [`there are no advisories for ${name} (${counted(components)})`];
+    return [`${counted(left)} of ${name} without a version that can be read`];
+  });
+}
+
+function lacksAdvisories({ ecosystem, advisories_updated_at: at }: CoverageView): boolean {
+  return ecosystem !== null && at === null;
+}
+
+function counted(components: number): string {
+  return `${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"}`;
+}

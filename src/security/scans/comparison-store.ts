@@ -1,0 +1,53 @@
+/** What advisories were there to compare with, without which a completed scan is no verdict. */
+import type { Queries } from "../../backing/backing.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+
+/**
+ * Whether any component of the project's SBOM can be compared with advisories. It is not stored: when advisories come, the projects with a
+ * package that one is about are scanned again, and the others are scanned already.
+ */
+export function isComparable(sql: Queries) {
+  return sql`EXISTS (
+    SELECT FROM sbom_ecosystems JOIN advisory_ecosystems USING (ecosystem)
+    WHERE sbom_id = projects.sbom_id AND components > unreadable AND imported_at IS NOT NULL)`;
+}
+
+/** Components of ecosystems without advisories, and those without a version that can be read. */
+export function notCompared(sql: Queries) {
+  return sql`(
+    SELECT coalesce(sum(CASE WHEN imported_at IS NULL THEN components ELSE unreadable END), 0)::integer
+    FROM sbom_ecosystems LEFT JOIN advisory_ecosystems USING (ecosystem) WHERE sbom_id = projects.sbom_id)`;
+}
+
+export interface EcosystemCountRow {
+  /** Empty: none that is known. */
+  ecosystem: Ecosystem | "";
+  components: number;
+  unreadable: number;
+}
+
+/** The largest group first; components of no known ecosystem last. */
+export async function selectEcosystemCounts(sbom: string, sql: Queries): Promise<EcosystemCountRow[]> {
+  return sql<EcosystemCountRow[]>`
+    SELECT ecosystem, components, unreadable FROM sbom_ecosystems WHERE sbom_id = ${sbom}
+    ORDER BY ecosystem = '', components DESC, ecosystem`;
+}
+
+export interface ScanTotals {
+  /** Projects whose last scan was completed. */
+  scanned: number;
+  /** Those among them that could not be compared with any advisory. */
+  notComparable: number;
+}
+
+/** @param scope by the id of a workspace, a product or a project */
+export async function selectScanTotals(
+  { kind, id }: { kind: "workspace" | "product" | "project"; id: string },
+  sql: Queries,
+): Promise<ScanTotals> {
+  const column = { workspace: sql`workspace_id`, product: sql`product_id`, project: sql`id` }[kind];
+  const [row] = await sql<ScanTotals[]>`
+    SELECT count(*)::integer AS scanned, count(*) FILTER (WHERE NOT ${isComparable(sql)})::integer AS "notComparable"
+    FROM projects WHERE scan_status = 'completed' AND ${column} = ${id}`;
+  return row ?? { scanned: 0, notComparable: 0 };
+}

@@ -1,0 +1,116 @@
+/** No green without knowledge: what pages say of projects that no advisory was compared with, and where the operator gets advisories. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { advisoryStaleMs } from "../../../src/security/limits.ts";
+import { ConsoleWorld, type Browser } from "../../support/console.ts";
+import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
+import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
+import { until } from "../../support/until.ts";
+
+setDefaultTimeout(30_000);
+const good = '<span class="badge good">';
+const clean = "No component has a known vulnerability";
+
+describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let security: SecurityWorld;
+  let member: Browser;
+  let operator: Browser;
+  let project = "";
+  const see = async (path: string, browser = member) => (await world.get(`/console/w/acme${path}`, browser)).text;
+  const advisories = async () => (await world.get("/console/operator/advisories", operator)).text;
+
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    security = new SecurityWorld({
+      sql: database.sql,
+      clock: world.control.clock,
+      workspace: await world.control.workspace("acme"),
+    });
+    await world.control.workspace("fresh");
+    [member, operator] = [await world.signIn("member@acme"), await world.signIn(null)];
+    project = await security.project("shop");
+    await security.upload(project, ["pkg:npm/lodash@4.17.20", "pkg:npm/left-pad@1.3.0", "pkg:deb/debian/curl@7.0"]);
+    await security.scan();
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  test("without advisories no page shows green, or says that nothing is vulnerable", async () => {
+    const paths = ["", "/projects", `/projects/${project}`, "/findings", "/vulnerabilities"];
+    for (const path of paths) {
+      const page = await see(path);
+      expect([path, page.includes(`${good}scanned`), page.includes(clean)]).toEqual([path, false, false]);
+      expect([path, page.includes("cannot be compared") || page.includes("can be compared")]).toEqual([path, true]);
+      expect(page).toContain("Ask the operator to import advisories");
+    }
+    for (const path of ["/projects", `/projects/${project}`])
+      expect(await see(path)).toContain('<span class="badge warn">not comparable</span>');
+  });
+
+  test("a workspace without projects is told before its first upload", async () => {
+    const { text } = await world.get("/console/w/fresh/projects", await world.signIn("member@fresh"));
+    expect(text).toContain("There are no advisories yet, so no vulnerability can be found. Ask the operator");
+  });
+
+  test("the project says why, of each ecosystem", async () => {
+    const page = await see(`/projects/${project}`);
+    expect(page).toContain(
+      "None of its 3 components can be compared with advisories: there are no advisories for npm (2 components); 1 component",
+    );
+    expect(page).toContain("npm: none · no known ecosystem: none");
+    expect(page).toContain("Nothing was compared, so whether it has vulnerabilities is not known.");
+  });
+
+  test("the operator is led to the page Advisories, which names what is missing", async () => {
+    expect(await see("/projects", operator)).toContain('<a href="/console/operator/advisories">Import advisories</a>');
+    const page = await advisories();
+    expect(page).toContain("Projects have components without advisories, so nothing is found in them: npm (1 project).");
+    expect(page).toContain('<span class="badge bad">missing</span>');
+    expect(page).toContain('<option value="npm" selected>');
+    expect((await world.get("/console/operator/advisories", member)).status).toBe(403);
+  });
+
+  test("Sync now begins a synchronization, and the page tells in words why it failed", async () => {
+    const answer = await world.post("/console/operator/advisories", { action: "sync", ecosystem: "npm" }, operator);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/console/operator/advisories"]);
+    await until(async () => !(await advisories()).includes("data-sync-running"), 25_000);
+    const page = await advisories();
+    expect(page).toContain("The last synchronization failed.");
+    expect(page).toContain("Cannot reach Weir at http://127.0.0.1:9");
+  });
+
+  test("once advisories are there, the project is scanned, and says what was left out and how old they are", async () => {
+    await security.publish(lodash("CVE-2026-0001"));
+    await database.sql`UPDATE advisory_ecosystems SET synced_at = ${new Date(world.control.clock.now() - 2 * 3_600_000)}`;
+    await security.scan();
+    const page = await see(`/projects/${project}`);
+    expect(page).toContain(`${good}scanned</span> <span class="under">1 component not compared</span>`);
+    expect(page).toContain("npm: of 2 hours ago · no known ecosystem: none");
+    expect(page).toContain("1 of 3 components cannot be compared: 1 component of no ecosystem that is known.");
+    expect(page).toContain("CVE-2026-0001");
+    expect(await see("")).not.toContain("cannot be compared");
+    const fresh = await world.get("/console/w/fresh/projects", await world.signIn("member@fresh"));
+    expect(fresh.text).not.toContain("There are no advisories yet");
+    expect(await advisories()).toContain(`${good}current</span>`);
+  });
+
+  test("a project whose SBOM is clean is called so only of what was compared", async () => {
+    const other = await security.project("clean");
+    await security.upload(other, ["pkg:npm/left-pad@1.3.0", "pkg:pypi/jinja2@2.0"]);
+    await security.scan();
+    const page = await see(`/projects/${other}`);
+    expect(page).toContain("Nothing is open among the components that were compared.");
+    expect(page).toContain("there are no advisories for PyPI (1 component)");
+  });
+
+  test("advisories older than a week are told with a warning", async () => {
+    world.control.clock.advance(advisoryStaleMs);
+    const browser = await world.signIn("member@acme");
+    expect(await see(`/projects/${project}`, browser)).toContain(
+      "The advisories for npm are older than 7 days: newer vulnerabilities are not found.",
+    );
+    const page = await world.get("/console/operator/advisories", await world.signIn(null));
+    expect(page.text).toContain('<span class="badge warn">old</span>');
+  });
+});

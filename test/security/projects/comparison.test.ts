@@ -1,0 +1,140 @@
+/** No green without knowledge: a scan that had no advisories to compare with is no verdict. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readMigrations } from "../../../src/backing/migrate.ts";
+import { advisoryStaleMs } from "../../../src/security/limits.ts";
+import { objectOf } from "../../support/control.ts";
+import { databases } from "../../support/servers/databases.ts";
+import { fixedIn, lodash } from "../../support/security/security-world.ts";
+import { rowsOf } from "../../support/security/shop.ts";
+import { twoWorkspaces, type TwoWorkspaces } from "../../support/security/two-workspaces.ts";
+
+const bomOf = (...purls: string[]) => ({
+  bomFormat: "CycloneDX",
+  specVersion: "1.6",
+  metadata: { component: { type: "application", "bom-ref": "app", name: "app", purl: "pkg:npm/app@1.0.0" } },
+  components: purls.map((purl) => ({ type: "library", "bom-ref": purl, name: "x", purl: `pkg:${purl}` })),
+});
+
+describe.each(databases)("what was compared, on $name", ({ open }) => {
+  let stage: TwoWorkspaces;
+  const ids = new Map<string, string>();
+  const upload = async (project: string, ...purls: string[]) => {
+    const stored = await stage.api.data("upload_sbom", { sbom: bomOf(...purls), project, product: project });
+    ids.set(project, String(stored["project_id"]));
+    return stored;
+  };
+  const shown = async (name: string) => stage.api.data("get_project", { project_id: ids.get(name) });
+  const coverage = async (name: string) => objectOf((await shown(name))["metrics"])["coverage"];
+  const statuses = async () => {
+    const rows = rowsOf(await stage.api.data("list_projects"), "projects");
+    return Object.fromEntries(rows.map(({ name, scan_status: status, components_not_compared: left }) => [name, [status, left]]));
+  };
+  const postures = async () => {
+    const rows = rowsOf(await stage.api.data("list_products"), "products");
+    return Object.fromEntries(rows.map(({ name, posture }) => [name, posture]));
+  };
+
+  beforeAll(async () => {
+    stage = await twoWorkspaces(open);
+    await upload("vulnerable", "npm/lodash@4.17.20");
+    await upload("clean", "npm/left-pad@1.3.0");
+    await upload("mixed", "npm/left-pad@1.3.0", "npm/left-pad@latest", "pypi/jinja2@2.0", "deb/debian/curl@7.0");
+    await upload("system", "deb/debian/curl@7.0");
+    await upload("unversioned", "npm/left-pad");
+    await upload("empty");
+    await stage.world.scan();
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  test("without advisories a scan of lodash 4.17.20 is not comparable, and no product has a posture", async () => {
+    expect(await statuses()).toEqual({
+      vulnerable: ["not_comparable", 1],
+      clean: ["not_comparable", 1],
+      mixed: ["not_comparable", 4],
+      system: ["not_comparable", 1],
+      unversioned: ["not_comparable", 1],
+      empty: ["not_comparable", 0],
+    });
+    expect(new Set(Object.values(await postures()))).toEqual(new Set([null]));
+    expect((await upload("vulnerable", "npm/lodash@4.17.20"))["scan_status"]).toBe("not_comparable");
+  });
+
+  test("agents are told so by each answer that looks clean", async () => {
+    const messageOf = async (operation: string, body: object) =>
+      objectOf((await stage.api.call(operation, body)).body)["message"];
+    expect(await messageOf("get_project", { project_id: ids.get("vulnerable") })).toBe(
+      "vulnerable: 1 components, 0 live vulnerabilities, which is no verdict: Its only component cannot be compared with advisories: " +
+        "there are no advisories for npm (1 component). The operator imports them",
+    );
+    const blind =
+      "6 of 6 scanned projects are not_comparable: there are no advisories for the components, so this says nothing of them";
+    expect(await messageOf("list_findings", {})).toBe(`0 of 0 findings. ${blind}`);
+    expect(await messageOf("list_vulnerabilities", {})).toBe(`0 of 0 vulnerabilities. ${blind}`);
+    expect(await messageOf("list_findings", { project_id: ids.get("empty") })).toContain("The scanned project is not_comparable");
+  });
+
+  test("once advisories come, the projects that they are about are scanned, also those without a vulnerability", async () => {
+    await stage.world.publish(lodash("CVE-2026-1", {}, fixedIn("4.17.21")));
+    await stage.world.scan();
+    expect(await statuses()).toEqual({
+      vulnerable: ["completed", 0],
+      clean: ["completed", 0],
+      mixed: ["completed", 3],
+      system: ["not_comparable", 1],
+      unversioned: ["not_comparable", 1],
+      empty: ["not_comparable", 0],
+    });
+    expect((await shown("vulnerable"))["vulnerability_counts"]).toMatchObject({ total: 1 });
+    expect(await postures()).toEqual({ vulnerable: "B", clean: "A", mixed: "A", system: null, unversioned: null, empty: null });
+  });
+
+  test("a project shows what was compared of each ecosystem, with the age of its advisories, and a warning after a week", async () => {
+    const { sql } = stage.database;
+    const updatedAt = new Date(stage.control.clock.now()).toISOString();
+    await sql`UPDATE advisory_ecosystems SET synced_at = ${updatedAt}`;
+    const none = { advisories_updated_at: null, stale: false };
+    const npm = { ecosystem: "npm", components: 2, not_compared: 1, advisories_updated_at: updatedAt };
+    const others = [
+      { ecosystem: "pypi", components: 1, not_compared: 1, ...none },
+      { ecosystem: null, components: 1, not_compared: 1, ...none },
+    ];
+    expect(await coverage("mixed")).toEqual([{ ...npm, stale: false }, ...others]);
+    const { body } = await stage.api.call("get_project", { project_id: ids.get("mixed") });
+    expect(objectOf(body)["message"]).toContain(
+      "3 of 4 components cannot be compared: 1 component of npm without a version that can be read; there are no advisories for PyPI (1 component); " +
+        "1 component of no ecosystem that is known",
+    );
+    stage.control.clock.advance(advisoryStaleMs + 1);
+    expect(await coverage("mixed")).toEqual([{ ...npm, stale: true }, ...others]);
+    const later = await stage.api.call("get_project", { project_id: ids.get("clean") });
+    expect(objectOf(later.body)["message"]).toContain(
+      "The advisories for npm are older than 7 days: newer vulnerabilities are not found",
+    );
+  });
+
+  test("documents of before the counts are counted by the migration, versions that cannot be read among the others", async () => {
+    const { sql } = stage.database;
+    const counted = async () =>
+      (await sql`SELECT * FROM sbom_ecosystems ORDER BY sbom_id, ecosystem`).map((row) => objectOf(row));
+    const before = await counted();
+    const migration = (await readMigrations()).find(({ name }) => name.startsWith("0041"))?.text ?? "";
+    await sql`DELETE FROM sbom_ecosystems`;
+    await sql.unsafe(/^INSERT INTO sbom_ecosystems[^;]*;/m.exec(migration)?.[0] ?? "");
+    const mixed = (row: Record<string, unknown>) => row["ecosystem"] === "npm" && row["components"] === 2;
+    expect(await counted()).toEqual(before.map((row) => (mixed(row) ? { ...row, unreadable: 0 } : row)));
+  });
+
+  test("a record that dates itself into the future does not make advisories look new", async () => {
+    const { sql } = stage.database;
+    await sql`UPDATE advisory_ecosystems SET synced_at = NULL, newest_record = '2999-01-01T00:00:00Z'`;
+    const [{ imported } = { imported: new Date(0) }] = await sql<{ imported: Date }[]>`
+      SELECT imported_at AS imported FROM advisory_ecosystems WHERE ecosystem = 'npm'`;
+    expect(objectOf((await shown("clean"))["metrics"])["advisories_updated_at"]).toBe(imported.toISOString());
+  });
+
+  test("without the advisories of its ecosystem a project is not comparable again", async () => {
+    const { sql } = stage.database;
+    await sql`DELETE FROM advisory_ecosystems WHERE ecosystem = 'npm'`;
+    expect((await shown("clean"))["scan_status"]).toBe("not_comparable");
+  });
+});
