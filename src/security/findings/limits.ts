@@ -7,6 +7,8 @@ export const vexDepthMax = 32;
 export const vexValuesMax = 200_000;
 /** Of a document, and findings that it is about. */
 export const vexStatementsMax = 5_000;
+/** Decided in one transaction, so that the database serves others between two. */
+export const vexTriagedMax = 25;
 export const vexUnmatchedShownMax = 100;
 /** Of an exported document. */
 export const vexFindingsMax = 20_000;

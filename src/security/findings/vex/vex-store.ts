@@ -41,6 +41,7 @@ export async function selectIssuesNamed(names: readonly string[], sql: Queries):
 export interface Candidate extends Decided {
   id: string;
   issue: bigint;
+  package: bigint;
   ecosystem: Ecosystem;
   /** What all spellings of the package's name share. */
   key: string;
@@ -53,8 +54,8 @@ export async function selectCandidates(
   sql: Queries,
 ): Promise<Candidate[]> {
   return sql<Candidate[]>`
-    SELECT findings.id, findings.vulnerability_id AS issue, packages.ecosystem, packages.key, findings.version, findings.status,
-      findings.false_positive AS "falsePositive", triages.note
+    SELECT findings.id, findings.vulnerability_id AS issue, findings.package_id AS package, packages.ecosystem,
+      packages.key, findings.version, findings.status, findings.false_positive AS "falsePositive", triages.note
     FROM findings JOIN packages ON packages.id = findings.package_id
     LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
       AND triages.vulnerability_id = findings.vulnerability_id
