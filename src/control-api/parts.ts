@@ -16,6 +16,7 @@ import type { TopUpParts } from "../gateway/top-ups/parts.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
+import type { ExportTurns } from "../security/findings/vex/export-turns.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
@@ -58,6 +59,8 @@ export interface ControlParts {
   hostUrls: { github: string; gitlab: string };
   /** Reads uploaded documents. */
   sboms: SbomReader;
+  /** Whose VEX document is written. */
+  vexExports: ExportTurns;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
   /** A route's figures from real traffic; null: not measured. */
   measure(route: Route): RouteMeasure | null;

@@ -62,6 +62,8 @@ export const projectRowsDefault = 20;
 export const productRowsDefault = 50;
 /** Components, vulnerabilities and unknown matches that get_project shows. */
 export const projectItemsMax = 200;
+/** Findings that one statement counts for get_project. */
+export const findingsCountedPerPage = 10_000;
 /** The same ticket of the same person within this time is one ticket, since agents retry. */
 export const ticketRepeatMs = 600_000;
 /** A file without a ticket is removed after this time. */

@@ -21,6 +21,7 @@ import { serviceState } from "../process/service-state.ts";
 import { runChecks, watchHealth, type Check, type Health } from "../process/health.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import { ExportTurns } from "../security/findings/vex/export-turns.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/workbench.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../gateway/api/request/load-limits.ts";
@@ -201,6 +202,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     connectors,
     probeFetch: createProbeFetch({ clock }),
     callWebhook: createSafeFetch({ clock }),
+    vexExports: new ExportTurns(clock),
     models,
     measure: gateway.health.measure.bind(gateway.health),
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),

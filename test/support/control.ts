@@ -13,6 +13,7 @@ import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";
 import { Platforms } from "./security/platforms.ts";
+import { ExportTurns } from "../../src/security/findings/vex/export-turns.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
 
@@ -104,6 +105,7 @@ export class Control {
       callWebhook: (request) => this.callWebhook(request),
       ...this.platforms,
       sboms: testSbomReader(),
+      vexExports: new ExportTurns(this.clock),
       models: noModels,
       measure: () => null,
       callWith: () => () => Promise.reject(new Error("No provider is called in this test")),

@@ -7,11 +7,23 @@ export const vexDepthMax = 32;
 export const vexValuesMax = 200_000;
 /** Of a document, and findings that it is about. */
 export const vexStatementsMax = 5_000;
-/** Decided in one transaction, so that the database serves others between two. */
+/** Findings that one transaction decides about; all versions of a package go together. */
 export const vexTriagedMax = 25;
+/** After a transaction the next one waits as long as it took, at most this long, so that the database serves others. */
+export const vexRestMsMax = 500;
 export const vexUnmatchedShownMax = 100;
 /** Of an exported document. */
 export const vexFindingsMax = 20_000;
+/** Findings of which one statement reads the keys, and the rows: between two the database serves others. */
+export const vexKeysPerPage = 2_000;
+export const vexRowsPerPage = 500;
+/** Exports of all workspaces; a person and a workspace have one. */
+export const vexExportsAtOnceMax = 2;
+/** Exports that wait, of which a person has one, and for how long. */
+export const vexExportsWaitingMax = 32;
+export const vexExportWaitMs = 30_000;
+/** How long an export may take, with its wait. */
+export const vexExportMs = 60_000;
 
 // Alerts
 /** New findings that an alert names; it counts all. */

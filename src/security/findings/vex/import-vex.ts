@@ -4,9 +4,10 @@ import type { Actor } from "../../../accounts/audit/actor.ts";
 import type { Sources } from "../../../accounts/audit/change.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
+import { sleep } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
-import { vexStatementsMax, vexTriagedMax, vexUnmatchedShownMax } from "../limits.ts";
+import { vexRestMsMax, vexStatementsMax, vexTriagedMax, vexUnmatchedShownMax } from "../limits.ts";
 import { triageMany } from "../triage/triage-many.ts";
 import { matchStatements, type MatchedStatements } from "./match-statements.ts";
 import { readVex, type VexStatement } from "./read-vex.ts";
@@ -41,7 +42,7 @@ interface VexImport {
 }
 
 /**
- * Decides in groups of findings with the same decision, each group in one transaction; the same document again changes nothing. Of several
+ * Decides in groups of findings with the same decision, each group in one transaction, and rests between two; the same document again changes nothing. Of several
  * statements about an issue in a package the last counts.
  * @throws DomainError invalid_body; forbidden for auditors
  */
@@ -55,11 +56,16 @@ export async function importVex({ actor, workspace, project, bytes }: VexImport,
     const different = findings.filter((finding) => differs(finding, decided));
     unchanged += findings.length - different.length;
     const [first] = different;
-    if (first !== undefined) changed.push({ finding: first.id, decided });
+    if (first !== undefined) changed.push({ finding: first.id, decided, count: findings.length });
   }
+  const { clock } = sources;
   for (const { findings, decided } of groupsOf(changed)) {
+    const startedMs = clock.monotonic();
     const done = await triageMany({ actor, workspace, findings, ...decided }, sources);
     updated += done.updated.length + done.also_updated;
+    // One connection serves everybody where the database is embedded: the next group waits as long as this one took.
+    const tookMs = clock.monotonic() - startedMs;
+    if (tookMs >= 1) await sleep(clock, Math.min(tookMs, vexRestMsMax));
   }
   return {
     statements: statements.length,
@@ -74,6 +80,8 @@ export async function importVex({ actor, workspace, project, bytes }: VexImport,
 interface Changed {
   finding: string;
   decided: Decided;
+  /** How many findings that is, as far as the document names them. */
+  count: number;
 }
 
 interface DecidedGroup {
@@ -86,10 +94,17 @@ function* groupsOf(changed: readonly Changed[]): Generator<DecidedGroup> {
   for (const [first, ...others] of Map.groupBy(changed, ({ decided }) => JSON.stringify(decided)).values()) {
     if (first === undefined) continue;
     const { note, ...decided } = first.decided;
-    const ids = [first, ...others].map(({ finding }) => finding);
-    for (let at = 0; at < ids.length; at += vexTriagedMax) {
-      yield { findings: ids.slice(at, at + vexTriagedMax), decided: { ...decided, ...(note !== null && { note }) } };
+    let findings: string[] = [];
+    let count = 0;
+    for (const next of [first, ...others]) {
+      if (findings.length > 0 && count + next.count > vexTriagedMax) {
+        yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
+        [findings, count] = [[], 0];
+      }
+      findings.push(next.finding);
+      count += next.count;
     }
+    yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
   }
 }
 
