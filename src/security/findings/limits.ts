@@ -1,4 +1,12 @@
-/** Limits of what is made of findings: VEX documents, exploits and alerts. Each value has its row in docs/internals/limits.md. */
+/** Limits of what is shown and made of findings: names, figures, VEX documents, exploits and alerts. Each value has its row in docs/internals/limits.md. */
+
+// Lists and projects
+/** Length of a component's name. */
+export const nameShownCharactersMax = 1_024;
+/** Licenses of a component. */
+export const licensesShownMax = 20;
+/** Findings that one statement counts for the figures of a project. */
+export const findingsCountedPerPage = 10_000;
 
 // VEX
 export const vexBytesMax = 2 * 1024 * 1024;

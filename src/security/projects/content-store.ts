@@ -1,5 +1,7 @@
 /** The components of a project, its unknown matches and its counts. */
 import type { Database, Queries, Transaction } from "../../backing/backing.ts";
+import { nameShown } from "../findings/lists/list-store.ts";
+import { licensesShownMax } from "../findings/limits.ts";
 import { inKeyOrder, type FindingKey } from "../findings/key-order-store.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
@@ -27,7 +29,9 @@ export async function selectComponents(
   sql: Queries,
 ): Promise<ComponentRow[]> {
   return sql<ComponentRow[]>`
-    SELECT c.position, c.name, c.version, c.type, c.purl, packages.ecosystem, c.relation, c.via, c.scope, c.licenses,
+    SELECT c.position, ${nameShown(sql`c.name`, sql)} AS name, ${nameShown(sql`c.version`, sql)} AS version, c.type, c.purl,
+      packages.ecosystem, c.relation, c.via, c.scope,
+      ARRAY(SELECT ${nameShown(sql`license`, sql)} FROM unnest(c.licenses[1:${sql.unsafe(String(licensesShownMax))}]) AS license) AS licenses,
       (SELECT min(reason) FROM unknown_matches AS u
         WHERE u.project_id = ${project} AND u.package_id = c.package_id AND u.version = coalesce(c.version, '')) AS unknown,
       (SELECT count(*)::integer FROM findings AS f

@@ -2,7 +2,7 @@
 import type { Database, Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { findingsCountedPerPage, pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
+import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
 import {
   countUnknowns,
   selectComponents,
@@ -16,7 +16,8 @@ import {
 } from "./content-store.ts";
 import { selectPaths } from "../sboms/path-store.ts";
 import { noFinding } from "../findings/key-order-store.ts";
-import { truncatePage } from "../findings/truncate-page.ts";
+import { findingsCountedPerPage } from "../findings/limits.ts";
+import { fitPage } from "../findings/fit-page.ts";
 import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
 import { ranksOf } from "../findings/severity.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
@@ -47,7 +48,7 @@ export async function showProject(
     sbom: row.sbom && viewSbom(row.sbom),
     components: { items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null }, sql), total: row.sbom?.components ?? 0 },
     vulnerabilities: {
-      items: truncatePage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability).rows,
+      items: fitPage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax, isShortened: false }, viewVulnerability).rows,
       total: issues.total,
     },
     unknown_matches: {
