@@ -12,7 +12,7 @@ export const findingsCountedPerPage = 10_000;
 export const vexBytesMax = 2 * 1024 * 1024;
 export const vexDepthMax = 32;
 /** JSON values of a document. */
-export const vexValuesMax = 200_000;
+export const vexValuesMax = 120_000;
 /** Of a document, and findings that it is about. */
 export const vexStatementsMax = 5_000;
 /** Findings that one transaction decides about; all versions of a package go together. */

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { sandboxAnswer, sandboxUnsupportedField } from "../../../../src/gateway/providers/sandbox/answer.ts";
 import { structuredText } from "../../../../src/gateway/providers/sandbox/structured.ts";
+import { hostileSchemas } from "../../../hostile/blocking/hostile-schemas.ts";
+import { blockedMsMax } from "../../../hostile/blocking/thread-time.ts";
 import { threadMs } from "../../../support/processes/thread-time.ts";
-
-/** SECURITY.md: nothing blocks the thread that serves all clients for longer. */
-const blockedMsMax = 50;
 
 const format = (schema: unknown) => ({ type: "json_schema", json_schema: { name: "answer", schema } });
 
@@ -146,38 +145,7 @@ describe("a schema that the sandbox makes no value for is refused by the name of
     expect(threadMs(refuseAll, 2_000)).toBeLessThan(2_000);
   });
 
-  const many = (count: number, value: unknown) => Array.from({ length: count }, () => value);
-  const fields = (count: number) =>
-    Object.fromEntries(many(count, 0).map((_, index) => [String((index * 7_919) % 1_000_000), 1]));
-  const text = JSON.stringify("x".repeat(990_000));
-  const faces = JSON.stringify("😀".repeat(240_000));
-  const items = JSON.stringify(many(9_000, 0).map((_, index) => "y".repeat(100) + index));
-  const chain = (length: number) =>
-    Object.fromEntries(many(length, 0).map((_, at) => [String(at), at + 1 === length ? true : { $ref: `#/${at + 1}` }]));
-
-  test.each<[string, unknown, string]>([
-    ["parts without a bound, and a long text", { allOf: many(9_000, {}) }, text],
-    ["parts with a bound, and a long text", { allOf: many(9_000, { minLength: 600_000 }) }, text],
-    ["parts with a bound, and a text of pairs", { allOf: many(9_000, { minLength: 200_000 }) }, faces],
-    ["alternatives with a bound", { anyOf: [...many(4_000, { minLength: 990_001 }), {}] }, text],
-    ["alternatives of which one alone may hold", { oneOf: many(4_900, { type: "string" }) }, text],
-    ["a list of empty lists, and a long one", { enum: many(5_000, []) }, JSON.stringify(many(9_000, 1))],
-    ["a list of objects, and a large one", { enum: [null, ...many(3_000, fields(3))] }, JSON.stringify(fields(4_000))],
-    ["items that differ, asked again and again", { allOf: many(4_000, { uniqueItems: true }) }, items],
-    [
-      "no further field, asked again and again",
-      { anyOf: [...many(3_000, { additionalProperties: false }), {}] },
-      JSON.stringify(fields(4_900)),
-    ],
-    ["many keywords merged with many parts", { ...fields(4_900), allOf: many(3_000, {}) }, "x"],
-    ["many types", { allOf: many(4_000, { type: many(4_000, "a") }) }, "x"],
-    ["references to references", { $ref: "#/0", ...chain(4_900) }, "x"],
-    ["a long name of a reference", { anyOf: many(4_000, { $ref: "#/x" }), x: { $ref: `#/${"y".repeat(500_000)}` } }, "x"],
-    ["a schema that holds itself", { anyOf: [{ type: "string" }, { $ref: "#" }] }, "{}"],
-    ["alternatives that never hold", { anyOf: many(4_900, { enum: [] }) }, "x"],
-    ["a text of empty lists", {}, `[${many(300_000, "[]").join(",")}]`],
-    ["a text of deep lists", {}, "[".repeat(900_000)],
-  ])("neither a schema nor a text blocks the thread: %s", (_name, schema, said) => {
+  test.each(hostileSchemas)("neither a schema nor a text blocks the thread: %s", (_name, schema, said) => {
     let refused: ReturnType<typeof refusal> = null;
     expect(threadMs(() => (refused = refusal(schema, said)), blockedMsMax)).toBeLessThan(blockedMsMax);
     const param = expect.stringMatching(/^response_format\.json_schema\.schema/);
@@ -185,13 +153,17 @@ describe("a schema that the sandbox makes no value for is refused by the name of
   });
 
   test("a text that cannot be checked within the work of a request is refused by the name of the schema", () => {
-    const refused = refusal({ allOf: many(9_000, { minLength: 600_000 }) }, text);
+    const allOf = Array.from({ length: 9_000 }, () => ({ minLength: 600_000 }));
+    const refused = refusal({ allOf }, JSON.stringify("x".repeat(990_000)));
     expect(refused?.param).toBe("response_format.json_schema.schema");
     expect(refused?.message).toEndWith("the schema, or the value for it, is too large");
   });
 
   test("a tool whose parameters repeat a name in objects within objects is called at once", () => {
-    const nested = many(20, 0).reduce((inner) => ({ type: "object", required: many(300, "a"), properties: { a: inner } }), {});
+    const nested = Array.from({ length: 20 }).reduce<object>(
+      (inner) => ({ type: "object", required: Array.from({ length: 300 }, () => "a"), properties: { a: inner } }),
+      {},
+    );
     const tools = [{ type: "function", function: { name: "f", parameters: nested } }];
     expect(threadMs(() => sandboxAnswer({ messages: [], tools, tool_choice: "required" }), blockedMsMax)).toBeLessThan(
       blockedMsMax,
