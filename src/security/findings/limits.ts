@@ -15,8 +15,8 @@ export const vexDepthMax = 32;
 export const vexValuesMax = 120_000;
 /** Of a document, and findings that it is about. */
 export const vexStatementsMax = 5_000;
-/** Findings that one transaction decides about; all versions of a package go together. */
-export const vexTriagedMax = 25;
+/** Findings that one transaction decides about, and other versions of a package that follow in it. */
+export const vexTriagedMax = 100;
 /** After a transaction the next one waits as long as it took, at most this long, so that the database serves others. */
 export const vexRestMsMax = 500;
 export const vexUnmatchedShownMax = 100;

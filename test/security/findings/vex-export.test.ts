@@ -1,10 +1,11 @@
-/** A project's findings as a VEX document, and its figures, are read in pages. */
+/** A project's findings as a VEX document, and its figures, are read in pages; an import decides in small transactions. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { vexFindingsMax, vexRowsPerPage } from "../../../src/security/findings/limits.ts";
+import { vexFindingsMax, vexRowsPerPage, vexTriagedMax } from "../../../src/security/findings/limits.ts";
 import { noFinding } from "../../../src/security/findings/key-order-store.ts";
 import { ExportTurns } from "../../../src/security/findings/vex/export-turns.ts";
 import { exportVex } from "../../../src/security/findings/vex/export-vex.ts";
+import { importVex } from "../../../src/security/findings/vex/import-vex.ts";
 import { selectLiveCounts, selectVersionAfter, type PackageVersion } from "../../../src/security/projects/content-store.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";
@@ -15,7 +16,7 @@ import { databases } from "../../support/servers/databases.ts";
 
 const ranks = [4_098, 3_075, 2_050, 1_021, 0];
 const packages = 3;
-const versions = 100;
+const versions = 130;
 
 describe.each(databases)("a project of many findings on $name", ({ open }) => {
   let stage: ToolsStage;
@@ -89,6 +90,30 @@ describe.each(databases)("a project of many findings on $name", ({ open }) => {
       }
       expect(sum).toEqual({ ...plain } as typeof sum);
     }
+  });
+});
+
+describe.each(databases)("an import on $name", ({ open }) => {
+  test("decides about a version in a document, and all versions of its package follow, in transactions that let others in", async () => {
+    await using stage = await toolsStage(open);
+    const { sql } = stage.database;
+    const world = new ListWorld(sql);
+    const project = await world.project(stage.workspace, "shop");
+    const [id, vulnerability] = [await world.package("npm", "part"), await world.vulnerability("CVE-2024-1000")];
+    await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES ('CVE-2024-1000', ${vulnerability}, false)`;
+    const found = Array.from({ length: 2 * vexTriagedMax + 30 }, (_, version) => `1.${version}`);
+    await world.find(found.map((version) => ({ project, package: id, version, vulnerability })));
+    const affects = [{ ref: "pkg:npm/part@1.7" }, { ref: "pkg:npm/part@1.8" }];
+    const vulnerabilities = [{ id: "CVE-2024-1000", analysis: { state: "resolved", detail: "patched" }, affects }];
+    const bytes = Buffer.from(JSON.stringify({ bomFormat: "CycloneDX", vulnerabilities }));
+    const given = { actor: { kind: "operator" } as const, workspace: stage.workspace, project, bytes };
+    const updated = { statements: 2, unmatched: 0, unmatched_first: [] };
+    expect(await importVex(given, { sql, clock: systemClock })).toEqual({ ...updated, updated: found.length, unchanged: 0 });
+    const statuses = await sql`SELECT DISTINCT status FROM findings WHERE project_id = ${project}`;
+    expect(statuses.map(({ status }) => status)).toEqual(["resolved"]);
+    const commits = await sql`SELECT DISTINCT xmin::text FROM findings WHERE project_id = ${project}`;
+    expect(commits).toHaveLength(3);
+    expect(await importVex(given, { sql, clock: systemClock })).toEqual({ ...updated, updated: 0, unchanged: 2 });
   });
 });
 

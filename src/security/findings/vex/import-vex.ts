@@ -1,14 +1,14 @@
 /** Takes over the decisions of a CycloneDX document (VEX) about the findings of a project. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../../accounts/audit/actor.ts";
-import type { Sources } from "../../../accounts/audit/change.ts";
+import { change, type Sources } from "../../../accounts/audit/change.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
 import { sleep } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { vexRestMsMax, vexStatementsMax, vexTriagedMax, vexUnmatchedShownMax } from "../limits.ts";
-import { triageMany } from "../triage/triage-many.ts";
+import { authorOf, eventOf, triageIn, type TriageResult } from "../triage/triage.ts";
 import { matchStatements, type MatchedStatements } from "./match-statements.ts";
 import { readVex, type VexStatement } from "./read-vex.ts";
 import { selectCandidates, selectIssuesNamed, type Candidate } from "./vex-store.ts";
@@ -52,21 +52,13 @@ export async function importVex({ actor, workspace, project, bytes }: VexImport,
   const { pairs, unmatched } = await matched(statements, project, sources);
   let [updated, unchanged] = [0, 0];
   const changed: Changed[] = [];
-  for (const { findings, decided } of pairs) {
+  for (const { findings, decided, size } of pairs) {
     const different = findings.filter((finding) => differs(finding, decided));
     unchanged += findings.length - different.length;
     const [first] = different;
-    if (first !== undefined) changed.push({ finding: first.id, decided, count: findings.length });
+    if (first !== undefined) changed.push({ finding: first.id, decided, size });
   }
-  const { clock } = sources;
-  for (const { findings, decided } of groupsOf(changed)) {
-    const startedMs = clock.monotonic();
-    const done = await triageMany({ actor, workspace, findings, ...decided }, sources);
-    updated += done.updated.length + done.also_updated;
-    // One connection serves everybody where the database is embedded: the next group waits as long as this one took.
-    const tookMs = clock.monotonic() - startedMs;
-    if (tookMs >= 1) await sleep(clock, Math.min(tookMs, vexRestMsMax));
-  }
+  for (const group of groupsOf(changed)) updated += await decide(group, { actor, workspace }, sources);
   return {
     statements: statements.length,
     updated,
@@ -80,8 +72,36 @@ export async function importVex({ actor, workspace, project, bytes }: VexImport,
 interface Changed {
   finding: string;
   decided: Decided;
-  /** How many findings that is, as far as the document names them. */
-  count: number;
+  /** How many findings follow, with itself. */
+  size: number;
+}
+
+/**
+ * Decides in transactions of at most `vexTriagedMax` findings, and rests after each. One connection serves everybody where the database is
+ * embedded: the next transaction waits as long as this one took.
+ * @returns how many findings changed
+ */
+async function decide(
+  { findings, decided }: DecidedGroup,
+  { actor, workspace }: Pick<VexImport, "actor" | "workspace">,
+  sources: Sources,
+): Promise<number> {
+  const { clock } = sources;
+  let changed = 0;
+  for (let left = findings; left.length > 0;) {
+    const startedMs = clock.monotonic();
+    const results = await change(actor, sources, async (tx) => {
+      const made: TriageResult[] = [];
+      const by = { by: authorOf(actor), at: new Date(clock.now()), followersMax: vexTriagedMax };
+      for (const finding of left) made.push(await triageIn(tx, { workspace, decided: { ...decided, finding }, ...by }));
+      return { result: made, event: made.flatMap((one) => eventOf(one) ?? []) };
+    });
+    changed += results.filter(changesFinding).length + results.reduce((sum, { followed }) => sum + followed, 0);
+    left = results.filter((one) => one.left > 0).map(({ target }) => target.id);
+    const tookMs = clock.monotonic() - startedMs;
+    if (tookMs >= 1) await sleep(clock, Math.min(tookMs, vexRestMsMax));
+  }
+  return changed;
 }
 
 interface DecidedGroup {
@@ -97,15 +117,19 @@ function* groupsOf(changed: readonly Changed[]): Generator<DecidedGroup> {
     let findings: string[] = [];
     let count = 0;
     for (const next of [first, ...others]) {
-      if (findings.length > 0 && count + next.count > vexTriagedMax) {
+      if (findings.length > 0 && count + next.size > vexTriagedMax) {
         yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
         [findings, count] = [[], 0];
       }
       findings.push(next.finding);
-      count += next.count;
+      count += next.size;
     }
     yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
   }
+}
+
+function changesFinding({ changes }: TriageResult): boolean {
+  return Object.keys(changes).length > 0;
 }
 
 async function matched(statements: readonly VexStatement[], project: string, { sql }: Sources): Promise<MatchedStatements> {

@@ -9,6 +9,8 @@ export interface PairDecision {
   decided: Decided;
   /** The findings that statements are about. */
   findings: Candidate[];
+  /** How many findings follow the decision. */
+  size: number;
 }
 
 export interface MatchedStatements {
@@ -26,6 +28,8 @@ export function matchStatements(
   { candidates, issues }: { candidates: readonly Candidate[]; issues: ReadonlyMap<string, readonly bigint[]> },
 ): MatchedStatements {
   const index = indexOf(candidates);
+  const sizes = new Map<string, number>();
+  for (const candidate of candidates) sizes.set(pairOf(candidate), (sizes.get(pairOf(candidate)) ?? 0) + 1);
   const pairs = new Map<string, PairDecision>();
   const taken = new Set<Candidate | readonly Candidate[]>();
   const unmatched: VexStatement[] = [];
@@ -42,14 +46,19 @@ export function matchStatements(
       for (const candidate of meant) {
         if (taken.has(candidate)) continue;
         taken.add(candidate);
-        const pair = `${candidate.package} ${candidate.issue}`;
+        const pair = pairOf(candidate);
         const known = pairs.get(pair);
-        if (known === undefined) pairs.set(pair, { decided: statement.decided, findings: [candidate] });
+        const size = sizes.get(pair) ?? 1;
+        if (known === undefined) pairs.set(pair, { decided: statement.decided, findings: [candidate], size });
         else known.findings.push(candidate);
       }
     }
   }
   return { pairs: [...pairs.values()].toReversed(), unmatched: unmatched.toReversed() };
+}
+
+function pairOf({ package: id, issue }: Candidate): string {
+  return `${id} ${issue}`;
 }
 
 /** The findings by what statements name: the issue, the issue in a package, and the issue in a version of it. */
