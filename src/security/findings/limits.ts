@@ -8,6 +8,10 @@ export const licensesShownMax = 20;
 /** Findings that one statement counts for the figures of a project. */
 export const findingsCountedPerPage = 10_000;
 
+// Triage
+/** Findings that one decision about several changes, with the other versions that follow. */
+export const findingsFollowingMax = 1_000;
+
 // VEX
 export const vexBytesMax = 2 * 1024 * 1024;
 export const vexDepthMax = 32;

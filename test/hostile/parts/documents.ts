@@ -1,4 +1,4 @@
-/** A member exports and imports VEX documents of thousands of findings without a pause. Others' requests must not notice it. */
+/** A member exports and imports VEX documents of thousands of findings, and looks at their project, without a pause. Others' requests must not notice it. */
 import { Fleet, freePort } from "../../support/servers/fleet.ts";
 import type { Operator } from "../../support/operator.ts";
 import { until } from "../../support/until.ts";
@@ -30,13 +30,14 @@ export async function documentsPart({ seconds, say }: PartOptions): Promise<stri
   const session = await sessionOf(operator, fleet.url());
   const blockedMs = async () => Number(await (await fetch(`http://127.0.0.1:${meter}`)).text());
   const stop = new AbortController();
-  const statuses: Record<string, Record<string, number>> = { export: {}, import: {} };
-  const vex = async (name: "export" | "import", body?: string): Promise<void> => {
-    const counts = statuses[name] ?? {};
-    const status = await sentVex(`${fleet.url()}/api/console/vex?workspace=${workspace}&project=large`, { session, body, stop });
+  const statuses: Record<string, Record<string, number>> = {};
+  const asked = async (name: string, path: string, body?: string): Promise<void> => {
+    const status = await statusOf(`${fleet.url()}/api/console${path}`, { session, body, stop });
+    const counts = (statuses[name] ??= {});
     if (status !== null) counts[status] = (counts[status] ?? 0) + 1;
     if (status !== 200) await Bun.sleep(20);
   };
+  const vex = (name: "export" | "import", body?: string) => asked(name, `/vex?workspace=${workspace}&project=large`, body);
   const repeated = async (once: (n: number) => Promise<void>): Promise<void> => {
     for (let n = 0; !stop.signal.aborted; n++) await once(n);
   };
@@ -44,6 +45,7 @@ export async function documentsPart({ seconds, say }: PartOptions): Promise<stri
   const attack = [
     ...Array.from({ length: exportsAtOnce }, () => repeated(() => vex("export"))),
     repeated((n) => vex("import", decisions(n % 2 === 0 ? "in_triage" : "resolved"))),
+    repeated(() => asked("project", `/projects/large?workspace=${workspace}`)),
   ];
   const others = new WatchedRequests();
   for (const since = performance.now(), n = { at: 0 }; performance.now() - since < seconds * 1_000; n.at++) {
@@ -65,7 +67,7 @@ export async function documentsPart({ seconds, say }: PartOptions): Promise<stri
 }
 
 /** @returns the status; null: the attack is over */
-async function sentVex(
+async function statusOf(
   url: string,
   { session, body, stop }: { session: string; body: string | undefined; stop: AbortController },
 ): Promise<number | null> {
