@@ -28,9 +28,8 @@ export const uncut = ((text: string | null) => text) as Shorten;
 
 type Sizes = Record<TextKind, number[]>;
 
-interface Measured<Item, Row> {
+interface Measured<Item> {
   item: Item;
-  row: Row;
   /** Size of the row as JSON, with the comma after it and without the texts that may be cut. */
   fixedBytes: number;
   sizes: Sizes;
@@ -68,19 +67,23 @@ export function fitPage<Item, Row>(
   return { rows, cut: isCut };
 }
 
-function measure<Item, Row>(item: Item, view: (item: Item, shorten: Shorten) => Row): Measured<Item, Row> {
+function measure<Item>(item: Item, view: (item: Item, shorten: Shorten) => unknown): Measured<Item> {
   const sizes: Sizes = { explaining: [], repeated: [], name: [] };
-  const whole = ((text: string | null, kind: TextKind = "explaining") => {
-    sizes[kind].push(jsonBytes(text ?? ""));
+  let inRow = 0;
+  const measured = ((text: string | null, kind: TextKind = "explaining") => {
+    const bytes = jsonBytes(text ?? "");
+    sizes[kind].push(bytes);
+    // A long text is not written a second time, only to be measured.
+    if (bytes > nameBytesMin) return "";
+    inRow += bytes;
     return text;
   }) as Shorten;
-  const row = view(item, whole);
-  const bytes = Buffer.byteLength(JSON.stringify(row)) + commaBytes;
-  return { item, row, fixedBytes: bytes - sum(kinds.flatMap((kind) => sizes[kind])), sizes };
+  const row = view(item, measured);
+  return { item, fixedBytes: Buffer.byteLength(JSON.stringify(row)) + commaBytes - inRow, sizes };
 }
 
 /** Counts the rows that fit when every explaining text is cut to the ellipsis and every name is whole; at least one. */
-function rowsThatFit(measured: readonly Measured<unknown, unknown>[], bytesMax: number): number {
+function rowsThatFit(measured: readonly Measured<unknown>[], bytesMax: number): number {
   let bytes = 0;
   for (const [index, { fixedBytes, sizes }] of measured.entries()) {
     const cut = sizes.explaining.map((size) => Math.min(size, jsonBytes(ellipsis)));
@@ -91,7 +94,7 @@ function rowsThatFit(measured: readonly Measured<unknown, unknown>[], bytesMax: 
 }
 
 /** The most bytes of a text of each kind, so that the rows fit, or come as near to it as the kinds allow. */
-function longestTexts(measured: readonly Measured<unknown, unknown>[], bytesMax: number): Record<TextKind, number> {
+function longestTexts(measured: readonly Measured<unknown>[], bytesMax: number): Record<TextKind, number> {
   const longest: Record<TextKind, number> = { explaining: Infinity, repeated: Infinity, name: Infinity };
   const fixed = sum(measured.map(({ fixedBytes }) => fixedBytes));
   const sizesOf = (kind: TextKind) => measured.flatMap(({ sizes }) => sizes[kind]);
@@ -125,17 +128,21 @@ function atLeast(kind: TextKind, bytes: number): number {
 }
 
 function cutEnd(text: string, bytesMax: number): string {
-  if (bytesMax === Infinity || jsonBytes(text) <= bytesMax) return text;
-  return beginning([...text], bytesMax - jsonBytes(ellipsis)).join("") + ellipsis;
+  if (fits(text, bytesMax)) return text;
+  return beginning(Array.from(text.slice(0, bytesMax)), bytesMax - jsonBytes(ellipsis)).join("") + ellipsis;
 }
 
 /** Names of one origin often differ in their last characters alone. */
 function cutMiddle(text: string, bytesMax: number): string {
-  if (bytesMax === Infinity || jsonBytes(text) <= bytesMax) return text;
-  const characters = [...text];
-  const room = bytesMax - jsonBytes(ellipsis);
-  const end = beginning(characters.toReversed(), room / 2).toReversed();
-  return beginning(characters, room / 2).join("") + ellipsis + end.join("");
+  if (fits(text, bytesMax)) return text;
+  const room = (bytesMax - jsonBytes(ellipsis)) / 2;
+  const end = beginning(Array.from(text.slice(-bytesMax)).toReversed(), room).toReversed();
+  return beginning(Array.from(text.slice(0, bytesMax)), room).join("") + ellipsis + end.join("");
+}
+
+/** A unit of a text has at least one byte. */
+function fits(text: string, bytesMax: number): boolean {
+  return text.length <= bytesMax && (bytesMax === Infinity || jsonBytes(text) <= bytesMax);
 }
 
 function beginning(characters: readonly string[], bytesMax: number): string[] {

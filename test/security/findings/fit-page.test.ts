@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fitPage, type Shorten } from "../../../src/security/findings/fit-page.ts";
+import { blockedMsMax } from "../../hostile/blocking/thread-time.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
 
 interface Item {
   id: number;
@@ -70,5 +72,18 @@ describe("a page", () => {
     expect(fit(whole - 130)).toEqual({ ...item, text: "…", copy: expect.stringMatching(/^ab+…b+c$/) });
     expect(fit(whole - 170)).toEqual({ ...item, text: "…", name: expect.stringMatching(/^n{255,266}…n{255,266}$/) });
     expect(fit(0)).toEqual({ ...item, text: "…", name: expect.stringMatching(/^n{254}…n{254}$/) });
+  });
+
+  test.each(["x", "日", "😀", "\u0001"])("of 200 rows with names of thousands of %j does not block the thread", (letter) => {
+    const all = Array.from({ length: 200 }, (_, id) => ({
+      id,
+      name: letter.repeat(4_000),
+      copy: letter.repeat(1_024),
+      text: letter.repeat(200),
+    }));
+    for (const isShortened of [false, true]) {
+      const fit = () => fitPage({ items: all, bytesMax: 124_000, isShortened }, view);
+      expect(threadMs(() => expect(fit().cut).toBe(true), blockedMsMax)).toBeLessThan(blockedMsMax);
+    }
   });
 });
