@@ -207,8 +207,8 @@ export const vulnerabilityRowsDefault = 25;
  * Size of the rows as JSON: a response has under 125,000 bytes, and one of vulnerabilities under 96,000. A page with very long names is
  * longer over HTTP, and has fewer rows over MCP.
  */
-export const findingPageBytesMax = 124_000;
-export const vulnerabilityPageBytesMax = 95_000;
+export const findingPageBytesMax = 124_600;
+export const vulnerabilityPageBytesMax = 95_500;
 /** Findings that a search reads for one page; the next page goes on after them. */
 export const findingsSearchedMax = 2_000;
 export const findingsTriagedMax = 200;

@@ -14,7 +14,7 @@ const kinds = ["explaining", "repeated", "name"] as const;
 type TextKind = (typeof kinds)[number];
 
 /** What is left of a name at least, in bytes of JSON: where it stands a second time, and where it is the only one. */
-const repeatedBytesMin = 40;
+const repeatedBytesMin = 30;
 const nameBytesMin = 512;
 
 /** A view calls this for each text that may be cut. By default it explains. @returns the text, whole or cut, with an ellipsis */

@@ -85,14 +85,14 @@ describe.each(databases)("a page of two hundred rows on $name", ({ open }) => {
     await sql`
       UPDATE findings SET version = 'v1.25.0', evidence = ${sql.json(goEvidence as never)},
         component = 'github.com/organization/project-' || given.n || given.rest, purl = 'pkg:golang/github.com/organization/project-' ||
-          given.n || given.rest || '@v1.25.0?type=module'
+          given.n || given.rest || '@v1.25.0?goos=linux&type=module'
       FROM (SELECT id, n, CASE WHEN n % 4 = 0 THEN '/internal/pkg/' || repeat('part', 8) || n ELSE '' END AS rest
         FROM unnest(${ids}::text[]) WITH ORDINALITY AS one (id, n)) AS given WHERE findings.id = given.id`;
     const found = await ask("list_findings");
     expect(found.rows).toHaveLength(200);
     expect(found.bytes).toBeLessThan(bytesMax.list_findings);
     expect(new Set(found.rows.map((row) => row["component"])).size).toBe(200);
-    expect(found.rows.every(({ purl: own }) => String(own).endsWith("?type=module"))).toBe(true);
+    expect(found.rows.every(({ purl: own }) => String(own).endsWith("?goos=linux&type=module"))).toBe(true);
   });
 
   test.each([
