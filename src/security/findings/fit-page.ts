@@ -135,9 +135,11 @@ function cutEnd(text: string, bytesMax: number): string {
 /** Names of one origin often differ in their last characters alone. */
 function cutMiddle(text: string, bytesMax: number): string {
   if (fits(text, bytesMax)) return text;
-  const room = (bytesMax - jsonBytes(ellipsis)) / 2;
-  const end = beginning(Array.from(text.slice(-bytesMax)).toReversed(), room).toReversed();
-  return beginning(Array.from(text.slice(0, bytesMax)), room).join("") + ellipsis + end.join("");
+  const room = Math.floor((bytesMax - jsonBytes(ellipsis)) / 2);
+  // A unit more than there is room for: a character of two units is whole, or is not kept.
+  const [first, last] = [text.slice(0, room + 1), text.slice(-room - 1)];
+  const end = beginning(Array.from(last).toReversed(), room).toReversed();
+  return beginning(Array.from(first), room).join("") + ellipsis + end.join("");
 }
 
 /** A unit of a text has at least one byte. */

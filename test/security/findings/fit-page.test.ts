@@ -34,6 +34,7 @@ describe("a page", () => {
       const whole = all.map((item) => view(item, ((one: string) => one) as Shorten));
       if (bytesOf(whole) + 1 <= bytesMax) expect(rows).toEqual(whole);
       for (const [index, row] of rows.entries()) {
+        expect(Object.values(row).every((one) => typeof one !== "string" || !one.includes("…") || one.isWellFormed())).toBe(true);
         for (const field of ["name", "copy", "text"] as const) {
           const [shown, given] = [row[field], whole[index]?.[field] ?? null];
           if (shown !== given) expect([shown?.includes("…"), cut]).toEqual([true, true]);
