@@ -117,7 +117,7 @@ async function ask({ list, inventory, scope, input }: Omit<Draw, "depth">, offse
   const operation = list === "findings" ? listFindings : listVulnerabilities;
   const actor = { kind: "member", email: "bench", role: "member", carriedBy: "tools key" } as const;
   const caller = { key: "key-lists", workspace: inventory.workspace, actor, scope } as const;
-  const call = { input: { ...input, offset }, caller, attachment: null, sbom: null, parts: partsOf(sql) };
+  const call = { input: { ...input, offset }, caller, isForMcp: false, attachment: null, sbom: null, parts: partsOf(sql) };
   const { data } = await operation.run(call);
   const rows = data[list] as Record<string, unknown>[];
   return { total: Number(data["total"]), ids: rows.map((row) => row[list === "findings" ? "id" : "cve_id"]) };

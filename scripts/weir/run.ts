@@ -1,5 +1,6 @@
 /** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing to judge by. */
 import { version } from "../../src/process/version.ts";
+import { showInvisible } from "../../src/kernel/invisible.ts";
 import { ConfigError } from "../../src/process/variables.ts";
 import { call, CallError, type Call, type Service } from "./call.ts";
 import { help } from "./help.ts";
@@ -25,7 +26,8 @@ export interface CommandContext {
   files(): Files;
 }
 
-export async function run(words: string[], context: CommandContext, terminal: Terminal): Promise<number> {
+export async function run(words: string[], context: CommandContext, given: Terminal): Promise<number> {
+  const terminal = showingInvisible(given);
   try {
     const command = readCommand(words);
     if (command.kind === "help") {
@@ -52,6 +54,11 @@ export async function run(words: string[], context: CommandContext, terminal: Te
     if (error instanceof CallError || error instanceof ConfigError) return 1;
     throw error;
   }
+}
+
+/** Documents and advisories of others have names that would turn the direction of a line. */
+function showingInvisible({ out, error, ...screen }: Terminal): Terminal {
+  return { ...screen, out: (text) => out(showInvisible(text)), error: (text) => error(showInvisible(text)) };
 }
 
 function onScreen(fit: (text: string, screen: Screen) => string, text: string, { screen }: Terminal): string {

@@ -114,9 +114,9 @@ export const objectFile: Value = {
       const value: unknown = JSON.parse(readFileSync(given === "-" ? 0 : given, "utf8"));
       if (isJsonObject(value)) return value;
     } catch (error) {
-      if (!(error instanceof SyntaxError)) throw new UsageError(`"${given}" cannot be read`);
+      if (!(error instanceof SyntaxError)) throw unreadableFile("a JSON object");
     }
-    throw new UsageError(`"${given}" does not contain a JSON object`);
+    throw new UsageError("takes a file that has a JSON object, and this one has none");
   },
 };
 
@@ -127,10 +127,15 @@ export const secretFile: Value = {
     try {
       return readFileSync(given === "-" ? 0 : given, "utf8").trim();
     } catch {
-      throw new UsageError(`"${given}" cannot be read`);
+      throw unreadableFile("the secret");
     }
   },
 };
+
+/** Says nothing of what was typed: it may be the secret itself, which would stay on the screen and in logs of what runs the command. */
+function unreadableFile(content: string): UsageError {
+  return new UsageError(`takes the path of a file that has ${content}, or - for the standard input; such a file cannot be read`);
+}
 
 function amount(given: string, words: string): string {
   if (/^\d{1,12}(\.\d{1,9})?$/.test(given)) return given;

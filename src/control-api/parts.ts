@@ -18,6 +18,7 @@ import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SyncRunner } from "../security/advisories/sync-run.ts";
+import type { ExportTurns } from "../security/findings/vex/export-turns.ts";
 import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
@@ -64,6 +65,8 @@ export interface ControlParts {
   advisorySync: Pick<SyncRunner, "start" | "last" | "daily">;
   /** Reads uploaded documents. */
   sboms: SbomReader;
+  /** Whose VEX document is written. */
+  vexExports: ExportTurns;
   models: Pick<Models, "catalog" | "list" | "availability" | "checkable" | "refreshChecks">;
   /** A route's figures from real traffic; null: not measured. */
   measure(route: Route): RouteMeasure | null;

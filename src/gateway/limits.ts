@@ -268,7 +268,7 @@ export const launchChecksSilenceMsMax = 90_000;
 export const launchChecksWaitMs = 200;
 
 // Sandbox
-/** Parts of a schema, and characters of the value for it. */
+/** Work for one schema: its parts, the values that are compared with it, 256 characters that are read, characters of the answer. */
 export const sandboxSchemaStepsMax = 10_000;
 
 // Control API

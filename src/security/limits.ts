@@ -203,12 +203,17 @@ export const findingEventRowsDefault = 25;
 // Lists of findings and vulnerabilities
 export const findingRowsDefault = 50;
 export const vulnerabilityRowsDefault = 25;
-/** Size of the rows as JSON: a response has under 125,000 bytes, and one of vulnerabilities under 96,000. */
-export const findingPageBytesMax = 124_000;
-export const vulnerabilityPageBytesMax = 95_000;
+/**
+ * Size of the rows as JSON: a response has under 125,000 bytes, and one of vulnerabilities under 96,000. A page with very long names is
+ * longer over HTTP, and has fewer rows over MCP.
+ */
+export const findingPageBytesMax = 124_600;
+export const vulnerabilityPageBytesMax = 95_500;
 /** Findings that a search reads for one page; the next page goes on after them. */
 export const findingsSearchedMax = 2_000;
 export const findingsTriagedMax = 200;
+/** Length of a name on the path to a component. */
+export const pathNameCharactersMax = 200;
 /** SBOMs that the row of a finding names. */
 export const findingSbomsShownMax = 2;
 

@@ -22,6 +22,7 @@ import { runChecks, watchHealth, type Check, type Health } from "../process/heal
 import { UnpaidWork } from "../gateway/api/call/unpaid-work.ts";
 import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
+import { ExportTurns } from "../security/findings/vex/export-turns.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/workbench.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../gateway/api/request/load-limits.ts";
@@ -221,6 +222,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     connectors,
     probeFetch: createProbeFetch({ clock }),
     callWebhook: createSafeFetch({ clock }),
+    vexExports: new ExportTurns(clock),
     models,
     measure: gateway.health.measure.bind(gateway.health),
     callWith: (key: Secret) => providerCalls({ clock, clocks: launchCheckClocks(config.clocks), providerKey: () => key }),

@@ -1,5 +1,6 @@
 /** Findings over the control API: their search, their details, and triage of several at once. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { findingsFollowingMax } from "../../src/security/findings/limits.ts";
 import { findingsSearchedMax } from "../../src/security/limits.ts";
 import { Control, objectOf } from "../support/control.ts";
 import { ListWorld } from "../support/security/list-world.ts";
@@ -97,6 +98,24 @@ describe.each(oneDatabase)("findings on $name", ({ open }) => {
     const body = { workspace: "w", findings: [ids["lodash"], elsewhere], status: "ignored" };
     expect(await control.refusal("PATCH", "/findings", { body })).toBe("404 not_found null");
     expect(await found("status=open&project=shop")).toEqual(["lodash", "older lodash"]);
+  });
+
+  test("a decision that more than a thousand findings would follow is refused and changes none, since others wait for it", async () => {
+    const large = await world.project(await control.workspace("large"), "large");
+    const named: string[] = [];
+    for (const name of ["one", "two"]) {
+      const [id, vulnerability] = [await world.package("npm", name), await world.vulnerability(`CVE-2024-${name}`)];
+      const versions = Array.from({ length: findingsFollowingMax / 2 + 1 }, (_, version) => `1.${version}`);
+      const made = await world.find(versions.map((version) => ({ project: large, package: id, version, vulnerability })));
+      named.push(made[0] ?? "");
+    }
+    const decide = (findings: string[]) => ({ body: { workspace: "large", findings, status: "ignored" } });
+    expect(await control.refusal("PATCH", "/findings", decide(named))).toBe("400 invalid_field findings");
+    const [{ count } = {}] = await database.sql`
+      SELECT count(*)::integer AS count FROM findings WHERE project_id = ${large} AND status <> 'open'`;
+    expect(count).toBe(0);
+    const alone = await control.expect("PATCH", "/findings", decide(named.slice(0, 1)));
+    expect(alone).toMatchObject({ also_updated: findingsFollowingMax / 2 });
   });
 
   test("a decision about several findings holds for all of them, in the name of the member", async () => {

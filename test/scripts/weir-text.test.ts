@@ -6,6 +6,7 @@ import { exampleOf } from "../../scripts/weir/help/example.ts";
 import { printLog } from "../../scripts/weir/text/print-log.ts";
 import { readCommand } from "../../scripts/weir/read-command.ts";
 import { fitTable, wrapText } from "../../scripts/weir/text/terminal-text.ts";
+import { showInvisible } from "../../src/kernel/invisible.ts";
 import { run } from "../../scripts/weir/run.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 
@@ -140,4 +141,27 @@ test("bash completes nouns, verbs, flags and the words that a flag takes", async
   expect([stdout, stderr]).toEqual(["key\ncreate list show edit revoke\n--kind\ninference tools\n--by\n", ""]);
   const fish = await completionVerb(verbs).local({ shell: "fish" }, { catalogDir: "" });
   expect(fish.text).toContain("-l kind -r -f -a 'inference tools'");
+});
+
+test("a secret that was typed where a file is meant is not repeated, neither alone nor within JSON", async () => {
+  const secret = "sk-or-v1-0123456789abcdef";
+  const typed = [
+    ["provider-key", "create", "--workspace", "w", "--provider", "openai", "--key", secret],
+    ["connection", "create", "--workspace", "w", "--connector", "c", "--credentials", `{"token":"${secret}"}`],
+  ];
+  for (const words of typed) {
+    const { code, out, error } = await outcomeOf(...words);
+    expect([code, out, error.includes(secret)]).toEqual([2, "", false]);
+    expect(error).toContain("takes the path of a file that has");
+  }
+});
+
+test("marks that turn the direction of writing, and invisible ones, are shown as escapes; joiners of words and signs stay", () => {
+  const marks = ["\u202e", "\u2066", "\u200f", "\u061c", "\u200b", "\u2028", "\ufeff", "\u{e0041}"];
+  const shown = showInvisible(marks.join("a"));
+  expect(shown).toBe("\\u202ea\\u2066a\\u200fa\\u061ca\\u200ba\\u2028a\\ufeffa\\udb40\\udc41");
+  const json = JSON.stringify({ name: marks.join("") });
+  expect(JSON.parse(showInvisible(json))).toEqual(JSON.parse(json));
+  const joined = "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u{1f469}\u200d\u{1f4bb} e\u0301";
+  expect(showInvisible(joined)).toBe(joined);
 });

@@ -15,6 +15,7 @@ import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";
 import { Platforms } from "./security/platforms.ts";
+import { ExportTurns } from "../../src/security/findings/vex/export-turns.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
 
@@ -120,6 +121,7 @@ export class Control {
         disk: { require: async () => {} },
       }),
       sboms: testSbomReader(),
+      vexExports: new ExportTurns(this.clock),
       models: noModels,
       measure: () => null,
       callWith: () => () => Promise.reject(new Error("No provider is called in this test")),

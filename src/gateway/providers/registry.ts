@@ -6,7 +6,7 @@ import { google } from "./google/format.ts";
 import { openai } from "./openai/format.ts";
 import { networkOf } from "./transport/network.ts";
 import type { WireFormat } from "./provider.ts";
-import { sandboxUnsupportedField } from "./sandbox/structured.ts";
+import { sandboxUnsupportedField } from "./sandbox/answer.ts";
 import { sandboxOf } from "./sandbox/transport.ts";
 import type { Transport } from "./transport/transport.ts";
 

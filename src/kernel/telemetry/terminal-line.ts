@@ -1,4 +1,5 @@
 /** Log lines for a person at a terminal: time, level, role, what happened, and the fields. Programs read the same lines as JSON. */
+import { escaped, showInvisible } from "../invisible.ts";
 
 /** Names and colours by pino's numbers. */
 const levels: Record<number, { name: string; colour: number }> = {
@@ -65,7 +66,5 @@ function shown(value: unknown): string {
 
 /** A terminal would obey control characters, and those that turn the direction of writing. */
 function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, (character) => {
-    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
-  });
+  return showInvisible(text.replaceAll(/\p{Cc}/gu, escaped));
 }

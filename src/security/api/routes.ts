@@ -55,6 +55,9 @@ function callOf(operation: Operation, parts: ToolsParts): Handler {
   return async (call) => {
     const { fields, ...read } = await readInput(call, operation, parts);
     const { request, caller } = call;
-    return runOperation({ operation, input: fields, caller, attachment: request.headers.get(attachmentHeader), ...read }, parts);
+    return runOperation(
+      { operation, input: fields, caller, isForMcp: false, attachment: request.headers.get(attachmentHeader), ...read },
+      parts,
+    );
   };
 }

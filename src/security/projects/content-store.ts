@@ -1,5 +1,8 @@
 /** The components of a project, its unknown matches and its counts. */
-import type { Queries } from "../../backing/backing.ts";
+import type { Database, Queries, Transaction } from "../../backing/backing.ts";
+import { nameShown } from "../findings/lists/list-store.ts";
+import { licensesShownMax } from "../findings/limits.ts";
+import { inKeyOrder, type FindingKey } from "../findings/key-order-store.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export interface ComponentRow {
@@ -26,7 +29,9 @@ export async function selectComponents(
   sql: Queries,
 ): Promise<ComponentRow[]> {
   return sql<ComponentRow[]>`
-    SELECT c.position, c.name, c.version, c.type, c.purl, packages.ecosystem, c.relation, c.via, c.scope, c.licenses,
+    SELECT c.position, ${nameShown(sql`c.name`, sql)} AS name, ${nameShown(sql`c.version`, sql)} AS version, c.type, c.purl,
+      packages.ecosystem, c.relation, c.via, c.scope,
+      ARRAY(SELECT ${nameShown(sql`license`, sql)} FROM unnest(c.licenses[1:${sql.unsafe(String(licensesShownMax))}]) AS license) AS licenses,
       (SELECT min(reason) FROM unknown_matches AS u
         WHERE u.project_id = ${project} AND u.package_id = c.package_id AND u.version = coalesce(c.version, '')) AS unknown,
       (SELECT count(*)::integer FROM findings AS f
@@ -74,16 +79,51 @@ export interface Metrics {
   fixable: number;
 }
 
-export async function selectMetrics(project: string, sql: Queries): Promise<Metrics> {
+/** Findings by status, as they are counted for lists. */
+export async function selectStatusCounts(
+  project: string,
+  sql: Queries,
+): Promise<Pick<Metrics, "open" | "inProgress" | "ignored" | "resolved" | "falsePositives">> {
   const [row] = await sql<Metrics[]>`
-    SELECT count(DISTINCT (package_id, version)) FILTER (WHERE live)::integer AS "vulnerableComponents",
-      count(*) FILTER (WHERE status = 'open')::integer AS open,
-      count(*) FILTER (WHERE status = 'in_progress')::integer AS "inProgress",
-      count(*) FILTER (WHERE status = 'ignored')::integer AS ignored,
-      count(*) FILTER (WHERE status = 'resolved')::integer AS resolved,
-      count(*) FILTER (WHERE false_positive)::integer AS "falsePositives",
-      count(*) FILTER (WHERE live AND fix_version IS NOT NULL)::integer AS fixable
-    FROM findings WHERE project_id = ${project}`;
+    SELECT coalesce(sum(amount) FILTER (WHERE status = 'open'), 0)::integer AS open,
+      coalesce(sum(amount) FILTER (WHERE status = 'in_progress'), 0)::integer AS "inProgress",
+      coalesce(sum(amount) FILTER (WHERE status = 'ignored'), 0)::integer AS ignored,
+      coalesce(sum(amount) FILTER (WHERE status = 'resolved'), 0)::integer AS resolved,
+      coalesce(sum(amount) FILTER (WHERE false_positive), 0)::integer AS "falsePositives"
+    FROM finding_buckets WHERE scope_id = ${project} AND depth = 0`;
+  if (row === undefined) throw new Error("Counting gave no row");
+  return row;
+}
+
+/** A version of a package: what a component is compared by. */
+export type PackageVersion = Pick<FindingKey, "package" | "version">;
+
+/** @returns the version that has the last of the next `limit` findings of a project; null: fewer are left */
+export async function selectVersionAfter(
+  { project, after, limit }: { project: string; after: PackageVersion; limit: number },
+  sql: Database,
+): Promise<PackageVersion | null> {
+  const select = (tx: Transaction) => tx<PackageVersion[]>`
+    SELECT package_id AS package, version FROM findings
+    WHERE project_id = ${project} AND (package_id, version) > (${after.package}::bigint, ${after.version})
+    ORDER BY package_id, version, vulnerability_id OFFSET ${limit - 1} LIMIT 1`;
+  const [row] = await inKeyOrder(select, sql);
+  return row ?? null;
+}
+
+/** Counts the live findings of the versions after one and up to another. @param last null: up to the end */
+export async function selectLiveCounts(
+  { project, after, last }: { project: string; after: PackageVersion; last: PackageVersion | null },
+  sql: Queries,
+): Promise<Pick<Metrics, "vulnerableComponents" | "fixable">> {
+  const end = last === null ? sql`` : sql`AND (package_id, version) <= (${last.package}::bigint, ${last.version})`;
+  const [row] = await sql<Pick<Metrics, "vulnerableComponents" | "fixable">[]>`
+    SELECT (count(*) FILTER (WHERE live))::integer AS "vulnerableComponents", coalesce(sum(fixable), 0)::integer AS fixable
+    FROM (
+      SELECT bool_or(live) AS live, count(*) FILTER (WHERE live AND fix_version IS NOT NULL) AS fixable FROM findings
+      WHERE project_id = ${project} AND (package_id, version) > (${after.package}::bigint, ${after.version}) ${end}
+      GROUP BY package_id, version
+    ) AS versions`;
   if (row === undefined) throw new Error("Counting gave no row");
   return row;
 }

@@ -1,18 +1,23 @@
 /** A project with the first of its components, vulnerabilities and unknown matches, and their totals. */
-import type { Queries } from "../../backing/backing.ts";
+import type { Database, Queries } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
 import {
   countUnknowns,
   selectComponents,
-  selectMetrics,
+  selectLiveCounts,
+  selectStatusCounts,
+  selectVersionAfter,
   selectUnknowns,
   type ComponentRow,
   type Metrics,
+  type PackageVersion,
 } from "./content-store.ts";
 import { selectPaths } from "../sboms/path-store.ts";
-import { truncatePage } from "../findings/truncate-page.ts";
+import { noFinding } from "../findings/key-order-store.ts";
+import { findingsCountedPerPage } from "../findings/limits.ts";
+import { fitPage } from "../findings/fit-page.ts";
 import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
 import { ranksOf } from "../findings/severity.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
@@ -26,14 +31,14 @@ import { viewProjects, type ViewSources } from "./view.ts";
 /** @throws DomainError not_found */
 export async function showProject(
   { workspace, id }: { workspace: WorkspaceId; id: string },
-  sources: ViewSources,
+  sources: ViewSources & { sql: Database },
 ): Promise<ProjectDetailsView> {
   const { sql } = sources;
   const row = await selectProject({ workspace, id }, sql);
   const [project] = row === undefined ? [] : await viewProjects([row], sources);
   if (row === undefined || project === undefined) throw resourceNotFound("project", { id });
   const limit = projectItemsMax;
-  const metrics = await selectMetrics(id, sql);
+  const metrics = await metricsOf(id, sql);
   const issues = await selectVulnerabilityPage(liveIn(id), sql);
   const unknowns = await selectUnknowns({ project: id, limit }, sql);
   return {
@@ -44,7 +49,7 @@ export async function showProject(
     sbom: row.sbom && viewSbom(row.sbom),
     components: { items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null }, sql), total: row.sbom?.components ?? 0 },
     vulnerabilities: {
-      items: truncatePage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability).rows,
+      items: fitPage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax, isShortened: false }, viewVulnerability).rows,
       total: issues.total,
     },
     unknown_matches: {
@@ -53,6 +58,20 @@ export async function showProject(
     },
     metrics: { ...viewMetrics(metrics, row.sbom?.components ?? 0), ...(await viewCoverage(row.sbom?.id ?? null, sources)) },
   };
+}
+
+/** Counts page by page: a project has up to 250,000 findings, and where the database is embedded others wait for each statement. */
+async function metricsOf(project: string, sql: Database): Promise<Metrics> {
+  const counts = await selectStatusCounts(project, sql);
+  const live = { vulnerableComponents: 0, fixable: 0 };
+  for (let after: PackageVersion | null = noFinding; after !== null;) {
+    const last: PackageVersion | null = await selectVersionAfter({ project, after, limit: findingsCountedPerPage }, sql);
+    const page = await selectLiveCounts({ project, after, last }, sql);
+    live.vulnerableComponents += page.vulnerableComponents;
+    live.fixable += page.fixable;
+    after = last;
+  }
+  return { ...counts, ...live };
 }
 
 /** The filter of list_vulnerabilities for the first page of the project. */

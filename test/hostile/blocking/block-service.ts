@@ -7,7 +7,9 @@ import { Fleet, freePort } from "../../support/servers/fleet.ts";
 import { bomJson, largeBom } from "../../support/security/sbom-documents.ts";
 import type { Dice } from "../bodies/dice.ts";
 import { heavyValues } from "./heavy-values.ts";
+import { hostileSchemas } from "./hostile-schemas.ts";
 import { hostileTexts } from "./hostile-texts.ts";
+import { hostileVex } from "./hostile-vex.ts";
 import { type BlockingResult, ownExpressions } from "./block-thread.ts";
 
 interface Sent {
@@ -39,8 +41,9 @@ export async function blockService({
   const environment = { METER_PORT: String(port), BUN_OPTIONS: `--preload=${meterFile}` };
   await using fleet = await Fleet.start({ services: null, catalogDir: wholeCatalog, environment });
   const operator = fleet.operator();
-  const [chat] = (await operator.customer({ credit: "1000" })).keys;
+  const [chat] = (await operator.customer({ credit: "1000", earlyAccess: ["embeddings", "completions", "routing"] })).keys;
   const keys = { chat: chat?.key ?? "", tools: await operator.agentKey(), operator: operator.token };
+  await statusOf(fleet.url(), uploadOf("a project", bomJson("1.6")), keys);
   const measuredMs = async () => Number(await (await fetch(`http://127.0.0.1:${port}`)).text());
   const result: BlockingResult = { runs: 0, longestMs: 0, problems: [] };
   for (const sent of requests(dice)) {
@@ -78,10 +81,15 @@ async function statusOf(url: string, { path, method, key, body }: Sent, keys: Re
 
 function* requests(dice: Dice): Generator<Sent> {
   for (const [what, value] of Object.entries(heavyValues)) yield* withValue(what, value);
-  for (const [what, sbom] of Object.entries(documents())) {
-    const body = JSON.stringify({ project: "blocking", sbom });
-    yield { name: `upload_sbom, ${what}`, path: "/api/tools/platform_upload_sbom", method: "POST", key: "tools", body };
+  for (const [what, schema, said] of hostileSchemas) {
+    const format = { type: "json_schema", json_schema: { name: "answer", schema } };
+    const chat = { model: "sandbox/echo", messages: [{ role: "user", content: said }], response_format: format };
+    const body = JSON.stringify(chat);
+    yield { name: `a structured answer, ${what}`, path: "/gpt/v1/chat/completions", method: "POST", key: "chat", body };
   }
+  for (const [what, sbom] of Object.entries(documents())) yield uploadOf(what, sbom);
+  for (const [what, body] of Object.entries(hostileVex)) yield* files(what, body);
+  for (const [what, sbom] of Object.entries(documents())) yield* files(what, JSON.stringify(sbom));
   for (const expression of ownExpressions()) {
     const texts = hostileTexts(expression);
     const text = texts[dice.below(texts.length)]?.(2_500) ?? "";
@@ -97,6 +105,22 @@ function* requests(dice: Dice): Generator<Sent> {
         };
       }
     }
+  }
+}
+
+function uploadOf(what: string, sbom: unknown): Sent {
+  const body = JSON.stringify({ project: "blocking", sbom });
+  return { name: `upload_sbom, ${what}`, path: "/api/tools/platform_upload_sbom", method: "POST", key: "tools", body };
+}
+
+/** What endpoints that take a file need besides. */
+const besides: Record<string, string> = { workspace: "agents", project: "blocking", name: "blocking" };
+
+/** Sends the file to each endpoint that takes one. */
+function* files(what: string, body: string): Generator<Sent> {
+  for (const { method, path, fields } of endpoints.filter(({ file }) => file !== null)) {
+    const query = new URLSearchParams(Object.entries(besides).filter(([name]) => name in fields.properties));
+    yield { name: `${method} ${path}, ${what}`, path: `/api/console${path}?${query}`, method, key: "operator", body };
   }
 }
 
@@ -116,6 +140,15 @@ function* withValue(what: string, value: string): Generator<Sent> {
       body: `{"model":"sandbox/echo","messages":${message},"${name}":${value}}`,
     };
   }
+  for (const [path, field, model] of [
+    ["embeddings", "input", "sandbox/embed"],
+    ["completions", "prompt", "sandbox/echo"],
+  ] as const) {
+    const other = { path: `/gpt/v1/${path}`, method: "POST", key: "chat" } as const;
+    yield { ...other, name: `${path}, ${what}`, body: value };
+    yield { ...other, name: `${path} ${field}, ${what}`, body: `{"model":"${model}","max_tokens":5,"${field}":${value}}` };
+  }
+  yield* files(what, value);
   for (const { name, input } of operations) {
     const tools = { path: `/api/tools/platform_${name}`, method: "POST", key: "tools" } as const;
     yield { ...tools, name: `${name}, ${what}`, body: value };

@@ -2,22 +2,15 @@
 import { sbomVersionsMax, scanFindingsMax } from "../../../src/security/limits.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import type { PartOptions } from "./part.ts";
-import { tallied } from "./bodies.ts";
+import { WatchedRequests } from "./watched.ts";
 
 const packages = 12;
 const issues = 20;
 const everyMs = 500;
-/** The longest time for an uncached key, a decision and /ready. */
-const answerMsMax = 4_000;
 const smallMsMax = 30_000;
 const freshKeys = 60;
 /** The owner of each customer's keys. */
 const owner = "owner@example.test";
-
-interface Watched {
-  statuses: Record<string, number>;
-  slowestMs: number;
-}
 
 export async function scansPart({ seconds, say }: PartOptions): Promise<string[]> {
   await using fleet = await Fleet.start({ services: null });
@@ -38,17 +31,16 @@ export async function scansPart({ seconds, say }: PartOptions): Promise<string[]
   const small = await tools(honest, "upload_sbom", { sbom: document([3]), project: "small" });
   const since = performance.now();
   let smallMs = Infinity;
-  const seen: Record<string, Watched> = {};
+  const others = new WatchedRequests();
   for (let n = 0; performance.now() - since < seconds * 1_000; n++) {
     const startedAt = performance.now();
     await Promise.all([
-      watch(seen, "/ready", fetch(`${fleet.url()}/ready`)),
-      watch(
-        seen,
+      others.watch("/ready", fetch(`${fleet.url()}/ready`)),
+      others.watch(
         "fresh key",
         fetch(`${fleet.url()}/gpt/v1/key`, { headers: { authorization: `Bearer ${keys[n % freshKeys]?.key}` } }),
       ),
-      watch(seen, "update_finding", decide(tools, hostile)),
+      others.watch("update_finding", decide(tools, hostile)),
     ]);
     const shown = await tools(honest, "get_project", { project_id: small.data["project_id"] });
     if (smallMs === Infinity && shown.data["scan_status"] === "completed") smallMs = performance.now() - since;
@@ -56,31 +48,13 @@ export async function scansPart({ seconds, say }: PartOptions): Promise<string[]
   }
   const large = await tools(hostile, "list_projects", { name: "large" });
   say(`${packages * sbomVersionsMax * issues} findings, for ${seconds} s; state of their scan: ${stateOf(large.data)}`);
-  for (const [name, { statuses, slowestMs }] of Object.entries(seen))
-    say(`${name}: ${tallied(statuses)}, slowest ${slowestMs.toFixed(0)} ms`);
+  for (const line of others.lines()) say(line);
   say(`small SBOM of another workspace scanned after ${(smallMs / 1_000).toFixed(1)} s`);
-  return judged(seen, { smallMs, refused: refused.status });
-}
-
-function judged(seen: Record<string, Watched>, { smallMs, refused }: { smallMs: number; refused: number }): string[] {
-  const broken = Object.entries(seen).flatMap(([name, { statuses, slowestMs }]) => [
-    ...Object.keys(statuses)
-      .filter((status) => status !== "200")
-      .map((status) => `${name} was answered with ${status}`),
-    ...(slowestMs < answerMsMax ? [] : [`${name} took ${slowestMs.toFixed(0)} ms`]),
-  ]);
-  if (refused !== 400) broken.push(`a document of too many versions was answered with ${refused}`);
-  if (smallMs > smallMsMax) broken.push(`a small SBOM waited longer than ${smallMsMax / 1_000} s`);
-  return broken;
-}
-
-async function watch(seen: Record<string, Watched>, name: string, request: Promise<{ status: number } | null>): Promise<void> {
-  const startedAt = performance.now();
-  const answer = await request.catch(() => ({ status: 0 }));
-  if (answer === null) return;
-  const watched = (seen[name] ??= { statuses: {}, slowestMs: 0 });
-  watched.statuses[answer.status] = (watched.statuses[answer.status] ?? 0) + 1;
-  watched.slowestMs = Math.max(watched.slowestMs, performance.now() - startedAt);
+  return [
+    ...others.broken(),
+    ...(refused.status === 400 ? [] : [`a document of too many versions was answered with ${refused.status}`]),
+    ...(smallMs <= smallMsMax ? [] : [`a small SBOM waited longer than ${smallMsMax / 1_000} s`]),
+  ];
 }
 
 /** @returns null while there is no finding to decide about */

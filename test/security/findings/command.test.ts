@@ -137,17 +137,18 @@ test("finding list is a table for people, and its CSV has every finding of the f
   }
 });
 
-test("finding show and vulnerability show are lines for people, without the control characters of an advisory", async () => {
+test("finding show and vulnerability show are lines for people, without the control characters of an advisory or its turns of direction", async () => {
   const { data } = await line.weir.json("finding", "list", ...inW, "--limit", "1");
   const { id, cve_id: cve } = Object(data)[0];
   const finding = await line.weir.run("finding", "show", "--id", id, ...inW);
   expect(finding.out).toMatch(/^upgrade +4\.17\.21 \(/m);
   expect(finding.out).toMatch(/^path +shop > express@4\.0\.0 > lodash@4\.17\.20$/m);
-  await line.database.sql`UPDATE advisories SET record = record || '{"details": "Bad \\u001b[31m"}'`;
+  await line.database.sql`UPDATE advisories SET record = record || '{"details": "Bad \\u001b[31m \\u202ereversed"}'`;
   const { out } = await line.weir.run("vulnerability", "show", "--id", cve, ...inW);
   expect(out).toMatch(/^vulnerability +CVE-2024-000[12]\n/);
   expect(out).toContain("Bad  [31m");
-  expect(out).not.toContain("\u001b");
+  for (const mark of ["\u001b", "\u202e"]) expect(out).not.toContain(mark);
+  expect(out).toContain("\\u202ereversed");
   expect(out).toContain(id);
 });
 

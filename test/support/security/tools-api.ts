@@ -113,6 +113,21 @@ export class ToolsApi {
     return objectOf(answer.body["data"]);
   }
 
+  /** The envelope of a call over MCP. */
+  async tool(operation: string, given: object): Promise<Record<string, unknown>> {
+    const params = { name: `platform_${operation}`, arguments: given };
+    const headers = {
+      authorization: `Bearer ${this.#key}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+    const response = await this.#app.handle(new Request("http://localhost/mcp", { method: "POST", headers, body }));
+    const text = await response.text();
+    const [, data = text] = /^data: (.*)$/m.exec(text) ?? [];
+    return objectOf(objectOf(objectOf(JSON.parse(data))["result"])["structuredContent"]);
+  }
+
   /** The sentence of a call that is expected to be refused with 400. */
   async refusal(operation: string, body: unknown, sent: Sent = {}): Promise<string> {
     const { status, body: answered } = await this.call(operation, body, sent);

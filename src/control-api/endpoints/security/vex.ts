@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
-import { vexBytesMax } from "../../../security/findings/limits.ts";
+import { vexBytesMax, vexExportMs } from "../../../security/findings/limits.ts";
 import { exportVex, VexDocument } from "../../../security/findings/vex/export-vex.ts";
+import { authorOf } from "../../../security/findings/triage/triage.ts";
 import { ImportedVex, importVex } from "../../../security/findings/vex/import-vex.ts";
 import { requireProject } from "../../../security/projects/require.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
@@ -20,9 +21,11 @@ export const vexEndpoints: Endpoint[] = [
     summary: "Show the findings of a project and what was decided as a CycloneDX document (VEX)",
     fields: OfProject,
     view: VexDocument,
+    deadlineMs: vexExportMs,
     async handle({ input, actors, parts }) {
-      const { workspace } = await actors.inWorkspace(input.workspace);
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const project = await requireProject({ workspace: workspace.id, project: input.project }, parts.sql);
+      using _turn = await parts.vexExports.acquire({ person: authorOf(actor), workspace: workspace.id });
       return exportVex(project, parts);
     },
   }),

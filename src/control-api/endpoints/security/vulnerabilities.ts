@@ -30,7 +30,10 @@ export const vulnerabilityEndpoints: Endpoint[] = [
       };
       const { severity = "all", ecosystem = "all" } = input;
       const scope = { kind: "workspace", id: workspace.id } as const;
-      const { rows, total } = await findVulnerabilities({ scope, severity, ecosystem, scoreMin: 0, page }, sql);
+      const { rows, total } = await findVulnerabilities(
+        { scope, severity, ecosystem, scoreMin: 0, page, isShortened: false },
+        sql,
+      );
       return { data: rows, total };
     },
   }),

@@ -1,12 +1,16 @@
 /** Decides the sandbox's answer to a request before the first byte is sent. */
+import type { ChatBody, UnsupportedField } from "../provider.ts";
 import { asArray, asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { sandboxCommand, type SandboxCommand } from "./command.ts";
 import { forcedTool, type ForcedTool } from "./forced-tool.ts";
+import { UnsatisfiableError } from "./schema-work.ts";
 import { structuredText } from "./structured.ts";
 import { tokenCount, tokensOf } from "./tokens.ts";
 
 const outputTokensMax = 4_096;
 const filler = "tok ";
+/** A path is made of the names that a schema gives to its properties. */
+const pathCharactersMax = 500;
 
 export interface SandboxAnswer {
   command: SandboxCommand;
@@ -20,8 +24,8 @@ export interface SandboxAnswer {
 
 /** null if the command is invalid. */
 export function sandboxAnswer(request: JsonObject): SandboxAnswer | null {
-  const texts = asArray(request["messages"]).map((message) => messageText(asObject(message) ?? {}));
-  const requestText = texts.findLast(({ role }) => role === "user")?.text ?? "";
+  const texts = textsOf(request);
+  const requestText = saidBy(texts);
   const command = sandboxCommand(requestText);
   if (command === null) return null;
   const tokensMax = asCount(request["max_tokens"]) ?? asCount(request["max_completion_tokens"]) ?? outputTokensMax;
@@ -42,7 +46,33 @@ export function sandboxAnswer(request: JsonObject): SandboxAnswer | null {
   };
 }
 
-function messageText(message: JsonObject): { role: string; text: string } {
+/** See `WireFormat.unsupportedField`: a schema that the sandbox makes no value for, or not within its work. */
+export function sandboxUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  if (asObject(chat["response_format"]) === null) return null;
+  try {
+    structuredText(chat, saidBy(textsOf(chat)));
+    return null;
+  } catch (error) {
+    if (!(error instanceof UnsatisfiableError)) throw error;
+    const param = `response_format.json_schema.schema${error.at.slice(0, pathCharactersMax)}`;
+    return { param, message: `${chat.model} does not support ${param}: ${error.message}` };
+  }
+}
+
+interface MessageText {
+  role: string;
+  text: string;
+}
+
+function textsOf(request: JsonObject): MessageText[] {
+  return asArray(request["messages"]).map((message) => messageText(asObject(message) ?? {}));
+}
+
+function saidBy(texts: readonly MessageText[]): string {
+  return texts.findLast(({ role }) => role === "user")?.text ?? "";
+}
+
+function messageText(message: JsonObject): MessageText {
   const { role, content } = message;
   const parts = Array.isArray(content) ? content.map((part) => asText(asObject(part)?.["text"]) ?? "") : [asText(content) ?? ""];
   return { role: asText(role) ?? "", text: parts.join("") };

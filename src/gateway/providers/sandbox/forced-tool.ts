@@ -26,6 +26,7 @@ function zeroValue(schema: JsonObject): unknown {
   const type = asText(Array.isArray(schema["type"]) ? schema["type"][0] : schema["type"]);
   if (type !== "object") return zeros[type ?? "null"] ?? null;
   const properties = asObject(schema["properties"]) ?? {};
-  const required = asArray(schema["required"]).filter((name) => typeof name === "string");
+  // Each name once: a list that repeats one within objects within objects would have a value for each combination.
+  const required = [...new Set(asArray(schema["required"]))].filter((name) => typeof name === "string");
   return Object.fromEntries(required.map((name) => [name, zeroValue(asObject(properties[name]) ?? {})]));
 }

@@ -1,6 +1,6 @@
 /** One schema for what two say together, as `allOf` and keywords beside a `$ref` mean it. */
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
-import { UnsatisfiableError, type SchemaWork } from "./schema-check.ts";
+import { UnsatisfiableError, type SchemaWork } from "./schema-work.ts";
 
 /** Keywords that no value violates. */
 const notes = new Set([
@@ -21,9 +21,9 @@ export function mergedSchema(
   [one, other]: readonly [JsonObject, JsonObject],
   { at, work }: { at: string; work: SchemaWork },
 ): JsonObject {
-  const entries = new Map(Object.entries(one));
-  for (const [keyword, value] of Object.entries(other)) {
-    work.take(1, at);
+  const [entries, added] = [new Map(Object.entries(one)), Object.entries(other)];
+  work.take(entries.size + added.length, at);
+  for (const [keyword, value] of added) {
     const before = entries.get(keyword);
     if (before === undefined || notes.has(keyword)) entries.set(keyword, value);
     else entries.set(keyword, united(keyword, [before, value], { at, work }));
@@ -36,9 +36,9 @@ function united(
   [one, other]: readonly [unknown, unknown],
   { at, work }: { at: string; work: SchemaWork },
 ): unknown {
-  const text = JSON.stringify(one);
-  work.take(text.length, at);
-  if (text === JSON.stringify(other)) return one;
+  const texts = [JSON.stringify(one), JSON.stringify(other)] as const;
+  work.read(texts[0].length + texts[1].length, at);
+  if (texts[0] === texts[1]) return one;
   if (keyword === "required") return [...new Set([...asArray(one), ...asArray(other)])];
   if (keyword === "type") return [one].flat().filter((type) => [other].flat().includes(type));
   if (keyword === "properties") return unitedProperties(asObject(one) ?? {}, asObject(other) ?? {});

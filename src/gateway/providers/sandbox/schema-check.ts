@@ -1,38 +1,6 @@
 /** Whether a JSON Schema accepts a value, for the keywords that the sandbox knows. Others are refused before (`isRefused`). */
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
-
-/** A schema that the sandbox makes no value for. */
-export class UnsatisfiableError extends Error {
-  override name = "UnsatisfiableError";
-  /** The path of the keyword within the schema, such as `.properties.name.pattern`. */
-  readonly at: string;
-  /** Whether no alternative may be tried: the work is used up. */
-  readonly isFinal: boolean;
-
-  constructor(at: string, reason: string, { isFinal = false } = {}) {
-    super(reason);
-    this.at = at;
-    this.isFinal = isFinal;
-  }
-}
-
-/** The schema, and how much of it may still be looked at: whoever asks chose both. */
-export class SchemaWork {
-  /** References name parts of it. */
-  readonly root: unknown;
-  #steps: number;
-
-  constructor(root: unknown, steps: number) {
-    this.root = root;
-    this.#steps = steps;
-  }
-
-  /** @throws UnsatisfiableError when the work is used up */
-  take(steps: number, at = ""): void {
-    this.#steps -= steps;
-    if (this.#steps < 0) throw new UnsatisfiableError(at, "the schema, or the value for it, is too large", { isFinal: true });
-  }
-}
+import type { SchemaWork } from "./schema-work.ts";
 
 const refusedKeywords = new Set([
   "not",
@@ -60,10 +28,11 @@ export function isRefused(keyword: string): boolean {
   return refusedKeywords.has(keyword);
 }
 
-/** @returns null: the schema has no such part */
-export function resolveReference(reference: string, root: unknown): JsonObject | null {
+/** @returns null: the schema has no such part @throws UnsatisfiableError when the work is used up */
+export function resolveReference(reference: string, work: SchemaWork): JsonObject | null {
   if (!reference.startsWith("#")) return null;
-  let found: unknown = root;
+  work.read(reference.length);
+  let found: unknown = work.root;
   for (const part of reference.slice(1).split("/").slice(1)) {
     const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return null;
@@ -80,23 +49,37 @@ export function accepts(schema: unknown, value: unknown, work: SchemaWork): bool
   if (rules === null) return false;
   const holds = (one: unknown) => accepts(one, value, work);
   const { $ref, allOf, anyOf, oneOf, type } = rules;
-  if (typeof $ref === "string" && !holds(resolveReference($ref, work.root))) return false;
+  if (typeof $ref === "string" && !holds(resolveReference($ref, work))) return false;
   if (allOf !== undefined && !asArray(allOf).every(holds)) return false;
   if (anyOf !== undefined && !asArray(anyOf).some(holds)) return false;
   if (oneOf !== undefined && asArray(oneOf).filter(holds).length !== 1) return false;
   const isValue = (one: unknown) => isSame(one, value, work);
   if ("const" in rules && !isValue(rules["const"])) return false;
   if ("enum" in rules && !asArray(rules["enum"]).some(isValue)) return false;
-  if (type !== undefined && ![type].flat().some((name) => isOfType(name, value))) return false;
+  if (type !== undefined && !typesOf(type, work).some((name) => isOfType(name, value))) return false;
   return ofKind(rules, value, work);
 }
 
 function ofKind(rules: JsonObject, value: unknown, work: SchemaWork): boolean {
   if (typeof value === "number") return acceptsNumber(rules, value);
-  if (typeof value === "string") return isWithin([...value].length, rules["minLength"], rules["maxLength"]);
+  if (typeof value === "string") return acceptsText(rules, value, work);
   if (Array.isArray(value)) return acceptsArray(rules, value, work);
   const object = asObject(value);
   return object === null || acceptsObject(rules, object, work);
+}
+
+/** One or more names of types. */
+function typesOf(type: unknown, work: SchemaWork): readonly unknown[] {
+  if (!Array.isArray(type)) return [type];
+  work.take(type.length);
+  return type;
+}
+
+/** A text has at least half as many characters as units of UTF-16: most bounds are decided without a look at it. */
+function acceptsText({ minLength: least, maxLength: most }: JsonObject, text: string, work: SchemaWork): boolean {
+  if (!isWithin(text.length, least, undefined) || !isWithin(text.length / 2, undefined, most)) return false;
+  if (isWithin(text.length / 2, least, undefined) && isWithin(text.length, undefined, most)) return true;
+  return isWithin(work.charactersOf(text), least, most);
 }
 
 function acceptsNumber({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonObject, value: number): boolean {
@@ -110,7 +93,7 @@ function acceptsArray(rules: JsonObject, values: unknown[], work: SchemaWork): b
   const first = asArray(rules["prefixItems"]);
   work.take(values.length);
   if (!isWithin(values.length, rules["minItems"], rules["maxItems"])) return false;
-  if (rules["uniqueItems"] === true && new Set(values.map((one) => JSON.stringify(one))).size < values.length) return false;
+  if (rules["uniqueItems"] === true && !work.areDistinct(values)) return false;
   return values.every((one, index) => accepts(index < first.length ? first[index] : (rules["items"] ?? true), one, work));
 }
 
@@ -119,8 +102,9 @@ function acceptsObject(rules: JsonObject, object: JsonObject, work: SchemaWork):
   const needed = asArray(rules["required"]);
   work.take(needed.length);
   if (!needed.every((name) => typeof name === "string" && Object.hasOwn(object, name))) return false;
-  if (!isWithin(Object.keys(object).length, undefined, rules["maxProperties"])) return false;
-  return Object.entries(object).every(([name, value]) =>
+  const entries = work.entriesOf(object);
+  if (!isWithin(entries.length, undefined, rules["maxProperties"])) return false;
+  return entries.every(([name, value]) =>
     accepts(Object.hasOwn(properties, name) ? properties[name] : (rules["additionalProperties"] ?? true), value, work),
   );
 }
@@ -137,10 +121,20 @@ function isOfType(type: unknown, value: unknown): boolean {
   return typeof value === type;
 }
 
+/** Whether two values of JSON are equal; the fields of an object have no order. */
 function isSame(one: unknown, other: unknown, work: SchemaWork): boolean {
   work.take(1);
-  if (typeof one !== "object" || typeof other !== "object") return one === other;
-  const text = JSON.stringify(one);
-  work.take(text.length);
-  return text === JSON.stringify(other);
+  if (typeof one === "string" && typeof other === "string") {
+    if (one.length !== other.length) return false;
+    work.read(one.length);
+    return one === other;
+  }
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((value, index) => isSame(value, other[index], work));
+  }
+  const [fields, others] = [asObject(one), asObject(other)];
+  if (fields === null || others === null) return one === other;
+  const entries = work.entriesOf(fields);
+  if (entries.length !== work.entriesOf(others).length) return false;
+  return entries.every(([name, value]) => Object.hasOwn(others, name) && isSame(value, others[name], work));
 }

@@ -1,6 +1,6 @@
 /** Small texts and numbers within the bounds of a JSON Schema. */
 import type { JsonObject } from "../wire/json.ts";
-import { UnsatisfiableError } from "./schema-check.ts";
+import { UnsatisfiableError } from "./schema-work.ts";
 
 /** A value of each format of JSON Schema that has a syntax. */
 const ofFormat: Record<string, string> = {

@@ -5,8 +5,9 @@
 import { sandboxSchemaStepsMax } from "../../limits.ts";
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
 import { mergedSchema } from "./merge-schemas.ts";
-import { accepts, isRefused, resolveReference, SchemaWork, UnsatisfiableError } from "./schema-check.ts";
+import { accepts, isRefused, resolveReference } from "./schema-check.ts";
 import { numberWithin, textWithin } from "./schema-scalars.ts";
+import { SchemaWork, UnsatisfiableError } from "./schema-work.ts";
 
 /** @throws UnsatisfiableError with the path of the keyword that cannot be kept */
 export function schemaValue(root: unknown): unknown {
@@ -36,7 +37,7 @@ class SchemaValues {
     if (refused !== undefined) throw new UnsatisfiableError(`${at}.${refused}`, "the sandbox does not know this keyword");
     const { $ref, allOf, anyOf, oneOf, ...own } = schema;
     if (typeof $ref === "string") {
-      if (references.includes($ref)) throw new UnsatisfiableError(`${at}.$ref`, "the value would never end");
+      if (this.#isFollowed($ref, references)) throw new UnsatisfiableError(`${at}.$ref`, "the value would never end");
       const { $ref: _followed, ...others } = schema;
       return this.valueOf(this.#merged(this.#followed($ref, at), others, at), at, [...references, $ref]);
     }
@@ -67,7 +68,7 @@ class SchemaValues {
       const object = part === true ? {} : asObject(part);
       if (object === null) throw new UnsatisfiableError(`${at}.allOf`, "no value is allowed there");
       const { $ref, ...rest } = object;
-      if (typeof $ref === "string" && followed.includes($ref)) {
+      if (typeof $ref === "string" && this.#isFollowed($ref, followed)) {
         throw new UnsatisfiableError(`${at}.allOf`, "the value would never end");
       }
       if (typeof $ref === "string") followed = [...followed, $ref];
@@ -151,8 +152,14 @@ class SchemaValues {
     return values;
   }
 
+  #isFollowed(reference: string, references: readonly string[]): boolean {
+    this.#work.take(references.length);
+    this.#work.read(references.length * reference.length);
+    return references.includes(reference);
+  }
+
   #followed(reference: string, at: string): JsonObject {
-    const target = resolveReference(reference, this.#work.root);
+    const target = resolveReference(reference, this.#work);
     if (target === null)
       throw new UnsatisfiableError(`${at}.$ref`, `it names "${reference.slice(0, 100)}", which is not in the schema`);
     return target;

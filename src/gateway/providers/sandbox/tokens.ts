@@ -12,12 +12,26 @@ export function tokenCount(text: string): number {
  */
 export function tokensOf(text: string, tokensMax: number): string[] {
   const tokens: string[] = [];
-  let bytes = 0;
-  for (const character of text) {
-    bytes += Buffer.byteLength(character);
-    const token = Math.ceil(bytes / bytesPerToken) - 1;
-    if (token >= tokensMax) break;
-    tokens[token] = (tokens[token] ?? "") + character;
+  let [bytes, from, at] = [0, 0, 0];
+  while (at < text.length) {
+    const code = text.codePointAt(at) ?? 0;
+    const next = bytes + bytesOf(code);
+    const isNew = at > from && Math.ceil(next / bytesPerToken) > Math.ceil(bytes / bytesPerToken);
+    if (isNew) {
+      tokens.push(text.slice(from, at));
+      from = at;
+    }
+    if (tokens.length >= tokensMax) return tokens;
+    bytes = next;
+    at += code > 0xff_ff ? 2 : 1;
   }
+  if (at > from) tokens.push(text.slice(from));
   return tokens;
+}
+
+/** In UTF-8. Half a surrogate pair is written as the character that replaces it, which has three. */
+function bytesOf(code: number): number {
+  if (code < 0x80) return 1;
+  if (code < 0x8_00) return 2;
+  return code > 0xff_ff ? 4 : 3;
 }

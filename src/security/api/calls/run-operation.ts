@@ -12,6 +12,8 @@ export interface OperationRequest {
   operation: Operation;
   input: Record<string, unknown>;
   caller: Caller;
+  /** See `OperationCall`. */
+  isForMcp: boolean;
   attachment: string | null;
   sbom: SbomResult | null;
   /** The slot that the call holds already. */

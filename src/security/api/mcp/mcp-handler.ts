@@ -33,7 +33,9 @@ export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Prom
         slug: parts.slug,
         call: async ({ operation, input, request }) => {
           const known = request && callers.get(request);
-          return known ? runOperation({ operation, input, ...known, attachment: null }, parts) : failure(401, "Unauthorized");
+          return known
+            ? runOperation({ operation, input, ...known, isForMcp: true, attachment: null }, parts)
+            : failure(401, "Unauthorized");
         },
         onError: (error) => parts.log.debug({ event: "mcp.refused", reason: error.message }),
       }),

@@ -34,6 +34,8 @@ export interface OperationParts {
 export interface OperationCall<Input> {
   input: Input;
   caller: Caller;
+  /** Whether an MCP client asks, which holds no long answer: pages may then be shorter. */
+  isForMcp: boolean;
   /** Id of a file that the caller sent before; null: none. */
   attachment: string | null;
   /** The document in the field `sbom`, if the operation takes one; null: the field holds none. */

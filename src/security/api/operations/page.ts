@@ -1,5 +1,5 @@
 /** The fields and the envelope of lists with limit and offset, which shows whether rows are missing. */
-import { Type, type TSchema } from "@sinclair/typebox";
+import { Type, type TProperties, type TSchema } from "@sinclair/typebox";
 import { wholeNumber } from "./fields.ts";
 
 /** `limit` and `offset` of a list. @param max absent: any limit is accepted, and the operation reports the one that it uses */
@@ -17,17 +17,26 @@ export interface Page {
 
 const pageData = {
   total: Type.Integer({ description: "Number of all rows" }),
-  limit: Type.Integer({ description: "Maximum of rows; fewer if the answer had no room for more" }),
+  limit: Type.Integer({ description: "Maximum of rows" }),
   offset: Type.Integer({ description: "Number of skipped rows" }),
   has_more: Type.Boolean({ description: "Whether more rows follow" }),
 };
 
-/** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. */
-export function listData<const Plural extends string, Row extends TSchema>(plural: Plural, row: Row) {
+/** Says where a page that has fewer rows than its limit, and is not the last one, goes on. */
+export const nextOffset = Type.Optional(
+  Type.Integer({ description: "Only over MCP, where a page may have fewer rows: the `offset` of the next one" }),
+);
+
+/** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. @param further fields */
+export function listData<const Plural extends string, Row extends TSchema, Further extends TProperties = Record<never, never>>(
+  plural: Plural,
+  row: Row,
+  further?: Further,
+) {
   const rows = { [plural]: Type.Array(row, { description: "The rows" }) } as {
     [Name in Plural]: ReturnType<typeof Type.Array<Row>>;
   };
-  return Type.Object({ ...rows, ...pageData }, { description: "One page of the list" });
+  return Type.Object({ ...rows, ...pageData, ...(further as Further) }, { description: "One page of the list" });
 }
 
 /** The fields beside the rows. */
@@ -35,8 +44,9 @@ export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: nu
   return { total, limit, offset, has_more: offset + rows < total };
 }
 
-/** For a page that may have fewer rows because of their size. Its `limit` is then their number, so that adding it to `offset` skips none. */
-export function truncatedPageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
-  const isShort = rows > 0 && rows < Math.min(limit, total - offset);
-  return { ...pageAnswer({ limit: isShort ? rows : limit, offset }, { total, rows }), isShort };
+/** For a page that may have fewer rows because of their size, which only MCP's have. */
+export function shortPageAnswer(page: Page, { total, rows }: { total: number; rows: number }) {
+  const next = page.offset + rows;
+  const isShort = rows > 0 && rows < page.limit && next < total;
+  return { ...pageAnswer(page, { total, rows }), ...(isShort && { next_offset: next }) };
 }

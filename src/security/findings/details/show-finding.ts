@@ -7,6 +7,7 @@ import { selectExploit } from "../exploits/exploit-store.ts";
 import { exploitFields, viewExploit } from "../exploits/urgent-findings.ts";
 import { findingNotFound } from "../finding-not-found.ts";
 import { selectFindingRows } from "../lists/finding-list-store.ts";
+import { uncut } from "../fit-page.ts";
 import { FindingRow, viewFinding } from "../lists/finding-row.ts";
 import { remediationOf } from "../remediation/remediation.ts";
 import { upgradeStepFields } from "../remediation/upgrade-fields.ts";
@@ -60,7 +61,7 @@ export async function showFinding(
   if (row === undefined || state === undefined || remediation === null) throw findingNotFound(id);
   const [component] = remediation.components;
   return {
-    ...viewFinding(row, (text) => text),
+    ...viewFinding(row, uncut),
     present: state.present,
     note: state.note,
     decided_by: state.decidedBy,

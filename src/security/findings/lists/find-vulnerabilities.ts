@@ -5,7 +5,7 @@ import { vulnerabilityPageBytesMax } from "../../limits.ts";
 import type { Page } from "../../api/operations/page.ts";
 import { ecosystemOfName, type EcosystemName } from "../ecosystem-names.ts";
 import { ranksOf, type Severity } from "../severity.ts";
-import { truncatePage } from "../truncate-page.ts";
+import { fitPage } from "../fit-page.ts";
 import type { ListScope } from "./list-store.ts";
 import { selectVulnerabilityPage } from "./vulnerability-list-store.ts";
 import { viewVulnerability, VulnerabilityRow } from "./vulnerability-row.ts";
@@ -17,6 +17,8 @@ export interface VulnerabilityQuery {
   /** Ten times the lowest score; 0 includes all. */
   scoreMin: number;
   page: Page;
+  /** Whether the page may have fewer rows, for its size. */
+  isShortened: boolean;
 }
 
 export const VulnerabilityPage = Type.Object({
@@ -34,7 +36,7 @@ export interface FoundVulnerabilities {
 }
 
 export async function findVulnerabilities(
-  { scope, severity, ecosystem, scoreMin, page }: VulnerabilityQuery,
+  { scope, severity, ecosystem, scoreMin, page, isShortened }: VulnerabilityQuery,
   sql: Queries,
 ): Promise<FoundVulnerabilities> {
   const filter = {
@@ -45,5 +47,5 @@ export async function findVulnerabilities(
     page,
   };
   const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
-  return { ...truncatePage({ items: rows, bytesMax: vulnerabilityPageBytesMax }, viewVulnerability), total, unnamed };
+  return { ...fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax, isShortened }, viewVulnerability), total, unnamed };
 }

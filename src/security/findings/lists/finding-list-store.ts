@@ -1,10 +1,10 @@
 import { arrayText } from "../../../backing/array-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
-import { findingPageBytesMax, findingSbomsShownMax } from "../../limits.ts";
+import { findingSbomsShownMax } from "../../limits.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Page } from "../../api/operations/page.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
-import { withinBytes, placeAndBytes, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
+import { nameShown, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
 import { findingStatuses, type FindingStatus } from "../schema.ts";
 
 export interface FindingFilter {
@@ -86,7 +86,7 @@ export async function selectOccurrencePage(
   return listed(rows);
 }
 
-/** The rows of these findings, in the order of lists: as many as fit by the length of their names, and the first one in any case. */
+/** The rows of these findings, in the order of lists. */
 export async function selectFindingRows(ids: readonly string[], sql: Queries): Promise<ListedFinding[]> {
   const rows = await sql<PageRow[]>`
     WITH page AS MATERIALIZED (SELECT id, rank FROM findings WHERE id = ANY (${arrayText(ids, (id) => id)}::text[]))
@@ -135,27 +135,26 @@ export function united([first, ...others]: readonly Fragment[], sql: Queries): F
 
 type PageRow = ({ total: bigint } & ListedFinding) | { total: bigint; id: null };
 
-/** The rows of `page` with all shown columns: as many as fit by the length of their names, and the first one in any case. */
+/** The rows of `page` with all shown columns. */
 function shownRows(total: Fragment, sql: Queries): Fragment {
   return sql`
     SELECT ${total}::bigint AS total, row.*
     FROM (SELECT) AS one
     LEFT JOIN (
       SELECT finding.id, vulnerability.name AS vulnerability, page.rank, vulnerability.score = 0 AS "scoredZero", finding.status,
-        finding.false_positive AS "falsePositive", finding.component, finding.version, package.ecosystem, finding.purl,
+        finding.false_positive AS "falsePositive", ${nameShown(sql`finding.component`, sql)} AS component, finding.version, package.ecosystem, finding.purl,
         finding.fix_version AS "fixVersion", finding.project_id AS project, project.name AS "projectName",
         ARRAY(
           SELECT sbom_id FROM finding_sboms WHERE finding_id = finding.id ORDER BY sbom_id DESC LIMIT ${findingSbomsShownMax}
         ) AS sboms,
         finding.first_seen AS "firstSeen", finding.last_seen AS "lastSeen", finding.evidence ->> 'source' AS source,
-        finding.evidence ->> 'range' AS range, finding.evidence ->> 'comparator' AS comparator, finding.evidence ->> 'listed' AS listed,
-        ${placeAndBytes(sql`octet_length(finding.component) + coalesce(octet_length(finding.purl), 0)`, sql`page.rank DESC, finding.id`, sql)}
+        finding.evidence ->> 'range' AS range, finding.evidence ->> 'comparator' AS comparator, finding.evidence ->> 'listed' AS listed
       FROM page
       JOIN findings AS finding ON finding.id = page.id
       JOIN vulnerabilities AS vulnerability ON vulnerability.id = finding.vulnerability_id
       JOIN packages AS package ON package.id = finding.package_id
       JOIN projects AS project ON project.id = finding.project_id
-    ) AS row ON ${withinBytes(findingPageBytesMax, sql)}
+    ) AS row ON true
     ORDER BY row.rank DESC, row.id`;
 }
 

@@ -2,7 +2,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import { isoTime } from "../../../kernel/clock.ts";
 import { ecosystemNameOf } from "../ecosystem-names.ts";
 import type { ListedFinding } from "./finding-list-store.ts";
-import type { Shorten } from "../truncate-page.ts";
+import type { Shorten } from "../fit-page.ts";
 import { cvssScore, ecosystem, fixVersion } from "../row-fields.ts";
 import { FindingStatusView, SeverityView } from "../schema.ts";
 import { scoreShown, severityOf } from "../severity.ts";
@@ -23,7 +23,7 @@ export const FindingRow = Type.Object({
   fix_version: fixVersion,
   project_id: Type.String({ description: "Id of the project that has the component" }),
   project: Type.String({ description: "Name of that project" }),
-  sbom_ids: Type.Array(Type.String(), { description: "SBOMs that have it: the newest two" }),
+  sbom_ids: Type.Array(Type.String(), { description: "SBOMs that have it: the newest two; on a long page the newest one" }),
   first_seen: Type.String({ description: "When a scan found it first (UTC, ISO 8601)" }),
   last_seen: Type.String({ description: "When a scan found it last (UTC, ISO 8601)" }),
   evidence: Type.Object(
@@ -42,7 +42,7 @@ export const FindingRow = Type.Object({
 });
 export type FindingRow = Static<typeof FindingRow>;
 
-/** When a page is too long, the range and its matching part are cut. */
+/** When a page is too long, the second SBOM, the range and its matching part are cut first, then the component's name, which its package URL has too. */
 export function viewFinding(finding: ListedFinding, shorten: Shorten): FindingRow {
   return {
     id: finding.id,
@@ -51,21 +51,21 @@ export function viewFinding(finding: ListedFinding, shorten: Shorten): FindingRo
     cvss_score: scoreShown(finding),
     status: finding.status,
     false_positive: finding.falsePositive,
-    component: finding.component,
-    component_version: finding.version,
+    component: shorten(finding.component, finding.purl === null ? "name" : "repeated"),
+    component_version: shorten(finding.version, "name"),
     ecosystem: ecosystemNameOf(finding.ecosystem),
-    purl: finding.purl,
-    fix_version: finding.fixVersion,
+    purl: shorten(finding.purl, "name"),
+    fix_version: shorten(finding.fixVersion, "name"),
     project_id: finding.project,
     project: finding.projectName,
-    sbom_ids: finding.sboms,
+    sbom_ids: finding.sboms.filter((sbom, index) => index === 0 || shorten(sbom) === sbom),
     first_seen: isoTime(finding.firstSeen.getTime()),
     last_seen: isoTime(finding.lastSeen.getTime()),
     evidence: {
       source: finding.source,
       range: shorten(finding.range),
       comparator: shorten(finding.comparator),
-      listed: finding.listed,
+      listed: shorten(finding.listed, "name"),
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Caller } from "../../api/operations/caller.ts";
 import { lineOf, oneOf } from "../../api/operations/fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
-import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
+import { listData, nextOffset, pageFields, shortPageAnswer } from "../../api/operations/page.ts";
 import {
   selectFindingPage,
   selectOccurrencePage,
@@ -17,7 +17,7 @@ import {
   type ListedFinding,
 } from "./finding-list-store.ts";
 import { FindingRow, viewFinding } from "./finding-row.ts";
-import { truncatePage } from "../truncate-page.ts";
+import { fitPage } from "../fit-page.ts";
 import { requireResource } from "../../resources/resource.ts";
 import { listMessage } from "./list-message.ts";
 import { blindProjects } from "./blind-projects.ts";
@@ -45,13 +45,13 @@ export const listFindings = operation({
     }),
     ...pageFields({ normal: findingRowsDefault, max: listRowsMax }),
   }),
-  data: listData("findings", FindingRow),
-  async handle({ input, caller, parts: { sql } }) {
+  data: listData("findings", FindingRow, { next_offset: nextOffset }),
+  async handle({ input, caller, isForMcp, parts: { sql } }) {
     const { severity, status, limit, offset } = input;
     const filter = { shown: shownBy(status), ranks: ranksOf(severity), page: { limit, offset } };
     const { total, rows } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
-    const fitted = truncatePage({ items: rows, bytesMax: findingPageBytesMax }, viewFinding);
-    const { isShort, ...page } = truncatedPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
+    const fitted = fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: isForMcp }, viewFinding);
+    const page = shortPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
     const advice = status === "all" ? null : `None has the status "${status}": ask again with the status "all"`;
     return {
       data: { findings: fitted.rows, ...page },
@@ -59,7 +59,6 @@ export const listFindings = operation({
         plural: "findings",
         page,
         rows: fitted.rows.length,
-        isShort,
         cut: fitted.cut,
         emptyAdvice: advice,
         blind: total > 0 ? null : await blindProjects(scopeOf(input, caller), sql),

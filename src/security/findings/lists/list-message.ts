@@ -1,9 +1,8 @@
 interface ListSummary {
   plural: string;
-  page: { total: number; offset: number };
+  /** `next_offset`: the page has fewer rows than requested, because no more fit. */
+  page: { total: number; offset: number; next_offset?: number };
   rows: number;
-  /** Whether the page has fewer rows than requested, because no more fit. */
-  isShort: boolean;
   /** Whether a text of these rows was cut. */
   cut: boolean;
   /** What to try when the list is empty; null: nothing. */
@@ -16,9 +15,8 @@ interface ListSummary {
 /** The message of a page: how much of the list it is, and how to get the rest. */
 export function listMessage({
   plural,
-  page: { total, offset },
+  page: { total, offset, next_offset: next },
   rows,
-  isShort,
   cut,
   emptyAdvice,
   more = null,
@@ -30,7 +28,7 @@ export function listMessage({
     total === 0 && emptyAdvice,
     total === 0 && blind,
     more,
-    isShort && `No more rows fit into one response: the next page begins at the offset ${offset + rows}`,
+    next !== undefined && `No more rows fit into one response: the next page begins at the offset ${next}`,
     cut && "Long texts are cut: they end with …",
   ]
     .filter((sentence) => typeof sentence === "string")

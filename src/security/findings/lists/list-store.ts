@@ -2,6 +2,7 @@
 import type { PendingQuery, Row } from "postgres";
 import type { Queries } from "../../../backing/backing.ts";
 import { listRowsMax } from "../../../http/limits.ts";
+import { nameShownCharactersMax } from "../limits.ts";
 import type { Page } from "../../api/operations/page.ts";
 
 /** How deep the slices of a rank go: for findings to the batch that wrote them, for vulnerabilities to ten characters of a name. */
@@ -77,12 +78,7 @@ export function rowsAtMost(sql: Queries): Fragment {
   return sql`${sql.unsafe(String(listRowsMax))}`;
 }
 
-/** Columns of a row: its place on the page, and the size of its names and those of the rows before it. */
-export function placeAndBytes(bytes: Fragment, order: Fragment, sql: Queries): Fragment {
-  return sql`row_number() OVER (ORDER BY ${order}) AS place, sum(${bytes}) OVER (ORDER BY ${order}) AS "bytesUpto"`;
-}
-
-/** Names are shown whole and may be long: no more of them are read than a page can have. */
-export function withinBytes(bytesMax: number, sql: Queries): Fragment {
-  return sql`(row."bytesUpto" <= ${bytesMax} OR row.place = 1)`;
+/** A name as lists show it. Documents have names of up to 65,536 characters, and a page has many: the end of such a name is cut. */
+export function nameShown(column: Fragment, sql: Queries): Fragment {
+  return sql`CASE WHEN length(${column}) > ${nameShownCharactersMax} THEN left(${column}, ${nameShownCharactersMax}) || '…' ELSE ${column} END`;
 }

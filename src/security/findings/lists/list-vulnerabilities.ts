@@ -3,7 +3,7 @@ import { listRowsMax } from "../../../http/limits.ts";
 import { vulnerabilityRowsDefault } from "../../limits.ts";
 import { decimal, oneOf } from "../../api/operations/fields.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
-import { truncatedPageAnswer, listData, pageFields } from "../../api/operations/page.ts";
+import { listData, nextOffset, pageFields, shortPageAnswer } from "../../api/operations/page.ts";
 import { ecosystemNames } from "../ecosystem-names.ts";
 import { findVulnerabilities } from "./find-vulnerabilities.ts";
 import { listMessage } from "./list-message.ts";
@@ -24,18 +24,24 @@ export const listVulnerabilities = operation({
     cvss_min: Type.Optional(decimal({ title: "With at least this CVSS score; 0 includes all", min: 0, max: 10 })),
     ...pageFields({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
   }),
-  data: listData("vulnerabilities", VulnerabilityRow),
-  async handle({ input, caller, parts: { sql } }) {
+  data: listData("vulnerabilities", VulnerabilityRow, { next_offset: nextOffset }),
+  async handle({ input, caller, isForMcp, parts: { sql } }) {
     const { severity, ecosystem, cvss_min: least = 0, limit, offset } = input;
-    const query = { scope: activeScope(caller), severity, ecosystem, scoreMin: tenths(least), page: { limit, offset } };
+    const query = {
+      scope: activeScope(caller),
+      severity,
+      ecosystem,
+      scoreMin: tenths(least),
+      page: { limit, offset },
+      isShortened: isForMcp,
+    };
     const { total, unnamed, rows, cut } = await findVulnerabilities(query, sql);
-    const { isShort, ...page } = truncatedPageAnswer({ limit, offset }, { total, rows: rows.length });
+    const page = shortPageAnswer({ limit, offset }, { total, rows: rows.length });
     const narrowed = severity !== "all" || ecosystem !== "all" || least > 0;
     const message = listMessage({
       plural: "vulnerabilities",
       page,
       rows: rows.length,
-      isShort,
       cut,
       emptyAdvice: narrowed ? 'Ask again with severity and ecosystem "all" and without cvss_min' : null,
       blind: total > 0 ? null : await blindProjects(query.scope, sql),

@@ -3,9 +3,9 @@ import { listRowsMax } from "../../../http/limits.ts";
 import { findingPageBytesMax, remediationComponentsBytesMax } from "../../limits.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { operation, reading } from "../../api/operations/operation.ts";
-import { truncatedPageAnswer, pageFields, type Page } from "../../api/operations/page.ts";
+import { nextOffset, pageFields, shortPageAnswer, type Page } from "../../api/operations/page.ts";
 import { ecosystemNameOf } from "../ecosystem-names.ts";
-import { truncatePage, type Shorten } from "../truncate-page.ts";
+import { fitPage, type Shorten } from "../fit-page.ts";
 import { findingNotFound } from "../finding-not-found.ts";
 import { remediationOf, type ComponentRemediation, type FindingRemediation, type Remediation } from "./remediation.ts";
 import { resourceNotFound } from "../../resources/resource.ts";
@@ -72,13 +72,14 @@ export const getRemediation = operation({
       findings_total: Type.Integer({ description: "How many there are in all" }),
       components: Type.Array(ComponentView, { description: "Those with the worst findings first" }),
       components_total: Type.Integer({ description: "How many there are in all" }),
-      limit: Type.Integer({ description: "Rows of each list at most; when fewer fit into one response, their number" }),
+      limit: Type.Integer({ description: "Rows of each list at most" }),
       offset: Type.Integer({ description: "Rows of each list that were skipped" }),
       has_more: Type.Boolean({ description: "Whether one of the lists has rows after these" }),
+      next_offset: nextOffset,
     },
     { description: "Versions to upgrade to" },
   ),
-  async handle({ input: { project_id: requested, finding_id: finding, limit, offset }, caller: { workspace }, parts }) {
+  async handle({ input: { project_id: requested, finding_id: finding, limit, offset }, caller: { workspace }, isForMcp, parts }) {
     if ((requested === undefined) === (finding === undefined)) {
       throw new DomainError("invalid_field", 'Exactly one of "project_id" and "finding_id" is needed');
     }
@@ -87,23 +88,32 @@ export const getRemediation = operation({
     const project = target?.project ?? requested ?? "";
     const remediation = await remediationOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
     if (remediation === null) throw resourceNotFound("project", { id: project });
-    return responseOf({ project, remediation, page: { limit, offset } });
+    return responseOf({ project, remediation, page: { limit, offset }, isForMcp });
   },
 });
 
-/** Both lists continue at the same offset, so both end where the first of them is full. */
-function responseOf({ project, remediation, page }: { project: string; remediation: Remediation; page: Page }) {
+interface Answered {
+  project: string;
+  remediation: Remediation;
+  page: Page;
+  isForMcp: boolean;
+}
+
+/** Both lists continue at the same offset, so over MCP both end where the first of them is full. */
+function responseOf({ project, remediation, page, isForMcp: isShortened }: Answered) {
   const { totals } = remediation;
-  const fittedFindings = truncatePage({ items: remediation.findings, bytesMax: findingPageBytesMax }, viewFinding).rows;
-  const fittedComponents = truncatePage(
-    { items: remediation.components, bytesMax: remediationComponentsBytesMax },
-    viewComponent,
-  ).rows;
-  const limit = Math.min(
-    truncatedPageAnswer(page, { total: totals.findings, rows: fittedFindings.length }).limit,
-    truncatedPageAnswer(page, { total: totals.components, rows: fittedComponents.length }).limit,
-  );
-  const [findings, components] = [fittedFindings.slice(0, limit), fittedComponents.slice(0, limit)];
+  const fitted = {
+    findings: fitPage({ items: remediation.findings, bytesMax: findingPageBytesMax, isShortened }, viewFinding).rows,
+    components: fitPage({ items: remediation.components, bytesMax: remediationComponentsBytesMax, isShortened }, viewComponent)
+      .rows,
+  };
+  const ends = [
+    shortPageAnswer(page, { total: totals.findings, rows: fitted.findings.length }).next_offset,
+    shortPageAnswer(page, { total: totals.components, rows: fitted.components.length }).next_offset,
+  ].filter((end) => end !== undefined);
+  const next = ends.length === 0 ? null : Math.min(...ends);
+  const rows = next === null ? page.limit : next - page.offset;
+  const [findings, components] = [fitted.findings.slice(0, rows), fitted.components.slice(0, rows)];
   return {
     data: {
       project_id: project,
@@ -111,9 +121,10 @@ function responseOf({ project, remediation, page }: { project: string; remediati
       findings_total: totals.findings,
       components,
       components_total: totals.components,
-      limit,
+      limit: page.limit,
       offset: page.offset,
-      has_more: page.offset + limit < Math.max(totals.findings, totals.components),
+      has_more: page.offset + rows < Math.max(totals.findings, totals.components),
+      ...(next !== null && { next_offset: next }),
     },
     message: `${fixable(findings)} of ${findings.length} findings and ${fixable(components)} of ${components.length} components have a version to upgrade to`,
   };
@@ -123,20 +134,23 @@ function fixable(rows: readonly { fix_version: string | null }[]): number {
   return rows.filter(({ fix_version: version }) => version !== null).length;
 }
 
-function viewFinding({ advice: { version: fix, ...advice }, ...finding }: FindingRemediation): Static<typeof FindingView> {
+function viewFinding(
+  { advice: { version: fix, ...advice }, ...finding }: FindingRemediation,
+  shorten: Shorten,
+): Static<typeof FindingView> {
   const { id, name, severity, score, component, version } = finding;
   return {
     finding_id: id,
     cve_id: name,
     severity,
     cvss_score: score,
-    component: `${component}@${version}`,
+    component: shorten(`${component}@${version}`, "name"),
     fix_version: fix,
     ...advice,
   };
 }
 
-/** When a page is too long, steps of paths are omitted. */
+/** When a page is too long, steps of paths are omitted first. */
 function viewComponent(
   { advice: { version: fix, ...advice }, ...component }: ComponentRemediation,
   shorten: Shorten,
@@ -144,9 +158,9 @@ function viewComponent(
   const { ecosystem: home, purl, relation, path, open } = component;
   const steps = path.map((step) => (shorten(step) === step ? step : omitted));
   return {
-    component: `${component.component}@${component.version}`,
+    component: shorten(`${component.component}@${component.version}`, "name"),
     ecosystem: ecosystemNameOf(home),
-    purl,
+    purl: shorten(purl, "name"),
     relation,
     path: steps.filter((step, index) => step !== omitted || steps[index - 1] !== omitted),
     open_findings: open,

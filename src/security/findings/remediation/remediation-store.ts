@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Page } from "../../api/operations/page.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { pageOfScope, totalOfScope, type Listed } from "../lists/finding-list-store.ts";
-import { rowsAtMost } from "../lists/list-store.ts";
+import { nameShown, rowsAtMost } from "../lists/list-store.ts";
 import { ranksOf } from "../severity.ts";
 
 export async function selectDocument(
@@ -53,7 +53,7 @@ export async function selectFindingsToFix(
     LEFT JOIN (
       SELECT findings.id, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score,
         findings.package_id AS package, packages.ecosystem, findings.version, findings.vulnerability_id AS vulnerability,
-        findings.component, findings.purl, page.rank
+        ${nameShown(sql`findings.component`, sql)} AS component, findings.purl, page.rank
       FROM page
       JOIN findings ON findings.id = page.id
       JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
@@ -96,7 +96,7 @@ export async function selectVulnerable(
       FROM page
       JOIN packages ON packages.id = page.package_id
       CROSS JOIN LATERAL (
-        SELECT min(component) AS component, min(purl) AS purl FROM findings
+        SELECT ${nameShown(sql`min(component)`, sql)} AS component, min(purl) AS purl FROM findings
         WHERE project_id = ${project} AND findings.package_id = page.package_id AND findings.version = page.version AND ${state}
       ) AS shown
     ) AS row ON true

@@ -10,7 +10,7 @@ import { findingNotFound } from "../finding-not-found.ts";
 import { selectFindingRows } from "../lists/finding-list-store.ts";
 import { FindingRow, viewFinding } from "../lists/finding-row.ts";
 import type { ListScope } from "../lists/list-store.ts";
-import { truncatePage } from "../truncate-page.ts";
+import { fitPage } from "../fit-page.ts";
 import { countFindings, selectPlace, selectPlaces, type FindingSearch, type FoundPlaces } from "./finding-search-store.ts";
 
 export interface SearchRequest extends Pick<FindingSearch, "scope" | "shown" | "ranks" | "ecosystem" | "fixable" | "limit"> {
@@ -45,12 +45,11 @@ export async function searchFindings(request: SearchRequest, sql: Queries): Prom
     places.map(({ id }) => id),
     sql,
   );
-  const fitted = truncatePage({ items: rows, bytesMax: findingPageBytesMax }, viewFinding).rows;
   const isWhole = ecosystem === null && fixable === null && request.vulnerability === null && request.text === null;
   return {
-    data: fitted,
+    data: fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: false }, viewFinding).rows,
     total: isWhole ? await countFindings({ scope, shown, ranks }, sql) : null,
-    next: fitted.length < places.length ? (fitted.at(-1)?.id ?? null) : (next?.id ?? null),
+    next: next?.id ?? null,
   };
 }
 

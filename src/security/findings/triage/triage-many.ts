@@ -5,6 +5,7 @@ import { change, type Sources } from "../../../accounts/audit/change.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { findingsFollowingMax } from "../limits.ts";
 import { findingNotFound } from "../finding-not-found.ts";
 import { selectTarget } from "../triage-store.ts";
 import { authorOf, eventOf, triageIn, type TriageRequest, type TriageResult } from "./triage.ts";
@@ -24,7 +25,7 @@ export type TriagedMany = Static<typeof TriagedMany>;
 
 /**
  * @throws DomainError not_found for an unknown finding; conflict for one that is gone and cannot be opened; forbidden for auditors;
- *   invalid_field without a decision
+ *   invalid_field without a decision, or with one that would change too many findings
  */
 export async function triageMany(
   { actor, workspace, findings, ...decided }: TriageManyRequest,
@@ -50,9 +51,20 @@ export async function triageMany(
     const by = authorOf(actor);
     const at = new Date(sources.clock.now());
     const results: TriageResult[] = [];
-    for (const { id } of inOrder) results.push(await triageIn(tx, { workspace, decided: { ...decided, finding: id }, by, at }));
+    for (const { id } of inOrder) {
+      results.push(await triageIn(tx, { workspace, decided: { ...decided, finding: id }, by, at }));
+      requireFew(results);
+    }
     return { result: viewOf(results), event: results.flatMap((result) => eventOf(result) ?? []) };
   });
+}
+
+/** Other versions follow, of which a package has up to a thousand: one call would change all findings of a project at once. */
+function requireFew(results: readonly TriageResult[]): void {
+  const changed = results.reduce((sum, { followed }) => sum + 1 + followed, 0);
+  if (results.length === 1 || changed <= findingsFollowingMax) return;
+  const message = `The decision would change more than ${findingsFollowingMax} findings, since other versions follow: name fewer`;
+  throw new DomainError("invalid_field", message, { field: "findings" });
 }
 
 function compare(one: string, other: string): number {

@@ -43,6 +43,8 @@ export interface TriageResult {
   changes: Changes;
   /** How many findings of other versions followed. */
   followed: number;
+  /** How many still have to follow, where the caller bounds their number. */
+  left: number;
 }
 
 interface NotedDecision extends Decision {
@@ -72,10 +74,19 @@ export function eventOf({ changes, followed, target }: TriageResult): AuditEvent
   return { event: "finding.updated", workspace: target.workspace, target: target.id, changes };
 }
 
+interface TriageWork {
+  workspace: WorkspaceId;
+  decided: TriageRequest;
+  by: string;
+  at: Date;
+  /** How many findings of other versions follow in this transaction; the same call again goes on. Absent: all. */
+  followersMax?: number;
+}
+
 /** Triages one finding in the caller's transaction. @throws DomainError not_found, conflict */
 export async function triageIn(
   tx: Transaction,
-  { workspace, decided, by, at }: { workspace: WorkspaceId; decided: TriageRequest; by: string; at: Date },
+  { workspace, decided, by, at, followersMax = Infinity }: TriageWork,
 ): Promise<TriageResult> {
   const target = await selectTarget({ workspace, id: decided.finding }, tx);
   if (target === undefined) throw findingNotFound(decided.finding);
@@ -92,9 +103,18 @@ export async function triageIn(
   const own = updatedBy(named, after);
   const changes = { ...own.changes, ...decisionChanges({ before, after, own }) };
   const others = versions.filter(({ id, present }) => present && id !== target.id).map((version) => updatedBy(version, after));
-  const followed = others.filter((one) => isChange(one.changes));
+  const following = others.filter((one) => isChange(one.changes));
+  const followed = following.slice(0, followersMax);
   const { status, falsePositive } = own;
-  const made = { target, status, falsePositive, note: after.note, changes, followed: followed.length };
+  const made = {
+    target,
+    status,
+    falsePositive,
+    note: after.note,
+    changes,
+    followed: followed.length,
+    left: following.length - followed.length,
+  };
   if (!isChange(changes) && followed.length === 0) return made;
   await upsertDecision({ ...target, ...after, by, at }, tx);
   await updateDecided([own, ...followed], tx);

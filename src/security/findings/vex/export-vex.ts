@@ -1,12 +1,14 @@
 /** The findings of a project and what was decided, as a CycloneDX document (VEX). */
 import { randomUUID } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
-import type { Queries } from "../../../backing/backing.ts";
+import type { Database } from "../../../backing/backing.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
-import { vexFindingsMax } from "../limits.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
+import { vexFindingsMax, vexKeysPerPage, vexRowsPerPage } from "../limits.ts";
+import { noFinding } from "../key-order-store.ts";
 import { severities } from "../severity.ts";
 import { analysisOf, analysisStates, justifications, type Analysis } from "./analysis.ts";
-import { selectVexFindings, selectVexProject, type VexFinding } from "./vex-store.ts";
+import { selectVexFindings, selectVexKeys, selectVexProject, type VexFinding } from "./vex-store.ts";
 
 const text = (description: string) => Type.String({ description });
 const word = <Word extends string>(words: readonly Word[], description: string) =>
@@ -72,12 +74,30 @@ export const VexDocument = Type.Object(
 );
 export type VexDocument = Static<typeof VexDocument>;
 
-/** @param project an existing one */
-export async function exportVex(project: string, { sql, clock }: { sql: Queries; clock: Clock }): Promise<VexDocument> {
+/**
+ * Reads the findings in pages, so that neither the database nor the event loop keeps others waiting.
+ * @param project an existing one
+ */
+export async function exportVex(project: string, { sql, clock }: { sql: Database; clock: Clock }): Promise<VexDocument> {
+  const yielder = new EventLoopYielder(clock);
   const { name = "" } = (await selectVexProject(project, sql)) ?? {};
-  const findings = await selectVexFindings({ project, limit: vexFindingsMax }, sql);
-  const components = new Map(findings.map((finding) => [refOf(finding), componentOf(finding)]));
-  const groups = Map.groupBy(findings, (finding) => JSON.stringify([finding.name, finding.fixVersion, analysisOf(finding)]));
+  const components = new Map<string, Static<typeof Component>>();
+  const groups = new Map<string, [VexFinding, ...VexFinding[]]>();
+  for await (const page of worstFindings(project, sql)) {
+    for (const finding of page) {
+      components.set(refOf(finding), componentOf(finding));
+      const key = JSON.stringify([finding.name, finding.fixVersion, analysisOf(finding)]);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [finding]);
+      else group.push(finding);
+    }
+    await yielder.yieldIfDue();
+  }
+  const vulnerabilities: Static<typeof Vulnerability>[] = [];
+  for (const group of [...groups.values()].toSorted(([one], [other]) => inOrder(one, other))) {
+    vulnerabilities.push(vulnerabilityOf(group));
+    await yielder.yieldIfDue();
+  }
   return {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
@@ -85,8 +105,33 @@ export async function exportVex(project: string, { sql, clock }: { sql: Queries;
     version: 1,
     metadata: { timestamp: isoTime(clock.now()), component: { type: "application", name } },
     components: [...components.values()],
-    vulnerabilities: [...groups.values()].flatMap(([first, ...others]) => (first ? [vulnerabilityOf([first, ...others])] : [])),
+    vulnerabilities,
   };
+}
+
+function inOrder(one: VexFinding, other: VexFinding): number {
+  return other.rank - one.rank || (one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
+}
+
+/** The most severe findings first. A decision that is made meanwhile moves none of them. */
+async function* worstFindings(project: string, sql: Database): AsyncGenerator<VexFinding[]> {
+  const byRank = new Map<number, string[]>();
+  let after = noFinding;
+  for (let isLast = false; !isLast;) {
+    const page = await selectVexKeys({ project, after, limit: vexKeysPerPage }, sql);
+    for (const { id, rank, present } of page) {
+      const same = byRank.get(rank);
+      if (!present) continue;
+      if (same === undefined) byRank.set(rank, [id]);
+      else same.push(id);
+    }
+    after = page.at(-1) ?? after;
+    isLast = page.length < vexKeysPerPage;
+  }
+  const ids = [...byRank].toSorted(([one], [other]) => other - one).flatMap(([, of]) => of);
+  for (let at = 0; at < Math.min(ids.length, vexFindingsMax); at += vexRowsPerPage) {
+    yield await selectVexFindings(ids.slice(at, Math.min(at + vexRowsPerPage, vexFindingsMax)), sql);
+  }
 }
 
 function vulnerabilityOf(findings: readonly [VexFinding, ...VexFinding[]]): Static<typeof Vulnerability> {

@@ -1,14 +1,15 @@
 /** Takes over the decisions of a CycloneDX document (VEX) about the findings of a project. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../../accounts/audit/actor.ts";
-import type { Sources } from "../../../accounts/audit/change.ts";
+import { change, type Sources } from "../../../accounts/audit/change.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
+import { sleep } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { findingsTriagedMax } from "../../limits.ts";
-import { vexStatementsMax, vexUnmatchedShownMax } from "../limits.ts";
-import { packageIdentity } from "../../versions/package-name.ts";
-import { triageMany } from "../triage/triage-many.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
+import { vexRestMsMax, vexStatementsMax, vexTriagedMax, vexUnmatchedShownMax } from "../limits.ts";
+import { authorOf, eventOf, triageIn, type TriageResult } from "../triage/triage.ts";
+import { matchStatements, type MatchedStatements } from "./match-statements.ts";
 import { readVex, type VexStatement } from "./read-vex.ts";
 import { selectCandidates, selectIssuesNamed, type Candidate } from "./vex-store.ts";
 import type { Decided } from "./analysis.ts";
@@ -41,79 +42,109 @@ interface VexImport {
 }
 
 /**
- * Decides in groups of findings with the same decision, each group in one transaction; the same document again changes nothing. Of several
- * statements about a finding the last counts.
+ * Decides in groups of findings with the same decision, each group in one transaction, and rests between two; the same document again changes nothing. Of several
+ * statements about an issue in a package the last counts.
  * @throws DomainError invalid_body; forbidden for auditors
  */
 export async function importVex({ actor, workspace, project, bytes }: VexImport, sources: Sources): Promise<ImportedVex> {
   authorize(actor, { roles: writers, action: "decide about findings" });
-  const statements = readVex(bytes);
-  const { decisions, unmatched } = await matchStatements(statements, project, sources);
-  const changed = [...decisions].filter(([candidate, decided]) => differs(candidate, decided));
-  let updated = 0;
-  for (const { findings, decided } of groupsOf(changed)) {
-    const done = await triageMany({ actor, workspace, findings, ...decided }, sources);
-    updated += done.updated.length + done.also_updated;
+  const statements = await readVex(bytes, new EventLoopYielder(sources.clock));
+  const { pairs, unmatched } = await matched(statements, project, sources);
+  let [updated, unchanged] = [0, 0];
+  const changed: Changed[] = [];
+  for (const { findings, decided, size } of pairs) {
+    const different = findings.filter((finding) => differs(finding, decided));
+    unchanged += findings.length - different.length;
+    const [first] = different;
+    if (first !== undefined) changed.push({ finding: first.id, decided, size });
   }
+  for (const group of groupsOf(changed)) updated += await decide(group, { actor, workspace }, sources);
   return {
     statements: statements.length,
     updated,
-    unchanged: decisions.size - changed.length,
+    unchanged,
     unmatched: unmatched.length,
     unmatched_first: unmatched.slice(0, vexUnmatchedShownMax).map(({ id, ref }) => ({ id, ref })),
   };
 }
 
+/** A finding whose decision changes; the project's other findings of the issue in the package follow. */
+interface Changed {
+  finding: string;
+  decided: Decided;
+  /** How many findings follow, with itself. */
+  size: number;
+}
+
+/**
+ * Decides in transactions of at most `vexTriagedMax` findings, and rests after each. One connection serves everybody where the database is
+ * embedded: the next transaction waits as long as this one took.
+ * @returns how many findings changed
+ */
+async function decide(
+  { findings, decided }: DecidedGroup,
+  { actor, workspace }: Pick<VexImport, "actor" | "workspace">,
+  sources: Sources,
+): Promise<number> {
+  const { clock } = sources;
+  let changed = 0;
+  for (let left = findings; left.length > 0;) {
+    const startedMs = clock.monotonic();
+    const results = await change(actor, sources, async (tx) => {
+      const made: TriageResult[] = [];
+      const by = { by: authorOf(actor), at: new Date(clock.now()), followersMax: vexTriagedMax };
+      for (const finding of left) made.push(await triageIn(tx, { workspace, decided: { ...decided, finding }, ...by }));
+      return { result: made, event: made.flatMap((one) => eventOf(one) ?? []) };
+    });
+    changed += results.filter(changesFinding).length + results.reduce((sum, { followed }) => sum + followed, 0);
+    left = results.filter((one) => one.left > 0).map(({ target }) => target.id);
+    const tookMs = clock.monotonic() - startedMs;
+    if (tookMs >= 1) await sleep(clock, Math.min(tookMs, vexRestMsMax));
+  }
+  return changed;
+}
+
 interface DecidedGroup {
-  /** Ids; as many as one call of triage takes. */
+  /** Ids. */
   findings: string[];
   decided: { status: Decided["status"]; falsePositive: boolean; note?: string };
 }
 
-function* groupsOf(changed: readonly (readonly [Candidate, Decided])[]): Generator<DecidedGroup> {
-  for (const [first, ...others] of Map.groupBy(changed, ([, decided]) => JSON.stringify(decided)).values()) {
+function* groupsOf(changed: readonly Changed[]): Generator<DecidedGroup> {
+  for (const [first, ...others] of Map.groupBy(changed, ({ decided }) => JSON.stringify(decided)).values()) {
     if (first === undefined) continue;
-    const [, { note, ...decided }] = first;
-    const ids = [first, ...others].map(([{ id }]) => id);
-    for (let at = 0; at < ids.length; at += findingsTriagedMax) {
-      yield { findings: ids.slice(at, at + findingsTriagedMax), decided: { ...decided, ...(note !== null && { note }) } };
+    const { note, ...decided } = first.decided;
+    let findings: string[] = [];
+    let count = 0;
+    for (const next of [first, ...others]) {
+      if (findings.length > 0 && count + next.size > vexTriagedMax) {
+        yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
+        [findings, count] = [[], 0];
+      }
+      findings.push(next.finding);
+      count += next.size;
     }
+    yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
   }
 }
 
-interface Matched {
-  decisions: Map<Candidate, Decided>;
-  unmatched: VexStatement[];
+function changesFinding({ changes }: TriageResult): boolean {
+  return Object.keys(changes).length > 0;
 }
 
-async function matchStatements(statements: readonly VexStatement[], project: string, { sql }: Sources): Promise<Matched> {
+async function matched(statements: readonly VexStatement[], project: string, { sql }: Sources): Promise<MatchedStatements> {
   const named = await selectIssuesNamed([...new Set(statements.map(({ id }) => id))], sql);
-  const issues = Map.groupBy(named, ({ name }) => name);
-  const ids = [...new Set(named.map(({ issue }) => issue))];
+  const issues = new Map<string, bigint[]>();
+  for (const { name, issue } of named) issues.set(name, [...(issues.get(name) ?? []), issue]);
   const limit = vexStatementsMax + 1;
-  const candidates = await selectCandidates({ project, issues: ids, limit }, sql);
+  const candidates = await selectCandidates({ project, issues: [...new Set(named.map(({ issue }) => issue))], limit }, sql);
   if (candidates.length === limit) {
     throw new DomainError(
       "invalid_body",
       `The document is about more than ${vexStatementsMax} findings of the project: divide it`,
     );
   }
-  const byIssue = Map.groupBy(candidates, ({ issue }) => issue);
-  const decisions = new Map<Candidate, Decided>();
-  const unmatched: VexStatement[] = [];
-  for (const statement of statements) {
-    const possible = (issues.get(statement.id) ?? []).flatMap(({ issue }) => byIssue.get(issue) ?? []);
-    const meant = possible.filter((candidate) => isAbout(statement, candidate));
-    if (meant.length === 0) unmatched.push(statement);
-    for (const candidate of meant) decisions.set(candidate, statement.decided);
-  }
-  return { decisions, unmatched };
-}
-
-function isAbout({ ref, package: named }: VexStatement, { ecosystem, key, version }: Candidate): boolean {
-  if (ref === null) return true;
-  if (named === null || named.identity !== packageIdentity({ ecosystem, name: key })) return false;
-  return named.version === null || named.version === version;
+  return matchStatements(statements, { candidates, issues });
 }
 
 function differs(candidate: Candidate, { status, falsePositive, note }: Decided): boolean {

@@ -1,8 +1,9 @@
 /** Reads the statements of a CycloneDX document in JSON, within bounds. */
 import { DomainError } from "../../../accounts/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
+import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { vexDepthMax, vexStatementsMax, vexValuesMax } from "../limits.ts";
-import { parseJson } from "../../sboms/json/parse.ts";
+import { parseJsonInTurns } from "../../sboms/json/parse.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import { packageIdentity, packageNameOf } from "../../versions/package-name.ts";
 import { parsePackageUrl } from "../../versions/package-url.ts";
@@ -24,25 +25,27 @@ export interface VexStatement {
 const bounds = { depthMax: vexDepthMax, valuesMax: vexValuesMax, fieldsMax: 1_000 };
 
 /** Statements without an analysis are left out. @throws DomainError invalid_body with the place of the first fault */
-export function readVex(bytes: Uint8Array): VexStatement[] {
-  const document = parse(bytes);
+export async function readVex(bytes: Uint8Array, yielder: EventLoopYielder): Promise<VexStatement[]> {
+  const document = await parse(bytes, yielder);
   if (document["bomFormat"] !== "CycloneDX") throw refused("bomFormat", 'has to be "CycloneDX"');
   const listed = document["vulnerabilities"] ?? [];
   if (!Array.isArray(listed)) throw refused("vulnerabilities", "has to be a list");
   const purls = purlsOf(document["components"]);
-  const statements = listed.flatMap((entry: unknown, index) => statementsOf(entry, `vulnerabilities[${index}]`, purls));
-  if (statements.length > vexStatementsMax) {
-    throw new DomainError(
-      "invalid_body",
-      `The document has ${statements.length} statements: at most ${vexStatementsMax} are taken`,
-    );
+  const statements: VexStatement[] = [];
+  for (const [index, entry] of listed.entries()) {
+    for (const statement of statementsOf(entry, `vulnerabilities[${index}]`, purls)) {
+      if (statements.push(statement) > vexStatementsMax)
+        throw new DomainError("invalid_body", `The document has more than ${vexStatementsMax} statements: divide it`);
+      await yielder.yieldIfDue();
+    }
   }
   return statements;
 }
 
-function parse(bytes: Uint8Array): JsonObject {
+async function parse(bytes: Uint8Array, yielder: EventLoopYielder): Promise<JsonObject> {
   try {
-    const value: unknown = parseJson(bytes, new TextDecoder("utf-8", { fatal: true }).decode(bytes), bounds);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const value: unknown = await parseJsonInTurns({ bytes, text, bounds }, yielder);
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (error instanceof SbomRefusal) throw new DomainError("invalid_body", error.message);
@@ -52,20 +55,20 @@ function parse(bytes: Uint8Array): JsonObject {
   throw new DomainError("invalid_body", "The document is not a CycloneDX document in JSON");
 }
 
-function statementsOf(entry: unknown, at: string, purls: ReadonlyMap<string, string>): VexStatement[] {
+function* statementsOf(entry: unknown, at: string, purls: ReadonlyMap<string, string>): Generator<VexStatement> {
   if (!isJsonObject(entry)) throw refused(at, "has to be an object");
   const { analysis, affects = [] } = entry;
-  if (analysis === undefined) return [];
+  if (analysis === undefined) return;
   const id = typeof entry["id"] === "string" ? readIdentifier(entry["id"]) : null;
   if (id === null) throw refused(`${at}.id`, "has to be the id of a vulnerability");
   const decided = decidedOf(analysis, `${at}.analysis`);
   if (!Array.isArray(affects)) throw refused(`${at}.affects`, "has to be a list");
-  if (affects.length === 0) return [{ id, ref: null, package: null, decided }];
-  return affects.map((affected: unknown, index) => {
+  if (affects.length === 0) yield { id, ref: null, package: null, decided };
+  for (const [index, affected] of affects.entries()) {
     const ref = isJsonObject(affected) ? affected["ref"] : undefined;
     if (typeof ref !== "string") throw refused(`${at}.affects[${index}].ref`, "has to be a text");
-    return { id, ref, package: packageOf(purlOf(ref, purls)), decided };
-  });
+    yield { id, ref, package: packageOf(purlOf(ref, purls)), decided };
+  }
 }
 
 function decidedOf(analysis: unknown, at: string): Decided {

@@ -1,10 +1,12 @@
 import { arrayText } from "../../../backing/array-text.ts";
-import type { Queries } from "../../../backing/backing.ts";
+import type { Database, Queries, Transaction } from "../../../backing/backing.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
+import { inKeyOrder, type FindingKey } from "../key-order-store.ts";
 import type { Severity } from "../severity.ts";
 import type { Decided } from "./analysis.ts";
 
 export interface VexFinding extends Decided {
+  rank: number;
   name: string;
   severity: Severity | null;
   score: number | null;
@@ -15,20 +17,37 @@ export interface VexFinding extends Decided {
   decidedAt: Date | null;
 }
 
-/** Findings of the project's current SBOM in any status, the most severe first. */
-export async function selectVexFindings(
-  { project, limit }: { project: string; limit: number },
-  sql: Queries,
-): Promise<VexFinding[]> {
+export interface VexKey extends FindingKey {
+  id: string;
+  rank: number;
+  /** Whether the current SBOM has it. */
+  present: boolean;
+}
+
+/** The findings of a project after the last one of the page before. */
+export function selectVexKeys(
+  { project, after, limit }: { project: string; after: FindingKey; limit: number },
+  sql: Database,
+): Promise<VexKey[]> {
+  const select = (tx: Transaction) => tx<VexKey[]>`
+    SELECT id, rank, present, package_id AS package, version, vulnerability_id AS issue FROM findings
+    WHERE project_id = ${project}
+      AND (package_id, version, vulnerability_id) > (${after.package}::bigint, ${after.version}, ${after.issue}::bigint)
+    ORDER BY package_id, version, vulnerability_id LIMIT ${limit}`;
+  return inKeyOrder(select, sql);
+}
+
+/** Those of these findings that the project's current SBOM still has, in any status. */
+export async function selectVexFindings(ids: readonly string[], sql: Queries): Promise<VexFinding[]> {
   return sql<VexFinding[]>`
-    SELECT vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score, findings.status,
+    SELECT findings.rank, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score, findings.status,
       findings.false_positive AS "falsePositive", triages.note, findings.component, findings.version, findings.purl,
       findings.fix_version AS "fixVersion", triages.decided_at AS "decidedAt"
     FROM findings JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
     LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
       AND triages.vulnerability_id = findings.vulnerability_id
-    WHERE findings.project_id = ${project} AND findings.present
-    ORDER BY findings.rank DESC, vulnerabilities.name, findings.id LIMIT ${limit}`;
+    WHERE findings.id = ANY (${arrayText(ids, (id) => id)}::text[]) AND findings.present
+    ORDER BY findings.rank DESC, vulnerabilities.name, findings.id`;
 }
 
 /** The issues of these names. @param names in capitals */
@@ -41,6 +60,7 @@ export async function selectIssuesNamed(names: readonly string[], sql: Queries):
 export interface Candidate extends Decided {
   id: string;
   issue: bigint;
+  package: bigint;
   ecosystem: Ecosystem;
   /** What all spellings of the package's name share. */
   key: string;
@@ -53,8 +73,8 @@ export async function selectCandidates(
   sql: Queries,
 ): Promise<Candidate[]> {
   return sql<Candidate[]>`
-    SELECT findings.id, findings.vulnerability_id AS issue, packages.ecosystem, packages.key, findings.version, findings.status,
-      findings.false_positive AS "falsePositive", triages.note
+    SELECT findings.id, findings.vulnerability_id AS issue, findings.package_id AS package, packages.ecosystem,
+      packages.key, findings.version, findings.status, findings.false_positive AS "falsePositive", triages.note
     FROM findings JOIN packages ON packages.id = findings.package_id
     LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
       AND triages.vulnerability_id = findings.vulnerability_id

@@ -1,4 +1,5 @@
 /** Parses a JSON text, or explains why it cannot. */
+import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { SbomRefusal } from "../refusal.ts";
 import { sbomJsonBounds, scanJson, type JsonBounds } from "./scan.ts";
 import type { JsonValue } from "./value.ts";
@@ -8,7 +9,23 @@ import type { JsonValue } from "./value.ts";
  * @throws SbomRefusal too_large | truncated | malformed
  */
 export function parseJson(bytes: Uint8Array, text: string, bounds: JsonBounds = sbomJsonBounds): JsonValue {
+  return parsed(text, scanJson(bytes, bounds));
+}
+
+/** The same with a turn for others between the two looks at the text. */
+export async function parseJsonInTurns(
+  { bytes, text, bounds }: { bytes: Uint8Array; text: string; bounds: JsonBounds },
+  yielder: EventLoopYielder,
+): Promise<JsonValue> {
   const whole = scanJson(bytes, bounds);
+  await yielder.yieldIfDue();
+  const value = parsed(text, whole);
+  await yielder.yieldIfDue();
+  return value;
+}
+
+/** @param whole whether the text ends outside of texts, lists and objects */
+function parsed(text: string, whole: boolean): JsonValue {
   try {
     return valueOf(text);
   } catch (error) {

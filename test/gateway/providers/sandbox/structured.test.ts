@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { sandboxUnsupportedField, structuredText } from "../../../../src/gateway/providers/sandbox/structured.ts";
+import { sandboxAnswer, sandboxUnsupportedField } from "../../../../src/gateway/providers/sandbox/answer.ts";
+import { structuredText } from "../../../../src/gateway/providers/sandbox/structured.ts";
+import { hostileSchemas } from "../../../hostile/blocking/hostile-schemas.ts";
+import { blockedMsMax } from "../../../hostile/blocking/thread-time.ts";
 import { threadMs } from "../../../support/processes/thread-time.ts";
 
 const format = (schema: unknown) => ({ type: "json_schema", json_schema: { name: "answer", schema } });
@@ -8,8 +11,9 @@ function answer(schema: unknown, said = "Hello"): unknown {
   return JSON.parse(structuredText({ response_format: format(schema) }, said) ?? "null");
 }
 
-function refusal(schema: unknown): { param: string; message: string } | null {
-  return sandboxUnsupportedField({ model: "sandbox/echo", messages: [], response_format: format(schema) });
+function refusal(schema: unknown, said = "Hello"): { param: string; message: string } | null {
+  const messages = [{ role: "user", content: said }];
+  return sandboxUnsupportedField({ model: "sandbox/echo", messages, response_format: format(schema) });
 }
 
 const object = (properties: Record<string, unknown>, further = {}) => ({
@@ -94,6 +98,19 @@ describe("the sandbox answers a schema with a small value that the schema accept
     expect(answer(schema, '{"name":1}')).toEqual({ name: "" });
   });
 
+  test("the length of a text counts characters, of which some are two units of UTF-16", () => {
+    const schema = { type: "string", minLength: 3, maxLength: 3 };
+    for (const said of ["😀😀😀", "a😀b", "abc"]) expect(answer(schema, JSON.stringify(said))).toBe(said);
+    for (const said of ["😀😀", "ab", "abcd"]) expect(answer(schema, JSON.stringify(said))).toBe("xxx");
+  });
+
+  test("values are equal whatever the order of their fields, and only then", () => {
+    const schema = { enum: [null, { a: [1, { b: "x" }], c: 2 }] };
+    expect(answer(schema, '{"c":2,"a":[1,{"b":"x"}]}')).toEqual({ a: [1, { b: "x" }], c: 2 });
+    for (const said of ['{"a":[1,{"b":"y"}],"c":2}', '{"a":[1,{"b":"x"}]}', '{"a":[1],"c":2}', "[]"])
+      expect(answer(schema, said)).toBeNull();
+  });
+
   test("without a schema the answer is an object", () => {
     const any = { response_format: { type: "json_object" } };
     expect(structuredText(any, "Hello")).toBe('{"text":"Hello"}');
@@ -126,5 +143,35 @@ describe("a schema that the sandbox makes no value for is refused by the name of
     const schemas = [items, { type: "string", enum: values }, { type: "string", minLength: 1e9 }, { ...double, x: double }];
     const refuseAll = () => schemas.forEach((schema) => expect(refusal(schema)).not.toBeNull());
     expect(threadMs(refuseAll, 2_000)).toBeLessThan(2_000);
+  });
+
+  test.each(hostileSchemas)("neither a schema nor a text blocks the thread: %s", (_name, schema, said) => {
+    let refused: ReturnType<typeof refusal> = null;
+    expect(threadMs(() => (refused = refusal(schema, said)), blockedMsMax)).toBeLessThan(blockedMsMax);
+    const param = expect.stringMatching(/^response_format\.json_schema\.schema/);
+    expect([null, { param, message: expect.stringContaining("does not support") }]).toContainEqual(refused);
+  });
+
+  test("a text that cannot be checked within the work of a request is refused by the name of the schema", () => {
+    const allOf = Array.from({ length: 9_000 }, () => ({ minLength: 600_000 }));
+    const refused = refusal({ allOf }, JSON.stringify("x".repeat(990_000)));
+    expect(refused?.param).toBe("response_format.json_schema.schema");
+    expect(refused?.message).toEndWith("the schema, or the value for it, is too large");
+  });
+
+  test("a tool whose parameters repeat a name in objects within objects is called at once", () => {
+    const nested = Array.from({ length: 20 }).reduce<object>(
+      (inner) => ({ type: "object", required: Array.from({ length: 300 }, () => "a"), properties: { a: inner } }),
+      {},
+    );
+    const tools = [{ type: "function", function: { name: "f", parameters: nested } }];
+    expect(threadMs(() => sandboxAnswer({ messages: [], tools, tool_choice: "required" }), blockedMsMax)).toBeLessThan(
+      blockedMsMax,
+    );
+  });
+
+  test("a long text is divided into tokens without blocking the thread", () => {
+    const request = { messages: [{ role: "user", content: "x".repeat(1_000_000) }], max_tokens: 1_000_000 };
+    expect(threadMs(() => expect(sandboxAnswer(request)?.tokens).toHaveLength(250_000), blockedMsMax)).toBeLessThan(blockedMsMax);
   });
 });

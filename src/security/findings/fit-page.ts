@@ -1,0 +1,163 @@
+/**
+ * Fits the rows of a page into a number of bytes. Texts that explain lose their ends first, the longest of them. Names that the row has a
+ * second time lose their middles, if that is enough; other names only beyond 512 bytes. An ellipsis stands where something is missing.
+ * A page has all of its rows, even if they need more bytes then; only for MCP, whose clients hold no long answer, the last ones move to
+ * the next page.
+ */
+
+const ellipsis = "…";
+/** The comma between two rows. */
+const commaBytes = 1;
+
+/** In the order in which they are cut. */
+const kinds = ["explaining", "repeated", "name"] as const;
+type TextKind = (typeof kinds)[number];
+
+/** What is left of a name at least, in bytes of JSON: where it stands a second time, and where it is the only one. */
+const repeatedBytesMin = 30;
+const nameBytesMin = 512;
+
+/** A view calls this for each text that may be cut. By default it explains. @returns the text, whole or cut, with an ellipsis */
+export interface Shorten {
+  (text: string, kind?: TextKind): string;
+  (text: string | null, kind?: TextKind): string | null;
+}
+
+/** For a row alone. */
+export const uncut = ((text: string | null) => text) as Shorten;
+
+type Sizes = Record<TextKind, number[]>;
+
+interface Measured<Item> {
+  item: Item;
+  /** Size of the row as JSON, with the comma after it and without the texts that may be cut. */
+  fixedBytes: number;
+  sizes: Sizes;
+}
+
+export interface FittedPage<Row> {
+  rows: Row[];
+  /** Whether a text was cut. */
+  cut: boolean;
+}
+
+interface PageToFit<Item> {
+  items: readonly Item[];
+  /** The size of all rows as JSON. */
+  bytesMax: number;
+  /** Whether the last rows may be left out; the first row is always included. */
+  isShortened: boolean;
+}
+
+/** @param view creates a row; it passes the texts that may be cut to `shorten` */
+export function fitPage<Item, Row>(
+  { items, bytesMax, isShortened }: PageToFit<Item>,
+  view: (item: Item, shorten: Shorten) => Row,
+): FittedPage<Row> {
+  const all = items.map((item) => measure(item, view));
+  const kept = isShortened ? all.slice(0, rowsThatFit(all, bytesMax)) : all;
+  const longest = longestTexts(kept, bytesMax);
+  let isCut = false;
+  const shorten = ((text: string | null, kind: TextKind = "explaining") => {
+    const shown = text === null ? null : kind === "explaining" ? cutEnd(text, longest[kind]) : cutMiddle(text, longest[kind]);
+    isCut ||= shown !== text || shown?.endsWith(ellipsis) === true;
+    return shown;
+  }) as Shorten;
+  const rows = kept.map(({ item }) => view(item, shorten));
+  return { rows, cut: isCut };
+}
+
+function measure<Item>(item: Item, view: (item: Item, shorten: Shorten) => unknown): Measured<Item> {
+  const sizes: Sizes = { explaining: [], repeated: [], name: [] };
+  let inRow = 0;
+  const measured = ((text: string | null, kind: TextKind = "explaining") => {
+    const bytes = jsonBytes(text ?? "");
+    sizes[kind].push(bytes);
+    // A long text is not written a second time, only to be measured.
+    if (bytes > nameBytesMin) return "";
+    inRow += bytes;
+    return text;
+  }) as Shorten;
+  const row = view(item, measured);
+  return { item, fixedBytes: Buffer.byteLength(JSON.stringify(row)) + commaBytes - inRow, sizes };
+}
+
+/** Counts the rows that fit when every explaining text is cut to the ellipsis and every name is whole; at least one. */
+function rowsThatFit(measured: readonly Measured<unknown>[], bytesMax: number): number {
+  let bytes = 0;
+  for (const [index, { fixedBytes, sizes }] of measured.entries()) {
+    const cut = sizes.explaining.map((size) => Math.min(size, jsonBytes(ellipsis)));
+    bytes += fixedBytes + sum([...cut, ...sizes.repeated, ...sizes.name]);
+    if (bytes > bytesMax && index > 0) return index;
+  }
+  return measured.length;
+}
+
+/** The most bytes of a text of each kind, so that the rows fit, or come as near to it as the kinds allow. */
+function longestTexts(measured: readonly Measured<unknown>[], bytesMax: number): Record<TextKind, number> {
+  const longest: Record<TextKind, number> = { explaining: Infinity, repeated: Infinity, name: Infinity };
+  const fixed = sum(measured.map(({ fixedBytes }) => fixedBytes));
+  const sizesOf = (kind: TextKind) => measured.flatMap(({ sizes }) => sizes[kind]);
+  const bytesOf = (kind: TextKind) => sum(sizesOf(kind).map((size) => Math.min(size, longest[kind])));
+  for (const kind of kinds) {
+    const others = sum(kinds.filter((one) => one !== kind).map(bytesOf));
+    longest[kind] = atLeast(kind, longestText(sizesOf(kind), bytesMax - fixed - others));
+    if (longest[kind] === Infinity) break;
+  }
+  return longest;
+}
+
+/**
+ * The most bytes that one text may have, so that all texts together fit into `bytesMax`. Long texts use the bytes that short ones leave.
+ * @returns Infinity when all texts fit
+ */
+function longestText(sizes: readonly number[], bytesMax: number): number {
+  let left = bytesMax;
+  for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
+    const share = Math.floor(left / (sizes.length - index));
+    if (size > share) return Math.max(share, 0);
+    left -= size;
+  }
+  return Infinity;
+}
+
+/** No name loses its middle in vain, where the page would be too long all the same. */
+function atLeast(kind: TextKind, bytes: number): number {
+  if (kind === "explaining") return Math.max(bytes, jsonBytes(ellipsis));
+  return kind === "repeated" && bytes >= repeatedBytesMin ? bytes : Math.max(bytes, nameBytesMin);
+}
+
+function cutEnd(text: string, bytesMax: number): string {
+  if (fits(text, bytesMax)) return text;
+  return beginning(Array.from(text.slice(0, bytesMax)), bytesMax - jsonBytes(ellipsis)).join("") + ellipsis;
+}
+
+/** Names of one origin often differ in their last characters alone. */
+function cutMiddle(text: string, bytesMax: number): string {
+  if (fits(text, bytesMax)) return text;
+  const room = Math.floor((bytesMax - jsonBytes(ellipsis)) / 2);
+  // A unit more than there is room for: a character of two units is whole, or is not kept.
+  const [first, last] = [text.slice(0, room + 1), text.slice(-room - 1)];
+  const end = beginning(Array.from(last).toReversed(), room).toReversed();
+  return beginning(Array.from(first), room).join("") + ellipsis + end.join("");
+}
+
+/** A unit of a text has at least one byte. */
+function fits(text: string, bytesMax: number): boolean {
+  return text.length <= bytesMax && (bytesMax === Infinity || jsonBytes(text) <= bytesMax);
+}
+
+function beginning(characters: readonly string[], bytesMax: number): string[] {
+  let left = bytesMax;
+  const end = characters.findIndex((character) => (left -= jsonBytes(character)) < 0);
+  return characters.slice(0, end === -1 ? characters.length : end);
+}
+
+/** Without the quotes. */
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
+}
