@@ -115,14 +115,14 @@ function ignore(): void {}
 
 /** Has only the methods of the journal that a chat completion uses. When that changes, a test of the bench fails. */
 const noJournal = journalOf({
-  progress: { track() {}, noteConnection() {} },
+  progress: { track() {}, noteUnsent() {}, noteSent() {} },
   async begin() {},
   async end() {},
   flush() {},
 });
 
 interface UsedJournal extends Pick<GenerationJournal, "begin" | "end" | "flush"> {
-  progress: Pick<GenerationJournal["progress"], "track" | "noteConnection">;
+  progress: Pick<GenerationJournal["progress"], "track" | "noteUnsent" | "noteSent">;
 }
 
 function journalOf(journal: UsedJournal): GenerationJournal {

@@ -7,6 +7,7 @@ import { Chance } from "./chance.ts";
 import { promptRequest, someRequest } from "./clients.ts";
 import { planFaults } from "./faults.ts";
 import type { TopUps } from "./top-ups/top-ups.ts";
+import { connectMsMax } from "./variants/timeouts.ts";
 import { World } from "./world/world.ts";
 
 /** By then every answer has ended and is charged, and lost admissions are released. In milliseconds. */
@@ -136,7 +137,9 @@ function remainingWork({ fleet, network }: World): { unsettled: number; backlog:
 }
 
 function evidenceOf(world: World): Evidence {
-  const delayMsMax = 5_000 + 2 * world.frozenMsMax;
+  // A request may wait for a connection twice.
+  const connectingMs = world.plan.timeouts === null ? 0 : 2 * connectMsMax;
+  const delayMsMax = 5_000 + 2 * world.frozenMsMax + connectingMs;
   return { history: world.recorder.history, delayMsMax, stored: null, settled: settledOf(world), secrets: null };
 }
 

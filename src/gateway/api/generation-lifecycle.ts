@@ -143,7 +143,7 @@ export class GenerationLifecycle {
    */
   noteUnlessSent(): void {
     this.#isConnecting = this.#sentAt === null;
-    if (this.#isConnecting) this.#gateway.journal.progress.noteConnection(this.#reservation.generation);
+    if (this.#isConnecting) this.#gateway.journal.progress.noteUnsent(this.#reservation.generation);
   }
 
   /** @param failed the calls that failed; a call that fails later may be added to it */
@@ -151,11 +151,20 @@ export class GenerationLifecycle {
     this.#failed = failed;
   }
 
-  /** Call it before the request leaves. Its provider may bill it from then on, and so it is owed even if this process dies. */
+  /**
+   * Call it before the request leaves. Its provider may bill it from then on, and so it is owed even if this process dies.
+   * @throws GatewayError billing_unavailable when that cannot be recorded: the request must not leave
+   */
   markSent(): void {
     this.#sentAt = this.#gateway.clock.monotonic();
-    if (this.#isConnecting) this.#gateway.journal.progress.noteConnection(this.#reservation.generation);
+    if (!this.#isConnecting) return;
     this.#isConnecting = false;
+    try {
+      this.#gateway.journal.progress.noteSent(this.#reservation.generation);
+    } catch (error) {
+      this.#sentAt = null;
+      throw error;
+    }
   }
 
   /** The provider has counted before its answer began. */

@@ -65,19 +65,20 @@ export class ProgressTracker implements Disposable {
    * @throws GatewayError billing_unavailable when it cannot be written: the route must not be called
    */
   noteRoute(generation: GenerationId): void {
-    try {
-      this.#write(this.#of(generation));
-    } catch (error) {
-      throw new GatewayError("billing_unavailable", { cause: error });
-    }
+    this.#writeOrRefuse(generation);
+  }
+
+  /** Call it when a request begins to wait for a connection: a successor does not charge it. What cannot be written is repeated within a second. */
+  noteUnsent(generation: GenerationId): void {
+    this.#tryToWrite(this.#of(generation));
   }
 
   /**
-   * Call it when a request begins to wait for a connection, and before it is sent: a successor charges it only if it was sent. What cannot
-   * be written is repeated within a second; until then the request counts as before.
+   * Call it before a request leaves that waited for a connection: from then on a successor charges it.
+   * @throws GatewayError billing_unavailable when it cannot be written: the request must not leave
    */
-  noteConnection(generation: GenerationId): void {
-    this.#tryToWrite(this.#of(generation));
+  noteSent(generation: GenerationId): void {
+    this.#writeOrRefuse(generation);
   }
 
   [Symbol.dispose](): void {
@@ -88,6 +89,15 @@ export class ProgressTracker implements Disposable {
     const changes = this.#changes(this.#clock.monotonic());
     if (changes !== null) this.#tryToWrite(changes);
     this.#cancelTimer = this.#tracked.size === 0 ? null : this.#clock.after(progressMs, () => this.#writeChanges());
+  }
+
+  /** @throws GatewayError billing_unavailable */
+  #writeOrRefuse(generation: GenerationId): void {
+    try {
+      this.#write(this.#of(generation));
+    } catch (error) {
+      throw new GatewayError("billing_unavailable", { cause: error });
+    }
   }
 
   /** The next line repeats what cannot be written. The spool then refuses admissions, and reports it. */

@@ -197,9 +197,9 @@ describe("the recovery of a dead gateway's generations", () => {
     let isSent = false;
     killed.progress.track(waiting.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent: false }));
     killed.progress.track(sent.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent: isSent }));
-    for (const { generation } of [waiting, sent]) killed.progress.noteConnection(generation);
+    for (const { generation } of [waiting, sent]) killed.progress.noteUnsent(generation);
     isSent = true;
-    killed.progress.noteConnection(sent.generation);
+    killed.progress.noteSent(sent.generation);
     killed[Symbol.dispose]();
 
     // No time has passed, and so no line was written that comes once a second.
@@ -209,6 +209,28 @@ describe("the recovery of a dead gateway's generations", () => {
       { generation: sent.generation, outcome: "settled", usage: { promptTokens: 50_000 } },
     ]);
   });
+
+  test.skipIf(!canFillDisk)(
+    "a request that waited for a connection does not leave while it cannot be noted as owed",
+    async () => {
+      const killed = journals.open();
+      const begun = reservation();
+      killed.begin(begun, { ...facts, owed });
+      await settled();
+      let sent = false;
+      killed.progress.track(begun.generation, owed.promptTokens, () => ({ ...soFar, completionTokens: 0, sent }));
+      killed.progress.noteUnsent(begun.generation);
+      sent = true;
+      withDiskFullAt(0, () => {
+        expect(() => killed.progress.noteSent(begun.generation)).toThrow(
+          expect.objectContaining({ code: "billing_unavailable" }),
+        );
+      });
+      killed[Symbol.dispose]();
+
+      expect(journals.open().recover()).toMatchObject({ interrupted: 0, unknown: 1 });
+    },
+  );
 
   test("the successor charges the prompt that the provider told before the first text", async () => {
     const killed = journals.open();

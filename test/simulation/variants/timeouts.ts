@@ -7,6 +7,9 @@ import { Chance } from "../chance.ts";
 /** What a gateway leaves a workspace unpaid in an hour, in nano-USD: some requests of the workload. */
 export const unpaidMax = 400_000n;
 
+/** How long a gateway waits for a connection; a request may need two. */
+export const connectMsMax = 5_000;
+
 /** One of six runs has them. */
 export function timeoutsOf(seed: number): Timeouts | null {
   return seed % 6 === 4 ? new Timeouts(new Chance(seed ^ 0x1b873593)) : null;

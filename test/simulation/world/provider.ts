@@ -23,7 +23,7 @@ import { countInputs, estimateInputs } from "./embedding-counts.ts";
 import type { Host } from "./host.ts";
 import { chargedUsage, likelyTokens, nothingCounted, ownCost, wordTokens, type Produced } from "./own-cost.ts";
 import type { Recorder } from "../recorder.ts";
-import { unpaidMax, type Timeouts } from "../variants/timeouts.ts";
+import { connectMsMax, unpaidMax, type Timeouts } from "../variants/timeouts.ts";
 import type { EventOf } from "../../invariants/history.ts";
 
 interface ProviderParts {
@@ -108,8 +108,11 @@ export class Provider {
     const { timeouts, host } = this.#parts;
     const connection = exchange.isPrompt ? null : (timeouts?.connection() ?? null);
     if (connection !== null) {
+      const begunAt = host.clock.monotonic();
       await elapsed(host, connection.ms, options?.givenUp);
-      if (connection.fails) throw new UpstreamFailure("upstream_timeout", "no connection");
+      // A gateway that was frozen meanwhile finds its time for connecting over.
+      const isLate = host.clock.monotonic() - begunAt >= connectMsMax;
+      if (connection.fails || isLate) throw new UpstreamFailure("upstream_timeout", "no connection");
     }
     return this.#taken(reservation, options, exchange);
   }
@@ -122,10 +125,10 @@ export class Provider {
   ): Promise<Answer> {
     const { timeouts, host } = this.#parts;
     const { generation } = reservation;
+    options?.onSent?.();
     this.#note(generation, route, model);
     const calledAt = host.clock.monotonic();
     this.#calledAt.set(generation, calledAt);
-    options?.onSent?.();
     due();
     const silenceMs = isSure ? null : (timeouts?.silenceMs() ?? null);
     try {

@@ -27,7 +27,7 @@ export interface ProviderClocks {
 
 /** Kept only until the head arrives, since the callbacks may hold the whole request and a stream may be long. */
 export interface SendOptions extends PostOptions {
-  /** Called when the request is sent. */
+  /** Called when the request is sent; on a new connection just before. If it throws there, the request does not leave. */
   onSent?: (() => void) | undefined;
   onResent?: (() => void) | undefined;
 }
@@ -67,7 +67,7 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
   /**
    * Sends the request and waits for the head of its response. If a kept connection turns out to be closed before any part of a
    * response, the request is sent again on a new one and `onResent` is called.
-   * @throws UpstreamFailure
+   * @throws UpstreamFailure, and what `onSent` throws
    */
   async post(
     transport: Transport,
@@ -76,6 +76,7 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
     { fresh = false, onSent, onResent }: SendOptions = {},
   ): Promise<ResponseHead> {
     for (let resent = false; ; resent = true) {
+      let isLeaving = false;
       try {
         if (this.#failure !== null) throw this.#failure;
         const call = transport.post(url, post, { fresh: fresh || resent });
@@ -84,10 +85,19 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
           this.#phase = "connection";
           this.#dueBy = this.#clock.monotonic() + this.#clocks.connectMs;
           await call.connecting;
+          // A process that stood still hears of its connection first, when its request may be held no longer.
+          this.look(this.#clock.monotonic());
+          if (this.#failure !== null) throw this.#failure;
         }
+        isLeaving = true;
         onSent?.();
+        isLeaving = false;
         return this.#begun(call, await this.#headOf(call, post));
       } catch (error) {
+        if (isLeaving) {
+          this.close();
+          throw error;
+        }
         if (resent || !(error instanceof StaleConnectionError)) throw this.#explained(error);
       }
       onResent?.();

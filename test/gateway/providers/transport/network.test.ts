@@ -85,6 +85,34 @@ describe("a request", () => {
     }
   });
 
+  test("on a new connection does not leave if its caller cannot note that it is owed", async () => {
+    await using server = await answering();
+    const clock = new ManualClock();
+    const exchange = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
+    const full = new Error("the disk is full");
+    const onSent = (): void => {
+      throw full;
+    };
+    await expect(exchange.post(new Network(clock), urlOf(server), post, { onSent })).rejects.toBe(full);
+    await until(() => server.connections.every(({ destroyed }) => destroyed));
+    expect(server.received.join("")).toBe("");
+  });
+
+  test("does not leave on a connection that opened after its time, as for a process that stood still", async () => {
+    await using server = await answering();
+    const clock = new ManualClock();
+    // Its timers come late.
+    clock.after = () => () => {};
+    const exchange = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
+    const sent: string[] = [];
+    const network = new Network(clock);
+    const posted = exchange.post(network, urlOf(server), post, { onSent: () => void sent.push("sent") });
+    clock.advance(clocks.connectMs);
+    await expect(posted).rejects.toMatchObject({ code: "upstream_timeout" });
+    await until(() => server.connections.every(({ destroyed }) => destroyed));
+    expect([sent, server.received.join("")]).toEqual([[], ""]);
+  });
+
   test("with a line break in a header is not sent", async () => {
     await using server = await answering();
     const network = new Network(new ManualClock());
