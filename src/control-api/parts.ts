@@ -20,6 +20,7 @@ import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
 import type { Authenticator } from "../accounts/members/authenticator.ts";
+import type { Door } from "./session-doors.ts";
 
 /** Credit in the counters, and the spend of a key. */
 export interface CreditPosition {
@@ -43,6 +44,8 @@ export interface ControlParts {
   publicUrl: string;
   /** Signs people in to the Console; null: none is configured. */
   oidc: OidcProvider | null;
+  /** For files that sessions send. */
+  files: Door;
   /** The credentials that open the API. */
   authenticators: readonly Authenticator[];
   keyring: Keyring;

@@ -8,7 +8,7 @@ import {
   signInTriesMs,
   signInTriesOfNetworkMax,
 } from "../../src/accounts/limits.ts";
-import { formsPerPersonMax } from "../../src/console/limits.ts";
+import { formBodiesPerPersonMax } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
 import { invitedPerHourMax, invitedPerMs, sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
 import { ConsoleWorld } from "../support/console.ts";
@@ -89,7 +89,7 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     expect([await statusOf(first.token), await statusOf(last.token)]).toEqual([303, 200]);
   });
 
-  test("a person gets no more slots for forms by further sessions, and forms that never arrive hold up no page", async () => {
+  test("a person gets no more places for forms by further sessions, and forms that never arrive hold up no page", async () => {
     const browsers = await Promise.all(Array.from({ length: 4 }, () => world.signIn("auditor@acme")));
     let reading = 0;
     const read = () => {
@@ -103,10 +103,10 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
         body: new ReadableStream<Uint8Array>({ pull: read }, { highWaterMark: 0 }),
       });
     for (const { token } of [...browsers, ...browsers]) void world.send(slow(token)).catch(() => {});
-    await until(() => reading === formsPerPersonMax);
+    await until(() => reading === formBodiesPerPersonMax);
     const admin = await world.signIn("admin@acme");
     const pages = [await world.get("/console/account", admin), await world.get("/console/account", browsers[0])];
-    expect([...pages.map(({ status }) => status), reading]).toEqual([200, 200, formsPerPersonMax]);
+    expect([...pages.map(({ status }) => status), reading]).toEqual([200, 200, formBodiesPerPersonMax]);
   });
 
   test("a person's files that never arrive take one place in the control API, and others of theirs are refused", async () => {

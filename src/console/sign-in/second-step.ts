@@ -9,14 +9,14 @@ import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/sec
 import { secondFactorOf, secondStep } from "../../accounts/second-factor/second-factor-of.ts";
 import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/cookie.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { readForm, type FormFields } from "../form.ts";
+import type { FormFields } from "../form.ts";
 import { emptyForm, form, type FormState } from "../look/forms/form.ts";
 import { sentence } from "../page-forms.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import { codeForm, recoveryCodes, secretToScan } from "../second-factor/second-factor-forms.ts";
 import { seeOther } from "../redirect.ts";
-import type { SignInCall } from "./sign-in-call.ts";
+import { receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
 import { openSession, sessionCookies } from "./open-session.ts";
 
 const cookieName = "weir-step";
@@ -43,7 +43,8 @@ export async function secondStepAnswer(call: SignInCall, parts: ConsoleParts): P
   const step = await openFirstStep(hostCookieValue(cookieName, request), parts.control);
   await requireStep(isCode ? "code" : "enrolment", step, parts);
   if (request.method !== "POST") return isCode ? codePage(null) : appPage();
-  const typed = await readForm(request, parts.control.clock);
+  using received = await receiveSignInForm(call);
+  const typed = await received.read();
   if (isCode) return takeCode(step, typed, call, parts);
   return typed.text("action") === "confirm" ? confirmApp(step, typed, call, parts) : beginApp(step, parts);
 }

@@ -32,7 +32,14 @@ export const topUpSecondRetryMs = 24 * 3_600_000;
 // Stripe's webhook
 export const webhookBytesMax = 256 * 1024;
 export const webhookBodyMs = 10_000;
+/** Bodies that arrive at once, of whom nobody knows yet whether Stripe signed them. */
+export const webhookBodiesMax = 64;
+export const webhookBodiesPerNetworkMax = 48;
+export const webhookBodiesWaitingMax = 64;
+/** Signed events that are applied at once, and how many wait. */
 export const webhooksAtOnceMax = 64;
+export const webhooksWaitingMax = 200;
+export const webhookWaitMs = 5_000;
 /** How far the time in a signature may be from this clock. */
 export const webhookSkewMsMax = 300_000;
 /** Stripe repeats an event for up to three days. */
