@@ -42,6 +42,7 @@ const signIns = {
   runningPerHolderMax: limits.signInsPerNetworkMax,
   waitingMax: limits.signInsWaitingMax,
   waitingPerHolderMax: limits.signInsWaitingMax,
+  refusesOldest: true,
   waitMs: limits.pageWaitMs,
 };
 

@@ -8,11 +8,12 @@ import {
   signInTriesMs,
   signInTriesOfNetworkMax,
 } from "../../src/accounts/limits.ts";
-import { formBodiesPerPersonMax } from "../../src/console/limits.ts";
+import { formBodiesPerPersonMax, pageDeadlineMs } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
 import { invitedPerHourMax, invitedPerMs, sessionFilesWaitingPerPersonMax } from "../../src/control-api/limits.ts";
 import { ConsoleWorld } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { settled } from "../support/clock.ts";
 import { until } from "../support/until.ts";
 
 describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
@@ -107,6 +108,30 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     const admin = await world.signIn("admin@acme");
     const pages = [await world.get("/console/account", admin), await world.get("/console/account", browsers[0])];
     expect([...pages.map(({ status }) => status), reading]).toEqual([200, 200, formBodiesPerPersonMax]);
+  });
+
+  test("a page that takes too long keeps its place until its work has ended, so that loading it again and again is no way to more", async () => {
+    const { clock, parts } = world.control;
+    const { serviceState } = parts;
+    const present = await serviceState();
+    const operator = await world.signIn(null);
+    const work = Promise.withResolvers<typeof present>();
+    let isAsked = false;
+    parts.serviceState = () => {
+      isAsked = true;
+      return work.promise;
+    };
+    const slow = world.get("/console/operator/service", operator);
+    await until(() => isAsked);
+    await clock.pass(pageDeadlineMs);
+    expect((await slow).status).toBe(503);
+    let isShown = false;
+    const next = world.get("/console/operator", operator).finally(() => (isShown = true));
+    await settled();
+    expect(isShown).toBe(false);
+    work.resolve(present);
+    expect((await next).status).toBe(200);
+    parts.serviceState = serviceState;
   });
 
   test("a person's files that never arrive take one place in the control API, and others of theirs are refused", async () => {

@@ -17,6 +17,8 @@ export interface SemaphoreLimits {
   waitingPerHolderMax: number;
   /** The longest wait. */
   waitMs: number;
+  /** In a full room the call that has waited longest is refused in place of a new one, which is more likely to be an honest one. */
+  refusesOldest?: boolean;
 }
 
 /** Releases the slot; a second call does nothing. */
@@ -56,9 +58,10 @@ export class FairSemaphore {
   acquire(holder: string | Lane): Promise<ReleaseSlot> {
     const lane = typeof holder === "string" ? { group: holder, member: holder } : holder;
     if (this.blockedBy(lane) === null) return Promise.resolve(this.#begin(lane));
-    const own = this.#waiting.get(lane.group)?.get(lane.member)?.length ?? 0;
-    if (own >= this.#limits.waitingPerHolderMax) return Promise.reject(this.#refusal(429));
-    if (this.#waitingCount >= this.#limits.waitingMax && !this.#makeRoom(lane)) return Promise.reject(this.#refusal(503));
+    const { waitingMax, waitingPerHolderMax } = this.#limits;
+    const own = this.#waiting.get(lane.group)?.get(lane.member) ?? [];
+    if (own.length >= waitingPerHolderMax && !this.#refuseOldest(own)) return Promise.reject(this.#refusal(429));
+    if (this.#waitingCount >= waitingMax && !this.#makeRoom(lane)) return Promise.reject(this.#refusal(503));
     return this.#wait(lane);
   }
 
@@ -128,9 +131,16 @@ export class FairSemaphore {
     const fullest = [...this.#waiting].toSorted(([, a], [, b]) => sizeOf(a) - sizeOf(b)).at(-1);
     if (fullest === undefined) return false;
     const [name, members] = fullest;
+    const most = [...members.values()].toSorted((a, b) => a.length - b.length).at(-1) ?? [];
+    if (this.#refuseOldest(most)) return true;
     if (name === group || sizeOf(members) <= sizeOf(this.#waiting.get(group)) + 1) return false;
-    const most = [...members.values()].toSorted((a, b) => a.length - b.length).at(-1);
-    most?.at(-1)?.refuse(429);
+    most.at(-1)?.refuse(429);
+    return true;
+  }
+
+  #refuseOldest([first]: readonly Waiting[]): boolean {
+    if (this.#limits.refusesOldest !== true) return false;
+    first?.refuse(503);
     return true;
   }
 

@@ -23,6 +23,9 @@ export const topUpsAtOnceMax = 8;
 export const topUpSweepMs = 600_000;
 export const topUpSweepAgeMs = 300_000;
 export const topUpSweepMax = 1_000;
+/** How far back disputes and refunds are looked up at Stripe, and how many of each at most. */
+export const takenBackAgeMs = 30 * 86_400_000;
+export const stripeListedMax = 10_000;
 /** Declines in a row that switch automatic top-up off. */
 export const topUpDeclinesMax = 3;
 /** After the first decline, and after the second. */
@@ -42,5 +45,5 @@ export const webhooksWaitingMax = 200;
 export const webhookWaitMs = 5_000;
 /** How far the time in a signature may be from this clock. */
 export const webhookSkewMsMax = 300_000;
-/** Stripe repeats an event for up to three days. */
-export const webhookEventsKeptMs = 30 * 86_400_000;
+/** Stripe repeats an event for up to three days, and the sweeper tells of a dispute for `takenBackAgeMs`. */
+export const webhookEventsKeptMs = 35 * 86_400_000;

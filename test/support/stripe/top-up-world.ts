@@ -23,6 +23,7 @@ export class TopUpWorld implements Disposable {
     this.#sql = sql;
     this.control = control;
     const { clock, parts } = control;
+    this.stub.account.now = () => clock.now();
     this.parts = {
       sql,
       clock,

@@ -81,6 +81,7 @@ function doorOf(clock: Clock): { bodies: BodyDoor; events: Turns } {
     runningPerHolderMax: limits.webhookBodiesPerNetworkMax,
     waitingMax: limits.webhookBodiesWaitingMax,
     waitingPerHolderMax: limits.webhookBodiesWaitingMax,
+    refusesOldest: true,
     waitMs: limits.webhookWaitMs,
   };
   const applied = {
