@@ -1,6 +1,6 @@
 /** /console: from a request to a page, a sign-in or an error in words. */
 import { DomainError } from "../accounts/errors.ts";
-import { laneOf } from "../accounts/quotas/lane.ts";
+import { laneOf, memberLane, type Lane } from "../accounts/quotas/lane.ts";
 import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import { Router, type RouteContext, type Routes } from "../http/router.ts";
@@ -48,7 +48,7 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
   const workspace = await workspaceOf(found, viewer, parts);
   requireRole(found.page, { workspace, viewer });
-  const lane = await laneOf(viewer.principal, workspace.id, parts.control.sql);
+  const lane = await laneFor(viewer, workspace, parts);
   const door = found.page.formBytesMax === undefined ? doors.forms : parts.control.files;
   const received = { door: door.bodies, lane, bytesMax: found.page.formBytesMax };
   using body = request.method === "POST" ? await receiveForm(request, received) : null;
@@ -57,6 +57,11 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   const call = pageCall({ ...place, request, turn }, parts);
   const work = turn.keepFor(showPage({ page: found.page, call, request, form: (await body?.read()) ?? null }));
   return await withDeadline(parts.control.clock, found.page.deadlineMs ?? pageDeadlineMs, "The page", work);
+}
+
+/** Of a page of a workspace it is that workspace, of which the viewer was found to be a member. */
+async function laneFor({ email, principal }: Viewer, { id }: HereWorkspace, { control }: ConsoleParts): Promise<Lane> {
+  return email === null || id === "" ? laneOf(principal, null, control.sql) : memberLane(email, id);
 }
 
 /** The first page after signing in. */

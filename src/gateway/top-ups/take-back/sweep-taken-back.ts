@@ -10,7 +10,7 @@ import type { StripeDispute, StripeRefund } from "../stripe/stripe-api.ts";
 import { applyDispute, disputeStepKey, type DisputeStep } from "./dispute.ts";
 import { applyRefund, refundStateOf } from "./send-refund.ts";
 
-/** Changes nothing where the events came. @throws StripeUnavailableError; errors of the database */
+/** Changes nothing where the events came. What fails is logged, and looked at again in the next round. */
 export async function sweepTakenBack(parts: TopUpParts, signal?: AbortSignal): Promise<void> {
   const { stripe, clock } = parts;
   const since = clock.now() - takenBackAgeMs;
@@ -24,13 +24,19 @@ async function each<T>(
   act: (one: T) => Promise<void>,
   { what, parts: { log }, signal }: { what: string; parts: TopUpParts; signal: AbortSignal | undefined },
 ): Promise<void> {
+  const waits = (error: unknown): void =>
+    log.warn({ event: "top_up.waits", what, reason: String(error) }, "What Stripe took back is not known yet; it is asked again");
   let count = 0;
-  for await (const one of listed) {
-    if (signal?.aborted) return;
-    await act(one);
-    if (++count < stripeListedMax) continue;
-    log.warn({ event: "top_up.listed_in_part", what, count }, "Stripe has more of them than one sweep looks at");
-    return;
+  try {
+    for await (const one of listed) {
+      if (signal?.aborted) return;
+      await act(one).catch(waits);
+      if (++count < stripeListedMax) continue;
+      log.warn({ event: "top_up.listed_in_part", what, count }, "Stripe has more of them than one sweep looks at");
+      return;
+    }
+  } catch (error) {
+    waits(error);
   }
 }
 
