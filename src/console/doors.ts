@@ -56,6 +56,7 @@ export function consoleDoors(clock: Clock): ConsoleDoors {
       limits: signIns,
       busy: "Too many people sign in at this moment",
       givesWayMs: strangerGivesWayMs,
+      dropsRefused: true,
     }),
   };
 }

@@ -41,6 +41,8 @@ interface DoorOptions {
   busy: string;
   /** How far a body is behind that gives way to others; by default `bodyGivesWayMs`. */
   givesWayMs?: number;
+  /** A body without a place is dropped unread: the server would hold what has come of it while its refusal drains it. */
+  dropsRefused?: boolean;
 }
 
 interface Arriving {
@@ -59,18 +61,23 @@ export async function receiveBody(
 export class BodyDoor {
   readonly #clock: Clock;
   readonly #givesWayMs: number;
+  readonly #dropsRefused: boolean;
   readonly #places: Turns;
   readonly #arriving = new Set<Arriving>();
 
   constructor(options: DoorOptions) {
     this.#clock = options.clock;
     this.#givesWayMs = options.givesWayMs ?? bodyGivesWayMs;
+    this.#dropsRefused = options.dropsRefused ?? false;
     this.#places = new Turns(options);
   }
 
   /** Reads a body. @throws LimitReachedError if it got no place; one of `errors` */
   async receive(request: Request, lane: Lane, bounds: BodyBounds): Promise<ReceivedBody> {
-    const place = await this.#place(lane);
+    const place = await this.#place(lane).catch((error: unknown) => {
+      if (this.#dropsRefused) request.body?.cancel().catch(() => {});
+      throw error;
+    });
     const arriving = { lane, pace: new BodyPace(this.#clock) };
     this.#arriving.add(arriving);
     try {

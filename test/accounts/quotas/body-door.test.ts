@@ -148,6 +148,22 @@ describe("when every place is taken", () => {
   });
 });
 
+test("a stranger's body that gets no place is dropped, so that nothing of it is held while it is refused", async () => {
+  const room = { runningMax: 1, runningPerHolderMax: 1, waitingMax: 0, waitingPerHolderMax: 1, waitMs: 1_000 };
+  const door = new BodyDoor({ clock: new ManualClock(), limits: room, busy: "Busy", dropsRefused: true });
+  let dropped = 0;
+  const post = () => {
+    const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}), cancel: () => void dropped++ });
+    const request = new Request("http://weir/", { method: "POST", body });
+    return door.receive(request, networkLane("192.0.2.1"), { bytesMax: 1_024, withinMs: 10_000, errors });
+  };
+  void post();
+  await settled();
+  expect(await failureOf(post())).toMatchObject({ status: 503 });
+  await settled();
+  expect(dropped).toBe(1);
+});
+
 describe("turns", () => {
   const limits = {
     runningMax: 2,

@@ -92,7 +92,7 @@ function doorOf(clock: Clock): { bodies: BodyDoor; events: Turns } {
     waitMs: limits.webhookWaitMs,
   };
   return {
-    bodies: new BodyDoor({ clock, limits: arriving, busy, givesWayMs: strangerGivesWayMs }),
+    bodies: new BodyDoor({ clock, limits: arriving, busy, givesWayMs: strangerGivesWayMs, dropsRefused: true }),
     events: new Turns({ clock, limits: applied, busy }),
   };
 }
