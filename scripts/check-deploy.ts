@@ -10,6 +10,7 @@ import { checkChart } from "./check-deploy/chart.ts";
 import { checkCompose } from "./check-deploy/compose.ts";
 import { checkImage } from "./check-deploy/image.ts";
 import { checkNats } from "./check-deploy/nats.ts";
+import { checkProxies } from "./check-deploy/proxies.ts";
 import { ToolMissingError } from "./check-deploy/tool.ts";
 import { checkUnits } from "./check-deploy/units.ts";
 import { checkAlerts, checkDashboard } from "./check-deploy/watching.ts";
@@ -27,6 +28,7 @@ const checks: [string, () => Promise<string>][] = [
   ["chart", checkChart],
   ["compose", checkCompose],
   ["balancer", checkBalancer],
+  ["proxies", checkProxies],
   ["image", () => checkImage(images)],
 ];
 

@@ -7,6 +7,7 @@ import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { proxyProblems } from "../scripts/check-deploy/proxies.ts";
 import { environmentFor } from "../scripts/cluster/role-environment.ts";
 import { knownVariables } from "../src/process/environment/known-variables.ts";
 import { backgroundRoles, fleetRoles } from "../src/backing/fleet-state.ts";
@@ -112,10 +113,17 @@ describe("compose files", () => {
       expect([role, user]).toEqual([role, `weir-${natsUser(role)}`]);
     }
     expect(readMigrationConfig(inside(services["migrate"] ?? {}))).toBeDefined();
+    // A sandbox does what its callers ask for, errors and waits of any kind: a fleet lists it only where the operator says so.
+    for (const { service } of ours.filter(({ role }) => role === "gateway"))
+      expect(readConfig(inside(service)).sandbox).toBe(false);
     const passwords = readFileSync(join(folder.path, "secrets/nats.env"), "utf8").match(/^\w+(?==w[0-9a-f]{64}$)/gm);
     const wanted = read("nats/accounts.conf").match(/(?<=password: \$)\w+/g);
     expect(new Set(passwords)).toEqual(new Set(wanted));
   });
+});
+
+test("the proxies of the documents and of deploy/ do what SECURITY.md asks", () => {
+  expect(proxyProblems()).toEqual([]);
 });
 
 describe("systemd units", () => {

@@ -17,6 +17,7 @@ export interface Fetch {
 /** The packages that contain a binary. PostgreSQL's is named after its version in the release. */
 const packagesOf: Record<string, (apt: Apt) => Promise<string[]>> = {
   haproxy: () => Promise.resolve(["haproxy"]),
+  nginx: () => Promise.resolve(["nginx"]),
   "nats-server": () => Promise.resolve(["nats-server"]),
   promtool: () => Promise.resolve(["prometheus"]),
   "redis-server": () => Promise.resolve(["redis-server", "redis-tools"]),

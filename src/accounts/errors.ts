@@ -1,4 +1,5 @@
 /** The error of every verb that cannot do a request. Each API maps it once to its own answer. */
+import { bodyBytesPerSecondMin } from "../http/limits.ts";
 
 /** The codes, with the HTTP status of the control API and the catalog. The tools API answers 401 for `unauthorized`, and 400 otherwise. */
 export const errorStatuses = {
@@ -11,6 +12,7 @@ export const errorStatuses = {
   workspace_disabled: 403,
   not_found: 404,
   method_not_allowed: 405,
+  body_too_slow: 408,
   conflict: 409,
   body_too_large: 413,
   limit_reached: 429,
@@ -38,4 +40,12 @@ export class DomainError extends Error {
     this.code = code;
     this.field = field ?? null;
   }
+}
+
+/** A body below the least rate; its sender would hold a place of others. @param what such as `form` */
+export function bodyTooSlow(what: string): DomainError {
+  return new DomainError(
+    "body_too_slow",
+    `The ${what} arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
+  );
 }

@@ -33,6 +33,10 @@ export const toolsKeysCountedMax = 10_000;
 
 // Quotas: bodies in transfer
 export const budgetRetryMs = 1_000;
+/** A body that is so far behind the least rate gives its place to one that waits. */
+export const bodyGivesWayMs = 250;
+/** The same of a small one that anybody may send: who is honest sends it whole. */
+export const strangerGivesWayMs = 20;
 
 // Quotas: disk of a process
 /** With fewer free bytes, documents and attachments are refused, so that charges can still be written. */

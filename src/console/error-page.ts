@@ -44,7 +44,12 @@ export function errorPage(error: unknown, request: Request, { control }: Console
   }
   const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
   const main = markup`${said(known.message)}${wayOut(known, request)}`;
-  return plainResponse({ title: titles[known.code] ?? "This cannot be done", main }, { status: errorStatuses[known.code] });
+  // Whoever sends slowly would go on after the answer.
+  const headers = known.code === "body_too_slow" ? { connection: "close" } : {};
+  return plainResponse(
+    { title: titles[known.code] ?? "This cannot be done", main },
+    { status: errorStatuses[known.code], headers },
+  );
 }
 
 function said(message: string): Html {
@@ -56,7 +61,7 @@ function wayOut({ code }: DomainError, request: Request): Html {
     const { path } = requestTarget(request);
     return markup`<p><a class="button" href="/console/sign-in?again=yes&next=${encodeURIComponent(path)}">Sign in</a></p>`;
   }
-  if (code === "internal_error" || code === "unavailable") return again(request);
+  if (code === "body_too_slow" || code === "internal_error" || code === "unavailable") return again(request);
   return markup`<p><a href="/console">To the start of the Console</a></p>`;
 }
 

@@ -1,8 +1,9 @@
 /** Reads the fields of a form that a browser sends. */
-import { DomainError } from "../accounts/errors.ts";
-import { bodyPieces, type BodyErrors } from "../http/body-pieces.ts";
+import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
+import type { BodyDoor } from "../accounts/quotas/body-door.ts";
+import type { Lane } from "../accounts/quotas/lane.ts";
+import type { BodyErrors } from "../http/body-pieces.ts";
 import { joined } from "../http/body-reader.ts";
-import type { Clock } from "../kernel/clock.ts";
 import { fileFormMs, formBytesMax, formFieldsMax, formMs } from "./limits.ts";
 
 export class FormFields {
@@ -53,15 +54,32 @@ export interface FormFile {
 const errors: BodyErrors = {
   encoded: () => new DomainError("invalid_body", "The form must not be compressed"),
   incomplete: () => new DomainError("invalid_body", "The form did not arrive in full and in time"),
+  tooSlow: () => bodyTooSlow("form"),
   tooLarge: (bytesMax) => new DomainError("body_too_large", `The form is larger than ${bytesMax} bytes`),
 };
 
-/** @param bytesMax for a form with a file, which browsers send in parts @throws DomainError invalid_body, body_too_large */
-export async function readForm(request: Request, clock: Clock, bytesMax = formBytesMax): Promise<FormFields> {
+/** A form that arrived; it keeps its place at the door until it is disposed of. */
+export interface ReceivedForm extends Disposable {
+  /** @throws DomainError invalid_body */
+  read(): Promise<FormFields>;
+}
+
+/**
+ * @param bytesMax a larger one than of other forms is for a file, which browsers send in parts
+ * @throws DomainError invalid_body, body_too_large, body_too_slow; LimitReachedError
+ */
+export async function receiveForm(
+  request: Request,
+  { door, lane, bytesMax = formBytesMax }: { door: BodyDoor; lane: Lane; bytesMax?: number | undefined },
+): Promise<ReceivedForm> {
   const boundary = boundaryOf(request.headers.get("content-type") ?? "");
   const withinMs = bytesMax > formBytesMax ? fileFormMs : formMs;
-  const limits = { clock, bytesMax: boundary === null ? formBytesMax : bytesMax, withinMs, errors };
-  const bytes = joined(await Array.fromAsync(bodyPieces(request, limits)));
+  const bounds = { bytesMax: boundary === null ? Math.min(bytesMax, formBytesMax) : bytesMax, withinMs, errors };
+  const body = await door.receive(request, lane, bounds);
+  return { read: () => readForm(joined(body.pieces), boundary), [Symbol.dispose]: () => body[Symbol.dispose]() };
+}
+
+async function readForm(bytes: Uint8Array, boundary: string | null): Promise<FormFields> {
   requireFew(bytes, boundary === null ? "&" : `--${boundary}`);
   if (boundary !== null) return readMultipart(bytes, boundary);
   return new FormFields(bounded([...new URLSearchParams(new TextDecoder().decode(bytes))]));

@@ -12,17 +12,27 @@ export const formFieldsMax = 500;
 export const providerFormMs = 200_000;
 /** A page that may ask Stripe. */
 export const topUpFormMs = 70_000;
+/** A form of the sign-in, which anybody may send. */
+export const signInFormBytesMax = 16 * 1024;
+/** Such forms that are read and handled at once; with their size they bound the memory that strangers take. */
+export const signInsAtOnceMax = 64;
+export const signInsPerNetworkMax = 48;
+export const signInsWaitingMax = 64;
 /** Pages that are made at once. With more, a process and its database leave too little time to requests of models. */
 export const pagesAtOnceMax = 2;
+export const pagesPerWorkspaceMax = 1;
 export const pagesPerPersonMax = 1;
 /** Forms without a file that are handled at once: they may wait for providers, and so do not hold up pages. */
 export const formsAtOnceMax = 8;
+export const formsPerWorkspaceMax = 4;
 export const formsPerPersonMax = 2;
+/** Forms without a file that are in memory at once, while they arrive, wait and are handled. */
+export const formBodiesMax = 64;
+export const formBodiesPerWorkspaceMax = 16;
+export const formBodiesPerPersonMax = 4;
 export const pagesWaitingMax = 200;
 export const pagesWaitingPerPersonMax = 16;
 export const pageWaitMs = 5_000;
-/** Forms with a file that are read at once, since each is held in memory; one of a person. */
-export const fileFormsAtOnceMax = 2;
 /** Findings in a file of the list. */
 export const findingCsvRowsMax = 2_000;
 /** Models on a page of the list, and side by side. */

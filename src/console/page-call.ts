@@ -1,5 +1,6 @@
 /** What a page gets: its viewer, its address, and the control API with the viewer's rights. */
 import { endpointAt, runEndpoint } from "../control-api/run-endpoint.ts";
+import type { Turn } from "../accounts/quotas/turns.ts";
 import { formToken } from "../accounts/sessions/same-origin.ts";
 import type { HereWorkspace, Page, PageCall, RefusedForm } from "./page.ts";
 import { pages } from "./pages.ts";
@@ -15,9 +16,11 @@ interface Address {
   /** The beginning of the paths of pages of the same kind. */
   base: string;
   request: Request;
+  /** Lasts until what the page calls has ended. */
+  turn: Turn;
 }
 
-export function pageCall({ base, request, ...address }: Address, parts: ConsoleParts): PageCall {
+export function pageCall({ base, request, turn, ...address }: Address, parts: ConsoleParts): PageCall {
   const { viewer, workspace } = address;
   return {
     ...address,
@@ -34,7 +37,7 @@ export function pageCall({ base, request, ...address }: Address, parts: ConsoleP
       const fields = { ...(takesWorkspace && { workspace: workspace.id }), ...input };
       const pieces = async () => (file ? [file] : []);
       return (await runEndpoint(
-        { principal: viewer.principal, endpoint, input: fields, id, request, file: pieces },
+        { principal: viewer.principal, endpoint, input: fields, id, request, file: pieces, turn },
         parts.control,
       )) as View;
     },

@@ -1,96 +1,66 @@
 /** /console: from a request to a page, a sign-in or an error in words. */
 import { DomainError } from "../accounts/errors.ts";
-import { FairSemaphore } from "../accounts/quotas/fair-semaphore.ts";
+import { laneOf, memberLane, type Lane } from "../accounts/quotas/lane.ts";
 import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
 import { findWorkspace } from "../accounts/workspaces/find.ts";
 import { Router, type RouteContext, type Routes } from "../http/router.ts";
 import { requestTarget } from "../http/request-target.ts";
+import { withDeadline } from "../kernel/clock.ts";
+import { consoleDoors, type ConsoleDoors } from "./doors.ts";
 import { errorPage } from "./error-page.ts";
 import { findPage, type FoundPage } from "./find-page.ts";
-import {
-  fileFormMs,
-  fileFormsAtOnceMax,
-  formsAtOnceMax,
-  formsPerPersonMax,
-  pagesAtOnceMax,
-  pagesPerPersonMax,
-  pagesWaitingMax,
-  pagesWaitingPerPersonMax,
-  pageWaitMs,
-} from "./limits.ts";
+import { receiveForm } from "./form.ts";
+import { pageDeadlineMs } from "./limits.ts";
 import { pageCall } from "./page-call.ts";
 import type { HereWorkspace } from "./page.ts";
 import { pages } from "./pages.ts";
 import type { ConsoleParts } from "./parts.ts";
 import { seeOther, workspacePath } from "./redirect.ts";
-import { showPage } from "./show-page.ts";
+import { requireRole, showPage } from "./show-page.ts";
 import { signInAnswer } from "./sign-in/answer.ts";
 import { findViewer, isOperator, type Viewer } from "./viewer.ts";
 
 const prefix = "/console";
 
-const limits = {
-  runningMax: pagesAtOnceMax,
-  runningPerHolderMax: pagesPerPersonMax,
-  waitingMax: pagesWaitingMax,
-  waitingPerHolderMax: pagesWaitingPerPersonMax,
-  waitMs: pageWaitMs,
-};
-
-/** Slots for making pages, and for forms and those with a file, which take longer. */
-interface Slots {
-  pages: FairSemaphore;
-  forms: FairSemaphore;
-  files: FairSemaphore;
-}
-
 export function consoleRoutes(parts: ConsoleParts): Routes {
   const { clock } = parts.control;
   const router = new Router({ clock });
-  const fileLimits = { ...limits, runningMax: fileFormsAtOnceMax, runningPerHolderMax: 1, waitMs: fileFormMs };
-  const formLimits = { ...limits, runningMax: formsAtOnceMax, runningPerHolderMax: formsPerPersonMax };
-  const slots = {
-    pages: new FairSemaphore({ clock, limits, busy: "The Console makes too many pages at this moment" }),
-    forms: new FairSemaphore({ clock, limits: formLimits, busy: "The Console handles too many forms at this moment" }),
-    files: new FairSemaphore({ clock, limits: fileLimits, busy: "The Console reads too many files at this moment" }),
-  };
-  const handle = (context: RouteContext) => answer(context, slots, parts);
+  const doors = consoleDoors(clock);
+  const handle = (context: RouteContext) => answer(context, doors, parts);
   const writeError = (error: unknown, { request }: RouteContext) => errorPage(error, request, parts);
   for (const path of [prefix, `${prefix}/*`]) router.add({ path, methods: ["GET", "HEAD", "POST"], handle, writeError });
   return router.app;
 }
 
-async function answer({ request, server }: RouteContext, slots: Slots, parts: ConsoleParts): Promise<Response> {
+async function answer({ request, server }: RouteContext, doors: ConsoleDoors, parts: ConsoleParts): Promise<Response> {
   const { path: whole, query } = requestTarget(request);
   const path = whole.slice(prefix.length).replace(/\/$/, "") || "/";
   if (request.method === "POST") requireSameOrigin(request);
   const address = parts.control.proxies.clientOf(request, server);
   const viewer = await findViewer(request, parts.control);
-  const signIn = await signInAnswer({ request, path, query, address, viewer }, parts);
+  const signIn = await signInAnswer({ request, path, query, address, viewer, door: doors.signIns }, parts);
   if (signIn !== null) return signIn;
   if (viewer === null) return signedOut(request);
   if (path === "/") return seeOther(startOf(viewer));
   if (path === "/switch") return switched(query, viewer);
   const found = findPage(path, pages);
-  using _slot = slotOf(await slotsFor(request, found, slots).acquire(holderOf(viewer)));
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
   const workspace = await workspaceOf(found, viewer, parts);
-  const call = pageCall({ viewer, workspace, query, path: whole, params: found.params, base: found.base, request }, parts);
-  return await showPage({ page: found.page, call, request }, parts);
+  requireRole(found.page, { workspace, viewer });
+  const lane = await laneFor(viewer, workspace, parts);
+  const door = found.page.formBytesMax === undefined ? doors.forms : parts.control.files;
+  const received = { door: door.bodies, lane, bytesMax: found.page.formBytesMax };
+  using body = request.method === "POST" ? await receiveForm(request, received) : null;
+  using turn = await (body === null ? doors.pages : door.turns).take(lane);
+  const place = { viewer, workspace, query, path: whole, params: found.params, base: found.base };
+  const call = pageCall({ ...place, request, turn }, parts);
+  const work = turn.keepFor(showPage({ page: found.page, call, request, form: (await body?.read()) ?? null }));
+  return await withDeadline(parts.control.clock, found.page.deadlineMs ?? pageDeadlineMs, "The page", work);
 }
 
-function slotsFor({ method }: Request, found: FoundPage | null, { pages: ofPages, forms, files }: Slots): FairSemaphore {
-  if (method !== "POST") return ofPages;
-  return found?.page.formBytesMax === undefined ? forms : files;
-}
-
-/** A person has no more slots by more sessions. */
-function holderOf({ email, session }: Viewer): string {
-  return email ?? session.id;
-}
-
-function slotOf(release: () => void): Disposable {
-  return { [Symbol.dispose]: release };
+/** Of a page of a workspace it is that workspace, of which the viewer was found to be a member. */
+async function laneFor({ email, principal }: Viewer, { id }: HereWorkspace, { control }: ConsoleParts): Promise<Lane> {
+  return email === null || id === "" ? laneOf(principal, null, control.sql) : memberLane(email, id);
 }
 
 /** The first page after signing in. */

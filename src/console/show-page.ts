@@ -1,16 +1,13 @@
-/** Makes the answer of a page of the table: checks who may see it, runs its form, and shows what was refused. */
+/** Makes the answer of a page of the table: who may see it, its form, and what was refused. */
 import { DomainError, errorStatuses } from "../accounts/errors.ts";
 import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
 import { requireFormToken } from "../accounts/sessions/same-origin.ts";
 import { RoleNeededError } from "./role-needed.ts";
 import { csvResponse } from "../http/csv-response.ts";
-import { withDeadline } from "../kernel/clock.ts";
 import { servedPage, type ServedPage } from "./early-access.ts";
-import { readForm, type FormFields } from "./form.ts";
-import { pageDeadlineMs } from "./limits.ts";
+import type { FormFields } from "./form.ts";
 import { withRefusal } from "./page-call.ts";
 import type { Page, PageCall } from "./page.ts";
-import type { ConsoleParts } from "./parts.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
 import { secondFactorNeeded } from "./second-factor/second-factor-needed.ts";
 import { shellResponse } from "./shell.ts";
@@ -23,15 +20,12 @@ interface Shown {
   request: Request;
 }
 
-/** @throws DomainError */
-export function showPage({ page, call, request }: Omit<Shown, "served">, parts: ConsoleParts): Promise<Response> {
-  requireRole(page, call);
-  const work = secondFactorNeeded(call).then(async (content) => {
-    if (content !== null) return shellResponse({ content, page, call, request, status: 403 });
-    const shown = { page, served: await servedPage(page, call), call, request };
-    return request.method === "POST" ? await act(shown, parts) : await get(shown);
-  });
-  return withDeadline(parts.control.clock, page.deadlineMs ?? pageDeadlineMs, "The page", work);
+/** @param form null: the page is shown @throws DomainError */
+export async function showPage({ form, ...shown }: Omit<Shown, "served"> & { form: FormFields | null }): Promise<Response> {
+  const content = await secondFactorNeeded(shown.call);
+  if (content !== null) return shellResponse({ ...shown, content, status: 403 });
+  const served = await servedPage(shown.page, shown.call);
+  return form === null ? get({ ...shown, served }) : act({ ...shown, served }, form);
 }
 
 async function get({ page, served, call, request }: Shown): Promise<Response> {
@@ -39,8 +33,7 @@ async function get({ page, served, call, request }: Shown): Promise<Response> {
   return shellResponse({ content: await served.render(call), page, call, request });
 }
 
-async function act({ page, served, call, request }: Shown, { control }: ConsoleParts): Promise<Response> {
-  const form = await readForm(request, control.clock, page.formBytesMax);
+async function act({ page, served, call, request }: Shown, form: FormFields): Promise<Response> {
   requireFormToken(form.raw("form_token"), call.viewer.token);
   const name = form.text("action");
   const action = Object.entries(served.actions ?? {}).find(([known]) => known === name)?.[1];
@@ -70,7 +63,7 @@ async function showRefusal(
 }
 
 /** @throws DomainError forbidden with the roles that may see the page */
-function requireRole(page: Page, { workspace, viewer }: PageCall): void {
+export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "workspace" | "viewer">): void {
   if (viewer.principal.kind === "operator" && page.of !== "person") return;
   if (page.of === "person") return;
   const { role } = workspace;

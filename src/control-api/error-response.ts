@@ -14,7 +14,13 @@ export function errorResponse(error: unknown, log: Logger): Response {
   }
   if (error instanceof LimitReachedError) return written(limitError(error), retryAfterHeader(error));
   const known = error instanceof DomainError ? error : unexpectedError(error, { log, event: "control.failed" });
-  return written(known, known.code === "rate_limited" ? { "retry-after": "1" } : {});
+  return written(known, headersOf(known));
+}
+
+/** Whoever sends slowly would go on after the answer. */
+function headersOf({ code }: DomainError): Record<string, string> {
+  if (code === "body_too_slow") return { connection: "close" };
+  return code === "rate_limited" ? { "retry-after": "1" } : {};
 }
 
 function written({ code, field, message }: DomainError, headers: Record<string, string>): Response {

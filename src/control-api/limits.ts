@@ -8,13 +8,19 @@ export const wrongTokensPerSecond = 10;
 export const wrongTokenAddressesMax = 10_000;
 
 // Sessions
+/** Bodies of calls by the Console's sessions that are in memory at once. */
+export const sessionBodiesMax = 48;
+export const sessionBodiesPerWorkspaceMax = 16;
 /** Calls of the Console's sessions that a process runs at once, and how long others wait. */
 export const sessionCallsAtOnceMax = 32;
+export const sessionCallsPerWorkspaceMax = 16;
 export const sessionCallsPerPersonMax = 8;
 export const sessionCallsWaitingMax = 400;
 export const sessionCallsWaitingPerPersonMax = 64;
 export const sessionCallWaitMs = 5_000;
-/** The same for calls with a file or with records, which are held in memory. */
+/** The same for files and records, of calls and of forms: in memory at once, and worked on at once, one of a workspace. */
+export const sessionFilesMax = 4;
+export const sessionFilesPerWorkspaceMax = 2;
 export const sessionFilesAtOnceMax = 2;
 export const sessionFilesPerPersonMax = 1;
 export const sessionFilesWaitingMax = 8;

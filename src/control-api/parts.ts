@@ -23,6 +23,7 @@ import type { SbomReader } from "../security/sboms/reader/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
 import type { Authenticator } from "../accounts/members/authenticator.ts";
+import type { Door } from "./session-doors.ts";
 
 /** Credit in the counters, and the spend of a key. */
 export interface CreditPosition {
@@ -48,6 +49,8 @@ export interface ControlParts {
   oidc: OidcProvider | null;
   /** Tells a client's address from those of the operator's proxies. */
   proxies: TrustedProxies;
+  /** For files that sessions send. */
+  files: Door;
   /** The credentials that open the API. */
   authenticators: readonly Authenticator[];
   keyring: Keyring;

@@ -1,25 +1,28 @@
 /** Reads the fields of a request: the query of a GET or DELETE, the JSON object in the body of any other method. */
 import type { Clock } from "../kernel/clock.ts";
 import { requestTarget } from "../http/request-target.ts";
-import { bodyPieces, type BodyErrors } from "../http/body-pieces.ts";
+import type { BodyErrors } from "../http/body-pieces.ts";
 import { joined } from "../http/body-reader.ts";
 import { isJsonObject } from "../http/json-object.ts";
 import { scanJson } from "../http/json-scan.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import { controlBodyBytesMax, controlDeadlineMs, controlFileMs } from "./limits.ts";
 import { callJsonValuesMax } from "../http/limits.ts";
-import { DomainError } from "../accounts/errors.ts";
+import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** @throws DomainError invalid_body, body_too_large, invalid_field for a parameter given twice */
+/** Whether the request brings a body that the control API reads. */
+export function bringsBody({ method }: Request, { completes }: Pick<Endpoint, "completes">): boolean {
+  return method !== "GET" && method !== "DELETE" && !completes;
+}
+
+/** @param pieces of the body @throws DomainError invalid_body, invalid_field for a parameter given twice */
 export async function readFields(
-  request: Request,
+  { request, pieces }: { request: Request; pieces: readonly Uint8Array[] },
   endpoint: Pick<Endpoint, "file" | "completes" | "bodyBytesMax" | "readInSubprocess">,
   clock: Clock,
 ): Promise<Record<string, unknown>> {
-  const readsBody = request.method !== "GET" && request.method !== "DELETE" && endpoint.file === null && !endpoint.completes;
-  if (!readsBody) return readQuery(request);
-  const pieces = await readPieces(request, endpoint, clock);
+  if (!bringsBody(request, endpoint) || endpoint.file !== null) return readQuery(request);
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (endpoint.readInSubprocess !== null && length > endpoint.readInSubprocess.fromBytes)
     return endpoint.readInSubprocess.read(pieces, clock);
@@ -39,17 +42,13 @@ function readQuery(request: Request): Record<string, unknown> {
 const bodyErrors: BodyErrors = {
   encoded: () => invalidBody("The body must not be compressed"),
   incomplete: () => invalidBody("The body did not arrive in full and in time"),
+  tooSlow: () => bodyTooSlow("body"),
   tooLarge: (bytesMax) => new DomainError("body_too_large", `The body is larger than ${bytesMax} bytes`),
 };
 
-/** The body in the pieces in which it arrived. @throws DomainError invalid_body, body_too_large */
-export function readPieces(
-  request: Request,
-  { bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">,
-  clock: Clock,
-): Promise<Uint8Array[]> {
-  const withinMs = bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs;
-  return Array.fromAsync(bodyPieces(request, { clock, bytesMax, withinMs, errors: bodyErrors }));
+/** What a body of the endpoint may be. */
+export function bodyBounds({ bodyBytesMax: bytesMax }: Pick<Endpoint, "bodyBytesMax">) {
+  return { bytesMax, withinMs: bytesMax > controlBodyBytesMax ? controlFileMs : controlDeadlineMs, errors: bodyErrors };
 }
 
 /** Each record is checked by itself; a refused one does not affect the others. */

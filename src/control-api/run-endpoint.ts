@@ -1,6 +1,7 @@
 /** Finds the endpoint of a path and runs it, for HTTP and for the Console's pages in the same process. */
 import { DomainError } from "../accounts/errors.ts";
 import type { Principal } from "../accounts/members/principal.ts";
+import type { Turn } from "../accounts/quotas/turns.ts";
 import { withDeadline } from "../kernel/clock.ts";
 import { resolveActors } from "./actor-resolver.ts";
 import type { Endpoint, EndpointCall, Method } from "./endpoint.ts";
@@ -16,13 +17,19 @@ interface Call {
   request: Request;
   server?: EndpointCall<unknown>["server"];
   file: EndpointCall<unknown>["file"];
+  /** Lasts until the work has ended, which may be after the deadline. */
+  turn?: Turn;
 }
 
 /** @throws DomainError; DeadlineError */
-export async function runEndpoint({ principal, endpoint, server = null, ...call }: Call, parts: ControlParts): Promise<unknown> {
+export async function runEndpoint(
+  { principal, endpoint, server = null, turn, ...call }: Call,
+  parts: ControlParts,
+): Promise<unknown> {
   // PostgreSQL takes no NUL, and no id has one.
   if (call.id.includes("\u0000")) throw new DomainError("not_found", "Nothing has such an id");
   const running = endpoint.run({ ...call, server, actors: resolveActors(principal, parts), parts });
+  turn?.keepFor(running);
   return withDeadline(parts.clock, endpoint.deadlineMs, "The request", running);
 }
 

@@ -1,4 +1,5 @@
-import { withDeadline, type Clock } from "../kernel/clock.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { BodyPace, SlowBodyError } from "./body-pace.ts";
 import { BodyReader } from "./body-reader.ts";
 import { isEncoded } from "./content-coding.ts";
 import { declaredBytes } from "./declared-bytes.ts";
@@ -8,6 +9,8 @@ import { drainRequest } from "./drain-request.ts";
 export interface BodyErrors {
   encoded(): Error;
   incomplete(): Error;
+  /** Below `bodyBytesPerSecondMin` for longer than `bodyGraceMs`, or in the way of others. */
+  tooSlow(): Error;
   tooLarge(bytesMax: number): Error;
 }
 
@@ -20,6 +23,8 @@ interface Options {
   count?: (bytes: number) => void;
   /** Waits until the next piece may be read. Absent: the body is small. */
   throttle?: (piece: Uint8Array) => Promise<void>;
+  /** Shows how the body keeps up, and can end it. */
+  pace?: BodyPace;
 }
 
 /**
@@ -28,7 +33,7 @@ interface Options {
  */
 export async function* bodyPieces(
   request: Request,
-  { clock, bytesMax, withinMs, errors, count, throttle }: Options,
+  { clock, bytesMax, withinMs, errors, count, throttle, pace = new BodyPace(clock) }: Options,
 ): AsyncGenerator<Uint8Array> {
   if (isEncoded(request)) throw errors.encoded();
   const declared = declaredBytes(request) ?? 0;
@@ -40,8 +45,9 @@ export async function* bodyPieces(
   let ended = false;
   try {
     for (let bytes = 0; ;) {
-      const next = withDeadline(clock, endsAt - clock.monotonic(), "The request body", reader.next());
-      const piece = await next.catch(() => Promise.reject(errors.incomplete()));
+      const piece = await pace.wait(reader.next(), endsAt - clock.monotonic()).catch((error: unknown) => {
+        throw error instanceof SlowBodyError ? errors.tooSlow() : errors.incomplete();
+      });
       ended = piece === null;
       if (piece === null) return;
       bytes += piece.length;

@@ -7,6 +7,9 @@ export const jsonValuesMax = 200_000;
 export const jsonFieldsMax = 5_000;
 /** In a call of the tools API or the control API, which have few fields. */
 export const callJsonValuesMax = 10_000;
+/** The least rate of a body, and how far it may be behind that rate before it is ended with 408. */
+export const bodyBytesPerSecondMin = 4 * 1024;
+export const bodyGraceMs = 5_000;
 /** How long a refused body is read if the answer would be lost otherwise. */
 export const refusedBodyMsMax = 5_000;
 /** Up to this declared length, the server reads the body after the answer. */

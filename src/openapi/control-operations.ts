@@ -49,7 +49,7 @@ export const actAs: Parameter = {
 
 /** The error statuses of endpoints that change nothing and have no body. */
 const readingStatuses = ["400", "401", "403", "404", "429", "500", "503"];
-const changingStatuses = [...readingStatuses, "409", "413"];
+const changingStatuses = [...readingStatuses, "408", "409", "413"];
 
 /** Error answers by status. */
 export function controlRefusals(): Record<string, ResponseDescription> {

@@ -14,6 +14,7 @@ import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
 import { createProbeFetch } from "../connectors/connections/probe-fetch.ts";
 import { Passwords } from "../accounts/sessions/passwords.ts";
 import { SessionAuthenticator } from "../control-api/session-authenticator.ts";
+import { fileDoor } from "../control-api/session-doors.ts";
 import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
@@ -218,6 +219,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     proxies: config.trustedProxies,
     oidc: config.oidc === null ? null : new OidcProvider({ config: config.oidc, publicUrl: config.publicUrl, clock }),
     keyring,
+    files: fileDoor(clock),
     hostUrls: config.hostUrls,
     connectors,
     probeFetch: createProbeFetch({ clock }),

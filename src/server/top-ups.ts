@@ -10,7 +10,7 @@ import { mailManagers } from "../accounts/mails/mail-managers.ts";
 
 /** @returns null: the operator has set no key of Stripe */
 export async function openTopUps({
-  config: { stripe, publicUrl },
+  config: { stripe, publicUrl, trustedProxies: proxies },
   backing: { sql, bus },
   admission,
   clock,
@@ -31,6 +31,7 @@ export async function openTopUps({
     publicUrl,
     stripe: stripeClient(stripe),
     secrets: stripe.webhookSecrets,
+    proxies,
     reserved: async (workspace) => (await admission.position(workspace, null))?.reserved ?? null,
     held: (workspace) => admission.held(workspace),
     refresh: (workspace) => admission.refresh(workspace),

@@ -9,7 +9,7 @@ import {
   signInTriesOfNetworkMax,
 } from "../../src/accounts/limits.ts";
 import { countTry } from "../../src/accounts/sessions/sign-in-tries.ts";
-import { formsPerPersonMax } from "../../src/console/limits.ts";
+import { formBodiesPerPersonMax, pageDeadlineMs } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
 import {
   inviteAgainMs,
@@ -20,6 +20,7 @@ import {
 import { operatorToken } from "../support/control.ts";
 import { ConsoleWorld } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { settled } from "../support/clock.ts";
 import { until } from "../support/until.ts";
 
 const password = "violet harbour engine 47";
@@ -120,7 +121,7 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
     expect([await statusOf(first.token), await statusOf(last.token)]).toEqual([303, 200]);
   });
 
-  test("a person gets no more slots for forms by further sessions, and forms that never arrive hold up no page", async () => {
+  test("a person gets no more places for forms by further sessions, and forms that never arrive hold up no page", async () => {
     const browsers = await Promise.all(Array.from({ length: 4 }, () => world.signIn("auditor@acme")));
     let reading = 0;
     const read = () => {
@@ -134,10 +135,34 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
         body: new ReadableStream<Uint8Array>({ pull: read }, { highWaterMark: 0 }),
       });
     for (const { token } of [...browsers, ...browsers]) void world.send(slow(token)).catch(() => {});
-    await until(() => reading === formsPerPersonMax);
+    await until(() => reading === formBodiesPerPersonMax);
     const admin = await world.signIn("admin@acme");
     const pages = [await world.get("/console/account", admin), await world.get("/console/account", browsers[0])];
-    expect([...pages.map(({ status }) => status), reading]).toEqual([200, 200, formsPerPersonMax]);
+    expect([...pages.map(({ status }) => status), reading]).toEqual([200, 200, formBodiesPerPersonMax]);
+  });
+
+  test("a page that takes too long keeps its place until its work has ended, so that loading it again and again is no way to more", async () => {
+    const { clock, parts } = world.control;
+    const { serviceState } = parts;
+    const present = await serviceState();
+    const operator = await world.signIn(null);
+    const work = Promise.withResolvers<typeof present>();
+    let isAsked = false;
+    parts.serviceState = () => {
+      isAsked = true;
+      return work.promise;
+    };
+    const slow = world.get("/console/operator/service", operator);
+    await until(() => isAsked);
+    await clock.pass(pageDeadlineMs);
+    expect((await slow).status).toBe(503);
+    let isShown = false;
+    const next = world.get("/console/operator", operator).finally(() => (isShown = true));
+    await settled();
+    expect(isShown).toBe(false);
+    work.resolve(present);
+    expect((await next).status).toBe(200);
+    parts.serviceState = serviceState;
   });
 
   test("a person's files that never arrive take one place in the control API, and others of theirs are refused", async () => {

@@ -1,15 +1,24 @@
 /** Reading forms: what many small fields may cost. */
 import { describe, expect, test } from "bun:test";
-import { readForm } from "../../src/console/form.ts";
+import { consoleDoors } from "../../src/console/doors.ts";
+import { receiveForm } from "../../src/console/form.ts";
 import { formBytesMax, formFieldsMax } from "../../src/console/limits.ts";
+import { memberLane } from "../../src/accounts/quotas/lane.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { failureOf } from "../support/failure-of.ts";
 
 const fileBytesMax = 50 * 1024 * 1024;
 
+const door = consoleDoors(systemClock).forms.bodies;
+
+async function read(request: Request) {
+  using form = await receiveForm(request, { door, lane: memberLane("a@a", "a"), bytesMax: fileBytesMax });
+  return await form.read();
+}
+
 function send(type: string, body: string) {
   const request = new Request("http://localhost/", { method: "POST", headers: { "content-type": type }, body });
-  return readForm(request, systemClock, fileBytesMax);
+  return read(request);
 }
 
 describe("a form", () => {
@@ -30,8 +39,8 @@ describe("a form", () => {
     const fields = Array.from({ length: formFieldsMax }, (_, index): [string, string] => [`f${index}`, String(index)]);
     const form = new FormData();
     for (const [name, value] of fields) form.set(name, value);
-    const read = await readForm(new Request("http://localhost/", { method: "POST", body: form }), systemClock);
-    expect(Object.entries(read.values())).toEqual(fields);
+    const whole = await read(new Request("http://localhost/", { method: "POST", body: form }));
+    expect(Object.entries(whole.values())).toEqual(fields);
     const two = 'multipart/form-data; boundary=x; boundary="y"';
     expect(await failureOf(send(two, "--y--"))).toHaveProperty("message", "The form cannot be read");
   });

@@ -7,10 +7,11 @@ import { blockingPart } from "./parts/blocking.ts";
 import { documentsPart } from "./parts/documents.ts";
 import { neverReadersPart } from "./parts/never-readers.ts";
 import type { Part, PartOptions } from "./parts/part.ts";
+import { slowBodiesPart } from "./parts/slow-bodies.ts";
 import { scansPart } from "./parts/scans.ts";
 import { wrongKeysPart } from "./parts/wrong-keys.ts";
 
-const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [scans] [documents] [blocking] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
+const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [scans] [documents] [slow] [blocking] [--seed S] [--bodies N] [--readers N] [--wrong-keys N] [--good N] [--seconds S]
 
   bodies   malformed bodies: --bodies N (100000) of --seed S (a new one)
   readers  clients that never read: --readers N (500); takes a minute and a half
@@ -18,6 +19,8 @@ const usage = `npm run hostile -- [bodies] [readers] [keys] [tools] [scans] [doc
   tools    20 hostile tools keys (large and slow bodies, hostile package URLs, floods of calls, MCP) during --good N requests a second
   scans    an SBOM with 240,000 findings in one process, for --seconds S (15), during other requests and a small SBOM
   documents VEX documents of 20,000 findings, exported and imported by a member in one process, for --seconds S (15), during other requests
+  slow     bodies a byte a second of 20 members, 128 unsigned posts and 128 strangers, and 16 accounts that ask for the dearest page,
+           for --seconds S (15), during another workspace's forms, files, pages and signed events
   blocking texts and bodies that are made to block the event loop, of --seed S
 
 Without a name all parts run, one after the other. Exit code 1: a promise was broken.
@@ -31,6 +34,7 @@ const parts: Record<string, Part> = {
   tools: hostileToolsPart,
   scans: scansPart,
   documents: documentsPart,
+  slow: slowBodiesPart,
   blocking: blockingPart,
 };
 

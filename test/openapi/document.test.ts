@@ -237,7 +237,7 @@ describe("errors", () => {
   );
 
   test("the errors of the control API are those of its table", () => {
-    const codes = ["400", "401", "403", "404", "409", "413", "429", "500", "503"].flatMap((status) =>
+    const codes = ["400", "401", "403", "404", "408", "409", "413", "429", "500", "503"].flatMap((status) =>
       listed(codesOf("/api/console/keys", "post", status)),
     );
     expect([...codes, "method_not_allowed"].toSorted()).toEqual(Object.keys(errorStatuses).toSorted());

@@ -6,6 +6,7 @@ import type { ControlParts, CreditPosition } from "../../src/control-api/parts.t
 import type { Database } from "../../src/backing/backing.ts";
 import type { Authenticator } from "../../src/accounts/members/authenticator.ts";
 import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
+import { fileDoor } from "../../src/control-api/session-doors.ts";
 import { SessionAuthenticator } from "../../src/control-api/session-authenticator.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
 import { TrustedProxies } from "../../src/kernel/addresses/trusted-proxies.ts";
@@ -102,6 +103,7 @@ export class Control {
       authenticators: [this.operator, new SessionAuthenticator({ sql, clock: this.clock }), ...others],
       keyring: this.keyring,
       proxies: new TrustedProxies([]),
+      files: fileDoor(this.clock),
       oidc: null,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),

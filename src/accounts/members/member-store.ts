@@ -183,6 +183,18 @@ export async function selectNamedMemberships(
     WHERE m.email = ${email} AND (m.active OR m.consent = 'asked') ORDER BY m.active DESC, w.name LIMIT ${limit}`;
 }
 
+/** The workspace of a person that is named, or else the first one that they joined. @param named an id or a name */
+export async function selectLaneWorkspace(
+  { email, named }: { email: string; named: string },
+  sql: Queries,
+): Promise<WorkspaceId | undefined> {
+  const [row] = await sql<{ id: WorkspaceId }[]>`
+    SELECT w.id FROM members m JOIN workspaces w ON w.id = m.workspace_id
+    WHERE m.email = ${email} AND m.active
+    ORDER BY (w.id = ${named} OR w.name = ${named}) DESC, m.created_at, w.id LIMIT 1`;
+  return row?.id;
+}
+
 /** Reads the addresses of the active super admins, and locks their memberships until the transaction ends. */
 export async function lockSuperAdmins(workspace: WorkspaceId, tx: Transaction): Promise<string[]> {
   const rows = await tx<{ email: string }[]>`

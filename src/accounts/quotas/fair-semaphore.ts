@@ -1,31 +1,46 @@
-/** A semaphore that is fair among holders: each has a bound of its own, and waiting holders are served in turn. */
+/**
+ * A semaphore that is fair among workspaces, then among people: both have bounds of their own, and who waits is served in turn. When the
+ * waiting room is full, the workspace that has most of it gives way, so that nobody is kept out by the number of others' calls.
+ */
 import type { Clock } from "../../kernel/clock.ts";
 import { HolderCounts } from "./holder-counts.ts";
+import type { Lane } from "./lane.ts";
 import { LimitReachedError } from "./limit-reached.ts";
 
 export interface SemaphoreLimits {
   runningMax: number;
+  /** Of a lane's group. Absent: no bound beside those of its members. */
+  runningPerGroupMax?: number;
+  /** Of a lane's member. */
   runningPerHolderMax: number;
   waitingMax: number;
   waitingPerHolderMax: number;
   /** The longest wait. */
   waitMs: number;
+  /** In a full room the call that has waited longest is refused in place of a new one, which is more likely to be an honest one. */
+  refusesOldest?: boolean;
 }
 
 /** Releases the slot; a second call does nothing. */
 export type ReleaseSlot = () => void;
 
 interface Waiting {
+  lane: Lane;
   start(): void;
+  refuse(status: 429 | 503): void;
 }
+
+/** By member; the last one served comes last. */
+type Members = Map<string, Waiting[]>;
 
 export class FairSemaphore {
   readonly #clock: Clock;
   readonly #limits: SemaphoreLimits;
   readonly #busy: string;
+  readonly #runningOfGroups = new HolderCounts();
   readonly #running = new HolderCounts();
-  /** By holder; the last one served comes last. */
-  readonly #waiting = new Map<string, Waiting[]>();
+  /** By group; the last one served comes last. */
+  readonly #waiting = new Map<string, Members>();
   #runningCount = 0;
   #waitingCount = 0;
 
@@ -36,72 +51,123 @@ export class FairSemaphore {
     this.#busy = busy;
   }
 
-  /** @throws LimitReachedError 429 if the holder has too many waiting, 503 if all together do, or if the wait was too long */
-  acquire(holder: string): Promise<ReleaseSlot> {
-    if (this.#mayRun(holder)) return Promise.resolve(this.#begin(holder));
-    const own = this.#waiting.get(holder)?.length ?? 0;
-    if (own >= this.#limits.waitingPerHolderMax) return Promise.reject(this.#refusal(429));
-    if (this.#waitingCount >= this.#limits.waitingMax) return Promise.reject(this.#refusal(503));
-    return this.#wait(holder);
+  /**
+   * @param holder a word is a lane whose group has that one member
+   * @throws LimitReachedError 429 if the lane has too many waiting, 503 if all together do, or if the wait was too long
+   */
+  acquire(holder: string | Lane): Promise<ReleaseSlot> {
+    const lane = typeof holder === "string" ? { group: holder, member: holder } : holder;
+    if (this.blockedBy(lane) === null) return Promise.resolve(this.#begin(lane));
+    const { waitingMax, waitingPerHolderMax } = this.#limits;
+    const own = this.#waiting.get(lane.group)?.get(lane.member) ?? [];
+    if (own.length >= waitingPerHolderMax && !this.#refuseOldest(own)) return Promise.reject(this.#refusal(429));
+    if (this.#waitingCount >= waitingMax && !this.#makeRoom(lane)) return Promise.reject(this.#refusal(503));
+    return this.#wait(lane);
   }
 
-  #wait(holder: string): Promise<ReleaseSlot> {
+  /** Whose bound keeps the lane from a slot now; null: none. */
+  blockedBy({ group, member }: Lane): "member" | "group" | "all" | null {
+    const { runningMax, runningPerGroupMax = Infinity, runningPerHolderMax } = this.#limits;
+    if (this.#running.of(member) >= runningPerHolderMax) return "member";
+    if (this.#runningOfGroups.of(group) >= runningPerGroupMax) return "group";
+    return this.#runningCount >= runningMax ? "all" : null;
+  }
+
+  #wait(lane: Lane): Promise<ReleaseSlot> {
     return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        cancel();
+        this.#remove(waiting);
+      };
       const waiting: Waiting = {
+        lane,
         start: () => {
-          cancel();
-          resolve(this.#begin(holder));
+          leave();
+          resolve(this.#begin(lane));
+        },
+        refuse: (status) => {
+          leave();
+          reject(this.#refusal(status));
         },
       };
-      const cancel = this.#clock.after(this.#limits.waitMs, () => {
-        this.#remove(holder, waiting);
-        reject(this.#refusal(503));
-      });
-      this.#waiting.set(holder, [...(this.#waiting.get(holder) ?? []), waiting]);
+      const cancel = this.#clock.after(this.#limits.waitMs, () => waiting.refuse(503));
+      const members = this.#waiting.get(lane.group) ?? new Map<string, Waiting[]>();
+      members.set(lane.member, [...(members.get(lane.member) ?? []), waiting]);
+      this.#waiting.set(lane.group, members);
       this.#waitingCount++;
     });
   }
 
-  #mayRun(holder: string): boolean {
-    return this.#runningCount < this.#limits.runningMax && this.#running.of(holder) < this.#limits.runningPerHolderMax;
-  }
-
-  #begin(holder: string): ReleaseSlot {
+  #begin({ group, member }: Lane): ReleaseSlot {
     this.#runningCount++;
-    this.#running.add(holder, 1);
+    this.#runningOfGroups.add(group, 1);
+    this.#running.add(member, 1);
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
       this.#runningCount--;
-      this.#running.add(holder, -1);
+      this.#runningOfGroups.add(group, -1);
+      this.#running.add(member, -1);
       this.#startNext();
     };
   }
 
-  /** Starts the first call of the next holder, which then comes after all others. */
+  /** Starts the first call of the next member of the next group, both of which then come after all others. */
   #startNext(): void {
-    for (const [holder, [first]] of this.#waiting) {
-      if (first === undefined || !this.#mayRun(holder)) continue;
-      this.#remove(holder, first);
-      const others = this.#waiting.get(holder);
-      if (others !== undefined) {
-        this.#waiting.delete(holder);
-        this.#waiting.set(holder, others);
+    for (const [group, members] of this.#waiting) {
+      for (const [member, [first]] of members) {
+        if (first === undefined || this.blockedBy(first.lane) !== null) continue;
+        first.start();
+        toEnd(members, member);
+        toEnd(this.#waiting, group);
+        return;
       }
-      first.start();
-      return;
     }
   }
 
-  #remove(holder: string, waiting: Waiting): void {
-    const left = (this.#waiting.get(holder) ?? []).filter((one) => one !== waiting);
-    if (left.length === 0) this.#waiting.delete(holder);
-    else this.#waiting.set(holder, left);
+  /** Refuses the newest call of the group with the most waiting ones. @returns false: that is the lane's own group */
+  #makeRoom({ group }: Lane): boolean {
+    const fullest = [...this.#waiting].toSorted(([, a], [, b]) => sizeOf(a) - sizeOf(b)).at(-1);
+    if (fullest === undefined) return false;
+    const [name, members] = fullest;
+    const most = [...members.values()].toSorted((a, b) => a.length - b.length).at(-1) ?? [];
+    if (this.#refuseOldest(most)) return true;
+    if (name === group || sizeOf(members) <= sizeOf(this.#waiting.get(group)) + 1) return false;
+    most.at(-1)?.refuse(429);
+    return true;
+  }
+
+  #refuseOldest([first]: readonly Waiting[]): boolean {
+    if (this.#limits.refusesOldest !== true) return false;
+    first?.refuse(503);
+    return true;
+  }
+
+  #remove(waiting: Waiting): void {
+    const { group, member } = waiting.lane;
+    const members = this.#waiting.get(group);
+    const left = members?.get(member)?.filter((one) => one !== waiting) ?? [];
+    if (left.length > 0) members?.set(member, left);
+    else members?.delete(member);
+    if (members?.size === 0) this.#waiting.delete(group);
     this.#waitingCount--;
   }
 
   #refusal(status: 429 | 503): LimitReachedError {
     return new LimitReachedError(this.#busy, { status, retryAfterMs: this.#limits.waitMs });
   }
+}
+
+function toEnd<Value>(map: Map<string, Value>, key: string): void {
+  const value = map.get(key);
+  if (value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
+}
+
+function sizeOf(members: Members | undefined): number {
+  let size = 0;
+  for (const waiting of members?.values() ?? []) size += waiting.length;
+  return size;
 }

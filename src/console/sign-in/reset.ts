@@ -11,11 +11,10 @@ import { unexpectedError } from "../../accounts/unexpected-error.ts";
 import type { ControlParts } from "../../control-api/parts.ts";
 import { markup } from "../../http/html.ts";
 import { insertMail } from "../../accounts/mails/store.ts";
-import { readForm } from "../form.ts";
 import { emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
-import type { SignInCall } from "./sign-in-call.ts";
+import { receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
 
 /** @param sentTo the address that a mail was asked for; null: none yet */
 export function resetPage(sentTo: string | null, { sendsMail }: Pick<ConsoleParts, "sendsMail">): Response {
@@ -41,8 +40,10 @@ const withoutMail = markup`No mail server is set up here, so mails wait. Meanwhi
   <code>npm run -s weir -- session link --email ADDRESS</code>. <code>npm start</code> prints one too.`;
 
 /** @throws LimitReachedError after too many */
-export async function requestReset({ request, address }: SignInCall, { control, sendsMail }: ConsoleParts): Promise<Response> {
-  const typed = await readForm(request, control.clock);
+export async function requestReset(call: SignInCall, { control, sendsMail }: ConsoleParts): Promise<Response> {
+  const { request, address } = call;
+  using received = await receiveSignInForm(call);
+  const typed = await received.read();
   const email = canonicalEmail(typed.text("email")).slice(0, emailCharactersMax).replaceAll("\u0000", "");
   const known = openKnownBrowser({ note: knownBrowserNote(request), email }, control);
   await countTry({ kind: "reset", email, network: networkOf(address), known }, control);

@@ -7,14 +7,14 @@ import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/sec
 import { hasSecondFactor } from "../../accounts/second-factor/second-factor-of.ts";
 import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/cookie.ts";
 import { markup } from "../../http/html.ts";
-import { readForm, type FormFields } from "../form.ts";
+import type { FormFields } from "../form.ts";
 import { emptyForm, form, type FormState } from "../look/forms/form.ts";
 import { sentence } from "../page-forms.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { plainResponse } from "../plain-page.ts";
 import { codeForm } from "../second-factor/second-factor-forms.ts";
 import { seeOther } from "../redirect.ts";
-import type { SignInCall } from "./sign-in-call.ts";
+import { receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
 import { openSession } from "./open-session.ts";
 
 const cookieName = "weir-step";
@@ -36,7 +36,8 @@ export async function secondStepAnswer(call: SignInCall, parts: ConsoleParts): P
   if (`/console${path}` !== codePath) return null;
   const step = await openFirstStep(hostCookieValue(cookieName, request), parts.control);
   if (request.method !== "POST") return codePage(null);
-  return takeCode(step, await readForm(request, parts.control.clock), call, parts);
+  using received = await receiveSignInForm(call);
+  return await takeCode(step, await received.read(), call, parts);
 }
 
 async function takeCode(step: FirstStep, typed: FormFields, call: SignInCall, parts: ConsoleParts): Promise<Response> {

@@ -4,7 +4,7 @@ import { knownBrowserNote } from "../../accounts/sessions/cookie.ts";
 import { checkPassword } from "../../accounts/sessions/sign-in.ts";
 import { networkOf } from "../../accounts/sessions/sign-in-tries.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { readForm, type FormFields } from "../form.ts";
+import type { FormFields } from "../form.ts";
 import { form } from "../look/forms/form.ts";
 import { sentence } from "../page-forms.ts";
 import type { ConsoleParts } from "../parts.ts";
@@ -13,7 +13,7 @@ import { nextPath, saidIn, saidOnceCookie, seeOther } from "../redirect.ts";
 import { oidcButton } from "./oidc.ts";
 import { openSession } from "./open-session.ts";
 import { afterFirstStep } from "./second-step.ts";
-import type { SignInCall } from "./sign-in-call.ts";
+import { receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
 
 interface Shown {
   /** What was typed, or whose session is to be renewed. */
@@ -35,7 +35,8 @@ export async function signInPage(call: SignInCall, { control }: ConsoleParts): P
 
 /** One message for every wrong sign-in. */
 export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> {
-  const typed = await readForm(call.request, parts.control.clock);
+  using received = await receiveSignInForm(call);
+  const typed = await received.read();
   const byToken = typed.has("operator_token");
   const next = nextPath(typed.text("next"));
   try {

@@ -23,6 +23,9 @@ export const topUpsAtOnceMax = 8;
 export const topUpSweepMs = 600_000;
 export const topUpSweepAgeMs = 300_000;
 export const topUpSweepMax = 1_000;
+/** How far back disputes and refunds are looked up at Stripe, and how many of each at most. */
+export const takenBackAgeMs = 30 * 86_400_000;
+export const stripeListedMax = 10_000;
 /** Declines in a row that switch automatic top-up off. */
 export const topUpDeclinesMax = 3;
 /** After the first decline, and after the second. */
@@ -32,8 +35,15 @@ export const topUpSecondRetryMs = 24 * 3_600_000;
 // Stripe's webhook
 export const webhookBytesMax = 256 * 1024;
 export const webhookBodyMs = 10_000;
+/** Bodies that arrive at once, of whom nobody knows yet whether Stripe signed them. */
+export const webhookBodiesMax = 64;
+export const webhookBodiesPerNetworkMax = 48;
+export const webhookBodiesWaitingMax = 64;
+/** Signed events that are applied at once, and how many wait. */
 export const webhooksAtOnceMax = 64;
+export const webhooksWaitingMax = 200;
+export const webhookWaitMs = 5_000;
 /** How far the time in a signature may be from this clock. */
 export const webhookSkewMsMax = 300_000;
-/** Stripe repeats an event for up to three days. */
-export const webhookEventsKeptMs = 30 * 86_400_000;
+/** Stripe repeats an event for up to three days, and the sweeper tells of a dispute for `takenBackAgeMs`. */
+export const webhookEventsKeptMs = 35 * 86_400_000;

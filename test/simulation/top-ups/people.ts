@@ -103,8 +103,13 @@ export class People {
   #dispute(paid: StubIntent): void {
     const { chance, topUps } = this.#parts;
     const amount = chance.between(1, 99) * nanoPerCent;
-    const dispute = { id: topUps.stripe.account.id("dp"), amount, payment_intent: paid.id };
+    const { account } = topUps.stripe;
+    const dispute = { id: account.id("dp"), amount, payment_intent: paid.id };
     const isReturned = chance.happens(0.5);
+    // The sweeper may find it before its events come.
+    const moved = [-amount, ...(isReturned ? [amount] : [])].map((cents) => ({ id: account.id("txn"), amount: cents }));
+    const listed = { ...dispute, object: "dispute" as const, created: 0, status: "needs_response", currency: "usd" };
+    account.disputes.set(dispute.id, { ...listed, balance_transactions: moved });
     if (!isReturned) topUps.withheld.set(paid.id, (topUps.withheld.get(paid.id) ?? 0) + amount);
     topUps.emit("charge.dispute.created", dispute);
     topUps.emit("charge.dispute.funds_withdrawn", dispute);

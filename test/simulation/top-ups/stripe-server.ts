@@ -7,10 +7,17 @@ import {
   type NewRefund,
   type PaymentIntent,
   type StripeApi,
+  type StripeDispute,
   type StripeRefund,
 } from "../../../src/gateway/top-ups/stripe/stripe-api.ts";
 import { stripeCallMs } from "../../../src/gateway/top-ups/limits.ts";
-import { StubAccount, type StubIntent, type StubRefund, type StubSession } from "../../support/stripe/stub-account.ts";
+import {
+  StubAccount,
+  type StubDispute,
+  type StubIntent,
+  type StubRefund,
+  type StubSession,
+} from "../../support/stripe/stub-account.ts";
 import { StubError } from "../../support/stripe/stub-error.ts";
 import type { Chance } from "../chance.ts";
 import type { Scheduler } from "../scheduler.ts";
@@ -56,6 +63,8 @@ export class StripeServer {
           const made = [...account.refunds.values()].find(({ metadata }) => metadata["refund"] === refund);
           return made ? refundOf(made) : null;
         }),
+      listRefunds: () => listed(call(() => [...account.refunds.values()].map(refundOf))),
+      listDisputes: () => listed(call(() => [...account.disputes.values()].map(disputeOf))),
       removeCard: async () => {},
     };
   }
@@ -141,6 +150,15 @@ function paymentOf({ id, status, currency, metadata, ...intent }: StubIntent): P
     savesCard: intent.setup_future_usage === "off_session",
     failure: error && (error.decline_code ?? error.code),
   };
+}
+
+async function* listed<T>(answer: Promise<T[]>): AsyncGenerator<T> {
+  yield* (await answer).toReversed();
+}
+
+function disputeOf({ id, amount, payment_intent: paymentIntent, balance_transactions: moved }: StubDispute): StripeDispute {
+  const isReinstated = moved.some((transaction) => transaction.amount > 0);
+  return { id, paymentIntent, amount: BigInt(amount), isWithdrawn: moved.length > 0, isReinstated };
 }
 
 function refundOf({ id, status, amount, payment_intent: paymentIntent, metadata }: StubRefund): StripeRefund {

@@ -36,10 +36,23 @@ export interface StubSession {
 export interface StubRefund {
   id: string;
   object: "refund";
+  created: number;
   status: string;
   amount: number;
   payment_intent: string;
   metadata: Record<string, string>;
+}
+
+export interface StubDispute {
+  id: string;
+  object: "dispute";
+  created: number;
+  status: string;
+  amount: number;
+  currency: string;
+  payment_intent: string;
+  /** What it took from the account and gave back. */
+  balance_transactions: { id: string; amount: number }[];
 }
 
 export type StubObject = Record<string, unknown> & { id: string };
@@ -55,6 +68,9 @@ export class StubAccount {
   readonly intents = new Map<string, StubIntent>();
   readonly sessions = new Map<string, StubSession>();
   readonly refunds = new Map<string, StubRefund>();
+  readonly disputes = new Map<string, StubDispute>();
+  /** Milliseconds. */
+  now: () => number = Date.now;
   /** By the id of the saved card. */
   readonly cards = new Map<string, CardBehaviour>();
   /** Refuses to open pages, as those that should have closed already. */
@@ -129,10 +145,28 @@ export class StubAccount {
     const before = [...this.refunds.values()].filter(({ payment_intent: of }) => of === paid.id);
     const left = paid.amount_received - before.reduce((sum, { amount }) => sum + amount, 0);
     if (asked.amount > left) throw invalid("charge_already_refunded", "amount");
-    const refund: StubRefund = { ...asked, id: this.id("re"), object: "refund", status: "succeeded" };
+    const refund: StubRefund = { ...asked, id: this.id("re"), object: "refund", created: this.#seconds(), status: "succeeded" };
     this.refunds.set(refund.id, refund);
     this.onEvent("refund.created", { ...refund });
     return refund;
+  }
+
+  /** The holder of a card disputes a payment, and Stripe takes the amount. */
+  dispute(asked: Pick<StubDispute, "amount" | "payment_intent">): StubDispute {
+    const taken = [{ id: this.id("txn"), amount: -asked.amount }];
+    const made = { id: this.id("dp"), object: "dispute", created: this.#seconds(), status: "needs_response" } as const;
+    const dispute: StubDispute = { ...asked, ...made, currency: "usd", balance_transactions: taken };
+    this.disputes.set(dispute.id, dispute);
+    this.onEvent("charge.dispute.created", { ...dispute });
+    this.onEvent("charge.dispute.funds_withdrawn", { ...dispute });
+    return dispute;
+  }
+
+  /** The bank decides for the service, and Stripe gives the amount back. */
+  win(dispute: StubDispute): void {
+    dispute.status = "won";
+    dispute.balance_transactions.push({ id: this.id("txn"), amount: dispute.amount });
+    this.onEvent("charge.dispute.funds_reinstated", { ...dispute });
   }
 
   /** The card of a payment, as `expand[]=payment_method` shows it. */
@@ -143,6 +177,10 @@ export class StubAccount {
     return { ...intent, payment_method: { id, object: "payment_method", type: "card", card } };
   }
 
+  #seconds(): number {
+    return Math.floor(this.now() / 1000);
+  }
+
   #add(asked: Pick<StubIntent, "amount" | "customer" | "metadata"> & { setup_future_usage: string | null }): StubIntent {
     const intent: StubIntent = {
       ...asked,
@@ -151,7 +189,7 @@ export class StubAccount {
       status: "requires_confirmation",
       amount_received: 0,
       currency: "usd",
-      created: Math.floor(Date.now() / 1000),
+      created: this.#seconds(),
       payment_method: null,
       last_payment_error: null,
     };

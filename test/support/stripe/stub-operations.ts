@@ -38,7 +38,14 @@ export const operations: readonly Operation[] = [
     method: "GET",
     pattern: /^\/v1\/refunds$/,
     run: ({ form, account }) =>
-      listOf([...account.refunds.values()].filter(({ payment_intent: of }) => of === form.get("payment_intent"))),
+      form.has("payment_intent")
+        ? listOf([...account.refunds.values()].filter(({ payment_intent: of }) => of === form.get("payment_intent")))
+        : pageOf([...account.refunds.values()], form, account),
+  },
+  {
+    method: "GET",
+    pattern: /^\/v1\/disputes$/,
+    run: ({ form, account }) => pageOf([...account.disputes.values()], form, account),
   },
   {
     method: "POST",
@@ -53,6 +60,25 @@ export const operations: readonly Operation[] = [
 
 function listOf(data: readonly unknown[]) {
   return { object: "list", data, has_more: false };
+}
+
+/** Three a page, however many were asked for, so that tests see more than one; with payments, which the caller has to ask for. */
+function pageOf<T extends { id: string; created: number; payment_intent: string }>(
+  all: readonly T[],
+  form: URLSearchParams,
+  account: StubAccount,
+) {
+  const since = Number(form.get("created[gte]"));
+  const newest = all.filter(({ created }) => created >= since).toReversed();
+  const after = form.get("starting_after");
+  const from = after === null ? 0 : newest.findIndex(({ id }) => id === after) + 1;
+  const data = newest.slice(from, from + 3);
+  const isExpanded = form.get("expand[0]") === "data.payment_intent";
+  const shown = data.map((one) => ({
+    ...one,
+    payment_intent: isExpanded ? account.shown(account.intent(one.payment_intent)) : one.payment_intent,
+  }));
+  return { object: "list", data: shown, has_more: from + 3 < newest.length };
 }
 
 function createSession({ form, account }: Call): StubSession {

@@ -3,6 +3,7 @@ import type { Database } from "../../../src/backing/backing.ts";
 import type { RefundParts } from "../../../src/gateway/top-ups/parts.ts";
 import { sweepTopUps, topUpWhereDue } from "../../../src/gateway/top-ups/payments/sweep.ts";
 import { stripeClient } from "../../../src/gateway/top-ups/stripe/stripe-client.ts";
+import { TrustedProxies } from "../../../src/kernel/addresses/trusted-proxies.ts";
 import { stripeWebhookRoutes } from "../../../src/gateway/top-ups/webhook/routes.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
@@ -23,6 +24,7 @@ export class TopUpWorld implements Disposable {
     this.#sql = sql;
     this.control = control;
     const { clock, parts } = control;
+    this.stub.account.now = () => clock.now();
     this.parts = {
       sql,
       clock,
@@ -38,6 +40,7 @@ export class TopUpWorld implements Disposable {
     this.#webhook = stripeWebhookRoutes({
       ...this.parts,
       secrets: [new Secret("whsec_the_next_one"), new Secret(webhookSecret)],
+      proxies: new TrustedProxies([]),
     });
   }
 

@@ -1,4 +1,4 @@
-/** What Stripe did not tell, or what a dead process left: unfinished payments are looked up, and their calls repeated. */
+/** What Stripe did not tell, or what a dead process left: unfinished payments, disputes and refunds are looked up, and calls repeated. */
 import type { Logger } from "../../../kernel/log.ts";
 import { topUpBatchMax, topUpsAtOnceMax, topUpSweepMax, webhookEventsKeptMs } from "../limits.ts";
 import { retryPayment, topUpAutomatically } from "./automatic.ts";
@@ -7,6 +7,7 @@ import { deleteEvents } from "../events-store.ts";
 import type { TopUpParts } from "../parts.ts";
 import { selectPendingRefunds } from "../refunds-store.ts";
 import { sendRefund } from "../take-back/send-refund.ts";
+import { sweepTakenBack } from "../take-back/sweep-taken-back.ts";
 import { selectWatched } from "../settings-store.ts";
 import { selectRetriesDue, selectUnfinished } from "../store.ts";
 
@@ -33,6 +34,7 @@ export async function sweepTopUps(ageMs: number, parts: TopUpParts, signal?: Abo
   const refunds = await selectPendingRefunds({ madeBefore: before, limit: topUpSweepMax }, sql);
   await eachOf(refunds, (refund) => sendRefund(refund, parts), { log, signal });
   await deleteEvents(new Date(clock.now() - webhookEventsKeptMs), sql);
+  await sweepTakenBack(parts, signal);
 }
 
 /** A few at once. A failure of one does not affect the others. */

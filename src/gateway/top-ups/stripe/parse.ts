@@ -1,7 +1,7 @@
 /** Reads Stripe's answers into Weir's own form. */
 import type { Stripe } from "stripe";
 import { ofCents } from "../amounts.ts";
-import type { Card, CheckoutSession, PaymentIntent, StripeRefund } from "./stripe-api.ts";
+import type { Card, CheckoutSession, PaymentIntent, StripeDispute, StripeRefund } from "./stripe-api.ts";
 
 export function checkoutOf({ id, url, status, payment_intent: paymentIntent }: Stripe.Checkout.Session): CheckoutSession {
   return {
@@ -53,6 +53,18 @@ export function refundOf({ id, status, amount, payment_intent: paymentIntent, me
     paymentIntent: idOf(paymentIntent),
     refund: metadata?.["refund"] ?? null,
   };
+}
+
+/** Money has moved where a transaction of the account says so, whatever the state is called. */
+export function disputeOf({ id, amount, payment_intent: paid, balance_transactions: moved }: Stripe.Dispute): StripeDispute {
+  const isReinstated = moved.some((transaction) => transaction.amount > 0);
+  const isWithdrawn = isReinstated || moved.some((transaction) => transaction.amount < 0);
+  return { id, paymentIntent: idOf(paid) ?? "", amount: ofCents(amount), isWithdrawn, isReinstated };
+}
+
+/** Whether a listed object is about a payment of Weir. @param paid expanded */
+export function isOfWeir(paid: string | Stripe.PaymentIntent | null): boolean {
+  return paid !== null && typeof paid !== "string" && paid.metadata["topup"] !== undefined;
 }
 
 function idOf(linked: string | { id: string } | null): string | null {

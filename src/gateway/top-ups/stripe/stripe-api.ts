@@ -45,6 +45,16 @@ export interface StripeRefund {
   refund: string | null;
 }
 
+/** Of a card's holder with the bank. */
+export interface StripeDispute {
+  id: string;
+  paymentIntent: string;
+  amount: NanoUsd;
+  /** Whether Stripe has taken the amount, and whether it has given it back since. */
+  isWithdrawn: boolean;
+  isReinstated: boolean;
+}
+
 /** What a payment is made from. A repeated call with the same values and key gives the same payment. */
 export interface NewPayment {
   topUp: string;
@@ -92,6 +102,9 @@ export interface StripeApi {
   createRefund(refund: NewRefund): Promise<StripeRefund>;
   /** Finds what `createRefund` made; null: nothing. */
   findRefund(refund: NewRefund): Promise<StripeRefund | null>;
+  /** Refunds and disputes of Weir's payments that were made since, the newest first. @param since milliseconds */
+  listRefunds(since: number): AsyncIterable<StripeRefund>;
+  listDisputes(since: number): AsyncIterable<StripeDispute>;
   /** Removes a saved card from its customer. */
   removeCard(paymentMethod: string): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { Stripe } from "stripe";
 import type { StripeConfig } from "../../../process/environment/read-stripe.ts";
 import { centsOf } from "../amounts.ts";
 import { stripeCallMs, stripeRetriesMax } from "../limits.ts";
-import { checkoutOf, paymentOf, refundOf } from "./parse.ts";
+import { checkoutOf, disputeOf, isOfWeir, paymentOf, refundOf } from "./parse.ts";
 import {
   CallRefusedError,
   KeyReusedError,
@@ -33,6 +33,7 @@ export function stripeClient({ secretKey, apiUrl, isLive }: StripeConfig): Strip
     ...checkouts(stripe),
     ...payments(stripe),
     ...refunds(stripe),
+    ...takenBack(stripe),
     async createCustomer(workspace) {
       const created = stripe.customers.create({ metadata: { workspace } }, { idempotencyKey: `customer-${workspace}` });
       return (await answer(created)).id;
@@ -124,6 +125,36 @@ function refunds({ refunds: api }: Stripe): Pick<StripeApi, "createRefund" | "fi
       return found ? refundOf(found) : null;
     },
   };
+}
+
+/** Other payments of the account are none of Weir's business. */
+function takenBack({ refunds: api, disputes }: Stripe): Pick<StripeApi, "listRefunds" | "listDisputes"> {
+  const listed = { limit: 100, expand: ["data.payment_intent"] };
+  return {
+    async *listRefunds(since) {
+      const made = { gte: Math.floor(since / 1000) };
+      for await (const refund of all((after) => api.list({ ...listed, created: made, ...after })))
+        if (isOfWeir(refund.payment_intent)) yield refundOf(refund);
+    },
+    async *listDisputes(since) {
+      const made = { gte: Math.floor(since / 1000) };
+      for await (const dispute of all((after) => disputes.list({ ...listed, created: made, ...after })))
+        if (isOfWeir(dispute.payment_intent)) yield disputeOf(dispute);
+    },
+  };
+}
+
+/** Every object of a list, page by page as it is taken. @throws StripeUnavailableError */
+async function* all<T extends { id: string }>(
+  list: (after: { starting_after?: string }) => Promise<Stripe.ApiList<T>>,
+): AsyncGenerator<T> {
+  for (let after: { starting_after?: string } = {}; ;) {
+    const { data, has_more: hasMore } = await answer(list(after));
+    yield* data;
+    const last = data.at(-1);
+    if (!hasMore || last === undefined) return;
+    after = { starting_after: last.id };
+  }
 }
 
 /** The payments of a top-up are found by it. */

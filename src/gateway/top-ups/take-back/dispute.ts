@@ -21,17 +21,20 @@ export interface Dispute {
 /** `opened`: no money has moved yet. */
 export type DisputeStep = "opened" | "withdrawn" | "reinstated";
 
+/** Each step of a dispute is applied once, whichever event or list tells of it. */
+export function disputeStepKey({ id }: Pick<Dispute, "id">, step: DisputeStep): string {
+  return `${id} ${step}`;
+}
+
 /**
- * Takes the disputed amount out of the credit, or returns it. A dispute is booked once each way, in whichever order its events come:
+ * Takes the disputed amount out of the credit, or returns it. A dispute is booked once each way, in whichever order its steps are told:
  * a returned amount counts as taken before.
  */
-export async function applyDispute(
-  { dispute, step, event }: { dispute: Dispute; step: DisputeStep; event: string },
-  parts: TopUpParts,
-): Promise<void> {
+export async function applyDispute({ dispute, step }: { dispute: Dispute; step: DisputeStep }, parts: TopUpParts): Promise<void> {
   const known = await findPaidTopUp(dispute.paymentIntent, parts);
   if (!known) return;
   const { id, workspace } = known;
+  const event = disputeStepKey(dispute, step);
   const moved = await changeTopUp({ id, workspace, event }, parts, (locked) => booked({ dispute, step }, locked, parts));
   if (moved === null) return;
   await refreshed(workspace, parts);

@@ -49,6 +49,12 @@ async function callFor(
   }
 }
 
+/** What Stripe's word for a refund's state means here. */
+export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundRow["state"] {
+  if (status === "failed" || status === "canceled") return "failed";
+  return status === "succeeded" ? "succeeded" : "pending";
+}
+
 /** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
 export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
   const known = await selectRefund(made.refund ?? made.id, parts.sql);
@@ -72,10 +78,11 @@ async function endRefund(
 ): Promise<void> {
   const moved = await changeTopUp({ id: topUpId, workspace, event }, parts, async (locked) => {
     const row = await present({ id, made }, locked);
-    const hasFailed = made === null || made.status === "failed" || made.status === "canceled";
+    const told = made === null ? "failed" : refundStateOf(made);
+    const hasFailed = told === "failed";
     if (row === undefined || row.state === "failed") return { result: id === null };
     const { tx } = locked;
-    const state = hasFailed ? "failed" : made.status === "succeeded" ? "succeeded" : row.state;
+    const state = told === "pending" ? row.state : told;
     await updateRefund({ id: row.id, state, refund: made?.id ?? row.refund }, tx);
     if (!hasFailed) return { result: id === null };
     await bookMovement({ workspace, kind: "refund_reversed", amount: row.amount, reference: refundReference(row.id) }, tx);

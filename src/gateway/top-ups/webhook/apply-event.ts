@@ -76,9 +76,8 @@ async function refund({ id, object }: Told, parts: TopUpParts): Promise<void> {
 }
 
 function dispute(step: DisputeStep): Apply {
-  return async ({ id, object }, parts) => {
-    const { payment_intent: paymentIntent, amount } = object;
+  return async ({ object: { id, payment_intent: paymentIntent, amount } }, parts) => {
     if (!paymentIntent || !amount) return;
-    await applyDispute({ dispute: { id: object.id, paymentIntent, amount: ofCents(amount) }, step, event: id }, parts);
+    await applyDispute({ dispute: { id, paymentIntent, amount: ofCents(amount) }, step }, parts);
   };
 }

@@ -1,4 +1,4 @@
-import { DomainError } from "../../../accounts/errors.ts";
+import { bodyTooSlow, DomainError } from "../../../accounts/errors.ts";
 import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
 import { bodyPieces, type BodyErrors } from "../../../http/body-pieces.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -15,6 +15,7 @@ interface Options {
 const errors: BodyErrors = {
   encoded: () => new DomainError("invalid_body", "The body is compressed: send it as it is"),
   incomplete: () => new DomainError("invalid_body", "The body did not arrive in full and in time: send it again"),
+  tooSlow: () => bodyTooSlow("body"),
   tooLarge: (bytesMax) => new DomainError("body_too_large", `The body is too large: send at most ${bytesMax} bytes`),
 };
 

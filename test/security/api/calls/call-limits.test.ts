@@ -185,11 +185,16 @@ describe("slots", () => {
     const fair = turns(clock);
     await fair.acquire("a");
     const late = failureOf(fair.acquire("a"));
-    for (const _ of [1, 2]) fair.acquire("a").catch(() => {});
+    const others = [1, 2].map(() => failureOf(fair.acquire("a")));
     expect(await failureOf(fair.acquire("a"))).toMatchObject({ status: 429, retryAfterMs: 1_000 });
     await fair.acquire("b");
-    fair.acquire("b").catch(() => {});
-    expect(await failureOf(fair.acquire("c"))).toMatchObject({ status: 503 });
+    for (const holder of ["b", "c", "d"]) fair.acquire(holder).catch(() => {});
+    // Whoever has most of the waiting room gives way: two of a.
+    expect(await Promise.all(others)).toEqual([
+      expect.objectContaining({ status: 429 }),
+      expect.objectContaining({ status: 429 }),
+    ]);
+    expect(await failureOf(fair.acquire("f"))).toMatchObject({ status: 503 });
     clock.advance(1_000);
     expect(await late).toMatchObject({ status: 503 });
   });

@@ -1,0 +1,128 @@
+/**
+ * The door for what people, browsers and strangers send: a body before a turn, a workspace before a person.
+ *
+ * It promises: a body that is slow, large, endless or one of hundreds takes time from its sender's workspace alone (from its network
+ * where nobody is known yet). The operator's lane is apart.
+ *
+ * How: 1. A body gets a place. Places are bounded in all, by workspace and by person, and so are the budget of memory: places times the
+ * size of a body. 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When somebody finds no
+ * place, the body that is furthest behind is ended sooner: one of the workspace with the most bodies, or of the own workspace or person
+ * where that bound is met. A body that keeps up is never ended so. 3. Only a whole body waits for a turn to work in (`Turns`). It keeps
+ * its place until it was handled, so that its memory stays counted.
+ *
+ * It does not bound connections, nor bodies that come with a key (`ByteBudget` counts those by key and workspace, and no slot is taken
+ * while they arrive), nor calls of the operator token. Where more workspaces than there are places send at full speed at the same time,
+ * each waits for one.
+ */
+import { BodyPace } from "../../http/body-pace.ts";
+import { bodyPieces, type BodyErrors } from "../../http/body-pieces.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { bodyGivesWayMs } from "../limits.ts";
+import type { SemaphoreLimits } from "./fair-semaphore.ts";
+import { isOperatorLane, type Lane } from "./lane.ts";
+import { Turns, type Turn } from "./turns.ts";
+
+interface BodyBounds {
+  bytesMax: number;
+  withinMs: number;
+  errors: BodyErrors;
+}
+
+/** A whole body; its place is free again when it is disposed of. */
+export interface ReceivedBody extends Disposable {
+  pieces: Uint8Array[];
+}
+
+interface DoorOptions {
+  clock: Clock;
+  /** Of places. */
+  limits: SemaphoreLimits;
+  /** The message of a refusal. */
+  busy: string;
+  /** How far a body is behind that gives way to others; by default `bodyGivesWayMs`. */
+  givesWayMs?: number;
+  /** A body without a place is dropped unread: the server would hold what has come of it while its refusal drains it. */
+  dropsRefused?: boolean;
+}
+
+interface Arriving {
+  lane: Lane;
+  pace: BodyPace;
+}
+
+/** Reads a body of whoever needs no place. @throws one of `errors`, also below the least rate */
+export async function receiveBody(
+  request: Request,
+  bounds: BodyBounds & { clock: Clock; pace?: BodyPace },
+): Promise<ReceivedBody> {
+  return { pieces: await Array.fromAsync(bodyPieces(request, bounds)), [Symbol.dispose]() {} };
+}
+
+export class BodyDoor {
+  readonly #clock: Clock;
+  readonly #givesWayMs: number;
+  readonly #dropsRefused: boolean;
+  readonly #places: Turns;
+  readonly #arriving = new Set<Arriving>();
+
+  constructor(options: DoorOptions) {
+    this.#clock = options.clock;
+    this.#givesWayMs = options.givesWayMs ?? bodyGivesWayMs;
+    this.#dropsRefused = options.dropsRefused ?? false;
+    this.#places = new Turns(options);
+  }
+
+  /** Reads a body. @throws LimitReachedError if it got no place; one of `errors` */
+  async receive(request: Request, lane: Lane, bounds: BodyBounds): Promise<ReceivedBody> {
+    const place = await this.#place(lane).catch((error: unknown) => {
+      if (this.#dropsRefused) request.body?.cancel().catch(() => {});
+      throw error;
+    });
+    const arriving = { lane, pace: new BodyPace(this.#clock) };
+    this.#arriving.add(arriving);
+    try {
+      const { pieces } = await receiveBody(request, { ...bounds, clock: this.#clock, pace: arriving.pace });
+      return { pieces, [Symbol.dispose]: () => place[Symbol.dispose]() };
+    } catch (error) {
+      place[Symbol.dispose]();
+      throw error;
+    } finally {
+      this.#arriving.delete(arriving);
+    }
+  }
+
+  /** While there is no place, ends a slow body now and then; the place that it leaves goes round as all do. */
+  async #place(lane: Lane): Promise<Turn> {
+    let isWaiting = true;
+    let cancel = (): void => {};
+    const look = (): void => {
+      const bound = this.#places.blockedBy(lane);
+      if (!isWaiting || bound === null) return;
+      this.#slowest(lane, bound)?.pace.end();
+      cancel = this.#clock.after(this.#givesWayMs, look);
+    };
+    look();
+    try {
+      return await this.#places.take(lane);
+    } finally {
+      isWaiting = false;
+      cancel();
+    }
+  }
+
+  /** The body that gives way to one of the lane, chosen once only. @param bound which keeps the lane from a place */
+  #slowest({ group, member }: Lane, bound: "member" | "group" | "all"): Arriving | null {
+    const bodies = [...this.#arriving].filter(({ lane }) => {
+      if (bound === "all") return !isOperatorLane(lane);
+      return bound === "group" ? lane.group === group : lane.member === member;
+    });
+    const counts = Map.groupBy(bodies, ({ lane }) => lane.group);
+    const most = Math.max(...Array.from(counts.values(), ({ length }) => length));
+    const [first] = bodies
+      .filter(({ lane, pace }) => counts.get(lane.group)?.length === most && pace.behindMs >= this.#givesWayMs)
+      .toSorted((a, b) => b.pace.behindMs - a.pace.behindMs);
+    if (first === undefined) return null;
+    this.#arriving.delete(first);
+    return first;
+  }
+}
