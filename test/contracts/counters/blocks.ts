@@ -114,6 +114,26 @@ export function describeBlocks(of: () => CountersHarness): void {
       expect((await of().dump("w1")).windows).toEqual({ k1: [of().now()] });
     });
 
+    test("while the clock is set back behind a key's requests, it is lent nothing", async () => {
+      await makeReady(of(), { balance });
+      await asked(of());
+      await of().advance(-5_000);
+      expect(await lend(of())).toEqual({ outcome: "kept" });
+      await of().advance(5_000);
+      expect(await lend(of())).toMatchObject({ outcome: "lent" });
+    });
+
+    test("the times of a block count as the key's newest one where the clock was set back meanwhile", async () => {
+      await makeReady(of(), { balance });
+      await lend(of());
+      await of().advance(1_000);
+      await asked(of());
+      const newest = of().now();
+      await of().advance(-90_000);
+      await giveBack(of(), { times: [newest - 500, newest + 500] });
+      expect((await of().dump("w1")).windows).toEqual({ k1: [newest - 500, newest, newest] });
+    });
+
     test("places of a block that nobody returns leave the window a minute after its end", async () => {
       await makeReady(of(), { balance });
       await lend(of());

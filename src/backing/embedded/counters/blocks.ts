@@ -21,6 +21,8 @@ export function lend(space: WorkspaceCounters, request: LendRequest, moment: Mom
   const hold = space.holds.get(block);
   if (known && hold?.month === month) return lent({ ...known, at: hold.admittedAt }, { space, request, log, moment });
   if (hold || lending.pausedUntil > now || !isRecallable(lending, key, now)) return kept;
+  // The clock was set back. Requests of a block would count for times that the window has left behind.
+  if (log.newest > now) return kept;
   const { places: lentAlready } = lentPlaces(lending, key, now);
   const places = freePlaces(requestsPerMinute, { used: log.count + lentAlready, wanted: request.places });
   const room = roomOf(space, request, month);
@@ -89,7 +91,12 @@ function lent(
 /** @returns whether nothing of it is left to be released */
 export function takeBack(space: WorkspaceCounters, { key, block, keep, times }: BlockReturn, now: number): boolean {
   const known = space.lending.keys.get(key)?.blocks;
-  if (known?.delete(block)) admissionLog(space, key).insert(times.map((time) => Math.min(time, now)));
+  if (known?.delete(block)) {
+    const log = admissionLog(space, key);
+    // A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
+    const latest = log.advance(now);
+    log.insert(times.map((time) => Math.min(time, latest)));
+  }
   const hold = space.holds.get(block);
   if (!hold) return keep === 0n;
   if (keep < hold.amount || keep === 0n) changeHold(space, hold, keep);

@@ -18,6 +18,8 @@ register('lend', function(keys, args)
 
   local window, count, oldest, newest = currentWindow(known[4], list, windowMs)
   if window and window ~= known[4] then call('HSET', account, args[2], window) end
+  -- The clock was set back. Requests of a block would count for times that the window has left behind.
+  if newest > clock and not known[6] then return { clock } end
   local blocks = call('GET', lentKey)
 
   local function lent(since, amount, some)

@@ -8,19 +8,21 @@ register('take_back', function(keys, args)
   local base, account = keys[1], keys[1] .. ':a'
   local windowMs, tombstoneMs, pauseMs, paused = tonumber(args[1]), tonumber(args[2]), tonumber(args[3]), args[4]
 
-  -- A time that is ahead of the clock was read from another one: it was before now.
-  local function timesOf(distances)
+  -- A time that is ahead of the clock was read from another one: it was before now. Where the clock was set back, now is the newest time.
+  local function timesOf(distances, now)
     local times, time = {}, 0
     for distance in string.gmatch(distances, '%d+') do
       time = time + tonumber(distance)
-      times[#times + 1] = min(time, clock)
+      times[#times + 1] = min(time, now)
     end
     return times
   end
 
-  local function countTimes(key, times)
+  local function countTimes(key, distances)
+    if distances == '' then return end
     local field, list = 'n:' .. key, base .. ':n:' .. key
     local _, count, oldest, newest = currentWindow(call('HGET', account, field), list, windowMs)
+    local times = timesOf(distances, max(clock, newest))
     insertTimes(list, times)
     oldest = count == 0 and times[1] or min(oldest, times[1])
     newest = max(newest, times[#times])
@@ -33,8 +35,7 @@ register('take_back', function(keys, args)
     local rest, places = withoutBlock(call('GET', lentKey), block)
     if not places then return end
     if rest == '' then call('DEL', lentKey) else call('SET', lentKey, rest, 'KEEPTTL') end
-    local times = timesOf(distances)
-    if #times > 0 then countTimes(key, times) end
+    countTimes(key, distances)
   end
 
   local function keepOf(block, keep)
