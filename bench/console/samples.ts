@@ -20,6 +20,7 @@ const parameters: Record<string, (ids: SampleIds, email: string) => readonly str
   "/keys/:id": ({ keys }) => keys,
   "/keys/:id/revoke": ({ keys }) => keys,
   "/requests/:id": ({ generations }) => generations,
+  "/requests/:id/delete-prompt": ({ generations }) => generations,
   "/models/*id": () => realModels,
   "/statements/:number": () => [dayBefore(35).slice(0, 7)],
   "/projects/:id": ({ projects }) => projects,

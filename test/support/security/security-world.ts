@@ -153,6 +153,8 @@ export class SecurityWorld {
       };
     });
     await this.sql.begin(async (tx) => {
+      // The rows of a whole document go into one statement here, which a busy machine may not end within the service's limit.
+      await tx`SET LOCAL statement_timeout = '30s'`;
       const ids = await packageIds(
         rows.flatMap(({ named }) => named ?? []),
         tx,
