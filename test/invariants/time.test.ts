@@ -56,6 +56,17 @@ describe("I-5, no minute has more than the limit", () => {
     expect(rateWindow([rate(0, 1), ...stepped], 0).broken).toEqual([]);
   });
 
+  test("the checker knows that a clock that was set back had been further on, and how far", () => {
+    const back = (at: number): History => [
+      ...calls(0, 50_000),
+      { kind: "stepped", at, ms: -90_000 },
+      admitted(61_000, "c", { admittedAt: 50_000 }),
+      called(61_000, "c"),
+    ];
+    expect(rateWindow([rate(0, 2), ...back(60_000)], 0).broken).toEqual([]);
+    expect(rateWindow([rate(0, 2), ...back(59_999)], 0).broken).toHaveLength(1);
+  });
+
   test("the checker allows for a gateway that stood still before its call, and for no longer", () => {
     const late = [admitted(0, "a"), called(7_000, "a"), admitted(60_000, "b"), called(60_000, "b")];
     const still = (stoodStillMs: number): HistoryEvent => ({ kind: "healed", at: 7_000, stoodStillMs });

@@ -5,7 +5,8 @@ import { settingOf, type SettingHistory } from "../setting-history.ts";
 
 /**
  * I-5: no N + 1 admissions of a key lie within a minute by the counters' clock, where N is its limit. The same holds for the calls at
- * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed.
+ * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed. When it is
+ * set back, a key's next requests count for its newest time, although the clock had been further on.
  * A gateway that stood still calls late by as much.
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {
@@ -31,9 +32,12 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
     listOf(byProvider, key).push({ time: event.at, at: event.at, allowed, generation });
   }
   const window = (from: number): number => rateWindowMs - steppedWithin(steps, from, delayMsMax);
-  for (const [key, sent] of byStore) checkWindow(sent, window, notes, `key ${key}, by the counters' clock`);
+  const setBack = (before: Sent, last: Sent): number =>
+    Math.max(0, ...steps.filter(({ at, ms }) => ms < 0 && at > before.at && at <= last.at).map(({ at }) => at - before.at));
+  for (const [key, sent] of byStore) checkWindow(sent, { window, setBack }, notes, `key ${key}, by the counters' clock`);
   const trueWindow = (from: number): number => window(from) - delayMsMax - stoodStillBefore(stillness, from, delayMsMax);
-  for (const [key, sent] of byProvider) checkWindow(sent, trueWindow, notes, `key ${key}, as providers saw it`);
+  const inTruth = { window: trueWindow, setBack: () => 0 };
+  for (const [key, sent] of byProvider) checkWindow(sent, inTruth, notes, `key ${key}, as providers saw it`);
   return notes;
 }
 
@@ -45,13 +49,20 @@ interface Sent {
   generation: string;
 }
 
-function checkWindow(sent: Sent[], windowMs: (from: number) => number, notes: Notes, what: string): void {
+interface Window {
+  /** Its width for a call at this time. */
+  window(from: number): number;
+  /** How far the clock had come between two calls before it was set back. */
+  setBack(before: Sent, last: Sent): number;
+}
+
+function checkWindow(sent: Sent[], { window, setBack }: Window, notes: Notes, what: string): void {
   const ordered = sent.toSorted((a, b) => a.time - b.time);
   for (const [index, last] of ordered.entries()) {
     const before = ordered[index - last.allowed];
     if (!before || last.allowed === -Infinity) continue;
-    const apartMs = last.time - before.time;
-    notes.check(apartMs >= windowMs(before.at), () => {
+    const apartMs = Math.max(last.time - before.time, setBack(before, last));
+    notes.check(apartMs >= window(before.at), () => {
       return `${what}: ${last.allowed + 1} within ${apartMs} ms, up to ${last.generation}, but ${last.allowed} are allowed`;
     });
   }
