@@ -67,6 +67,8 @@ export class Provider {
   readonly #parts: ProviderParts;
   /** Monotonic milliseconds. */
   readonly #calledAt = new Map<string, number>();
+  /** Generations whose time was over while their gateway stood still. */
+  readonly #late = new Set<string>();
   /** The key that a generation's last call carried; null: the service's. */
   readonly #paidBy = new Map<string, string | null>();
 
@@ -106,12 +108,15 @@ export class Provider {
     exchange: Exchange<Answer>,
   ): Promise<Answer> {
     const { timeouts, host } = this.#parts;
+    if (this.#late.has(reservation.generation)) throw new UpstreamFailure("upstream_timeout", "not done in time");
     const connection = exchange.isPrompt ? null : (timeouts?.connection() ?? null);
     if (connection !== null) {
       const begunAt = host.clock.monotonic();
       await elapsed(host, connection.ms, options?.givenUp);
-      // A gateway that was frozen meanwhile finds its time for connecting over.
+      // A gateway that was frozen meanwhile finds its time for connecting over. Where the counters' clock was set forward, that stands for a
+      // time in which its holds ended: then it is over for a second call, too.
       const isLate = host.clock.monotonic() - begunAt >= connectMsMax;
+      if (isLate) this.#late.add(reservation.generation);
       if (connection.fails || isLate) throw new UpstreamFailure("upstream_timeout", "no connection");
     }
     return this.#taken(reservation, options, exchange);

@@ -78,6 +78,7 @@ export class UpstreamCall implements Body, BytesReceiver, TimerListener {
     for (let resent = false; ; resent = true) {
       let isLeaving = false;
       try {
+        this.look(this.#clock.monotonic());
         if (this.#failure !== null) throw this.#failure;
         const call = transport.post(url, post, { fresh: fresh || resent });
         this.#call = call;

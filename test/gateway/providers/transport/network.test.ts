@@ -98,6 +98,14 @@ describe("a request", () => {
     expect(server.received.join("")).toBe("");
   });
 
+  test("does not leave once the time of its generation is over, as at a second try after the process stood still", async () => {
+    await using server = await answering();
+    const clock = new ManualClock();
+    const exchange = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() - clocks.streamMs });
+    await expect(exchange.post(new Network(clock), urlOf(server), post)).rejects.toMatchObject({ code: "upstream_timeout" });
+    expect(server.connections).toHaveLength(0);
+  });
+
   test("does not leave on a connection that opened after its time, as for a process that stood still", async () => {
     await using server = await answering();
     const clock = new ManualClock();
