@@ -239,7 +239,8 @@ function answerStream(
       const left = (): ChargedUsage => chargedUsage({ ...outcome, how: "client_gone" }, bounds, likely);
       const end = { ...failureContext, candidate, delivered, left, hasLeft: outcome.how === "client_gone" };
       const { failure } = outcome;
-      const charged = failure === null ? delivered : chargedFailure({ ...end, failure }, unpaid);
+      // The client has its whole answer: for its usage, which came too late, the time of the wait says nothing.
+      const charged = failure === null || outcome.isComplete ? delivered : chargedFailure({ ...end, failure }, unpaid);
       if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
