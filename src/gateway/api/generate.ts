@@ -135,6 +135,7 @@ function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<Dispatch
       return answer;
     },
     onUsage: (usage) => lifecycle.noteReported(usage),
+    onResent: () => lifecycle.noteResent(),
     clientSignal: routed.clientSignal,
     stop: lifecycle.stop,
     acquireDrainSlot: routed.acquireDrainSlot,
