@@ -4,7 +4,7 @@ import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/
 import { countRequest } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
-import { AnswerTokens } from "../models/tokens/answer-tokens.ts";
+import { answerTokens } from "../models/tokens/answer-tokens.ts";
 import { guessTokens } from "../models/tokens/input-tokens.ts";
 import { jsonTextResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
@@ -171,9 +171,7 @@ async function answerWhole(
   const { lifecycle, format, admitted } = routed;
   const { model, route } = candidate;
   lifecycle.prompt?.append(answer.message);
-  const produced = new AnswerTokens();
-  produced.add(answer.message);
-  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), produced.tokens);
+  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), () => answerTokens(answer.message));
   const firstTokenMs = lifecycle.elapsedMs();
   health.recordAnswer(route, latencyOf(firstTokenMs, failed));
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });

@@ -51,10 +51,11 @@ export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likely
   return { usage, estimated: true };
 }
 
-/** @param producedTokens estimated from the answer's texts */
-export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
-  const completion = Math.min(producedTokens, bounds.maxOutputTokens);
-  return withEstimates(plausibleUsage(reported, bounds), { prompt: bounds.promptEstimate, completion });
+/** @param producedTokens estimates the answer's texts, which may be long, where its provider has not counted them */
+export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds, producedTokens: () => number): ChargedUsage {
+  const plausible = plausibleUsage(reported, bounds);
+  const completion = plausible.completionTokens ?? Math.min(producedTokens(), bounds.maxOutputTokens);
+  return withEstimates(plausible, { prompt: bounds.promptEstimate, completion });
 }
 
 /**
