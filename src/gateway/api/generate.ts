@@ -25,7 +25,7 @@ import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/dr
 import { relay, type StreamOutcome } from "./stream/stream.ts";
 import type { Attempt } from "./call/attempts.ts";
 import { streamError, upstreamError } from "./response/upstream-errors.ts";
-import { usageBounds } from "./call/usage-bounds.ts";
+import { boundsOnceTold, usageBounds } from "./call/usage-bounds.ts";
 import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
 
 export interface AcceptedRequest {
@@ -210,7 +210,7 @@ function answerStream(
   const { model, route } = candidate;
   const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id };
   const { clock, speeds, health, unpaid } = gateway;
-  const bounds = boundsOf(routed, candidate);
+  const bounds = boundsOnceTold(boundsOf(routed, candidate), lifecycle.reported);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
   // The prompt is counted once its answer is on its way, and the request's body need not stay in memory.
