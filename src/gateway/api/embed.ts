@@ -92,7 +92,11 @@ async function respond(started: StartedEmbedding, { candidate, facts }: Serving,
       lifecycle.startCall(candidate);
       const request = { inputs, dimensions, inputType, dimensionsExpected, normalize };
       const onSent = (): void => lifecycle.markSent();
-      const call = { generation, route, ...request, second, onResent };
+      const resent = (): void => {
+        lifecycle.noteResent();
+        onResent();
+      };
+      const call = { generation, route, ...request, second, onResent: resent };
       const answer = gateway.embed(reservation, call, { givenUp, onSent, startedAt: lifecycle.startedAt });
       lifecycle.noteUnlessSent();
       return answer;

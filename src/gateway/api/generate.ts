@@ -4,7 +4,7 @@ import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/
 import { countRequest } from "../../kernel/metrics.ts";
 import type { TraceStart } from "../../kernel/telemetry/traces.ts";
 import type { Candidate } from "../models/routing/candidate.ts";
-import { AnswerTokens } from "../models/tokens/answer-tokens.ts";
+import { answerTokens } from "../models/tokens/answer-tokens.ts";
 import { guessTokens } from "../models/tokens/input-tokens.ts";
 import { jsonTextResponse } from "../../kernel/json-response.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
@@ -25,7 +25,7 @@ import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/dr
 import { relay, type StreamOutcome } from "./stream/stream.ts";
 import type { Attempt } from "./call/attempts.ts";
 import { streamError, upstreamError } from "./response/upstream-errors.ts";
-import { usageBounds } from "./call/usage-bounds.ts";
+import { boundsOnceTold, usageBounds } from "./call/usage-bounds.ts";
 import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
 
 export interface AcceptedRequest {
@@ -135,6 +135,7 @@ function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<Dispatch
       return answer;
     },
     onUsage: (usage) => lifecycle.noteReported(usage),
+    onResent: () => lifecycle.noteResent(),
     clientSignal: routed.clientSignal,
     stop: lifecycle.stop,
     acquireDrainSlot: routed.acquireDrainSlot,
@@ -170,9 +171,7 @@ async function answerWhole(
   const { lifecycle, format, admitted } = routed;
   const { model, route } = candidate;
   lifecycle.prompt?.append(answer.message);
-  const produced = new AnswerTokens();
-  produced.add(answer.message);
-  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), produced.tokens);
+  const { usage, estimated } = chargedWhole(answer.usage, boundsOf(routed, candidate), () => answerTokens(answer.message));
   const firstTokenMs = lifecycle.elapsedMs();
   health.recordAnswer(route, latencyOf(firstTokenMs, failed));
   if (!estimated) speeds.record(route, { tokens: usage.completionTokens, ms: clock.monotonic() - calledAt });
@@ -211,7 +210,7 @@ function answerStream(
   const { model, route } = candidate;
   const facts = { id: admitted.reservation.generation, created: lifecycle.created, model: model.id };
   const { clock, speeds, health, unpaid } = gateway;
-  const bounds = boundsOf(routed, candidate);
+  const bounds = boundsOnceTold(boundsOf(routed, candidate), lifecycle.reported);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
   // The prompt is counted once its answer is on its way, and the request's body need not stay in memory.
@@ -239,7 +238,8 @@ function answerStream(
       const left = (): ChargedUsage => chargedUsage({ ...outcome, how: "client_gone" }, bounds, likely);
       const end = { ...failureContext, candidate, delivered, left, hasLeft: outcome.how === "client_gone" };
       const { failure } = outcome;
-      const charged = failure === null ? delivered : chargedFailure({ ...end, failure }, unpaid);
+      // The client has its whole answer: for its usage, which came too late, the time of the wait says nothing.
+      const charged = failure === null || outcome.isComplete ? delivered : chargedFailure({ ...end, failure }, unpaid);
       if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
       const code = outcome.failure === null ? null : streamError(outcome.failure).code;
       const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };

@@ -146,6 +146,12 @@ export class GenerationLifecycle {
     if (this.#isConnecting) this.#gateway.journal.progress.noteUnsent(this.#reservation.generation);
   }
 
+  /** The provider had closed the connection that was kept: until the request leaves on a new one, it bills nothing. */
+  noteResent(): void {
+    this.#sentAt = null;
+    this.noteUnlessSent();
+  }
+
   /** @param failed the calls that failed; a call that fails later may be added to it */
   trackFailures(failed: readonly Attempt[]): void {
     this.#failed = failed;

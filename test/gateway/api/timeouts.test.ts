@@ -177,6 +177,15 @@ describe("a stream that falls silent after its first event", () => {
     expect(last).toMatchObject({ status: 200, code: "upstream_timeout", completion_tokens: 100, usage_estimated: true });
   }, 30_000);
 
+  test("costs what was delivered if the answer is complete and only its usage does not come, however much was unpaid", async () => {
+    await useUpAllowance();
+    stub.answer(stream([chunk({ role: "assistant", content: "word" }), chunk({}, "stop")], { end: "open" }));
+    for (let answer = 0; answer < 2; answer++)
+      expect(await (await ask({ model: "stub/thinker", streamed: true })).text()).toContain("[DONE]");
+    const [second, first] = await rows(6);
+    for (const row of [second, first]) expect(row).toMatchObject({ status: 200, completion_tokens: 1, usage_estimated: true });
+  }, 30_000);
+
   test("costs one that thinks in silence from its beginning no less", async () => {
     await useUpAllowance();
     stub.answer(silent);

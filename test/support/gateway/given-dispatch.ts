@@ -52,6 +52,7 @@ export function given(replies: Reply[], options: Partial<DispatchOptions> = {}) 
     fallbacks: true,
     callRoute,
     onUsage() {},
+    onResent() {},
     clientSignal: new AbortController().signal,
     stop: new StopSignal(),
     acquireDrainSlot: ({ route }) => (route.provider.cancelStopsBilling ? null : drainSlotIn(drainLimit, clock.monotonic())),

@@ -48,6 +48,8 @@ export interface AttemptsOptions {
   callRoute: CallRoute;
   /** Called with what the provider of the current call has counted before the first event of its stream. */
   onUsage(usage: ReportedUsage): void;
+  /** Called when the provider had closed the connection, so that the request has to be sent again. */
+  onResent(): void;
   /** The request's signal: for a client that has left nothing is tried again. */
   clientSignal: AbortSignal;
   clock: Clock;
@@ -130,7 +132,7 @@ export class Attempts {
 
   /** @throws UpstreamFailure when the call was aborted before */
   #call(): Promise<ProviderAnswer> {
-    const { reservation, requestFor, streamed, callRoute, clock } = this.#options;
+    const { reservation, requestFor, streamed, callRoute, onResent: noteResent, clock } = this.#options;
     const { generation } = reservation;
     const candidate = this.#candidate;
     const givenUp = this.#givenUp;
@@ -139,7 +141,10 @@ export class Attempts {
     this.#sent = false;
     const onSent = (): void => void (this.#sent = true);
     const second = this.#failed.length > 0;
-    const onResent = () => (this.#mayRetry = false);
+    const onResent = (): void => {
+      this.#mayRetry = false;
+      noteResent();
+    };
     const call = { generation, route: candidate.route, ...requestFor(candidate), streamed, second, onResent };
     return callRoute(call, candidate, { givenUp, onSent });
   }

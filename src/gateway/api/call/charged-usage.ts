@@ -51,10 +51,11 @@ export function chargedUsage(outcome: StreamOutcome, bounds: UsageBounds, likely
   return { usage, estimated: true };
 }
 
-/** @param producedTokens estimated from the answer's texts */
-export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds, producedTokens: number): ChargedUsage {
-  const completion = Math.min(producedTokens, bounds.maxOutputTokens);
-  return withEstimates(plausibleUsage(reported, bounds), { prompt: bounds.promptEstimate, completion });
+/** @param producedTokens estimates the answer's texts, which may be long, where its provider has not counted them */
+export function chargedWhole(reported: ReportedUsage | null, bounds: UsageBounds, producedTokens: () => number): ChargedUsage {
+  const plausible = plausibleUsage(reported, bounds);
+  const completion = plausible.completionTokens ?? Math.min(producedTokens(), bounds.maxOutputTokens);
+  return withEstimates(plausible, { prompt: bounds.promptEstimate, completion });
 }
 
 /**
@@ -93,9 +94,9 @@ export function chargedEmbedding(
 const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
 
 /**
- * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there was a
- * prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has
- * count as reasoning if the model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
+ * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there
+ * was a prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has count as reasoning if the
+ * model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
  */
 function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
   if (reported === null) return nothingReported;

@@ -1,7 +1,7 @@
 /**
- * Work that a provider may bill and that nobody pays: requests that were sent and timed out, or whose answer was too large. Each process lets a workspace have a little of
- * it in an hour, since a timeout is seldom the client's doing. Beyond that, waiting costs what leaving costs: a client chooses how much
- * work it asks for, and could otherwise let it time out for nothing.
+ * Work that a provider may bill and that nobody pays: requests that were sent and timed out, or whose answer was too large. Each
+ * process lets a workspace have a little of it in an hour, since a timeout is seldom the client's doing. Beyond that, waiting costs
+ * what leaving costs: a client chooses how much work it asks for, and could otherwise let it time out for nothing.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";

@@ -1,4 +1,4 @@
-import type { Model, Route } from "../../models/model.ts";
+import type { Model, ReportedUsage, Route } from "../../models/model.ts";
 import { hiddenInputTokens } from "../../models/price.ts";
 import type { UsageBounds } from "./charged-usage.ts";
 import type { CheckedChat } from "../request/chat.ts";
@@ -19,4 +19,10 @@ export function usageBounds({ model, route, chat, maxOutputTokens }: RequestFact
     maxOutputTokens,
     reasons: model.reasons,
   };
+}
+
+/** The bounds for a stream whose provider has counted its prompt before the first event: then nobody needs to estimate it, which takes time. */
+export function boundsOnceTold(bounds: UsageBounds, reported: ReportedUsage | null): UsageBounds {
+  const told = reported?.promptTokens ?? 0;
+  return told > 0 && told <= bounds.tokensMax ? { ...bounds, promptEstimate: () => told } : bounds;
 }

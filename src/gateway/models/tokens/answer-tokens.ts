@@ -1,6 +1,13 @@
 import { isJsonObject } from "../../../http/json-object.ts";
 import { TextTokens, tokensOf } from "./text-tokens.ts";
 
+/** The estimate of a whole message. */
+export function answerTokens(message: Record<string, unknown>): number {
+  const produced = new AnswerTokens();
+  produced.add(message);
+  return produced.tokens;
+}
+
 /** The estimate of an answer: of content, refusal, reasoning, and names and arguments of calls. */
 export class AnswerTokens {
   readonly #content = new TextTokens();

@@ -18,8 +18,10 @@ export interface ReportedCounts {
  * its completion is added to it. Any further rest of the total is returned separately, because the parts do not explain it.
  */
 export function reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: ReportedCounts): ReportedUsage {
-  const promptTokens = prompt || (remainder(total, completion) ?? prompt);
-  const counted = completion || (remainder(total, prompt) ?? completion);
+  // The total does not tell which part of it is which side's where neither is counted.
+  const divisible = prompt === 0 && completion === 0 ? 0 : total;
+  const promptTokens = prompt || (remainder(divisible, completion) ?? prompt);
+  const counted = completion || (remainder(divisible, prompt) ?? completion);
   const rest = promptTokens === null || counted === null ? 0 : Math.max(0, total - promptTokens - counted);
   const outside = rest === reasoning ? rest : 0;
   const completionTokens = counted === null ? null : counted + outside;

@@ -41,20 +41,29 @@ describe("the usage of an answer of 50 tokens by our estimate", () => {
     ["counts may reach the end of the context", reported(1_064, 1_064), charged(1_064, 1_064, false)],
     ["a total that its parts do not explain is dropped", reported(12, 40, { unexplainedTokens: 100 }), charged(12, 40, false)],
   ])("%s", (_, usage, expected) => {
-    expect<unknown>(chargedWhole(usage, bounds, 50)).toEqual(expected);
+    expect<unknown>(chargedWhole(usage, bounds, () => 50)).toEqual(expected);
   });
 
   test("an empty answer whose provider counts zero output costs its prompt, and nothing of it is estimated", () => {
-    expect<unknown>(chargedWhole(reported(12, 0), bounds, 0)).toEqual(charged(12, 0, false));
+    expect<unknown>(chargedWhole(reported(12, 0), bounds, () => 0)).toEqual(charged(12, 0, false));
+  });
+
+  test("the texts of an answer that its provider has counted, which may be long, are not looked at", () => {
+    const looked = (): number => {
+      throw new Error("The provider has counted the answer");
+    };
+    expect<unknown>(chargedWhole(reported(12, 40), bounds, looked)).toEqual(charged(12, 40, false));
   });
 
   test("unexplained tokens of a reasoning model's total count as reasoning, up to the allowed output", () => {
     const reasoning = { ...bounds, reasons: true };
     const more = { reasoningTokens: 100 };
-    expect<unknown>(chargedWhole(reported(12, 40, { unexplainedTokens: 100 }), reasoning, 50)).toEqual(
+    expect<unknown>(chargedWhole(reported(12, 40, { unexplainedTokens: 100 }), reasoning, () => 50)).toEqual(
       charged(12, 140, false, more),
     );
-    expect<unknown>(chargedWhole(reported(12, 40, { unexplainedTokens: 161 }), reasoning, 50)).toEqual(charged(12, 40, false));
+    expect<unknown>(chargedWhole(reported(12, 40, { unexplainedTokens: 161 }), reasoning, () => 50)).toEqual(
+      charged(12, 40, false),
+    );
   });
 });
 

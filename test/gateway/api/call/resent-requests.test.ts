@@ -18,6 +18,7 @@ const answer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-len
 async function provider(reply: (socket: Socket) => void) {
   let calls = 0;
   const kept: Socket[] = [];
+  const told: string[] = [];
   const server = await new RawServer((socket) => {
     if (++calls > 4) return reply(socket);
     if (kept.push(socket) === 4) for (const one of kept) one.write(answer);
@@ -32,14 +33,22 @@ async function provider(reply: (socket: Socket) => void) {
       candidates: [{ model: aModel(), route }],
       fallbacks,
       onUsage() {},
-      callRoute: (call, _, { givenUp }) => callProvider(aReservation(), call, aContext({ clock, givenUp })),
+      onResent: () => void told.push("resent"),
+      callRoute: (call, _, { givenUp }) =>
+        callProvider(aReservation(), call, aContext({ clock, givenUp, onSent: () => void told.push("sent") })),
       clientSignal: new AbortController().signal,
       stop: new StopSignal(),
       acquireDrainSlot: () => null,
       clock,
     });
   await Promise.all(Array.from({ length: 4 }, () => ask(true)));
-  return { ask, clock, calls: () => calls - 4, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  return {
+    ask,
+    clock,
+    told: () => told.slice(4),
+    calls: () => calls - 4,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
 }
 
 test.each([
@@ -78,5 +87,7 @@ test.each(["on", "off"])(
     });
     expect((await world.ask(fallbacks === "on")).kind).toBe("whole");
     expect(world.calls()).toBe(2);
+    // Whoever counts what is owed hears that the first one did not arrive.
+    expect(world.told()).toEqual(["sent", "resent", "sent"]);
   },
 );

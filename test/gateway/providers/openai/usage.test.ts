@@ -66,6 +66,11 @@ describe("usage, in every form that a provider reports", () => {
       [{ ...usual, total_tokens: 2_000_000 }],
       { ...plain, unexplainedTokens: 1_999_985 },
     ],
+    [
+      "a total beside zeros, which is not the count of both",
+      [{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 100 }],
+      { promptTokens: 0, completionTokens: 0, unexplainedTokens: 100 },
+    ],
     ["a total that is too small", [{ ...usual, total_tokens: 1 }], plain],
     ["counts that are none", [{ prompt_tokens: -3, completion_tokens: 1.5, total_tokens: "15" }], null],
     ["numbers that nobody can count to", [{ ...usual, completion_tokens: 1e300 }], plain],
