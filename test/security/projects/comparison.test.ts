@@ -115,6 +115,16 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     );
   });
 
+  test("an SBOM without findings is judged by its own project, whatever the active scope is", async () => {
+    const { sbom_id: sbom } = await upload("system", "deb/debian/curl@7.0");
+    await stage.api.data("set_active_scope", { kind: "project", id: ids.get("clean") });
+    const { body } = await stage.api.call("list_findings", { sbom_id: sbom });
+    expect(objectOf(body)["message"]).toBe(
+      "0 of 0 findings. The scanned project is not_comparable: there are no advisories for the components, so this says nothing of them",
+    );
+    await stage.api.data("set_active_scope", { kind: "workspace" });
+  });
+
   test.each(["failed", "pending"])("a %s scan gives a project that cannot be compared no posture", async (status) => {
     const { sql } = stage.database;
     const id = ids.get("system") ?? "";
