@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import postgres from "postgres";
@@ -85,17 +85,23 @@ interface DataPlan {
   user: ServerUser | null;
 }
 
-/** Beside the other servers, which start meanwhile. */
+/**
+ * Beside the other servers, which start meanwhile. If one of them cannot, this process ends, and initdb with it: the folder has its name
+ * only when it is whole, or no later start could use it.
+ */
 async function initialize({ program, home, data, user }: DataPlan): Promise<void> {
+  const begun = `${data}.begun`;
+  rmSync(begun, { recursive: true, force: true });
   const choices = ["--username", name, "--auth", "scram-sha-256", "--pwfile", join(home, "password")];
   const initdb = neighbour(program, "initdb");
   try {
-    await run(initdb.path, ["--pgdata", data, ...choices, "--encoding", "UTF8", "--no-locale", "--no-sync"], {
+    await run(initdb.path, ["--pgdata", begun, ...choices, "--encoding", "UTF8", "--no-locale", "--no-sync"], {
       env: environmentOf(initdb),
       cwd: home,
       uid: user?.uid,
       gid: user?.gid,
     });
+    renameSync(begun, data);
   } catch (error) {
     const why = error instanceof Error ? error.message.trim() : String(error);
     throw new ServerError(`Cannot make a PostgreSQL data folder in "${home}": ${why}`);

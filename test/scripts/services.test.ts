@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmod, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import postgres from "postgres";
 import { exchange } from "../../scripts/services/exchange.ts";
+import { startPostgres } from "../../scripts/services/postgres.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { ownServices } from "../support/servers/own-services.ts";
 import { freshDatabase, temporaryFolder, testServers } from "../support/servers/services.ts";
@@ -32,6 +35,19 @@ describe.skipIf(own === null)("test services", () => {
     const after = postgres(url, { max: 1, onnotice: () => {} });
     expect(await after`SELECT id FROM kept`).toMatchObject([{ id: 1 }]);
     await after.end();
+  });
+
+  test("data that initdb did not finish, because the start ended meanwhile, stop no later start", async () => {
+    const { path = "", libraries = null } = (await testServers())?.postgres ?? {};
+    const [programs, folder] = [await temporaryFolder("programs"), await temporaryFolder("postgres")];
+    await chmod(programs, 0o755);
+    await symlink(path, join(programs, "postgres"));
+    const ended = '#!/bin/sh\nmkdir -p "$2" && echo 17 > "$2/PG_VERSION"\nexit 1\n';
+    await writeFile(join(programs, "initdb"), ended, { mode: 0o755 });
+    const begun = startPostgres({ program: { path: join(programs, "postgres"), libraries }, folder, template: null });
+    await expect(begun).rejects.toThrow("Cannot make a PostgreSQL data folder");
+    await using server = await startPostgres({ program: { path, libraries }, folder, template: null });
+    expect(server.pid).toBeGreaterThan(0);
   });
 
   test("a frozen server can be stopped", async () => {

@@ -193,12 +193,25 @@ export class SyncRunner implements Disposable {
     const child = spawn(process.execPath, ["scripts/weir.ts", ...words], {
       cwd: root,
       // The last one: a process of Bun ends when its parent has died.
-      env: { ...outbound, WEIR_URL: url, WEIR_TOKEN: operatorToken.reveal(), BUN_FEATURE_FLAG_NO_ORPHANS: "1" },
+      env: {
+        ...outbound,
+        ...withoutProxy(url, outbound),
+        WEIR_URL: url,
+        WEIR_TOKEN: operatorToken.reveal(),
+        BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     if (child.pid !== undefined) lowerPriority(child.pid, constants.priority.PRIORITY_LOW);
     return child;
   }
+}
+
+/** The operator token goes to this process alone, and not to the proxy of the way out. Lower case counts before capitals. */
+function withoutProxy(url: string, outbound: Readonly<Record<string, string>>): Record<string, string> {
+  const others = outbound["no_proxy"] ?? outbound["NO_PROXY"];
+  const hosts = [...(others ? [others] : []), new URL(url).hostname].join(",");
+  return { NO_PROXY: hosts, no_proxy: hosts };
 }
 
 /** Empty where it is longer than a result can be. */

@@ -10,7 +10,7 @@ const posture = Type.Union(
   {
     description:
       "The grade of its most severe live vulnerability: F critical, D high, C medium, B low or without a severity, A no vulnerability; null " +
-      "when none of its projects was scanned yet",
+      "when none of its projects was scanned yet, or nothing is found and one of them is not_comparable",
   },
 );
 

@@ -42,7 +42,7 @@ export interface ProductRow {
   sboms: number;
   /** Whether a scan of one of its projects has been completed. */
   scanned: boolean;
-  /** Whether one of these scans had no advisories to compare with. */
+  /** Whether one of the scanned projects cannot be compared with any advisory, also while a scan of it waits or after one failed. */
   blind: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function selectProducts(
     FROM (SELECT id, name FROM products ${matching(filter, sql)} ORDER BY name LIMIT ${limit} OFFSET ${offset}) AS page
     CROSS JOIN LATERAL (
       SELECT count(*)::integer AS projects, coalesce(bool_or(last_scanned_at IS NOT NULL), false) AS scanned,
-        coalesce(bool_or(scan_status = 'completed' AND NOT ${isComparable(sql)}), false) AS blind,
+        coalesce(bool_or(last_scanned_at IS NOT NULL AND NOT ${isComparable(sql)}), false) AS blind,
         coalesce(sum((SELECT count(*) FROM sboms WHERE sboms.project_id = projects.id AND NOT removing)), 0)::integer AS sboms
       FROM projects WHERE projects.product_id = page.id
     ) AS own

@@ -41,6 +41,7 @@ type Covered = Pick<ProjectDetailsView, "scan_status" | "unknown_matches"> & {
 export function blindness({ scan_status: status, metrics: { components, coverage } }: Covered): string | null {
   if (status !== "not_comparable") return null;
   if (components === 0) return "The SBOM has no components, so there is nothing to compare with advisories";
+  if (coverage.length === 0) return "The SBOM names files and no packages, so there is nothing to compare with advisories";
   const subject = components === 1 ? "Its only component cannot" : `None of its ${counted(components)} can`;
   return `${subject} be compared with advisories: ${reasons(coverage).join("; ")}`;
 }

@@ -23,7 +23,10 @@ import { ranksOf } from "../findings/severity.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
 import { viewVulnerability } from "../findings/lists/vulnerability-row.ts";
 import { resourceNotFound } from "../resources/resource.ts";
-import { viewCoverage } from "./coverage.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
+import { versionToMatch } from "../versions/version-to-match.ts";
+import { readVersion } from "../versions/version.ts";
+import { viewCoverage, withoutAdvisories } from "./coverage.ts";
 import type { ComponentView, ProjectDetailsView } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
 import { viewProjects, type ViewSources } from "./view.ts";
@@ -39,6 +42,7 @@ export async function showProject(
   if (row === undefined || project === undefined) throw resourceNotFound("project", { id });
   const limit = projectItemsMax;
   const metrics = await metricsOf(id, sql);
+  const coverage = await viewCoverage(row.sbom?.id ?? null, sources);
   const issues = await selectVulnerabilityPage(liveIn(id), sql);
   const unknowns = await selectUnknowns({ project: id, limit }, sql);
   return {
@@ -47,7 +51,10 @@ export async function showProject(
     scan_failure: row.scanFailure,
     created_at: isoTime(row.createdAt.getTime()),
     sbom: row.sbom && viewSbom(row.sbom),
-    components: { items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null }, sql), total: row.sbom?.components ?? 0 },
+    components: {
+      items: await componentsOf({ project: id, sbom: row.sbom?.id ?? null, metrics: coverage }, sql),
+      total: row.sbom?.components ?? 0,
+    },
     vulnerabilities: {
       items: fitPage({ items: issues.rows, bytesMax: vulnerabilityPageBytesMax, isShortened: false }, viewVulnerability).rows,
       total: issues.total,
@@ -56,7 +63,7 @@ export async function showProject(
       items: unknowns.map(({ issue, ...unknown }) => ({ ...unknown, cve_id: issue })),
       total: (await countUnknowns(id, sql)) + row.unknownsLeftOut,
     },
-    metrics: { ...viewMetrics(metrics, row.sbom?.components ?? 0), ...(await viewCoverage(row.sbom?.id ?? null, sources)) },
+    metrics: { ...viewMetrics(metrics, row.sbom?.components ?? 0), ...coverage },
   };
 }
 
@@ -84,8 +91,15 @@ function viewSbom({ id, format, specVersion, name, filename, createdAt }: Presen
   return { id, format, spec_version: specVersion, name, filename, uploaded_at: isoTime(Date.parse(createdAt)) };
 }
 
-async function componentsOf({ project, sbom }: { project: string; sbom: string | null }, sql: Queries): Promise<ComponentView[]> {
+interface ShownComponents {
+  project: string;
+  sbom: string | null;
+  metrics: Pick<ProjectDetailsView["metrics"], "coverage">;
+}
+
+async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Queries): Promise<ComponentView[]> {
   if (sbom === null) return [];
+  const blind = new Set(withoutAdvisories({ metrics }));
   const rows = await selectComponents({ project, sbom, limit: projectItemsMax }, sql);
   const reached = rows.filter(({ relation, via }) => relation !== "unknown" || via !== null).map(({ position }) => position);
   const paths = await selectPaths({ sbom, positions: reached, stepsMax: pathStepsMax }, sql);
@@ -94,17 +108,29 @@ async function componentsOf({ project, sbom }: { project: string; sbom: string |
     const { name, version, type, purl, licenses, relation, scope, vulnerabilities } = row;
     const ecosystem = row.ecosystem && ecosystemNameOf(row.ecosystem);
     const path = whole ? names : ["…", ...names];
-    return { name, version, type, ecosystem, purl, licenses, relation, path, scope, vulnerabilities, match: matchOf(row) };
+    return { name, version, type, ecosystem, purl, licenses, relation, path, scope, vulnerabilities, match: matchOf(row, blind) };
   });
 }
 
-function matchOf({ ecosystem, purl, version, unknown }: ComponentRow): ComponentView["match"] {
+/** @param blind the ecosystems without advisories */
+function matchOf({ ecosystem, purl, version, unknown }: ComponentRow, blind: ReadonlySet<Ecosystem>): ComponentView["match"] {
   if (ecosystem === null) {
     const reason = purl === null ? "it has no package URL that can be read" : "there are no advisories for its kind of package";
     return { state: "not_matched", reason };
   }
-  const reason = unknown ?? (version === null ? "the document names no version" : null);
+  if (blind.has(ecosystem)) return { state: "not_matched", reason: `there are no advisories for ${ecosystem}` };
+  const reason = unknown ?? unreadable({ ecosystem, version, purl });
   return { state: reason === null ? "known" : "unknown", reason };
+}
+
+function unreadable({
+  ecosystem,
+  version,
+  purl,
+}: Pick<ComponentRow, "version" | "purl"> & { ecosystem: Ecosystem }): string | null {
+  if (version === null) return "the document names no version";
+  const read = readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
+  return read.known ? null : "its version cannot be read";
 }
 
 function viewMetrics(

@@ -17,7 +17,7 @@ export interface SbomRows extends Pick<
 > {
   /** The number of components, without the root. */
   components: number;
-  /** How many of these are of which ecosystem. */
+  /** How many of these are of which ecosystem, without those that only stand for a lock file. */
   ecosystems: EcosystemCount[];
   /** The packages of the components, each once. */
   packages: PackageName[];
@@ -152,7 +152,7 @@ function packagesOf(rows: readonly Row[]): PackageName[] {
 function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
   const counts = new Map<string, EcosystemCount>();
   for (const { position, component, named, version } of rows) {
-    if (position === 0) continue;
+    if (position === 0 || isFileOfPackages(component)) continue;
     const ecosystem = named?.ecosystem ?? "";
     const count = counts.get(ecosystem) ?? { ecosystem, components: 0, unreadable: 0 };
     counts.set(ecosystem, count);
@@ -160,6 +160,11 @@ function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
     if (named !== null && !isReadable({ ecosystem: named.ecosystem, version, purl: component.purl })) count.unreadable++;
   }
   return [...counts.values()];
+}
+
+/** A lock file stands above the packages that it names; no advisory is about it. */
+function isFileOfPackages({ type, version, purl }: SbomComponent): boolean {
+  return type === "application" && version === null && purl.parsed === null;
 }
 
 /** Most versions are of this form, which every ecosystem reads: 300,000 would take more than a second otherwise. */

@@ -34,7 +34,7 @@ export async function selectEcosystemCounts(sbom: string, sql: Queries): Promise
 }
 
 export interface ScanTotals {
-  /** Projects whose last scan was completed. */
+  /** Projects that were scanned, also while another scan waits or after one failed. */
   scanned: number;
   /** Those among them that could not be compared with any advisory. */
   notComparable: number;
@@ -48,6 +48,6 @@ export async function selectScanTotals(
   const column = { workspace: sql`workspace_id`, product: sql`product_id`, project: sql`id` }[kind];
   const [row] = await sql<ScanTotals[]>`
     SELECT count(*)::integer AS scanned, count(*) FILTER (WHERE NOT ${isComparable(sql)})::integer AS "notComparable"
-    FROM projects WHERE scan_status = 'completed' AND ${column} = ${id}`;
+    FROM projects WHERE last_scanned_at IS NOT NULL AND ${column} = ${id}`;
   return row ?? { scanned: 0, notComparable: 0 };
 }

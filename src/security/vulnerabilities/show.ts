@@ -45,7 +45,7 @@ export async function showVulnerability(
   if (id === null) throw new DomainError("invalid_field", "Invalid CVE identifier");
   const issues = await selectByName(id, sql);
   const [issue] = issues;
-  if (issue === undefined) throw new DomainError("not_found", `There is no vulnerability with the id "${id}"`);
+  if (issue === undefined) throw new DomainError("not_found", `None of the advisories that this service has is about "${id}"`);
   const names = issues.map(({ name }) => name);
   const record = {
     ...(await viewIssue(issue, sql)),

@@ -91,6 +91,34 @@ test("an ecosystem that the source does not have is told with the reason, and th
   });
 });
 
+test.each(oneDatabase)("the operator token goes to this service, never to a proxy, on $name", async ({ open }) => {
+  await using database = await open();
+  await using folder = await temporaryFolder();
+  const [asked, proxied]: [string[], string[]] = [[], []];
+  using service = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: ({ headers }) => told(asked, headers) });
+  using proxy = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: ({ headers }) => told(proxied, headers) });
+  using runner = new SyncRunner({
+    sql: database.sql,
+    clock: systemClock,
+    log: pino({ level: "silent" }),
+    url: `http://127.0.0.1:${service.port}`,
+    source: "http://127.0.0.1:9",
+    outbound: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: ".example" },
+    daily: false,
+    operatorToken: new Secret("secret-token"),
+    folder: join(folder.path, "advisories"),
+    disk: { require: async () => {} },
+  });
+  await runner.start(["npm"]);
+  await until(async () => (await runner.last())?.ended_at !== null, 30_000);
+  expect([asked[0], proxied]).toEqual(["Bearer secret-token", []]);
+});
+
+function told(authorizations: string[], headers: Headers): Response {
+  authorizations.push(headers.get("authorization") ?? "");
+  return new Response(null, { status: 503 });
+}
+
 test.each(oneDatabase)("one runs at a time; one whose process died gives way after a minute, on $name", async ({ open }) => {
   await using database = await open();
   await using folder = await temporaryFolder();

@@ -67,6 +67,14 @@ test("without advisories for any of the components a gate fails with an exit cod
   expect((await line.weir.run(...upload, "--fail-on", "any", "--format", "sarif", "--output", output)).code).toBe(4);
   const [invocation] = JSON.parse(await readFile(output, "utf8")).runs[0].invocations;
   expect(invocation).toMatchObject({ executionSuccessful: false, toolExecutionNotifications: [{ level: "error" }, {}] });
+  const listed = await line.weir.run("finding", "list", ...inW, "--project", "python", "--format", "sarif");
+  expect(JSON.parse(listed.out)).toMatchObject({
+    runs: [{ invocations: [{ executionSuccessful: false, toolExecutionNotifications: [{ level: "error" }] }] }],
+  });
+  expect((await line.weir.run("finding", "list", ...inW, "--project", "python")).error).toContain(
+    "The scanned project cannot be compared: there are no advisories for its components",
+  );
+  expect((await line.weir.run("finding", "list", ...inW, "--project", "shop", "--severity", "low")).error).toBe("");
 });
 
 test("an SBOM without components is not clean for a gate: a generator that found no lock file writes one", async () => {

@@ -1,6 +1,6 @@
 /** A project's findings as a VEX document, and its figures, are read in pages; an import decides in small transactions. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { systemClock } from "../../../src/kernel/clock.ts";
+import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import { vexFindingsMax, vexRowsPerPage, vexTriagedMax } from "../../../src/security/findings/limits.ts";
 import { noFinding } from "../../../src/security/findings/key-order-store.ts";
 import { ExportTurns } from "../../../src/security/findings/vex/export-turns.ts";
@@ -114,6 +114,35 @@ describe.each(databases)("an import on $name", ({ open }) => {
     const commits = await sql`SELECT DISTINCT xmin::text FROM findings WHERE project_id = ${project}`;
     expect(commits).toHaveLength(3);
     expect(await importVex(given, { sql, clock: systemClock })).toEqual({ ...updated, updated: 0, unchanged: 2 });
+  });
+
+  test("ends where somebody else undoes each of its transactions", async () => {
+    await using stage = await toolsStage(open);
+    const { sql } = stage.database;
+    const world = new ListWorld(sql);
+    const project = await world.project(stage.workspace, "shop");
+    const [id, vulnerability] = [await world.package("npm", "part"), await world.vulnerability("CVE-2024-1000")];
+    await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES ('CVE-2024-1000', ${vulnerability}, false)`;
+    const found = Array.from({ length: 2 * vexTriagedMax + 30 }, (_, version) => `1.${version}`);
+    await world.find(found.map((version) => ({ project, package: id, version, vulnerability })));
+    const vulnerabilities = [{ id: "CVE-2024-1000", analysis: { state: "resolved" }, affects: [{ ref: "pkg:npm/part@1.7" }] }];
+    const bytes = Buffer.from(JSON.stringify({ bomFormat: "CycloneDX", vulnerabilities }));
+    const given = { actor: { kind: "operator" } as const, workspace: stage.workspace, project, bytes };
+    let [ms, undone] = [0, 0];
+    const undo = async () => {
+      if (++undone <= 20) await sql`UPDATE findings SET status = 'open' WHERE project_id = ${project}`;
+    };
+    const contested: Clock = {
+      now: () => systemClock.now(),
+      monotonic: () => (ms += 5),
+      after(_ms, run) {
+        void undo().then(run);
+        return () => {};
+      },
+      endOfTurn: (run) => systemClock.endOfTurn(run),
+    };
+    expect(await failureOf(importVex(given, { sql, clock: contested }))).toMatchObject({ code: "conflict" });
+    expect(undone).toBe(4);
   });
 });
 

@@ -53,6 +53,14 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     expect(text).toContain("There are no advisories yet, so no vulnerability can be found. Ask the operator");
   });
 
+  test("a project that was never scanned has no vulnerabilities that are known, rather than none", async () => {
+    const waits = await security.project("waits");
+    await security.upload(waits, ["pkg:npm/left-pad@1.3.0"]);
+    for (const path of ["/projects", `/projects/${waits}`])
+      expect(await see(path)).not.toContain('<span class="none">none</span>');
+    await security.scan();
+  });
+
   test("the project says why, of each ecosystem", async () => {
     const page = await see(`/projects/${project}`);
     expect(page).toContain(
@@ -65,7 +73,7 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
   test("the operator is led to the page Advisories, which names what is missing", async () => {
     expect(await see("/projects", operator)).toContain('<a href="/console/operator/advisories">Import advisories</a>');
     const page = await advisories();
-    expect(page).toContain("Projects have components without advisories, so nothing is found in them: npm (1 project).");
+    expect(page).toContain("Projects have components without advisories, so nothing is found in them: npm (2 projects).");
     expect(page).toContain('<span class="badge bad">missing</span>');
     expect(page).toContain('<option value="npm" selected>');
     expect((await world.get("/console/operator/advisories", member)).status).toBe(403);
@@ -78,6 +86,22 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     const page = await advisories();
     expect(page).toContain("The last synchronization failed.");
     expect(page).toContain("Cannot reach Weir at http://127.0.0.1:9");
+  });
+
+  test("a synchronization that could not read some records did not take over everything", async () => {
+    const results = [{ ecosystem: "npm", imported: 5, refused: 1_200, failure: null }];
+    await database.sql`UPDATE advisory_sync_run SET failure = NULL, results = ${database.sql.json(results)}`;
+    const page = await advisories();
+    expect(page).toContain("took over everything but 1,200 records, which could not be read.");
+    expect(page).not.toContain('class="notice good"');
+  });
+
+  test("while a synchronization runs, no numbers are shown in the place of those that are not counted", async () => {
+    await database.sql`UPDATE advisory_sync_run SET ended_at = NULL, seen_at = ${new Date(world.control.clock.now())}`;
+    const row = (await advisories()).split("<tr").find((one) => /npm/.test(one)) ?? "";
+    expect(row).not.toBe("");
+    expect(row).not.toMatch(/>0</);
+    await database.sql`UPDATE advisory_sync_run SET ended_at = seen_at`;
   });
 
   test("once advisories are there, the project is scanned, and says what was left out and how old they are", async () => {

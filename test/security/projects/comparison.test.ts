@@ -24,6 +24,8 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     return stored;
   };
   const shown = async (name: string) => stage.api.data("get_project", { project_id: ids.get(name) });
+  const matches = async (name: string) =>
+    rowsOf(objectOf((await shown(name))["components"]), "items").map(({ match }) => objectOf(match));
   const coverage = async (name: string) => objectOf((await shown(name))["metrics"])["coverage"];
   const statuses = async () => {
     const rows = rowsOf(await stage.api.data("list_projects"), "projects");
@@ -59,6 +61,12 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     expect((await upload("vulnerable", "npm/lodash@4.17.20"))["scan_status"]).toBe("not_comparable");
   });
 
+  test("no component is called compared where its ecosystem has no advisories", async () => {
+    const none = { state: "not_matched", reason: "there are no advisories for npm" };
+    expect(await matches("vulnerable")).toEqual([none]);
+    expect(await matches("unversioned")).toEqual([none]);
+  });
+
   test("agents are told so by each answer that looks clean", async () => {
     const messageOf = async (operation: string, body: object) =>
       objectOf((await stage.api.call(operation, body)).body)["message"];
@@ -69,6 +77,9 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     const blind =
       "6 of 6 scanned projects are not_comparable: there are no advisories for the components, so this says nothing of them";
     expect(await messageOf("list_findings", {})).toBe(`0 of 0 findings. ${blind}`);
+    expect(await messageOf("get_remediation", { project_id: ids.get("vulnerable") })).toBe(
+      "0 of 0 findings and 0 of 0 components have a version to upgrade to. The scanned project is not_comparable: there are no advisories for the components, so this says nothing of them",
+    );
     expect(await messageOf("list_vulnerabilities", {})).toBe(`0 of 0 vulnerabilities. ${blind}`);
     expect(await messageOf("list_findings", { project_id: ids.get("empty") })).toContain("The scanned project is not_comparable");
   });
@@ -86,6 +97,42 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     });
     expect((await shown("vulnerable"))["vulnerability_counts"]).toMatchObject({ total: 1 });
     expect(await postures()).toEqual({ vulnerable: "B", clean: "A", mixed: "A", system: null, unversioned: null, empty: null });
+  });
+
+  test("with advisories a component is called compared where its version can be read", async () => {
+    const compared = { state: "known", reason: null };
+    expect(await matches("vulnerable")).toEqual([compared]);
+    expect(await matches("unversioned")).toEqual([{ state: "unknown", reason: "the document names no version" }]);
+    const mixed = await matches("mixed");
+    expect(mixed).toHaveLength(4);
+    expect(mixed).toEqual(
+      expect.arrayContaining([
+        compared,
+        { state: "unknown", reason: "its version cannot be read" },
+        { state: "not_matched", reason: "there are no advisories for PyPI" },
+        { state: "not_matched", reason: "there are no advisories for its kind of package" },
+      ]),
+    );
+  });
+
+  test("an SBOM without findings is judged by its own project, whatever the active scope is", async () => {
+    const { sbom_id: sbom } = await upload("system", "deb/debian/curl@7.0");
+    await stage.api.data("set_active_scope", { kind: "project", id: ids.get("clean") });
+    const { body } = await stage.api.call("list_findings", { sbom_id: sbom });
+    expect(objectOf(body)["message"]).toBe(
+      "0 of 0 findings. The scanned project is not_comparable: there are no advisories for the components, so this says nothing of them",
+    );
+    await stage.api.data("set_active_scope", { kind: "workspace" });
+  });
+
+  test.each(["failed", "pending"])("a %s scan gives a project that cannot be compared no posture", async (status) => {
+    const { sql } = stage.database;
+    const id = ids.get("system") ?? "";
+    await sql`UPDATE projects SET scan_status = ${status} WHERE id = ${id}`;
+    expect((await postures())["system"]).toBeNull();
+    const { body } = await stage.api.call("list_findings", { project_id: id });
+    expect(objectOf(body)["message"]).toContain("not_comparable");
+    await sql`UPDATE projects SET scan_status = 'completed' WHERE id = ${id}`;
   });
 
   test("a project shows what was compared of each ecosystem, with the age of its advisories, and a warning after a week", async () => {
@@ -130,6 +177,26 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     const [{ imported } = { imported: new Date(0) }] = await sql<{ imported: Date }[]>`
       SELECT imported_at AS imported FROM advisory_ecosystems WHERE ecosystem = 'npm'`;
     expect(objectOf((await shown("clean"))["metrics"])["advisories_updated_at"]).toBe(imported.toISOString());
+  });
+
+  test("what stands for a lock file is no component that was left out", async () => {
+    const { components, ...bom } = bomOf("npm/left-pad@1.3.0");
+    const lockFile = { type: "application", "bom-ref": "package-lock.json", name: "package-lock.json" };
+    const stored = await stage.api.data("upload_sbom", {
+      sbom: { ...bom, components: [{ ...lockFile, components }] },
+      project: "locked",
+    });
+    ids.set("locked", String(stored["project_id"]));
+    expect(await coverage("locked")).toMatchObject([{ ecosystem: "npm", components: 1, not_compared: 0 }]);
+    expect((await statuses())["locked"]).toEqual(["pending", 0]);
+    await stage.api.data("upload_sbom", { sbom: { ...bom, components: [lockFile] }, project: "only-files" });
+    await stage.world.scan();
+    ids.set(
+      "only-files",
+      String((rowsOf(await stage.api.data("list_projects", { name: "only-files" }), "projects")[0] ?? {})["id"]),
+    );
+    const { body } = await stage.api.call("get_project", { project_id: ids.get("only-files") });
+    expect(objectOf(body)["message"]).toContain("The SBOM names files and no packages, so there is nothing to compare");
   });
 
   test("without the advisories of its ecosystem a project is not comparable again", async () => {

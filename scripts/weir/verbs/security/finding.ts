@@ -3,6 +3,7 @@ import { pageFrom } from "../../findings/all-findings.ts";
 import { findingTable, printFinding, printUrgent } from "../../findings/print-findings.ts";
 import { readReport, reportFindings, reportFlags } from "../../findings/report.ts";
 import { ofWorkspace, withId } from "../../flags.ts";
+import type { Notes } from "../../findings/sarif.ts";
 import { UsageError } from "../../usage-error.ts";
 import { id, list, oneOf, onOff, rows, text } from "../../value.ts";
 import type { LocalAnswer, Sending, Verb } from "../../verb.ts";
@@ -104,15 +105,15 @@ export const findingVerbs: readonly Verb[] = [
 async function listFindings(fields: Record<string, unknown>, { get }: Sending): Promise<LocalAnswer> {
   const { report, rest: query } = readReport(fields);
   const { format, output, location } = report;
-  const { workspace } = query;
-  const blind = async () => blindProjects(await get("/scans", { workspace }));
+  const scope = Object.fromEntries(Object.entries(query).filter(([name]) => ["workspace", "project", "product"].includes(name)));
+  const blind = async () => blindProjects(await get("/scans", scope));
   if (format !== null) {
     if ("limit" in query || "after" in query) throw new UsageError("--format has the whole list: leave out --limit and --after");
     // SARIF is a list of what is wrong now.
     const filters = format === "sarif" ? { status: "live", ...query } : query;
     const locationOf = ({ project }: { project: string }) => location ?? project;
-    const left = await blind();
-    const notes = { isComplete: true, left };
+    const { left, isComplete } = await blind();
+    const notes = { isComplete, left };
     const answer = await reportFindings({ format, output, locationOf, query: filters, notes }, get);
     return { ...answer, errors: [...answer.errors, ...left] };
   }
@@ -120,14 +121,14 @@ async function listFindings(fields: Record<string, unknown>, { get }: Sending): 
   const { data, total, next } = pageFrom(body);
   const more = next === null ? "" : `; --after ${next} lists the next ones`;
   const count = total === null ? `${data.length} shown` : `${data.length} of ${total}`;
-  return { body, text: `${findingTable(data)}\n\n${count}${more}`, errors: data.length === 0 ? await blind() : [] };
+  return { body, text: `${findingTable(data)}\n\n${count}${more}`, errors: data.length === 0 ? [...(await blind()).left] : [] };
 }
 
 /** What the list says nothing of. The control API's document states that its answer has these fields. */
-function blindProjects(answer: Record<string, unknown>): string[] {
+function blindProjects(answer: Record<string, unknown>): Notes {
   const { scanned, not_comparable: blind } = answer as unknown as ScanTotals;
-  if (blind === 0) return [];
-  return [
-    `${blind} of ${scanned} scanned projects of the workspace cannot be compared: there are no advisories for their components`,
-  ];
+  if (blind === 0) return { isComplete: true, left: [] };
+  const subject = scanned === 1 ? "The scanned project" : `${blind} of ${scanned} scanned projects`;
+  const words = `${subject} cannot be compared: there are no advisories for ${scanned === 1 ? "its" : "their"} components`;
+  return { isComplete: blind < scanned, left: [words] };
 }

@@ -33,7 +33,11 @@ export const projectVerbs: readonly Verb[] = [
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
     method: "GET",
     path: "/scans",
-    flags: [ofWorkspace],
+    flags: [
+      ofWorkspace,
+      { name: "project", field: "project", value: text, help: "only this project, by id or exact name" },
+      { name: "product", field: "product", value: text, help: "only those of this product, by id or exact name" },
+    ],
   },
   {
     noun: "project",

@@ -28,7 +28,8 @@ export const advisoriesPage: Page = {
   actions: { sync },
 };
 
-type Row = EcosystemAge & { updatedAt: string | null; records: number | null; projects: number };
+/** Without numbers while a synchronization runs. */
+type Row = EcosystemAge & { updatedAt: string | null; records: number | null; projects: number | null };
 
 async function render(call: PageCall): Promise<PageContent> {
   const { data: ages } = await call.control<{ data: EcosystemAge[] }>("GET", "/advisories");
@@ -41,7 +42,7 @@ async function render(call: PageCall): Promise<PageContent> {
       ...age,
       updatedAt: advisoriesUpdatedAt(age),
       records: last.running ? null : (counted?.records ?? 0),
-      projects: counted?.projects ?? 0,
+      projects: last.running ? null : (counted?.projects ?? 0),
     };
   });
   return {
@@ -55,8 +56,9 @@ async function render(call: PageCall): Promise<PageContent> {
 
 /** What to get first. */
 function needed(rows: readonly Row[]): Html | null {
-  const missing = rows.filter(({ updatedAt, projects }) => updatedAt === null && projects > 0);
-  const names = missing.map(({ ecosystem, projects }) => `${ecosystem} (${projects} ${projects === 1 ? "project" : "projects"})`);
+  const names = rows
+    .filter(isMissing)
+    .map(({ ecosystem, projects }) => `${ecosystem} (${projects} ${projects === 1 ? "project" : "projects"})`);
   if (names.length > 0)
     return notice({
       tone: "warn",
@@ -91,8 +93,13 @@ function list(rows: readonly Row[], { results }: SyncState, { nowMs }: PageCall)
   });
 }
 
-function stateBadge({ updatedAt, projects }: Row, nowMs: number): Html {
-  if (updatedAt === null) return projects > 0 ? badge("bad", "missing") : badge("neutral", "none");
+function isMissing({ updatedAt, projects }: Row): boolean {
+  return updatedAt === null && projects !== null && projects > 0;
+}
+
+function stateBadge(row: Row, nowMs: number): Html {
+  const { updatedAt } = row;
+  if (updatedAt === null) return isMissing(row) ? badge("bad", "missing") : badge("neutral", "none");
   return nowMs - Date.parse(updatedAt) > advisoryStaleMs ? badge("warn", "old") : badge("good", "current");
 }
 
@@ -105,23 +112,31 @@ function resultText(result: SyncState["results"][number] | undefined): string | 
     : `${result.imported.toLocaleString("en-US")} imported${refused}`;
 }
 
-function state({ running, started_at: started, ended_at: ended, progress, failure }: SyncState): Html | null {
+function state({ running, started_at: started, ended_at: ended, progress, failure, results }: SyncState): Html | null {
   if (running)
     return markup`<div data-sync-running>${notice({ tone: "neutral", words: `A synchronization is running: ${progress ?? ""}` })}</div>
       <p class="under">It began ${time(started)}. Load this page again to see how far it is.</p>`;
   if (started === null) return null;
-  const words =
-    failure === null ? "The last synchronization took over everything." : `The last synchronization failed. ${failure}`;
-  return markup`${notice({ tone: failure === null ? "good" : "bad", words })}${facts([
+  return markup`${verdict({ failure, refused: results.reduce((sum, one) => sum + one.refused, 0) })}${facts([
     ["Began", time(started)],
     ["Ended", time(ended)],
   ])}`;
 }
 
+function verdict({ failure, refused }: { failure: string | null; refused: number }): Html {
+  if (failure !== null) return notice({ tone: "bad", words: `The last synchronization failed. ${failure}` });
+  if (refused === 0) return notice({ tone: "good", words: "The last synchronization took over everything." });
+  const records = `${refused.toLocaleString("en-US")} ${refused === 1 ? "record" : "records"}`;
+  return notice({
+    tone: "warn",
+    words: `The last synchronization took over everything but ${records}, which could not be read.`,
+  });
+}
+
 const all = "all";
 
 function syncForm(call: PageCall, rows: readonly Row[]): Html {
-  const first = rows.find(({ updatedAt, projects }) => updatedAt === null && projects > 0);
+  const first = rows.find(isMissing);
   const choices = [{ value: all, label: "All ecosystems" }, ...ecosystems.map((name) => ({ value: name, label: name }))];
   return markup`<p>The service downloads what OSV publishes, or the mirror of <code>ADVISORIES_URL</code>: of all ecosystems some GB the first time, later only what
     changed. Then it compares the projects anew.</p>${form({

@@ -22,7 +22,7 @@ import { agoText, remedy } from "../security/knowledge.ts";
 import { section } from "../security/section.ts";
 import { severityBadge, severityCounts } from "../security/severity.ts";
 import { productField, productNames } from "./product-choices.ts";
-import { scanBadge } from "./scan-state.ts";
+import { isVerdict, scanBadge } from "./scan-state.ts";
 import { unknownMatches } from "./unknown-matches.ts";
 import { sbomField, uploadBytesMax, uploadedWords, uploadSbom } from "./upload.ts";
 
@@ -102,7 +102,7 @@ function projectFacts(
 ): Html {
   const { product_id: product, sbom, repository } = project;
   return facts([
-    ["Open vulnerabilities", severityCounts(project.vulnerability_counts, project.scan_status !== "not_comparable")],
+    ["Open vulnerabilities", severityCounts(project.vulnerability_counts, isVerdict(project))],
     [
       "Product",
       product === null

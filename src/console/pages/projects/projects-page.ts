@@ -11,7 +11,7 @@ import { blindNotice, firstStartNotice } from "../security/knowledge.ts";
 import { pageRows, rowsInput, rowsLinks } from "../security/rows-query.ts";
 import { severityCounts } from "../security/severity.ts";
 import { productNames } from "./product-choices.ts";
-import { scanBadge } from "./scan-state.ts";
+import { isVerdict, scanBadge } from "./scan-state.ts";
 
 export const projectsPage: Page = {
   of: "workspace",
@@ -69,7 +69,7 @@ export function projectTable(rows: readonly ProjectView[], { call, products, emp
       {
         label: "Open vulnerabilities",
         kind: "badge",
-        cell: ({ vulnerability_counts: counts, scan_status: scan }) => severityCounts(counts, scan !== "not_comparable"),
+        cell: (project) => severityCounts(project.vulnerability_counts, isVerdict(project)),
       },
       { label: "Scan", kind: "badge", cell: scanBadge },
       { label: "Last scan", kind: "time", cell: ({ last_scanned_at: at }) => time(at) },

@@ -19,3 +19,11 @@ export function scanBadge({
   const queue = before === null || before === 0 ? null : markup` <span class="under">behind ${before}</span>`;
   return markup`${badge("neutral", "waits")}${queue}`;
 }
+
+/** Whether no vulnerabilities of the project mean that none is known: it was scanned, and with something to compare. */
+export function isVerdict({
+  scan_status: status,
+  last_scanned_at: at,
+}: Pick<ProjectView, "scan_status" | "last_scanned_at">): boolean {
+  return at !== null && status !== "not_comparable";
+}

@@ -13,8 +13,10 @@ export function severityBadge(severity: Severity | null, score: number | null = 
   return badge(severity === null ? "neutral" : tones[severity], score === null ? words : `${words} ${score.toFixed(1)}`);
 }
 
-/** How many there are of each severity; severities without any are left out. */
-/** @param isKnown false: nothing was compared, so that none that is known is not none */
+/**
+ * How many there are of each severity; severities without any are left out.
+ * @param isKnown false: nothing was compared, so that no vulnerabilities are no verdict
+ */
 export function severityCounts(counts: VulnerabilityCounts, isKnown = true): Html {
   if (counts.total === 0) return markup`<span class="none">${isKnown ? "none" : "not known"}</span>`;
   const badges = severities.flatMap((severity) =>

@@ -18,7 +18,7 @@ import { listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOff
 const allRows = { normal: controlRowsMax, max: controlRowsMax };
 
 const ScanTotals = Type.Object({
-  scanned: Type.Integer({ description: "Projects whose last scan was completed" }),
+  scanned: Type.Integer({ description: "Projects that were scanned" }),
   not_comparable: Type.Integer({ description: "Those among them for whose components there are no advisories" }),
 });
 export type ScanTotals = Static<typeof ScanTotals>;
@@ -51,11 +51,22 @@ export const projectEndpoints: Endpoint[] = [
     method: "GET",
     path: "/scans",
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
-    fields: Type.Object({ workspace: NamedWorkspace }),
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
+      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+    }),
     view: ScanTotals,
-    async handle({ input, actors, parts: { sql } }) {
+    async handle({ input: { project, product, ...input }, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
-      const { scanned, notComparable } = await selectScanTotals({ kind: "workspace", id: workspace.id }, sql);
+      const { id: of } = workspace;
+      const scope =
+        project !== undefined
+          ? ({ kind: "project", id: await requireProject({ workspace: of, project }, sql) } as const)
+          : product !== undefined
+            ? ({ kind: "product", id: await requireProduct({ workspace: of, product }, sql) } as const)
+            : ({ kind: "workspace", id: of } as const);
+      const { scanned, notComparable } = await selectScanTotals(scope, sql);
       return { scanned, not_comparable: notComparable };
     },
   }),

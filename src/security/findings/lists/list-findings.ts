@@ -49,7 +49,7 @@ export const listFindings = operation({
   async handle({ input, caller, isForMcp, parts: { sql } }) {
     const { severity, status, limit, offset } = input;
     const filter = { shown: shownBy(status), ranks: ranksOf(severity), page: { limit, offset } };
-    const { total, rows } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
+    const { total, rows, scope } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
     const fitted = fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: isForMcp }, viewFinding);
     const page = shortPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
     const advice = status === "all" ? null : `None has the status "${status}": ask again with the status "all"`;
@@ -61,16 +61,11 @@ export const listFindings = operation({
         rows: fitted.rows.length,
         cut: fitted.cut,
         emptyAdvice: advice,
-        blind: total > 0 ? null : await blindProjects(scopeOf(input, caller), sql),
+        blind: total > 0 ? null : await blindProjects(scope, sql),
       }),
     };
   },
 });
-
-/** An SBOM is of one project, which counts like the scope here. */
-function scopeOf({ project_id: project }: { project_id?: string | undefined }, caller: Caller): ListScope {
-  return project === undefined ? activeScope(caller) : { kind: "project", id: project };
-}
 
 type StatusWord = FindingFilter["shown"] | "fixed" | "suppressed";
 
@@ -85,14 +80,20 @@ interface FindingQuery extends FindingFilter {
   caller: Caller;
 }
 
-/** @throws DomainError for an id that the caller's workspace does not have */
-async function select({ sbom, project, caller, ...filter }: FindingQuery, sql: Queries): Promise<Listed<ListedFinding>> {
+/** @returns also whose findings were asked for @throws DomainError for an id that the caller's workspace does not have */
+async function select(
+  { sbom, project, caller, ...filter }: FindingQuery,
+  sql: Queries,
+): Promise<Listed<ListedFinding> & { scope: ListScope }> {
   const { workspace } = caller;
   if (project !== undefined) await requireResource("project", { workspace, id: project }, sql);
   if (sbom === undefined) {
-    return selectFindingPage({ ...filter, scope: scopeOf({ project_id: project }, caller) }, sql);
+    const scope = project === undefined ? activeScope(caller) : ({ kind: "project", id: project } as const);
+    return { ...(await selectFindingPage({ ...filter, scope }, sql)), scope };
   }
   const owner = await selectProjectOfSbom({ id: sbom, workspace }, sql);
   if (owner === undefined) throw new DomainError("not_found", `There is no SBOM with the id "${sbom}"`);
-  return project === undefined || project === owner ? selectOccurrencePage({ ...filter, sbom }, sql) : { total: 0, rows: [] };
+  const scope = { kind: "project", id: owner } as const;
+  if (project !== undefined && project !== owner) return { total: 0, rows: [], scope };
+  return { ...(await selectOccurrencePage({ ...filter, sbom }, sql)), scope };
 }

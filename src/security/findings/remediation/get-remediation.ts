@@ -7,6 +7,7 @@ import { nextOffset, pageFields, shortPageAnswer, type Page } from "../../api/op
 import { ecosystemNameOf } from "../ecosystem-names.ts";
 import { fitPage, type Shorten } from "../fit-page.ts";
 import { findingNotFound } from "../finding-not-found.ts";
+import { blindProjects } from "../lists/blind-projects.ts";
 import { remediationOf, type ComponentRemediation, type FindingRemediation, type Remediation } from "./remediation.ts";
 import { resourceNotFound } from "../../resources/resource.ts";
 import { ecosystem } from "../row-fields.ts";
@@ -88,7 +89,8 @@ export const getRemediation = operation({
     const project = target?.project ?? requested ?? "";
     const remediation = await remediationOf({ workspace, project, finding: finding ?? null, page: { limit, offset } }, parts);
     if (remediation === null) throw resourceNotFound("project", { id: project });
-    return responseOf({ project, remediation, page: { limit, offset }, isForMcp });
+    const blind = remediation.totals.findings > 0 ? null : await blindProjects({ kind: "project", id: project }, parts.sql);
+    return responseOf({ project, remediation, page: { limit, offset }, isForMcp, blind });
   },
 });
 
@@ -97,10 +99,12 @@ interface Answered {
   remediation: Remediation;
   page: Page;
   isForMcp: boolean;
+  /** Why no findings mean nothing; null: they do. */
+  blind: string | null;
 }
 
 /** Both lists continue at the same offset, so over MCP both end where the first of them is full. */
-function responseOf({ project, remediation, page, isForMcp: isShortened }: Answered) {
+function responseOf({ project, remediation, page, isForMcp: isShortened, blind }: Answered) {
   const { totals } = remediation;
   const fitted = {
     findings: fitPage({ items: remediation.findings, bytesMax: findingPageBytesMax, isShortened }, viewFinding).rows,
@@ -126,7 +130,10 @@ function responseOf({ project, remediation, page, isForMcp: isShortened }: Answe
       has_more: page.offset + rows < Math.max(totals.findings, totals.components),
       ...(next !== null && { next_offset: next }),
     },
-    message: `${fixable(findings)} of ${findings.length} findings and ${fixable(components)} of ${components.length} components have a version to upgrade to`,
+    message: [
+      `${fixable(findings)} of ${findings.length} findings and ${fixable(components)} of ${components.length} components have a version to upgrade to`,
+      ...(blind === null ? [] : [blind]),
+    ].join(". "),
   };
 }
 

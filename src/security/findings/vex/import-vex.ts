@@ -80,15 +80,19 @@ interface Changed {
  * Decides in transactions of at most `vexTriagedMax` findings, and rests after each. One connection serves everybody where the database is
  * embedded: the next transaction waits as long as this one took.
  * @returns how many findings changed
+ * @throws DomainError conflict where others decide otherwise meanwhile, so that it would never end
  */
 async function decide(
-  { findings, decided }: DecidedGroup,
+  { findings, decided, size }: DecidedGroup,
   { actor, workspace }: Pick<VexImport, "actor" | "workspace">,
   sources: Sources,
 ): Promise<number> {
   const { clock } = sources;
   let changed = 0;
-  for (let left = findings; left.length > 0;) {
+  // Of versions that came meanwhile one transaction decides too.
+  let transactionsLeft = Math.ceil(size / vexTriagedMax) + 1;
+  for (let left = findings; left.length > 0; transactionsLeft--) {
+    if (transactionsLeft === 0) throw contested();
     const startedMs = clock.monotonic();
     const results = await change(actor, sources, async (tx) => {
       const made: TriageResult[] = [];
@@ -104,9 +108,15 @@ async function decide(
   return changed;
 }
 
+function contested(): DomainError {
+  return new DomainError("conflict", "Others decide about the same findings at this time: import the document again");
+}
+
 interface DecidedGroup {
   /** Ids. */
   findings: string[];
+  /** How many findings follow, with these. */
+  size: number;
   decided: { status: Decided["status"]; falsePositive: boolean; note?: string };
 }
 
@@ -115,16 +125,16 @@ function* groupsOf(changed: readonly Changed[]): Generator<DecidedGroup> {
     if (first === undefined) continue;
     const { note, ...decided } = first.decided;
     let findings: string[] = [];
-    let count = 0;
+    let size = 0;
     for (const next of [first, ...others]) {
-      if (findings.length > 0 && count + next.size > vexTriagedMax) {
-        yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
-        [findings, count] = [[], 0];
+      if (findings.length > 0 && size + next.size > vexTriagedMax) {
+        yield { findings, size, decided: { ...decided, ...(note !== null && { note }) } };
+        [findings, size] = [[], 0];
       }
       findings.push(next.finding);
-      count += next.size;
+      size += next.size;
     }
-    yield { findings, decided: { ...decided, ...(note !== null && { note }) } };
+    yield { findings, size, decided: { ...decided, ...(note !== null && { note }) } };
   }
 }
 
