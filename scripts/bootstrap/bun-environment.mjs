@@ -12,3 +12,14 @@ export const bunEnvironment = {
 
 /** For processes that must not outlive their parent: Bun ends when its parent has died, also by kill -9. */
 export const endingWithParent = { BUN_FEATURE_FLAG_NO_ORPHANS: "1" };
+
+/**
+ * What goes to this machine passes no proxy: calls of the command line carry the operator token. Lower case counts before capitals.
+ * @param environment of the parent
+ */
+export function directOnThisMachine({ no_proxy: lower, NO_PROXY: upper }) {
+  const listed = lower || upper;
+  if (listed === "*") return {};
+  const hosts = [...(listed ? [listed] : []), "localhost", "127.0.0.1", "[::1]", "::1"].join(",");
+  return { NO_PROXY: hosts, no_proxy: hosts };
+}

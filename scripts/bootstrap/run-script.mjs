@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { BootstrapError } from "./bootstrap-error.mjs";
-import { bunEnvironment, endingWithParent } from "./bun-environment.mjs";
+import { bunEnvironment, directOnThisMachine, endingWithParent } from "./bun-environment.mjs";
 import { exitCodeOf, passSignals } from "./signals.mjs";
 
 /** Runs the script and resolves to its exit code, which is 128 plus the signal's number where a signal ended it. */
@@ -12,7 +12,13 @@ export async function runScript({ root, bun, script, scriptArguments }) {
     // Its own process group: Ctrl-C reaches a service only through this process, hence once, and the service ends in order.
     detached: script.service && process.platform !== "win32",
     // A process that Ctrl-C does not reach must not outlive this one.
-    env: { ...bunEnvironment, ...process.env, ...(script.service ? endingWithParent : {}), ...script.env },
+    env: {
+      ...bunEnvironment,
+      ...process.env,
+      ...directOnThisMachine(process.env),
+      ...(script.service ? endingWithParent : {}),
+      ...script.env,
+    },
   });
   passSignals(child);
   return await new Promise((resolve, reject) => {
