@@ -26,6 +26,8 @@ export const sessionFilesPerPersonMax = 1;
 export const sessionFilesWaitingMax = 8;
 export const sessionFilesWaitingPerPersonMax = 2;
 export const sessionFileWaitMs = 60_000;
+/** How far behind a file gives its place to one that waits: a phone pauses for a second when it changes its cell. */
+export const sessionFileGivesWayMs = 2_000;
 
 // Stored prompts
 export const promptDeletionMsMax = 50_000;
