@@ -9,5 +9,5 @@ export type Invitation = IdentityView["invitations"][number];
 export function invitationWords({ name, role, invited_by: by }: Invitation): Html {
   const who = by === null ? markup`An admin` : markup`<strong>${userText(by)}</strong>`;
   return markup`<p>${who} invites you to the workspace <strong>${userText(name)}</strong> with the role ${roleName(role).toLowerCase()}.
-    Its admins then see when you last used it, and when you change how you sign in.</p>`;
+    Its admins and auditors then see when you last used it, and when you change how you sign in.</p>`;
 }

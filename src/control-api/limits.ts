@@ -26,6 +26,8 @@ export const sessionFilesPerPersonMax = 1;
 export const sessionFilesWaitingMax = 8;
 export const sessionFilesWaitingPerPersonMax = 2;
 export const sessionFileWaitMs = 60_000;
+/** How far behind a file gives its place to one that waits: a phone pauses for a second when it changes its cell. */
+export const sessionFileGivesWayMs = 2_000;
 
 // Stored prompts
 export const promptDeletionMsMax = 50_000;
@@ -54,9 +56,9 @@ export const workbenchAnswerMs = 960_000;
 // SBOMs
 /** For a file to arrive at the control API. */
 export const controlFileMs = 60_000;
-/** For a document at the control API to arrive, be read and be stored. */
+/** For a document that has arrived at the control API to wait, be read and be stored. */
 export const sbomUploadMs = 230_000;
-/** For a VEX document to arrive and its decisions to be made. */
+/** For the decisions of a VEX document that has arrived. */
 export const vexImportMs = 120_000;
 /** Products or projects that the control API lists. */
 export const controlRowsMax = 10_000;
@@ -86,5 +88,5 @@ export const advisoryReadHereBytesMax = 256 * 1024;
 // Repositories
 /** The packed archive. */
 export const repositoryArchiveBytesMax = 50 * 1024 * 1024;
-/** For an archive to arrive and be stored. */
+/** For an archive that has arrived to be stored. */
 export const repositoryUploadMs = 120_000;

@@ -32,5 +32,8 @@ export function fileDoor(clock: Clock): Door {
   };
   const bodies = { ...each, runningMax: limits.sessionFilesMax, runningPerGroupMax: limits.sessionFilesPerWorkspaceMax };
   const work = { ...each, runningMax: limits.sessionFilesAtOnceMax, runningPerGroupMax: 1 };
-  return { bodies: new BodyDoor({ clock, limits: bodies, busy }), turns: new Turns({ clock, limits: work, busy }) };
+  return {
+    bodies: new BodyDoor({ clock, limits: bodies, busy, givesWayMs: limits.sessionFileGivesWayMs }),
+    turns: new Turns({ clock, limits: work, busy }),
+  };
 }

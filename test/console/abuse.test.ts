@@ -9,7 +9,7 @@ import {
   signInTriesOfNetworkMax,
 } from "../../src/accounts/limits.ts";
 import { countTry } from "../../src/accounts/sessions/sign-in-tries.ts";
-import { formBodiesPerPersonMax, pageDeadlineMs } from "../../src/console/limits.ts";
+import { formBodiesPerPersonMax, pageDeadlineMs, signInsPerNetworkMax, signInsWaitingMax } from "../../src/console/limits.ts";
 import { controlApi } from "../../src/control-api/api.ts";
 import {
   inviteAgainMs,
@@ -98,6 +98,25 @@ describe.each(oneDatabase)("abuse of the Console on $name", ({ open }) => {
       await world.post("/console/sign-in", { operator_token: operatorToken }),
     ];
     expect([wrong.status, right.status, (await world.control.call("GET", "/workspaces")).status]).toEqual([429, 303, 200]);
+  });
+
+  test("the operator signs in while passwords of the same address take all of its places", async () => {
+    const flooded = new ConsoleWorld(database.sql);
+    let reading = 0;
+    const send = () => {
+      const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => reading++) }, { highWaterMark: 0 });
+      const headers = { host: "localhost", "sec-fetch-site": "same-origin" };
+      void flooded.send(new Request("http://localhost/console/sign-in", { method: "POST", headers, body })).catch(() => {});
+    };
+    for (let sent = 0; sent < signInsPerNetworkMax + signInsWaitingMax; sent++) send();
+    await until(() => reading === signInsPerNetworkMax);
+    const [, path = ""] =
+      /action="([^"]+)"(?:(?!<form)[^])*name="operator_token"/.exec((await flooded.get("/console/sign-in")).text) ?? [];
+    let status = 0;
+    void flooded.post(path, { operator_token: operatorToken }).then((answer) => (status = answer.status));
+    await until(() => status !== 0);
+    expect(status).toBe(303);
+    expect((await flooded.post(path, { email: "auditor@acme", password })).text).toContain("The token is wrong");
   });
 
   test("nobody fills a mailbox: a person gets a few mails for a new password, and later tries look the same", async () => {

@@ -140,6 +140,26 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     expect((await world.get("/console/account", sessionOf(await world.post(path, {})))).text).toContain("linked@acme");
   });
 
+  test("an invited person without a mail gets a link of the operator", async () => {
+    await world.post(members, { action: "invite", email: "waiting@acme", role: "member" }, admin);
+    const page = (await world.get(pageOf("waiting@acme"), await world.signIn(null))).text;
+    expect([page.includes("pending"), page.includes('value="link"'), page.includes('value="suspend"')]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  test("who was deactivated is not invited, and the refusal says what to do", async () => {
+    await add("returns@acme");
+    await world.post(pageOf("returns@acme"), { action: "deactivate" }, admin);
+    const refused = await world.post(members, { action: "invite", email: "returns@acme", role: "member" }, admin);
+    expect([refused.status, refused.text.includes("was deactivated in this workspace: reactivate the member")]).toEqual([
+      409,
+      true,
+    ]);
+  });
+
   test("the operator suspends and deletes an account, and a refusal is said on the page", async () => {
     await add("ended@acme");
     const act = (action: string) => world.post(pageOf("ended@acme"), { action }, operator);

@@ -199,7 +199,7 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
     expect((await set(password)).status).toBe(303);
   });
 
-  test("who has no password sets the first one right after a link, or by a code of their app", async () => {
+  test("who has no password sets the first one right after a link, or by a code of an app from before the sign-in", async () => {
     const email = "auditor@acme";
     const linked = await world.signIn(email, { way: "link" });
     const set = (browser: Browser, fields: Record<string, string> = {}) =>
@@ -210,8 +210,12 @@ describe.each(oneDatabase)("second factors on $name", ({ open }) => {
       true,
     ]);
     const { secret } = await setUp(linked);
-    expect((await set(linked)).status).toBe(400);
-    expect((await set(linked, { code: nextCode(secret) })).status).toBe(303);
+    // Whoever sits at a session that was left open could set up their own app there.
+    expect((await set(linked, { code: nextCode(secret) })).status).toBe(403);
+    const later = await world.signIn(email, { way: "link" });
+    clock().advance(freshProofMs);
+    expect((await set(later)).status).toBe(400);
+    expect((await set(later, { code: nextCode(secret) })).status).toBe(303);
     // A link stands for a forgotten password, a provider's session of somebody else's browser does not.
     expect((await set(await world.signIn(email, { way: "oidc" }))).status).toBe(400);
     expect((await set(await world.signIn(email, { way: "link" }))).status).toBe(303);

@@ -90,7 +90,7 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
       test("those who oversee the workspace see how many there are, and since when", async () => {
         for (const browser of [admin, await world.signIn("auditor@acme"), operator]) {
           const { text } = await world.get(at("settings"), browser);
-          expect(text).toMatch(/2 prompts are stored, the oldest of <time[^>]*datetime="2026-11-20T12:00:00/);
+          expect(text).toMatch(/2 prompts are stored, the oldest from <time[^>]*datetime="2026-11-20T12:00:00/);
         }
         expect((await world.get(at("settings"), member)).text).not.toContain("prompts are stored");
       });

@@ -29,8 +29,12 @@ export async function addMember(
     const isNew = await insertMember(asked, tx);
     const row = requireMember(email, await lockMember({ workspace, email }, tx));
     if (!isNew) {
-      if (row.consent === "given")
-        throw new DomainError("conflict", `"${email}" is a member of this workspace already`, { field: "email" });
+      if (row.consent === "given") {
+        const message = row.active
+          ? `"${email}" is a member of this workspace already`
+          : `"${email}" was deactivated in this workspace: reactivate the member`;
+        throw new DomainError("conflict", message, { field: "email" });
+      }
       requireRightOver({ actor, email, roles: [row.role, role], action: "add a member" });
       await offerAgain(asked, tx);
     }

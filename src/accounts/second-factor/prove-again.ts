@@ -11,10 +11,11 @@ import type { Session } from "../sessions/session.ts";
 import { countTry, forgetTries } from "../sessions/sign-in-tries.ts";
 import { checkSecondFactor } from "./check-second-factor.ts";
 import { hasSecondFactor } from "./second-factor-of.ts";
+import { selectStatus } from "./second-factor-store.ts";
 
 /**
  * fresh: the session has just begun by a link, or without a password at the provider, which stands for it. password: the present one. code: of
- * the app, where there is no password. link: there is nothing to ask for, so a new link has to be followed first.
+ * an app that was there before the sign-in, where there is no password. link: there is nothing to ask for, so a new link has to be followed first.
  */
 export type PasswordProof = "fresh" | "password" | "code" | "link";
 
@@ -33,7 +34,9 @@ export async function passwordProofOf(
   if (isFresh && way === "link") return "fresh";
   if ((await selectPasswordHash(email, sql)) !== null) return "password";
   if (isFresh && way === "oidc") return "fresh";
-  return (await hasSecondFactor(email, sql)) ? "code" : "link";
+  // Whoever sits at the session may have set up an app of their own there, which proves nothing.
+  const { since } = await selectStatus(email, sql);
+  return since !== null && since < provedAt ? "code" : "link";
 }
 
 interface Parts {

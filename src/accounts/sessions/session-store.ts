@@ -44,7 +44,7 @@ export async function updateBothFactors(id: string, sql: Queries): Promise<void>
   await sql`UPDATE sessions SET both_factors = true WHERE id = ${id}`;
 }
 
-/** After a person's second factor is gone, only sessions that a provider or the operator vouched for stand for both. */
+/** After a person's second factor is gone, only sessions for which a provider vouched stand for both. */
 export async function forgetBothFactors(email: string, tx: Transaction): Promise<void> {
   await tx`UPDATE sessions SET both_factors = false WHERE email = ${email} AND way <> 'oidc'`;
 }

@@ -13,7 +13,7 @@ import { nextPath, saidIn, saidOnceCookie, seeOther } from "../redirect.ts";
 import { oidcButton } from "./oidc.ts";
 import { openSession } from "./open-session.ts";
 import { afterFirstStep } from "./second-step.ts";
-import { receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
+import { isForOperator, operatorFormPath, receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
 
 interface Shown {
   /** What was typed, or whose session is to be renewed. */
@@ -37,7 +37,7 @@ export async function signInPage(call: SignInCall, { control }: ConsoleParts): P
 export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> {
   using received = await receiveSignInForm(call);
   const typed = await received.read();
-  const byToken = typed.has("operator_token");
+  const byToken = isForOperator(call) || typed.has("operator_token");
   const next = nextPath(typed.text("next"));
   try {
     if (!byToken)
@@ -96,7 +96,7 @@ function forms({ email, next, refused }: Shown): Html {
   });
   const byToken = form({
     id: "operator",
-    action: "/console/sign-in",
+    action: operatorFormPath,
     hidden: { next },
     fields: [{ kind: "password", name: "operator_token", label: "Operator token", required: true }],
     state: { values: {}, problem: problemOf("token") },

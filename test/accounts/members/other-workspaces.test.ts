@@ -185,6 +185,8 @@ describe.each(databases)("people of another workspace on $name", ({ open }) => {
     expect(home).toContain("A workspace invites you");
     const page = (await world.get("/console/invitations", browser)).text;
     expect([page.includes(name), page.includes("Accept"), page.includes("Decline")]).toEqual([true, true, true]);
+    // Auditors read the list of members and the audit log too.
+    expect(page).toContain("Its admins and auditors then see when you last used it");
     expect((await answer(name, "decline", browser)).status).toBe(303);
     expect(await listed()).toMatchObject({ state: "declined" });
     expect((await answer(name, "accept", browser)).status).toBe(404);

@@ -66,7 +66,7 @@ describe.skipIf(chromiumPath === null)("the members", () => {
     ).toBe(true);
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByRole("button", { name: "Deactivate" }).press("Enter");
-    await page.getByText(`${leaver} is no member any more`).first().waitFor();
+    await page.getByText(`${leaver} is no longer a member`).first().waitFor();
 
     await visitor.open(`/console/w/${workspace}/settings`);
     await page.getByRole("checkbox", { name: "Store prompts and answers" }).press("Space");

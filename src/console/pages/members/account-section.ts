@@ -34,19 +34,22 @@ export const accountActions: NonNullable<Page["actions"]> = {
   link: createLink,
 };
 
+interface Step {
+  verb: AccountVerb;
+  label: string;
+}
+
 /** What an account of each state can become, besides deleted. */
-const steps: Record<string, { verb: AccountVerb; label: string }[]> = {
-  active: [
-    { verb: "suspend", label: "Suspend" },
-    { verb: "lock", label: "Lock" },
-  ],
-  deactivated: [
-    { verb: "suspend", label: "Suspend" },
-    { verb: "lock", label: "Lock" },
-  ],
+const stepsOfStopped: Record<string, Step[]> = {
   suspended: [{ verb: "unsuspend", label: "End the suspension" }],
   locked: [{ verb: "unlock", label: "Unlock" }],
 };
+
+/** Every other state is of the membership, also of one that was not accepted. */
+const stepsOfOthers: Step[] = [
+  { verb: "suspend", label: "Suspend" },
+  { verb: "lock", label: "Lock" },
+];
 
 const done: Record<AccountVerb, string> = {
   suspend: "is suspended. Their keys stop within 30 seconds",
@@ -61,7 +64,8 @@ export function accountSection(member: ListedMember, call: PageCall): Html | nul
   if (call.workspace.role !== "operator") return null;
   const { email, state } = member;
   if (state === "deleted") return pageSection("account", "Account", markup`<p>The account is deleted, for good.</p>`);
-  const buttons = (steps[state] ?? []).map(({ verb, label }) =>
+  const isStopped = state in stepsOfStopped;
+  const buttons = (stepsOfStopped[state] ?? stepsOfOthers).map(({ verb, label }) =>
     actionButton({ action: call.path, label, what: email, hidden: hiddenFields(call, verb) }),
   );
   const remove = opener({
@@ -70,14 +74,13 @@ export function accountSection(member: ListedMember, call: PageCall): Html | nul
     label: "Delete the account",
     quiet: true,
   });
-  const isActive = state === "active" || state === "deactivated";
   return pageSection(
     "account",
     "Account",
     markup`<p class="hint">It is the person's in all workspaces. A suspended or locked account is signed out, and its keys stop until it is active again.</p>
       <div class="form-end">${buttons}${remove}</div>
       ${dialog({ id: "delete-account", title: `Delete the account ${email}?`, body: deleteForm(member, call), asks: null })}
-      ${isActive ? signInPart(email, call) : null}`,
+      ${isStopped ? null : signInPart(email, call)}`,
   );
 }
 

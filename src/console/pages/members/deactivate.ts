@@ -63,6 +63,6 @@ export async function deactivate(call: PageCall): Promise<ActionResult> {
   const said =
     state === "withdrawn"
       ? `The invitation of ${email} is taken back.`
-      : `${email} is no member any more. Their keys in this workspace are revoked.`;
+      : `${email} is no longer a member. Their keys in this workspace are revoked.`;
   return { goTo: call.link(memberPath(email)), said };
 }

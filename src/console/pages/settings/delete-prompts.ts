@@ -29,9 +29,9 @@ export const deletePromptsPage: Page = {
 /** How many prompts are stored, and since when. */
 export function countWords({ count, more, oldest_at: oldest }: PromptCount): Html {
   if (oldest === null) return markup`No prompt is stored.`;
-  if (more) return markup`More than ${count.toLocaleString("en-US")} prompts are stored, the oldest of ${time(oldest)}.`;
-  if (count === 1) return markup`One prompt is stored, of ${time(oldest)}.`;
-  return markup`${count.toLocaleString("en-US")} prompts are stored, the oldest of ${time(oldest)}.`;
+  if (more) return markup`More than ${count.toLocaleString("en-US")} prompts are stored, the oldest from ${time(oldest)}.`;
+  if (count === 1) return markup`One prompt is stored, from ${time(oldest)}.`;
+  return markup`${count.toLocaleString("en-US")} prompts are stored, the oldest from ${time(oldest)}.`;
 }
 
 /** The button and its dialog. Its place has said already whether a new sign-in is needed. */

@@ -10,7 +10,7 @@ import { Turns } from "../../../accounts/quotas/turns.ts";
 import { networkOf } from "../../../accounts/sessions/sign-in-tries.ts";
 import type { BodyErrors } from "../../../http/body-pieces.ts";
 import { joined } from "../../../http/body-reader.ts";
-import { MethodNotAllowedError, Router, type RouteContext, type Routes } from "../../../http/router.ts";
+import { MethodNotAllowedError, Router, type Routes } from "../../../http/router.ts";
 import { bodyBytesPerSecondMin } from "../../../http/limits.ts";
 import type { TrustedProxies } from "../../../kernel/addresses/trusted-proxies.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -68,7 +68,7 @@ export function stripeWebhookRoutes(parts: WebhookParts): Routes {
       await turn.keepFor(applyEvent(event, parts));
       return jsonResponse({ received: true }, { headers: { "cache-control": "no-store" } });
     },
-    writeError: (error, context) => errorAnswer(error, context, parts),
+    writeError: (error) => errorAnswer(error, parts),
   });
   return router.app;
 }
@@ -123,7 +123,7 @@ async function readEvent(
   return event;
 }
 
-function errorAnswer(error: unknown, _context: RouteContext, { log }: WebhookParts): Response {
+function errorAnswer(error: unknown, { log }: WebhookParts): Response {
   if (error instanceof MethodNotAllowedError) {
     const body = { error: { code: "method_not_allowed", message: error.message } };
     return jsonResponse(body, { status: 405, headers: error.headers });
