@@ -1,6 +1,7 @@
 /** Advisories, projects and documents as the rest of the service writes them, in a few words, and scans of them. */
 import pino from "pino";
 import type { Database } from "../../../src/backing/backing.ts";
+import { allowStatements } from "../../../src/backing/statement-time.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { newToolsId } from "../../../src/kernel/ids.ts";
 import { scanRetryMs } from "../../../src/security/limits.ts";
@@ -154,7 +155,7 @@ export class SecurityWorld {
     });
     await this.sql.begin(async (tx) => {
       // The rows of a whole document go into one statement here, which a busy machine may not end within the service's limit.
-      await tx`SET LOCAL statement_timeout = '30s'`;
+      await allowStatements(30_000, tx);
       const ids = await packageIds(
         rows.flatMap(({ named }) => named ?? []),
         tx,
