@@ -267,6 +267,15 @@ export const launchChecksAtOnce = 8;
 export const launchChecksSilenceMsMax = 90_000;
 export const launchChecksWaitMs = 200;
 
+// Work that times out
+/** What a workspace's timed-out requests may cost its providers in an hour without being charged, in each process. */
+export const unpaidNanoMax = 50_000_000n;
+export const unpaidWindowMs = 3_600_000;
+/** Work within so long is remembered as one. */
+export const unpaidSpanMs = 60_000;
+/** Workspaces whose unpaid work a process remembers: those with the newest. */
+export const unpaidWorkspacesMax = 10_000;
+
 // Sandbox
 /** Work for one schema: its parts, the values that are compared with it, 256 characters that are read, characters of the answer. */
 export const sandboxSchemaStepsMax = 10_000;

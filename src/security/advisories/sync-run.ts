@@ -27,7 +27,7 @@ import {
   advisorySyncProgressCharactersMax,
   advisorySyncSeenMs,
   advisorySyncSilenceMs,
-} from "./limits.ts";
+} from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import {
   insertSyncRun,

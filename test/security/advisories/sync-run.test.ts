@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { SyncRunner } from "../../../src/security/advisories/sync-run.ts";
 import { SecurityWorld } from "../../support/security/security-world.ts";
-import { advisorySyncEveryMs, advisorySyncLookMs, advisorySyncSilenceMs } from "../../../src/security/advisories/limits.ts";
+import { advisorySyncEveryMs, advisorySyncLookMs, advisorySyncSilenceMs } from "../../../src/security/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { Control, objectOf, operatorToken } from "../../support/control.ts";
 import { osvRecord } from "../../support/security/advisories.ts";

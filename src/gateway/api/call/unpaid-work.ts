@@ -8,7 +8,7 @@ import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { unpaidUsdTotal } from "../../../kernel/metrics.ts";
 import { nanoRoundedHalfUp, usdAsJsonNumber, type NanoUsd } from "../../../kernel/money.ts";
 import type { Reservation } from "../../credit/reservation.ts";
-import { unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "./limits.ts";
+import { unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "../../limits.ts";
 import type { Usage } from "../../models/model.ts";
 import { tieredCost } from "../../models/price.ts";
 import type { Candidate } from "../../models/routing/candidate.ts";

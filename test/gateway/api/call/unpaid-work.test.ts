@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { nothingCharged, type ChargedUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
-import { unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "../../../../src/gateway/api/call/limits.ts";
+import { unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "../../../../src/gateway/limits.ts";
 import { chargedFailure, UnpaidWork } from "../../../../src/gateway/api/call/unpaid-work.ts";
 import type { Candidate } from "../../../../src/gateway/models/routing/candidate.ts";
 import { OversizedAnswer, UpstreamFailure } from "../../../../src/gateway/providers/provider.ts";
