@@ -20,13 +20,6 @@ describe.each(oneDatabase)("events that do not come, on $name", ({ open }) => {
     await database[Symbol.asyncDispose]();
   });
 
-  /** A workspace that has paid 20 USD by card. */
-  const paid = async (name: string): Promise<{ id: string; workspace: string; intent: string }> => {
-    const workspace = await world.control.workspace(name);
-    const { id, intent } = await world.pay(name);
-    await world.deliver(world.stub.event("payment_intent.succeeded"));
-    return { id, workspace, intent };
-  };
   const auditOf = async (workspace: string): Promise<string[]> =>
     (await world.control.list(`/audit?workspace=${workspace}`)).map(({ event }) => String(event));
   const send = async (event: StubEvent): Promise<number> =>
@@ -34,7 +27,7 @@ describe.each(oneDatabase)("events that do not come, on $name", ({ open }) => {
 
   test("128 slow posts that nobody signed keep no signed event away", async () => {
     const { clock } = world.control;
-    const { workspace, intent } = await paid("disputing");
+    const { workspace, intent } = await world.paid("disputing");
     const statuses: number[] = [];
     const headers = { "stripe-signature": `t=${Math.floor(clock.now() / 1_000)},v1=${"0".repeat(64)}` };
     for (let index = 0; index < 128; index++) {
@@ -90,7 +83,7 @@ describe.each(oneDatabase)("events that do not come, on $name", ({ open }) => {
   });
 
   test("the sweeper takes back refunds of Stripe's dashboard, and returns those that failed", async () => {
-    const { id, workspace, intent } = await paid("refunded");
+    const { id, workspace, intent } = await world.paid("refunded");
     const [kept, failing] = [500, 700].map((amount) =>
       world.stub.account.refund({ amount, payment_intent: intent, metadata: {} }),
     );

@@ -15,19 +15,12 @@ describe.each(oneDatabase)("what is taken back on $name", ({ open }) => {
     await database[Symbol.asyncDispose]();
   });
 
-  /** A workspace that has paid 20 USD by card. */
-  const paid = async (name: string): Promise<{ id: string; workspace: string; intent: string }> => {
-    const workspace = await world.control.workspace(name);
-    const { id, intent } = await world.pay(name);
-    await world.deliver(world.stub.event("payment_intent.succeeded"));
-    return { id, workspace, intent };
-  };
   const refund = (id: string, usd?: string) =>
     world.control.expect("POST", `/top-ups/${id}/refund`, { body: usd === undefined ? {} : { usd } });
   const show = async (id: string) => world.control.expect("GET", `/top-ups/${id}`);
 
   test("a refund takes the credit first and reaches the card once, whatever its events and lost answers", async () => {
-    const { id, workspace } = await paid("refunding");
+    const { id, workspace } = await world.paid("refunding");
     world.stub.faults.set("POST /v1/refunds", ["lost"]);
     expect(await refund(id, "7.50")).toMatchObject({
       refunded_usd: "7.500000000",
@@ -42,7 +35,7 @@ describe.each(oneDatabase)("what is taken back on $name", ({ open }) => {
   });
 
   test("a refund above what is left of the payment, or of the credit beside open requests, is refused", async () => {
-    const { id, workspace } = await paid("spent");
+    const { id, workspace } = await world.paid("spent");
     expect(await world.control.refusal("POST", `/top-ups/${id}/refund`, { body: { usd: "20.01" } })).toBe(
       "400 invalid_field usd",
     );
@@ -56,7 +49,7 @@ describe.each(oneDatabase)("what is taken back on $name", ({ open }) => {
   });
 
   test("a refund that Stripe refuses, or that fails later, returns to the credit once", async () => {
-    const { id, workspace, intent } = await paid("failing");
+    const { id, workspace, intent } = await world.paid("failing");
     await refund(id, "5");
     const [made] = [...world.stub.account.refunds.values()].filter(({ payment_intent: of }) => of === intent);
     if (!made) throw new Error("There is no refund");
@@ -71,7 +64,7 @@ describe.each(oneDatabase)("what is taken back on $name", ({ open }) => {
   });
 
   test("a refund that was made in Stripe's dashboard is taken back, even where the credit is spent", async () => {
-    const { id, workspace, intent } = await paid("elsewhere");
+    const { id, workspace, intent } = await world.paid("elsewhere");
     await world.leave(workspace, 2);
     world.stub.account.refund({ amount: 2_000, payment_intent: intent, metadata: {} });
     await world.deliver(world.stub.event("refund.created"), 4);

@@ -80,6 +80,14 @@ export class TopUpWorld implements Disposable {
     return { card, workspace };
   }
 
+  /** A workspace that has paid 20 USD by card. */
+  async paid(name: string): Promise<{ id: string; workspace: string; intent: string }> {
+    const workspace = await this.control.workspace(name);
+    const { id, intent } = await this.pay(name);
+    await this.deliver(this.stub.event("payment_intent.succeeded"));
+    return { id, workspace, intent };
+  }
+
   /** Charges usage outside of metering, so that the balance is this. */
   async leave(workspace: string, usd: number): Promise<void> {
     const nano = BigInt(Math.round(usd * 100)) * 10_000_000n;
