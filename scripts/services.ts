@@ -42,7 +42,7 @@ export async function startServices({ servers, folder, durable = false, template
     startPostgres({ program: servers.postgres, folder: join(home, "postgres"), durable, template }),
   ] as const;
   const [nats, redis, postgres] = await Promise.all(starting).catch((error: unknown) => {
-    // Why it failed is told at once. The others may take a minute to answer, and stop as soon as they do.
+    // The reason is reported at once. The other servers may take a minute to start, and are stopped as soon as they have.
     for (const server of starting) void server.then((other) => other.stop()).catch(() => {});
     throw error;
   });

@@ -169,7 +169,7 @@ export interface NamedMembership {
   role: Role;
   /** false: it waits for the person's consent. */
   active: boolean;
-  /** The admin who last asked; null: nobody had to. */
+  /** The admin who last invited the person; null: no invitation was needed. */
   askedBy: string | null;
 }
 

@@ -1,18 +1,18 @@
 /**
  * The door for what people, browsers and strangers send: a body before a turn, a workspace before a person.
  *
- * It promises: a body that is slow, large, endless or one of hundreds takes time from its sender's workspace alone (from its network
- * where nobody is known yet). The operator's lane is apart.
+ * It promises: a body that is slow, large, endless or one of hundreds takes time from its sender's workspace alone, or from its network
+ * where nobody is known yet. The operator has a lane of their own.
  *
- * How: 1. A body gets a place. Places are bounded in all, by workspace and by person, and so are the budget of memory: places times the
- * size of a body. 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When somebody finds no
+ * How: 1. A body gets a place. Places are bounded in all, by workspace and by person, and with them the memory: places times the size
+ * of a body. 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When somebody finds no
  * place, the body that is furthest behind is ended sooner: one of the workspace with the most bodies, or of the own workspace or person
  * where that bound is met. A body that keeps up is never ended so. 3. Only a whole body waits for a turn to work in (`Turns`). It keeps
  * its place until it was handled, so that its memory stays counted.
  *
  * It does not bound connections, nor bodies that come with a key (`ByteBudget` counts those by key and workspace, and no slot is taken
- * while they arrive), nor calls of the operator token. Where more workspaces than there are places send at full speed at the same time,
- * each waits for one.
+ * while they arrive), nor calls of the operator token. Workspaces that fill all places together, with bodies that
+ * keep up, let others wait until those bodies have arrived or their time is over.
  */
 import { BodyPace } from "../../http/body-pace.ts";
 import { bodyPieces, type BodyErrors } from "../../http/body-pieces.ts";
