@@ -39,7 +39,7 @@ const formBodies = {
 };
 const signIns = {
   runningMax: limits.signInsAtOnceMax,
-  runningPerHolderMax: limits.signInsPerNetworkMax,
+  runningPerHolderMax: limits.signInsAtOnceMax,
   waitingMax: limits.signInsWaitingMax,
   waitingPerHolderMax: limits.signInsWaitingMax,
   refusesOldest: true,

@@ -16,7 +16,6 @@ export const topUpFormMs = 70_000;
 export const signInFormBytesMax = 16 * 1024;
 /** Such forms that are read and handled at once; with their size they bound the memory that strangers take. */
 export const signInsAtOnceMax = 64;
-export const signInsPerNetworkMax = 48;
 export const signInsWaitingMax = 64;
 /** Pages that are made at once. With more, a process and its database leave too little time to requests of models. */
 export const pagesAtOnceMax = 2;

@@ -20,7 +20,6 @@ export const sessionCallsWaitingPerPersonMax = 64;
 export const sessionCallWaitMs = 5_000;
 /** The same for files and records, of calls and of forms: in memory at once, and worked on at once, one of a workspace. */
 export const sessionFilesMax = 4;
-export const sessionFilesPerWorkspaceMax = 2;
 export const sessionFilesAtOnceMax = 2;
 export const sessionFilesPerPersonMax = 1;
 export const sessionFilesWaitingMax = 8;

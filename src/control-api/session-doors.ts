@@ -30,7 +30,7 @@ export function fileDoor(clock: Clock): Door {
     waitingPerHolderMax: limits.sessionFilesWaitingPerPersonMax,
     waitMs: limits.sessionFileWaitMs,
   };
-  const bodies = { ...each, runningMax: limits.sessionFilesMax, runningPerGroupMax: limits.sessionFilesPerWorkspaceMax };
+  const bodies = { ...each, runningMax: limits.sessionFilesMax };
   const work = { ...each, runningMax: limits.sessionFilesAtOnceMax, runningPerGroupMax: 1 };
   return {
     bodies: new BodyDoor({ clock, limits: bodies, busy, givesWayMs: limits.sessionFileGivesWayMs }),

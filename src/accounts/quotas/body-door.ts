@@ -5,14 +5,14 @@
  * where nobody is known yet. The operator has a lane of their own.
  *
  * How: 1. A body gets a place. Places are bounded in all, by workspace and by person, and with them the memory: places times the size
- * of a body. 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When somebody finds no
+ * of a body. A workspace gets a further one only while more are free than it holds: the last ones are for others. 2. In its place it must keep up with the least rate (`BodyPace`), or it is ended with 408. When somebody finds no
  * place, the body that is furthest behind is ended sooner: one of the workspace with the most bodies, or of the own workspace or person
  * where that bound is met. A body that keeps up is never ended so. 3. Only a whole body waits for a turn to work in (`Turns`). It keeps
  * its place until it was handled, so that its memory stays counted.
  *
  * It does not bound connections, nor bodies that come with a key (`ByteBudget` counts those by key and workspace, and no slot is taken
- * while they arrive), nor calls of the operator token. Workspaces that fill all places together, with bodies that
- * keep up, let others wait until those bodies have arrived or their time is over.
+ * while they arrive), nor calls of the operator token. As many workspaces as there are places,
+ * each with a body that keeps up, let others wait until one has arrived or its time is over.
  */
 import { BodyPace } from "../../http/body-pace.ts";
 import { bodyPieces, type BodyErrors } from "../../http/body-pieces.ts";
@@ -69,7 +69,7 @@ export class BodyDoor {
     this.#clock = options.clock;
     this.#givesWayMs = options.givesWayMs ?? bodyGivesWayMs;
     this.#dropsRefused = options.dropsRefused ?? false;
-    this.#places = new Turns(options);
+    this.#places = new Turns({ ...options, limits: { ...options.limits, leavesRoom: true } });
   }
 
   /** Reads a body. @throws LimitReachedError if it got no place; one of `errors` */

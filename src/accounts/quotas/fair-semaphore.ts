@@ -17,6 +17,11 @@ export interface SemaphoreLimits {
   waitingPerHolderMax: number;
   /** The longest wait. */
   waitMs: number;
+  /**
+   * A group that holds slots gets another one only while more are free than it holds, so that it takes as many groups as slots to hold all
+   * of them (the dynamic thresholds of Choudhury and Hahne, with the factor 1).
+   */
+  leavesRoom?: boolean;
   /** In a full room the call that has waited longest is refused in place of a new one, which is more likely to be an honest one. */
   refusesOldest?: boolean;
 }
@@ -67,10 +72,12 @@ export class FairSemaphore {
 
   /** Whose bound keeps the lane from a slot now; null: none. */
   blockedBy({ group, member }: Lane): "member" | "group" | "all" | null {
-    const { runningMax, runningPerGroupMax = Infinity, runningPerHolderMax } = this.#limits;
+    const { runningMax, runningPerGroupMax = Infinity, runningPerHolderMax, leavesRoom = false } = this.#limits;
     if (this.#running.of(member) >= runningPerHolderMax) return "member";
-    if (this.#runningOfGroups.of(group) >= runningPerGroupMax) return "group";
-    return this.#runningCount >= runningMax ? "all" : null;
+    const own = this.#runningOfGroups.of(group);
+    const free = runningMax - this.#runningCount;
+    if (own >= runningPerGroupMax || (leavesRoom && own > 0 && own >= free)) return "group";
+    return free <= 0 ? "all" : null;
   }
 
   #wait(lane: Lane): Promise<ReleaseSlot> {

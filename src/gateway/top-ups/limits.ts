@@ -37,7 +37,6 @@ export const webhookBytesMax = 256 * 1024;
 export const webhookBodyMs = 10_000;
 /** Bodies that arrive at once, of whom nobody knows yet whether Stripe signed them. */
 export const webhookBodiesMax = 64;
-export const webhookBodiesPerNetworkMax = 48;
 export const webhookBodiesWaitingMax = 64;
 /** Signed events that are applied at once, and how many wait. */
 export const webhooksAtOnceMax = 64;

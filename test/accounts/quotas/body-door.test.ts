@@ -94,20 +94,44 @@ describe("slow bodies of one workspace", () => {
   });
 });
 
+describe("bodies that keep up", () => {
+  test("of two workspaces leave the last place to a third one, which is read at once", async () => {
+    const { clock, receive, begin } = open({ all: 4, perWorkspace: 2 });
+    const others = ["a", "b"].flatMap((workspace) => [1, 2].map((person) => begin(memberLane(`${person}@${workspace}`, workspace))));
+    const keepUp = async () => {
+      for (const body of others) void body.send(Math.ceil(bodyBytesPerSecondMin / 10));
+      await clock.pass(100);
+    };
+    for (let tenth = 0; tenth < 10; tenth++) await keepUp();
+    const body = receive(memberLane("c@c", "c"), "body");
+    for (let tenth = 0; tenth < 200; tenth++) await keepUp();
+    expect(await Promise.race([body, settled()])).toMatchObject({ pieces: [expect.anything()] });
+  });
+
+  test("of one workspace have all its places while nobody else has one", async () => {
+    const { receive, begin } = open({ all: 4, perWorkspace: 2 });
+    begin(memberLane("1@a", "a"));
+    const second = receive(memberLane("2@a", "a"), "body");
+    await settled();
+    expect(await Promise.race([second, settled()])).toMatchObject({ pieces: [expect.anything()] });
+  });
+});
+
 describe("when every place is taken", () => {
   test("the body that is furthest behind, of the busiest network, is ended, and the newcomer is read", async () => {
     const { clock, receive, begin } = open({ all: 4, perWorkspace: 3, perPerson: 3 });
     const [one, two] = [networkLane("192.0.2.1"), networkLane("192.0.2.2")];
     const oldest = begin(two);
     await clock.pass(bodyGivesWayMs);
-    const busiest = [begin(one), begin(one), begin(one)];
+    const busiest = [begin(one), begin(one)];
+    const last = begin(networkLane("192.0.2.3"));
     await clock.pass(bodyGivesWayMs);
     void busiest[0]?.send(bodyBytesPerSecondMin);
     await settled();
-    const body = receive(networkLane("192.0.2.3"), "event");
+    const body = receive(networkLane("192.0.2.4"), "event");
     await settled();
     expect((await body).pieces).toHaveLength(1);
-    expect([oldest, ...busiest].map(({ state }) => state())).toEqual(["open", "open", "too slow", "open"]);
+    expect([oldest, ...busiest, last].map(({ state }) => state())).toEqual(["open", "open", "too slow", "open"]);
   });
 
   test("a body that keeps up is not ended, and whoever waits gets the next place", async () => {

@@ -80,7 +80,7 @@ function doorOf(clock: Clock): { bodies: BodyDoor; events: Turns } {
   const busy = "Too many events arrive at this moment";
   const arriving = {
     runningMax: limits.webhookBodiesMax,
-    runningPerHolderMax: limits.webhookBodiesPerNetworkMax,
+    runningPerHolderMax: limits.webhookBodiesMax,
     waitingMax: limits.webhookBodiesWaitingMax,
     waitingPerHolderMax: limits.webhookBodiesWaitingMax,
     refusesOldest: true,
