@@ -80,9 +80,11 @@ async function syncOne({ ecosystem, url, folder, age }: Sync, sending: Sending):
       await sending.note({ ecosystem, etag: age?.etag ?? null, published_at: age?.published_at ?? null });
       return { ecosystem, tally: null, text: "unchanged", failure: null };
     }
+    const note = { ecosystem, etag: state.etag === "" ? null : state.etag, published_at: state.publishedAt };
+    await sending.note({ ...note, ended: false });
     const tally = await store({ ecosystem, state, files }, sending);
     files.remove();
-    await sending.note({ ecosystem, etag: state.etag === "" ? null : state.etag, published_at: state.publishedAt });
+    await sending.note(note);
     return { ecosystem, tally, text: tallyText(tally), failure: null };
   } catch (error) {
     if (!(error instanceof Error) || error instanceof UsageError) throw error;

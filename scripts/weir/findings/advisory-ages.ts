@@ -1,21 +1,33 @@
 /** Says for people how old the advisories are. */
-import type { EcosystemAge } from "../../../src/security/advisories/import/ecosystem-ages.ts";
+import {
+  advisoriesUpdatedAt,
+  incompleteText,
+  type EcosystemAge,
+} from "../../../src/security/advisories/import/ecosystem-ages.ts";
 
 /** The control API's document states that its answer has these fields. */
 export function agesFrom(answer: Record<string, unknown>): EcosystemAge[] {
   return answer["data"] as unknown as EcosystemAge[];
 }
 
-/** One line. An ecosystem is as old as its last synchronization or, without one, as the newest of its records. */
+/** One line. */
 export function agesText(ages: readonly EcosystemAge[], nowMs: number): string {
-  const known = ages.flatMap(({ ecosystem, synced_at: synced, newest_record: newest, imported_at: imported }) => {
-    const since = synced ?? newest ?? imported;
-    return since === null ? [] : [`${ecosystem} ${ageText(nowMs - Date.parse(since))}`];
+  const known = ages.flatMap((age) => {
+    const since = advisoriesUpdatedAt(age);
+    return since === null ? [] : [`${age.ecosystem} ${ageText(nowMs - Date.parse(since))}`];
   });
-  const missing = ages.filter(({ synced_at: synced, imported_at: imported }) => synced === null && imported === null);
-  if (known.length === 0) return "There are no advisories: advisories sync gets them";
-  const none = missing.length === 0 ? "" : `; none for ${missing.map(({ ecosystem }) => ecosystem).join(", ")}`;
-  return `Age of advisories: ${known.join(", ")}${none}`;
+  const incomplete = ages.filter(({ sync_began_at: began }) => began !== null);
+  const missing = ages.filter(({ known: isKnown, sync_began_at: began }) => !isKnown && began === null);
+  const rest = [
+    ...(missing.length === 0 ? [] : [`none for ${namesOf(missing)}`]),
+    ...(incomplete.length === 0 ? [] : [incompleteText(namesOf(incomplete))]),
+  ];
+  if (known.length === 0 && incomplete.length === 0) return "There are no advisories: advisories sync gets them";
+  return `Age of advisories: ${[...(known.length === 0 ? [] : [known.join(", ")]), ...rest].join("; ")}`;
+}
+
+function namesOf(ages: readonly EcosystemAge[]): string {
+  return ages.map(({ ecosystem }) => ecosystem).join(", ");
 }
 
 /** In the largest whole unit. */

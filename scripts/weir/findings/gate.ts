@@ -91,7 +91,7 @@ export async function passGate(
 }
 
 function remedies(project: ProjectDetailsView): string[] {
-  const missing = withoutAdvisories(project);
+  const missing = [...withoutAdvisories(project).keys()];
   return missing.length === 0 ? [] : [`advisories sync --ecosystems ${missing.join(",")} gets them`];
 }
 

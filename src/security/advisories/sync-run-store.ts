@@ -57,10 +57,10 @@ export async function updateToEnded(
     WHERE id = ${id}`;
 }
 
-/** Those that have advisories, and those of projects' components. */
+/** Those that have advisories, also a part of them, and those of projects' components. */
 export async function selectUsedEcosystems(sql: Queries): Promise<Ecosystem[]> {
   const rows = await sql<{ ecosystem: Ecosystem }[]>`
-    SELECT ecosystem FROM advisory_ecosystems WHERE imported_at IS NOT NULL
+    SELECT ecosystem FROM advisory_ecosystems WHERE imported_at IS NOT NULL OR sync_began_at IS NOT NULL
     UNION SELECT ecosystem FROM sbom_ecosystems JOIN projects USING (sbom_id) WHERE ecosystem <> ''`;
   return rows.map(({ ecosystem }) => ecosystem);
 }

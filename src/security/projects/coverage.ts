@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../kernel/clock.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { advisoriesUpdatedAt, ecosystemAges } from "../advisories/import/ecosystem-ages.ts";
+import { advisoriesUpdatedAt, ecosystemAges, incompleteText } from "../advisories/import/ecosystem-ages.ts";
 import { ecosystemNameOf, ecosystemOfName } from "../findings/ecosystem-names.ts";
 import { advisoryStaleMs } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
@@ -18,14 +18,16 @@ export async function viewCoverage(
 ): Promise<Pick<ProjectDetailsView["metrics"], "coverage" | "advisories_updated_at">> {
   if (sbom === null) return { coverage: [], advisories_updated_at: null };
   const counts = await selectEcosystemCounts(sbom, sql);
-  const ages = new Map((await ecosystemAges(sql)).map((age) => [age.ecosystem, advisoriesUpdatedAt(age)]));
+  const ages = new Map((await ecosystemAges(sql)).map((age) => [age.ecosystem, age]));
   const coverage = counts.map(({ ecosystem, components, unreadable }): CoverageView => {
-    const updatedAt = ecosystem === "" ? null : (ages.get(ecosystem) ?? null);
+    const age = ecosystem === "" ? undefined : ages.get(ecosystem);
+    const updatedAt = age === undefined ? null : advisoriesUpdatedAt(age);
     return {
       ecosystem: ecosystem === "" ? null : ecosystemNameOf(ecosystem),
       components,
       not_compared: updatedAt === null ? components : unreadable,
       advisories_updated_at: updatedAt,
+      incomplete: (age?.sync_began_at ?? null) !== null,
       stale: updatedAt !== null && clock.now() - Date.parse(updatedAt) > advisoryStaleMs,
     };
   });
@@ -67,24 +69,31 @@ export function gaps({ metrics: { components, coverage }, unknown_matches: { tot
   ];
 }
 
-/** The ecosystems of its components for which there are no advisories, by their names in advisories. */
-export function withoutAdvisories({ metrics: { coverage } }: { metrics: Pick<Covered["metrics"], "coverage"> }): Ecosystem[] {
-  return coverage.flatMap((one) => (one.ecosystem !== null && lacksAdvisories(one) ? [ecosystemOfName(one.ecosystem)] : []));
+/** The ecosystems of its components for which there are no advisories, or not all, by their names in advisories; and why. */
+export function withoutAdvisories({
+  metrics: { coverage },
+}: {
+  metrics: { coverage: readonly CoverageView[] };
+}): Map<Ecosystem, string> {
+  return new Map(
+    coverage.flatMap((one) => {
+      if (one.ecosystem === null || one.advisories_updated_at !== null) return [];
+      const name = ecosystemOfName(one.ecosystem);
+      return [[name, one.incomplete ? incompleteText(name) : `there are no advisories for ${name}`] as const];
+    }),
+  );
 }
 
 function reasons(coverage: readonly CoverageView[]): string[] {
-  return coverage.flatMap((one) => {
-    const { ecosystem, components, not_compared: left } = one;
+  const blind = withoutAdvisories({ metrics: { coverage } });
+  return coverage.flatMap(({ ecosystem, components, not_compared: left }) => {
     if (left === 0) return [];
     if (ecosystem === null) return [`${counted(components)} of no ecosystem that is known`];
     const name = ecosystemOfName(ecosystem);
-    if (lacksAdvisories(one)) return [`there are no advisories for ${name} (${counted(components)})`];
+    const why = blind.get(name);
+    if (why !== undefined) return [`${why} (${counted(components)})`];
     return [`${counted(left)} of ${name} without a version that can be read`];
   });
-}
-
-function lacksAdvisories({ ecosystem, advisories_updated_at: at }: CoverageView): boolean {
-  return ecosystem !== null && at === null;
 }
 
 function counted(components: number): string {

@@ -28,7 +28,7 @@ function sentence(project: ProjectDetailsView): string {
   if (status === "completed") return [made + cut, ...gaps(project)].join("; ");
   const blind = blindness(project);
   if (blind !== null) {
-    const remedy = withoutAdvisories(project).length === 0 ? "" : ". The operator imports them";
+    const remedy = withoutAdvisories(project).size === 0 ? "" : ". The operator imports them";
     return `${made}, which is no verdict: ${blind}${remedy}`;
   }
   const line = before === null || before === 0 ? "" : ` behind ${before} others`;

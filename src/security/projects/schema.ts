@@ -122,8 +122,11 @@ export const CoverageView = Type.Object({
   components: count("Components of it"),
   not_compared: count("Those among them that no advisory can be compared with"),
   advisories_updated_at: textOrNull(
-    "How current its advisories are, ISO 8601 in UTC: when its published archive was last taken over, else the newest record; null: there are none",
+    "How current its advisories are, ISO 8601 in UTC: when its published archive was last taken over, else the newest record; null: there are none, or not all of a first synchronization",
   ),
+  incomplete: Type.Boolean({
+    description: "Whether nothing is compared with it since its first synchronization is not complete",
+  }),
   stale: Type.Boolean({ description: `Whether they are older than ${advisoryStaleMs / 86_400_000} days` }),
 });
 export type CoverageView = Static<typeof CoverageView>;

@@ -99,7 +99,7 @@ interface ShownComponents {
 
 async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Queries): Promise<ComponentView[]> {
   if (sbom === null) return [];
-  const blind = new Set(withoutAdvisories({ metrics }));
+  const blind = withoutAdvisories({ metrics });
   const rows = await selectComponents({ project, sbom, limit: projectItemsMax }, sql);
   const reached = rows.filter(({ relation, via }) => relation !== "unknown" || via !== null).map(({ position }) => position);
   const paths = await selectPaths({ sbom, positions: reached, stepsMax: pathStepsMax }, sql);
@@ -112,13 +112,17 @@ async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Qu
   });
 }
 
-/** @param blind the ecosystems without advisories */
-function matchOf({ ecosystem, purl, version, unknown }: ComponentRow, blind: ReadonlySet<Ecosystem>): ComponentView["match"] {
+/** @param blind the ecosystems without advisories, and why */
+function matchOf(
+  { ecosystem, purl, version, unknown }: ComponentRow,
+  blind: ReadonlyMap<Ecosystem, string>,
+): ComponentView["match"] {
   if (ecosystem === null) {
     const reason = purl === null ? "it has no package URL that can be read" : "there are no advisories for its kind of package";
     return { state: "not_matched", reason };
   }
-  if (blind.has(ecosystem)) return { state: "not_matched", reason: `there are no advisories for ${ecosystem}` };
+  const why = blind.get(ecosystem);
+  if (why !== undefined) return { state: "not_matched", reason: why };
   const reason = unknown ?? unreadable({ ecosystem, version, purl });
   return { state: reason === null ? "known" : "unknown", reason };
 }

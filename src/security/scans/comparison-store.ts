@@ -3,19 +3,27 @@ import type { Queries } from "../../backing/backing.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 /**
+ * Whether there is something to compare with: records are there, and not only a part of what a first synchronization sends.
+ * Of the columns of `advisory_ecosystems`.
+ */
+export function isKnown(sql: Queries) {
+  return sql`(imported_at IS NOT NULL AND sync_began_at IS NULL)`;
+}
+
+/**
  * Whether any component of the project's SBOM can be compared with advisories. It is not stored: when advisories come, the projects with a
- * package that one is about are scanned again, and the others are scanned already.
+ * package that one is about are scanned again, and the others are scanned already, so the end of a first synchronization changes it at once.
  */
 export function isComparable(sql: Queries) {
   return sql`EXISTS (
     SELECT FROM sbom_ecosystems JOIN advisory_ecosystems USING (ecosystem)
-    WHERE sbom_id = projects.sbom_id AND components > unreadable AND imported_at IS NOT NULL)`;
+    WHERE sbom_id = projects.sbom_id AND components > unreadable AND ${isKnown(sql)})`;
 }
 
 /** Components of ecosystems without advisories, and those without a version that can be read. */
 export function notCompared(sql: Queries) {
   return sql`(
-    SELECT coalesce(sum(CASE WHEN imported_at IS NULL THEN components ELSE unreadable END), 0)::integer
+    SELECT coalesce(sum(CASE WHEN ${isKnown(sql)} THEN unreadable ELSE components END), 0)::integer
     FROM sbom_ecosystems LEFT JOIN advisory_ecosystems USING (ecosystem) WHERE sbom_id = projects.sbom_id)`;
 }
 

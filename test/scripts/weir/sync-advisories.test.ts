@@ -21,6 +21,8 @@ let made = 0;
 /** What the service has: ids of records, and the note of each ecosystem. */
 let stored: string[];
 let notes: Record<string, unknown>[];
+/** How many records were there when an ecosystem's began to be sent. */
+let begun: [unknown, number][];
 /** The service refuses this record's batch once. */
 let refused: string | null;
 
@@ -36,7 +38,7 @@ beforeEach(() => {
   folder = join(root.path, `run-${++made}`);
   server.published.clear();
   server.answered.length = 0;
-  [stored, notes, refused] = [[], [], null];
+  [stored, notes, begun, refused] = [[], [], [], null];
 });
 
 const service: Sending = {
@@ -52,7 +54,11 @@ const service: Sending = {
     stored.push(...ids);
     return { imported: ids.length, unchanged: 0, failures: [] };
   },
-  async note({ ecosystem, ...note }) {
+  async note({ ecosystem, ended, ...note }) {
+    if (ended === false) {
+      begun.push([ecosystem, stored.length]);
+      return {};
+    }
     notes = [...notes.filter((one) => one["ecosystem"] !== ecosystem), { ecosystem, ...note }];
     return {};
   },
@@ -93,6 +99,10 @@ test("a synchronization stores the records of the archive, notes its ETag, and d
   ]);
   expect((await sync("npm")).text).toBe("npm: unchanged");
   expect(stored).toHaveLength(5);
+  expect(begun).toEqual([
+    ["npm", 0],
+    ["PyPI", 3],
+  ]);
   publish("npm", 4, '"two"');
   expect((await sync("npm")).text).toStartWith("npm: 4 read");
   expect(server.answered).toEqual(["/npm/all.zip 0 200", "/PyPI/all.zip 0 200", "/npm/all.zip 0 304", "/npm/all.zip 0 200"]);

@@ -77,6 +77,24 @@ test("without advisories for any of the components a gate fails with an exit cod
   expect((await line.weir.run("finding", "list", ...inW, "--project", "shop", "--severity", "low")).error).toBe("");
 });
 
+test("with a part of what the first synchronization of its ecosystem sends a gate fails too, and says that it is not complete", async () => {
+  const path = join(line.folder, "ruby.json");
+  const component = { type: "library", name: "rack", version: "2.0.0", purl: "pkg:gem/rack@2.0.0" };
+  await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components: [component] }));
+  const { sql } = line.database;
+  await sql`INSERT INTO advisory_ecosystems (ecosystem, sync_began_at, imported_at) VALUES ('RubyGems', now(), now())`;
+  const upload = ["sbom", "upload", path, ...inW, "--project", "ruby"];
+  const { code, error } = await whileScanned(...upload, "--fail-on", "critical");
+  expect(code).toBe(4);
+  expect(error).toContain(
+    "the first synchronization of advisories for RubyGems is not complete, and the next one continues it (1 component)\n" +
+      "advisories sync --ecosystems RubyGems gets them\n",
+  );
+  await sql`UPDATE advisory_ecosystems SET sync_began_at = NULL WHERE ecosystem = 'RubyGems'`;
+  expect((await line.weir.run(...upload, "--fail-on", "critical")).code).toBe(0);
+  await sql`DELETE FROM advisory_ecosystems WHERE ecosystem = 'RubyGems'`;
+});
+
 test("an SBOM without components is not clean for a gate: a generator that found no lock file writes one", async () => {
   const path = join(line.folder, "empty.json");
   await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components: [] }));

@@ -139,8 +139,8 @@ describe.each(databases)("what was compared, on $name", ({ open }) => {
     const { sql } = stage.database;
     const updatedAt = new Date(stage.control.clock.now()).toISOString();
     await sql`UPDATE advisory_ecosystems SET synced_at = ${updatedAt}`;
-    const none = { advisories_updated_at: null, stale: false };
-    const npm = { ecosystem: "npm", components: 2, not_compared: 1, advisories_updated_at: updatedAt };
+    const none = { advisories_updated_at: null, incomplete: false, stale: false };
+    const npm = { ecosystem: "npm", components: 2, not_compared: 1, advisories_updated_at: updatedAt, incomplete: false };
     const others = [
       { ecosystem: "pypi", components: 1, not_compared: 1, ...none },
       { ecosystem: null, components: 1, not_compared: 1, ...none },

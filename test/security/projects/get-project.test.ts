@@ -142,8 +142,15 @@ describe.each(databases)("a project on $name", ({ open }) => {
           fixable: 1,
           advisories_updated_at: expect.stringMatching(/Z$/),
           coverage: [
-            { ecosystem: "npm", components: 4, not_compared: 2, advisories_updated_at: expect.stringMatching(/Z$/), stale: true },
-            { ecosystem: null, components: 2, not_compared: 2, advisories_updated_at: null, stale: false },
+            {
+              ecosystem: "npm",
+              components: 4,
+              not_compared: 2,
+              advisories_updated_at: expect.stringMatching(/Z$/),
+              incomplete: false,
+              stale: true,
+            },
+            { ecosystem: null, components: 2, not_compared: 2, advisories_updated_at: null, incomplete: false, stale: false },
           ],
         },
       });

@@ -16,7 +16,7 @@ export const advisoriesVerbs: readonly Verb[] = [
     method: "GET",
     path: "/advisories",
     flags: [],
-    columns: ["ecosystem", "synced_at", "imported_at", "newest_record"],
+    columns: ["ecosystem", "known", "sync_began_at", "synced_at", "imported_at", "newest_record"],
   },
   {
     noun: "advisories",

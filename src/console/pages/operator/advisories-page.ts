@@ -15,7 +15,7 @@ import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
-import { agoText } from "../security/knowledge.ts";
+import { agoText, incomplete } from "../security/knowledge.ts";
 import { section } from "../security/section.ts";
 
 export const advisoriesPage: Page = {
@@ -48,7 +48,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Advisories",
     lead: "An advisory says which versions of a package are vulnerable. Projects are compared with what is here, and with nothing else.",
-    main: markup`${last.running ? null : needed(rows)}${list(rows, last, call)}
+    main: markup`${last.running ? null : needed(rows)}${last.running ? null : unfinished(rows)}${list(rows, last, call)}
       ${section("sync", "Synchronize", markup`${state(last)}${last.running ? null : syncForm(call, rows)}`)}
       ${section("daily", "Every day", daily(last))}`,
   };
@@ -57,19 +57,24 @@ async function render(call: PageCall): Promise<PageContent> {
 /** What to get first. */
 function needed(rows: readonly Row[]): Html | null {
   const names = rows
-    .filter(isMissing)
+    .filter((row) => isMissing(row) && row.sync_began_at === null)
     .map(({ ecosystem, projects }) => `${ecosystem} (${projects} ${projects === 1 ? "project" : "projects"})`);
   if (names.length > 0)
     return notice({
       tone: "warn",
       words: `Projects have components without advisories, so nothing is found in them: ${names.join(", ")}.`,
     });
-  if (rows.every(({ updatedAt }) => updatedAt === null))
+  if (rows.every(({ updatedAt, sync_began_at: began }) => updatedAt === null && began === null))
     return notice({
       tone: "warn",
       words: "There are no advisories yet: no vulnerability can be found. Get those of the ecosystems that you use.",
     });
   return null;
+}
+
+function unfinished(rows: readonly Row[]): Html | null {
+  const words = incomplete(rows);
+  return words === null ? null : notice({ tone: "warn", words });
 }
 
 function list(rows: readonly Row[], { results }: SyncState, { nowMs }: PageCall): Html {
@@ -98,7 +103,8 @@ function isMissing({ updatedAt, projects }: Row): boolean {
 }
 
 function stateBadge(row: Row, nowMs: number): Html {
-  const { updatedAt } = row;
+  const { updatedAt, sync_began_at: began } = row;
+  if (began !== null) return badge("warn", "incomplete");
   if (updatedAt === null) return isMissing(row) ? badge("bad", "missing") : badge("neutral", "none");
   return nowMs - Date.parse(updatedAt) > advisoryStaleMs ? badge("warn", "old") : badge("good", "current");
 }

@@ -1,7 +1,7 @@
 /** What the pages of security know nothing of: without advisories, nothing open is no verdict. */
 import type { ScanTotals } from "../../../control-api/endpoints/security/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
+import { incompleteText, type EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
 import { notice } from "../../look/states.ts";
 import type { PageCall } from "../../page.ts";
 import { isOperator } from "../../viewer.ts";
@@ -11,15 +11,31 @@ export async function blindNotice(call: PageCall): Promise<Html | null> {
   const { scanned, not_comparable: blind } = await call.control<ScanTotals>("GET", "/scans");
   if (blind === 0) return null;
   const subject = scanned === 1 ? "The project that was scanned" : `${blind} of ${scanned} scanned projects`;
-  const words = markup`${subject} cannot be compared: there are no advisories for the components, so whether they have vulnerabilities is not known. ${remedy(call)}`;
+  const words = markup`${subject} cannot be compared: there are no advisories for the components, so whether they have vulnerabilities is not known. ${incomplete(await agesOf(call))}${remedy(call)}`;
   return notice({ tone: "warn", words });
 }
 
 /** Before the first upload: a warning where the service has no advisories at all; null: it has some. */
 export async function firstStartNotice(call: PageCall): Promise<Html | null> {
-  const { data } = await call.control<{ data: EcosystemAge[] }>("GET", "/advisories");
-  if (data.some(({ imported_at: at }) => at !== null)) return null;
-  return notice({ tone: "warn", words: markup`There are no advisories yet, so no vulnerability can be found. ${remedy(call)}` });
+  const ages = await agesOf(call);
+  if (ages.some(({ known }) => known)) return null;
+  const words = markup`There are no advisories yet, so no vulnerability can be found. ${incomplete(ages)}${remedy(call)}`;
+  return notice({ tone: "warn", words });
+}
+
+async function agesOf(call: PageCall): Promise<EcosystemAge[]> {
+  return (await call.control<{ data: EcosystemAge[] }>("GET", "/advisories")).data;
+}
+
+/** Says which ecosystems have only a part of what is published; null: none. */
+export function incomplete(ages: readonly EcosystemAge[]): Html | null {
+  const names = ages.flatMap(({ ecosystem, sync_began_at: began }) => (began === null ? [] : [ecosystem]));
+  if (names.length === 0) return null;
+  return markup`${capitalized(incompleteText(names.join(", ")))}. `;
+}
+
+function capitalized(words: string): string {
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
 }
 
 /** Who gets advisories, and where. */

@@ -150,7 +150,7 @@ export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/advisories/syncs",
-    summary: "Note that the records of an ecosystem's published archive are stored",
+    summary: "Note that the records of an ecosystem's published archive are stored, or begin to be sent",
     fields: SyncForm,
     view: listOf(EcosystemAge),
     async handle({ input, actors, parts }) {

@@ -4,7 +4,7 @@ import type { Queries } from "../../../backing/backing.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
 import { advisoryEtagCharactersMax } from "../../limits.ts";
 import { ecosystems, type Ecosystem } from "../../versions/ecosystem.ts";
-import { selectEcosystems, upsertSync } from "./ecosystem-store.ts";
+import { selectEcosystems, upsertBegunSync, upsertSync } from "./ecosystem-store.ts";
 
 const timeOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
@@ -17,8 +17,14 @@ export const EcosystemName = Type.Unsafe<Ecosystem>(
 
 export const EcosystemAge = Type.Object({
   ecosystem: EcosystemName,
+  known: Type.Boolean({
+    description: "Whether projects are compared with it: it has records, and its first synchronization is not incomplete",
+  }),
+  sync_began_at: timeOrNull(
+    "When its first synchronization began to send records, while it is not complete, ISO 8601 in UTC; null: none is incomplete",
+  ),
   synced_at: timeOrNull("When its published archive was last taken over, ISO 8601 in UTC; null: never"),
-  imported_at: timeOrNull("When one of its records was last imported, ISO 8601 in UTC; null: never"),
+  imported_at: timeOrNull("When one of its records, not withdrawn, was last imported, ISO 8601 in UTC; null: never"),
   newest_record: timeOrNull("When the newest of its imported records was changed, ISO 8601 in UTC; null: unknown"),
   published_at: timeOrNull("When the archive was published, ISO 8601 in UTC; null: unknown"),
   etag: timeOrNull("The archive's ETag; null: none"),
@@ -37,6 +43,12 @@ export const SyncForm = Type.Object({
     [Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$" }), Type.Null()],
     { description: "a time in UTC (ISO 8601) such as 2026-11-20T00:00:00Z, or null," },
   ),
+  ended: Type.Optional(
+    Type.Boolean({
+      description:
+        "false: its records begin to be sent, and it is not known before the end of its first synchronization; default: true,",
+    }),
+  ),
 });
 export type SyncForm = Static<typeof SyncForm>;
 
@@ -47,6 +59,8 @@ export async function ecosystemAges(sql: Queries): Promise<EcosystemAge[]> {
     const row = rows.get(ecosystem);
     return {
       ecosystem,
+      known: row?.known ?? false,
+      sync_began_at: timeOf(row?.syncBeganAt),
       synced_at: timeOf(row?.syncedAt),
       imported_at: timeOf(row?.importedAt),
       newest_record: timeOf(row?.newestRecord),
@@ -58,23 +72,31 @@ export async function ecosystemAges(sql: Queries): Promise<EcosystemAge[]> {
 
 /**
  * How current the advisories of an ecosystem are: as its last synchronization or, without one, as the newest of its records, which is not
- * believed to be newer than its import. null: there are none.
+ * believed to be newer than its import. null: there are none, or a part of what its first synchronization sends.
  */
 export function advisoriesUpdatedAt({
+  known,
   synced_at: synced,
   newest_record: newest,
   imported_at: imported,
 }: EcosystemAge): string | null {
-  if (imported === null) return null;
+  if (!known || imported === null) return null;
   if (synced !== null) return synced;
   return newest === null || newest > imported ? imported : newest;
 }
 
-/** Notes that the records of an ecosystem's published archive are stored. */
+/** Why nothing is compared with ecosystems whose first synchronization is not complete. @param names of them */
+export function incompleteText(names: string): string {
+  return `the first synchronization of advisories for ${names} is not complete, and the next one continues it`;
+}
+
+/** Notes that the records of an ecosystem's published archive are stored, or begin to be sent. */
 export async function noteSync(form: SyncForm, { sql, clock }: { sql: Queries; clock: Clock }): Promise<void> {
-  const { ecosystem, etag, published_at: published } = form;
+  const { ecosystem, etag, published_at: published, ended = true } = form;
+  const at = new Date(clock.now());
+  if (!ended) return upsertBegunSync({ ecosystem, at }, sql);
   const publishedAt = published === null ? null : new Date(published);
-  await upsertSync({ ecosystem, etag, publishedAt, at: new Date(clock.now()) }, sql);
+  await upsertSync({ ecosystem, etag, publishedAt, at }, sql);
 }
 
 function timeOf(time: Date | null | undefined): string | null {
