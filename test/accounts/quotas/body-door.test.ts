@@ -97,7 +97,9 @@ describe("slow bodies of one workspace", () => {
 describe("bodies that keep up", () => {
   test("of two workspaces leave the last place to a third one, which is read at once", async () => {
     const { clock, receive, begin } = open({ all: 4, perWorkspace: 2 });
-    const others = ["a", "b"].flatMap((workspace) => [1, 2].map((person) => begin(memberLane(`${person}@${workspace}`, workspace))));
+    const others = ["a", "b"].flatMap((workspace) =>
+      [1, 2].map((person) => begin(memberLane(`${person}@${workspace}`, workspace))),
+    );
     const keepUp = async () => {
       for (const body of others) void body.send(Math.ceil(bodyBytesPerSecondMin / 10));
       await clock.pass(100);
