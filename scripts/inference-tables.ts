@@ -29,12 +29,6 @@ function refused(fields: readonly ChatField[]): string {
   return `No value is accepted for ${listed(names)}.\n`;
 }
 
-/** Fields that the official schema does not allow to be null. */
-function notNullable(): string {
-  const names = chatFields.filter(({ nullable }) => !nullable).map(({ name }) => code(name));
-  return `\`null\` means absent. It is refused for ${listed(names)}.\n`;
-}
-
 function fieldsOfChat(): string {
   const names = completionFields.filter((field) => chatFields.includes(field)).map(({ name }) => code(name));
   return `As in a chat completion are ${listed(names)}.\n`;
@@ -69,7 +63,6 @@ function table(head: string[], rows: string[][]): string {
 export function withTables(page: string): string {
   const made: Record<string, string> = {
     "chat-fields.ts": fieldTable(chatFields),
-    "chat-fields.ts, nullable": notNullable(),
     "chat-fields.ts, refused": refused(chatFields),
     "completion-fields.ts": fieldTable(completionFields.filter((field) => !chatFields.includes(field))),
     "completion-fields.ts, refused": refused(completionFields),

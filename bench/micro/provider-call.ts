@@ -2,6 +2,7 @@
 import { chatFormat } from "../../src/gateway/api/answer-format.ts";
 import { checkChat } from "../../src/gateway/api/request/chat.ts";
 import { jsonTextResponse } from "../../src/kernel/json-response.ts";
+import { dialectFrom } from "../../src/gateway/models/dialect.ts";
 import type { Route } from "../../src/gateway/models/model.ts";
 import { openai } from "../../src/gateway/providers/openai/format.ts";
 import { AnswerReader } from "../../src/gateway/providers/transport/http1/answer-reader.ts";
@@ -19,6 +20,7 @@ const route: Route = {
     keyEnv: null,
     cancelStopsBilling: true,
     streamOptions: true,
+    dialect: dialectFrom("openai"),
     zeroDataRetention: false,
     termsChecked: true,
     subprocessorListed: true,

@@ -1,6 +1,7 @@
 /** Converts file entries into the catalog's types. */
 import { parsePricePerMillion } from "../../kernel/money.ts";
 import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { dialectFrom } from "./dialect.ts";
 import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
 import { EntryError } from "./entry-error.ts";
 import { entryDigest, type CalledEntry } from "./entry-digest.ts";
@@ -18,6 +19,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
     ...providerEmbeddings(entry),
     cancelStopsBilling: entry.cancel_stops_billing,
     streamOptions: entry.stream_options ?? true,
+    dialect: dialectFrom(entry.format, entry.dialect),
     zeroDataRetention: entry.zero_data_retention,
     termsChecked: entry.terms_checked,
     subprocessorListed: entry.subprocessor_listed,

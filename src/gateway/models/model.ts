@@ -1,6 +1,7 @@
 /** The catalog's types. catalog.ts reads them from files, price.ts computes costs, availability.ts decides what can be called. */
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { PicoUsdPerToken } from "../../kernel/money.ts";
+import type { Dialect } from "./dialect.ts";
 
 /** The wire formats that a provider of the catalog may have; providers/registry.ts implements them. */
 export const wireFormatNames = ["openai", "anthropic", "google", "sandbox"] as const;
@@ -24,6 +25,7 @@ export interface ProviderRecord {
   cancelStopsBilling: boolean;
   /** false: the provider refuses `stream_options` and always reports usage in streams. */
   streamOptions: boolean;
+  dialect: Dialect;
   zeroDataRetention: boolean;
   termsChecked: boolean;
   subprocessorListed: boolean;

@@ -3,15 +3,15 @@
  * would otherwise be ignored. catalog-data/README.md explains each field.
  */
 import { embeddingFormatNames, wireFormatNames } from "./model.ts";
-import { Type, type Static, type TProperties } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
 import { embeddingInputsMax } from "../limits.ts";
+import { DialectEntry } from "./dialect.ts";
+import { Day, Source, strict } from "./entry-fields.ts";
 
 /** USD per 1M tokens: a decimal number with at most six decimals, as text. */
 const Price = Type.String({ pattern: "^\\d{1,9}(\\.\\d{1,6})?$" });
 const Count = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 const Text = Type.String({ minLength: 1, maxLength: 200 });
-const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
-const Source = Type.String({ pattern: "^https://" });
 const BaseUrl = Type.String({ pattern: "^https?://[^\\s/]" });
 const ProviderId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" });
 
@@ -128,6 +128,8 @@ export const ProviderEntry = strict({
   cancel_stops_billing: Type.Boolean(),
   /** false: the provider refuses `stream_options` and always reports usage in streams. Absent: true. */
   stream_options: Type.Optional(Type.Boolean()),
+  /** What it takes and says in its own way. */
+  dialect: Type.Optional(DialectEntry),
   zero_data_retention: Type.Boolean(),
   /** A responsible person has read the provider's terms and confirmed that this service may forward requests to it. */
   terms_checked: Type.Boolean(),
@@ -143,7 +145,3 @@ export const ProviderEntry = strict({
 export type ProviderEntry = Static<typeof ProviderEntry>;
 
 export const ProvidersFile = Type.Array(ProviderEntry);
-
-function strict<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { additionalProperties: false });
-}

@@ -5,7 +5,7 @@ import { checkChat, type CheckedChat } from "../../../src/gateway/api/request/ch
 import { supportWords } from "../../../src/gateway/api/request/supports.ts";
 import { chatModel } from "../providers/model.ts";
 
-export const everything = chatModel(Object.keys(supportWords));
+export const everything = chatModel(Object.keys(supportWords), { reasons: true });
 export const nothing = chatModel();
 export const hello = [{ role: "user", content: "Hello" }];
 export const tool = { type: "function", function: { name: "look_up", description: "Looks up", parameters: { type: "object" } } };

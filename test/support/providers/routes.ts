@@ -1,4 +1,5 @@
 /** Routes for tests that depend on the called provider and not on prices. */
+import { dialectFrom } from "../../../src/gateway/models/dialect.ts";
 import type { ProviderRecord, Route } from "../../../src/gateway/models/model.ts";
 
 export function route(id: string, provider: Partial<ProviderRecord> = {}): Route {
@@ -11,6 +12,7 @@ export function route(id: string, provider: Partial<ProviderRecord> = {}): Route
       keyEnv: null,
       cancelStopsBilling: true,
       streamOptions: true,
+      dialect: dialectFrom("openai"),
       zeroDataRetention: false,
       termsChecked: true,
       subprocessorListed: true,

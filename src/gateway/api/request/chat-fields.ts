@@ -16,25 +16,14 @@ import {
   notSupported,
   prediction,
   responseFormat,
+  seed,
   stop,
   streamOptions,
   topLogprobs,
   usageOptions,
 } from "./chat-options.ts";
 import { legacyFunctionChoice, legacyFunctions, parallelToolCalls, toolChoice, tools } from "./chat-tools.ts";
-import {
-  added,
-  anyString,
-  boolean,
-  integerFrom,
-  nullable,
-  numberFrom,
-  omitIf,
-  oneOf,
-  optional,
-  string,
-  type Field,
-} from "./read-value.ts";
+import { added, anyString, boolean, nullable, numberFrom, omitIf, oneOf, string, type Field } from "./read-value.ts";
 import type { SupportWord } from "./supports.ts";
 
 interface ChatRow extends Field {
@@ -54,7 +43,6 @@ const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const isZero = (value: unknown): boolean => value === 0;
 const isFalse = (value: unknown): boolean => value === false;
 const penalty = omitIf(isZero, numberFrom(-2, 2));
-const anyInteger = integerFrom(Number.MIN_SAFE_INTEGER);
 const cappedOutput = "The most tokens of the answer, its reasoning included. Limits the cost that is reserved";
 
 const label = "label, not sent on";
@@ -88,7 +76,7 @@ const rows: Record<string, ChatRow> = {
     effect: sentUnlessFixed,
   },
   user: {
-    ...optional(checkOnly(anyString), "Your label. Not sent on"),
+    ...nullable(checkOnly(anyString), "Your label. Not sent on"),
     accepts: "a string",
     effect: label,
   },
@@ -108,7 +96,7 @@ const rows: Record<string, ChatRow> = {
     effect: changesRetention,
   },
   prompt_cache_options: {
-    ...optional(notSupported, "Not supported"),
+    ...nullable(notSupported, "Not supported"),
     accepts: "nothing",
     effect: changesRetention,
   },
@@ -152,12 +140,12 @@ const rows: Record<string, ChatRow> = {
     effect: sentUnlessZero,
   },
   web_search_options: {
-    ...optional(notSupported, "Not supported"),
+    ...nullable(notSupported, "Not supported"),
     accepts: "nothing",
     effect: "refused: billed beyond tokens",
   },
   response_format: {
-    ...optional(responseFormat, "The form of the answer"),
+    ...nullable(responseFormat, "The form of the answer"),
     accepts: "`text`; `json_object`; `json_schema` with `name`, `schema`, `description`, `strict`",
     effect: sentOn,
   },
@@ -215,10 +203,10 @@ const rows: Record<string, ChatRow> = {
     effect: sentOn,
   },
   seed: {
-    ...nullable(anyInteger, "The same seed gives the same answer, as far as the provider guarantees it"),
+    ...nullable(seed, "The same seed gives the same answer, as far as the provider guarantees it"),
     needs: "seed",
-    accepts: "a whole number",
-    effect: sentOn,
+    accepts: "a whole number of 64 bits",
+    effect: "sent on; beyond 2^53 as another, always the same",
   },
   stream_options: {
     ...nullable(checkOnly(streamOptions), "Options of a stream; needs `stream`"),
@@ -226,31 +214,31 @@ const rows: Record<string, ChatRow> = {
     effect: handled,
   },
   tools: {
-    ...optional(tools, "The tools that the model may call"),
+    ...nullable(tools, "The tools that the model may call"),
     needs: "tools",
     accepts: "functions, custom tools",
     effect: "sent on, except an empty list",
   },
   tool_choice: {
-    ...optional(toolChoice, "Whether the model may, must or must not call a tool, or which tool"),
+    ...nullable(toolChoice, "Whether the model may, must or must not call a tool, or which tool"),
     needs: "tools",
     accepts: "`none`, `auto`, `required`, a named tool, allowed tools",
     effect: "sent on; without tools only `none` and `auto`, without effect",
   },
   parallel_tool_calls: {
-    ...optional(parallelToolCalls, "Whether the model may make several calls at once"),
+    ...nullable(parallelToolCalls, "Whether the model may make several calls at once"),
     needs: "tools",
     accepts: "`true`, `false`",
     effect: "sent on with tools; `false` gives only the first of several calls",
   },
   function_call: {
-    ...optional(legacyFunctionChoice, "Older form of `tool_choice`"),
+    ...nullable(legacyFunctionChoice, "Older form of `tool_choice`"),
     needs: "functions",
     accepts: "`none`, `auto`, `{name}`",
     effect: sentOn,
   },
   functions: {
-    ...optional(legacyFunctions, "Older form of `tools`"),
+    ...nullable(legacyFunctions, "Older form of `tools`"),
     needs: "functions",
     accepts: "1 to 128 functions",
     effect: sentOn,

@@ -1,6 +1,7 @@
 /** The messages: each role with its fields of the official schema. */
 import { Type } from "@sinclair/typebox";
 import { messagesMax } from "../../limits.ts";
+import { takesReasoning } from "../../models/dialect.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
 import { assistantContent, promptContent, textContent } from "./chat-content.ts";
 import { checkOnly } from "./chat-options.ts";
@@ -21,7 +22,6 @@ import {
   type Reader,
 } from "./read-value.ts";
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
-import { supports } from "./supports.ts";
 
 const roleUse = "The role";
 const contentUse = "Text, or text in parts. Only text content is supported";
@@ -34,10 +34,10 @@ const name = nullable(anyString, nameUse);
 const noAudio: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `Cannot send ${at}: only text content is supported`);
 });
-/** Reasoning is sent back to models that want it, and left out for others. */
+/** Reasoning goes on to models that reason, whose provider may have it in another form, and is left out for others. */
 const reasoningContent: Reader = reader(Type.String(), (value, at, context) => {
   const read = anyString(value, at, context);
-  return supports(context.model, "reasoning_content") ? read : undefined;
+  return context.model === null || takesReasoning(context.model) ? read : undefined;
 });
 
 const plainMessage = objectOf({ role: roleField("developer", "system", "user"), content, name });
@@ -53,7 +53,7 @@ const messageReaders: Record<string, Reader> = {
     audio: nullable(noAudio, "Not supported: only null"),
     tool_calls: nullable(toolCalls, "The calls of an earlier answer"),
     function_call: nullable(legacyFunctionCall, "The function call of an earlier answer"),
-    reasoning_content: added(reasoningContent, "The reasoning of an earlier answer: sent on to models that want it back"),
+    reasoning_content: added(reasoningContent, "The reasoning of an earlier answer: sent on to models that reason"),
     annotations: nullable(ignored, "The annotations of an earlier answer; not sent on"),
     parsed: added(ignored, "The official packages' parsed form of an earlier answer; not sent on"),
   }),
@@ -93,7 +93,9 @@ function readMessage(value: unknown, at: string, context: ReadContext): ChatMess
   if (!read)
     throw invalidRequest(`${at}.role`, `${at}.role must be one of ${[...roles.keys()].map((known) => `"${known}"`).join(", ")}`);
   const message = read(value, at, context);
-  if (!isJsonObject(message) || (role === "assistant" && isEmpty(message))) {
+  // An answer may be reasoning alone, where its tokens were used up.
+  const mustSay = role === "assistant" && value["reasoning_content"] == null;
+  if (!isJsonObject(message) || (mustSay && isEmpty(message))) {
     throw invalidRequest(`${at}.content`, `${at}.content is required where no tool is called`);
   }
   return { ...message, role: role };

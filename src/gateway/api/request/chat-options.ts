@@ -127,6 +127,14 @@ export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at
   return undefined;
 });
 
+const anySeed = integerFrom(-(2 ** 63), 2 ** 63);
+
+/** A number beyond 2^53 has lost digits before it is read, so providers get one within: always the same for the same seed. */
+export const seed: Reader = reader(anySeed.schema, (value, at, context) => {
+  const given = Number(anySeed(value, at, context));
+  return Number.isSafeInteger(given) ? given : given % Number.MAX_SAFE_INTEGER;
+});
+
 export const prediction: Reader = objectOf({
   type: required(oneOf("content"), "The only kind"),
   content: required(textContent, "The expected text"),

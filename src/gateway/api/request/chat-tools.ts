@@ -18,7 +18,6 @@ import {
   readField,
   required,
   omitIf,
-  optional,
   type Field,
   type ReadContext,
   type Reader,
@@ -37,8 +36,8 @@ const functionFields = {
 const strict = nullable(boolean, "Whether the arguments must follow the schema exactly");
 const customFields = {
   name: required(anyString, "Name of the tool, which the model writes exactly"),
-  description: optional(anyString, toolUse),
-  format: optional(anyObject, "The form of the input"),
+  description: nullable(anyString, toolUse),
+  format: nullable(anyObject, "The form of the input"),
 };
 
 const toolType = (word: string): Field => required(oneOf(word), "The kind of tool");

@@ -3,6 +3,7 @@ import { GatewayError } from "../../../kernel/errors.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
+import { takesReasoning } from "../../models/dialect.ts";
 import { inputTokensBound } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
@@ -66,7 +67,8 @@ function rulesOf(model: Model | null, maxTokens: number | null): string {
   if (model === null) return "";
   const { supports, defaultOnly, maxOutputTokens } = model;
   const isWithin = maxTokens === null || maxTokens <= maxOutputTokens;
-  return JSON.stringify([[...supports].toSorted(), [...defaultOnly].toSorted(), isWithin || maxOutputTokens]);
+  const words = [...supports].toSorted();
+  return JSON.stringify([words, [...defaultOnly].toSorted(), isWithin || maxOutputTokens, takesReasoning(model)]);
 }
 
 function namingModel<Result>(id: string, read: () => Result): Result {

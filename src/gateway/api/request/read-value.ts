@@ -23,9 +23,8 @@ export interface Reader extends Read {
 
 export interface Field {
   read: Reader;
+  /** An explicit null means absent, and is refused if the field is required. */
   required: boolean;
-  /** An explicit null means absent. */
-  nullable: boolean;
   /** The field's meaning, in the OpenAPI description. */
   description: string;
   /** The official schema does not have the field. */
@@ -33,21 +32,17 @@ export interface Field {
 }
 
 export function required(read: Reader, description: string): Field {
-  return { read, required: true, nullable: false, description, addition: false };
+  return { read, required: true, description, addition: false };
 }
 
-/** An explicit null is refused. */
-export function optional(read: Reader, description: string): Field {
-  return { read, required: false, nullable: false, description, addition: false };
-}
-
+/** Not required. */
 export function nullable(read: Reader, description: string): Field {
-  return { read, required: false, nullable: true, description, addition: false };
+  return { read, required: false, description, addition: false };
 }
 
 /** A field beyond the official schema. */
 export function added(read: Reader, description: string): Field {
-  return { read, required: false, nullable: true, description, addition: true };
+  return { read, required: false, description, addition: true };
 }
 
 const namesShownMax = 100;
@@ -145,21 +140,19 @@ export function objectOf(fields: Record<string, Field>): Reader {
 /** The schema of an object of these fields and no others. */
 export function fieldsSchema(fields: readonly (readonly [name: string, field: Field])[]): TObject {
   const properties: TProperties = {};
-  for (const [name, { read, required, nullable, description, addition }] of fields) {
-    const values = nullable ? Type.Union([read.schema, Type.Null()]) : read.schema;
+  for (const [name, { read, required, description, addition }] of fields) {
+    const values = required ? read.schema : Type.Union([read.schema, Type.Null()]);
     const schema = { ...values, description, ...(addition && { "x-addition": true }) };
     properties[name] = required ? schema : Type.Optional(schema);
   }
   return Type.Object(properties, { additionalProperties: false });
 }
 
-export function readField(value: unknown, at: string, { read, required, nullable }: Field, context: ReadContext): unknown {
-  if (value === undefined || (value === null && nullable)) {
-    if (required) throw invalidRequest(at, `${at} is required`);
-    return undefined;
-  }
-  if (value === null) throw invalidRequest(at, `${at} must not be null`);
-  return read(value, at, context);
+/** Clients in several languages write absent fields as null. */
+export function readField(value: unknown, at: string, { read, required }: Field, context: ReadContext): unknown {
+  if (value !== undefined && value !== null) return read(value, at, context);
+  if (required) throw invalidRequest(at, value === null ? `${at} must not be null` : `${at} is required`);
+  return undefined;
 }
 
 /** Checks the value, and omits it if it asks for the default. */

@@ -23,7 +23,7 @@ export const supportWords = {
   reasoning: { without: "refused" },
   reasoning_content: {
     opensWithin: "messages[].reasoning_content",
-    without: "left out",
+    without: "sent on if the model reasons",
   },
   thought_signatures: {
     opensWithin: "messages[].tool_calls[].id",

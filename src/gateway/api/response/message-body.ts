@@ -50,7 +50,7 @@ const additionalFields = {
 
 export const MessageBody = Type.Object({
   role: Type.Literal("assistant", { description: "The speaker" }),
-  content: textOrNull("The text of the answer; null if the model only calls tools"),
+  content: textOrNull("The text of the answer; null if the model only calls tools or refuses"),
   refusal: textOrNull("Why the model refuses, in its own words; null if it does not"),
   tool_calls: Type.Optional(Type.Array(ToolCall, { minItems: 1, description: "Calls of the tools that were sent" })),
   function_call: Type.Optional(
@@ -60,9 +60,15 @@ export const MessageBody = Type.Object({
 });
 export type MessageBody = Static<typeof MessageBody>;
 
-/** Wire formats return only these fields, in the official form: test/wire checks that. */
+/**
+ * Wire formats return only these fields, in the official form: test/wire checks that. Without text, calls and refusal the content is an
+ * empty text, so that the client can send the message back: the official schema takes null only beside one of them.
+ */
 export function messageBody(message: WholeAnswer["message"]): MessageBody {
-  return message as MessageBody;
+  const { content, refusal, tool_calls, function_call } = message as MessageBody;
+  if (content !== null || refusal !== null || tool_calls !== undefined || function_call !== undefined)
+    return message as MessageBody;
+  return { ...(message as MessageBody), content: "" };
 }
 
 const ToolCallPiece = Type.Object({

@@ -19,7 +19,7 @@ const fieldsCarried = new Set([
   "response_format",
   "cache_control",
 ]);
-const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id"]);
+const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "reasoning_content"]);
 
 const cacheBreakpointsMax = 4;
 

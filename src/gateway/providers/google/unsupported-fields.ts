@@ -21,7 +21,17 @@ const fieldsCarried = new Set([
   "tool_choice",
   "parallel_tool_calls",
 ]);
-const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "function_call"]);
+/** Reasoning is left out: the model signs its own in the ids of its calls. */
+const messageFieldsCarried = new Set([
+  "role",
+  "content",
+  "name",
+  "refusal",
+  "tool_calls",
+  "tool_call_id",
+  "function_call",
+  "reasoning_content",
+]);
 const stopsMax = 5;
 const noObject = "arguments that are no JSON object, or deeper or more than a request may hold";
 

@@ -1,5 +1,6 @@
-/** Encodes our request as chat completions, almost unchanged. */
+/** Encodes our request as chat completions: unchanged, except for what the provider does not take. */
 import type { EncodedCall, ProviderCall } from "../provider.ts";
+import { fittedMessages } from "./messages.ts";
 
 /**
  * Fields that are not sent on: those set below, and those that only label a request. Labels would reveal the caller's customers
@@ -23,6 +24,7 @@ const keptBack = new Set([
 export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
   const body: Record<string, unknown> = { model: route.upstreamModel };
   for (const field in chat) if (!keptBack.has(field)) body[field] = chat[field];
+  body["messages"] = fittedMessages(chat.messages, route.provider.dialect);
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {
     body["stream"] = true;

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { chatFields } from "../../../../src/gateway/api/request/chat-fields.ts";
+import { dialectFrom } from "../../../../src/gateway/models/dialect.ts";
+import type { Route } from "../../../../src/gateway/models/model.ts";
 import { factsOf, supportWords, type SupportWord } from "../../../../src/gateway/api/request/supports.ts";
 import { check, everything, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/gateway/check-chat.ts";
 import { chatModel } from "../../../support/providers/model.ts";
-import { fieldCases, neverNull } from "./field-cases.ts";
+import { route } from "../../../support/providers/routes.ts";
+import { fieldCases } from "./field-cases.ts";
 
 test("every field of the table has its cases", () => {
   expect(Object.keys(fieldCases)).toEqual(chatFields.map((field) => field.name));
@@ -49,18 +52,26 @@ describe("a refused field", () => {
 });
 
 describe("explicit null", () => {
-  test.each(chatFields.map(({ name }) => [name, !neverNull.has(name)] as const))(
-    "null means absent for %s: %p",
-    (name, nullable) => {
-      expect(refusal({ [name]: null, stream: name === "stream" ? null : true })).toBe(
-        nullable ? null : `invalid_request ${name}`,
-      );
-    },
-  );
+  test.each(chatFields.map(({ name }) => name))("null means absent for %s", (name) => {
+    expect(refusal({ [name]: null, stream: name === "stream" ? null : true })).toBeNull();
+  });
 
   test("null is never sent on", () => {
-    const fields = chatFields.filter(({ nullable }) => nullable).map(({ name }) => [name, null] as const);
-    expect(check(Object.fromEntries(fields)).body).toEqual({ model: "acme/one", messages: hello });
+    const nulls = Object.fromEntries(chatFields.map(({ name }) => [name, null]));
+    expect(check(nulls).body).toEqual({ model: "acme/one", messages: hello });
+  });
+
+  test("null means absent for the optional fields within others too", () => {
+    const custom = { name: "shell", description: null, format: null };
+    const called = { name: "look_up", description: null, parameters: null, strict: null };
+    const tools = [
+      { type: "custom", custom },
+      { type: "function", function: called, cache_control: null },
+    ];
+    expect(check({ tools }).body["tools"]).toEqual([
+      { type: "custom", custom: { name: "shell" } },
+      { type: "function", function: { name: "look_up" } },
+    ]);
   });
 });
 
@@ -95,7 +106,8 @@ describe("what the model supports", () => {
 
   test.each(words)("the word %s opens its field, which is then sent on", (word) => {
     const [[name = "", value] = []] = Object.entries(fields[word]);
-    const model = chatModel([word, ...(needed[word] === undefined ? [] : [needed[word]])]);
+    const words = [word, ...(needed[word] === undefined ? [] : [needed[word]])];
+    const model = chatModel(words, { reasons: word === "reasoning_content" });
     expect(check(fields[word], model).body[name]).toEqual(value);
   });
 
@@ -111,8 +123,17 @@ describe("what the model supports", () => {
     expect(messageOf(fields.seed, nothing)).toBe("acme/one does not support seed");
   });
 
-  test("reasoning is left out for a model that does not want it back", () => {
+  test("reasoning goes on to every model that reasons, and is left out for others", () => {
+    const reasons = chatModel([], { reasons: true });
+    expect<unknown>(check(fields.reasoning_content, reasons).body.messages).toEqual(fields.reasoning_content["messages"]);
     expect(check(fields.reasoning_content, nothing).body.messages).toEqual([{ role: "assistant", content: "Hi" }]);
+  });
+
+  test("reasoning is left out where no provider of the model takes it, and sent where one does", () => {
+    const never = route("a", { dialect: { ...dialectFrom("openai"), reasoningContent: "never" } });
+    const sent = (routes: Route[]) => check(fields.reasoning_content, chatModel([], { reasons: true, routes })).body.messages[0];
+    expect(sent([never])).not.toHaveProperty("reasoning_content");
+    expect(sent([never, route("b")])).toHaveProperty("reasoning_content");
   });
 
   test("the signature is removed from call ids for a model that does not want it back", () => {

@@ -79,6 +79,23 @@ describe("messages", () => {
   });
 });
 
+describe("an answer of reasoning alone, whose tokens were used up", () => {
+  const thought = { role: "assistant", content: null, reasoning_content: "thinking" };
+
+  test("can be sent back, with content or without", () => {
+    expect(check({ messages: [...hello, thought] }).body.messages[1]).toEqual({
+      role: "assistant",
+      reasoning_content: "thinking",
+    });
+    expect(check({ messages: [...hello, { ...thought, content: "" }] }).body.messages[1]).toMatchObject({ content: "" });
+    expect(check({ messages: [...hello, thought] }, nothing).body.messages[1]).toEqual({ role: "assistant" });
+  });
+
+  test("says something, unlike an answer of nothing", () => {
+    expect(says({ ...thought, reasoning_content: null })).toBe("invalid_request messages[0].content");
+  });
+});
+
 test("a client can send back what the official packages' helpers add to an answer; it is not sent on", () => {
   const called = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
   const helped = { ...called, index: 0, function: { ...called.function, parsed_arguments: {} } };

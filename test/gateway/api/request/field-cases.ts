@@ -78,7 +78,7 @@ export const fieldCases: Record<string, FieldCases> = {
     accepted: [
       ...notSentOn({ type: "text" }),
       ...unchanged({ type: "json_object" }, { type: "json_schema", json_schema: schema }),
-      // An explicit null means absent if the official schema allows null.
+      // An explicit null means absent.
       [
         { type: "json_schema", json_schema: { ...schema, strict: null, description: null } },
         { type: "json_schema", json_schema: { name: "answer", schema: { type: "object" } } },
@@ -122,7 +122,11 @@ export const fieldCases: Record<string, FieldCases> = {
       [{ type: "guess", content: "x" }, "invalid_request", "prediction.type"],
     ],
   },
-  seed: { accepted: unchanged(7, 0, -7), refused: invalid(1.5, "7", 2 ** 60) },
+  seed: {
+    // 64 bits. A number beyond 2^53 is sent as another, always the same.
+    accepted: [...unchanged(7, 0, -7, 2 ** 53 - 1), [2 ** 60, 128], [2 ** 63, 1_024], [-(2 ** 63), -1_024]],
+    refused: invalid(1.5, "7", 2 ** 64, -(2 ** 64)),
+  },
   stream_options: {
     accepted: [
       [{}, nothing, { stream: true }],
@@ -219,16 +223,3 @@ export const fieldCases: Record<string, FieldCases> = {
     ],
   },
 };
-
-/** The fields that the official schema does not allow to be null. */
-export const neverNull: ReadonlySet<string> = new Set([
-  "user",
-  "prompt_cache_options",
-  "web_search_options",
-  "response_format",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "function_call",
-  "functions",
-]);

@@ -30,6 +30,23 @@ test("an answer is in the official form, with usage", () => {
   });
 });
 
+test("an answer without text can be sent back: its content is null only beside calls or a refusal", () => {
+  const usage = { promptTokens: 9, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 3, reasoningTokens: 3 };
+  const contentOf = (fields: object): unknown => {
+    const message = { role: "assistant" as const, content: null, refusal: null, ...fields };
+    const text = completionText(
+      { message, finishReason: "length", logprobs: null, usage: null },
+      { id: "gen-a", created: 1, model: "m", usage },
+    );
+    return JSON.parse(text).choices[0].message.content;
+  };
+  expect(contentOf({ reasoning_content: "thinking" })).toBe("");
+  expect(contentOf({})).toBe("");
+  expect(contentOf({ tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }] })).toBeNull();
+  expect(contentOf({ function_call: { name: "f", arguments: "{}" } })).toBeNull();
+  expect(contentOf({ refusal: "No" })).toBeNull();
+});
+
 test("the text of an answer is JSON whatever the model wrote, with its probabilities", () => {
   const message = { role: "assistant" as const, content: '"}\n\u2028 \ud83d', refusal: null, reasoning_content: "\u0000" };
   const logprobs = { content: [{ token: '"', logprob: -1, bytes: [34], top_logprobs: [] }], refusal: null };

@@ -52,7 +52,6 @@ describe("a field that the Messages API does not support gets 400 unsupported_pa
     ],
     ["messages[1].role", { messages: [hello, { role: "function", name: "go", content: "x" }] }],
     ["messages[1].function_call", { messages: [hello, { role: "assistant", function_call: { name: "go", arguments: "{}" } }] }],
-    ["messages[1].reasoning_content", { messages: [hello, { role: "assistant", content: "x", reasoning_content: "y" }] }],
     ["messages[1].tool_calls[0].function.arguments", { messages: [hello, { role: "assistant", tool_calls: [call("{")] }] }],
     [
       "messages[1].tool_calls[1].function.arguments",

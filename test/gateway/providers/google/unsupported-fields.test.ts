@@ -47,7 +47,6 @@ describe("a field that generateContent does not support gets 400 unsupported_par
     ["tool_choice.type", { tools: [tool], tool_choice: { type: "custom", custom: { name: "free" } } }],
     ["tool_choice.allowed_tools.tools", { tools: [tool], tool_choice: allowed("required") }],
     ["tool_choice.allowed_tools.tools", { tools: [tool], tool_choice: allowed("auto", { type: "mcp" }) }],
-    ["messages[1].reasoning_content", { messages: [hello, { role: "assistant", content: "x", reasoning_content: "y" }] }],
     ["messages[1].tool_calls[1].function.arguments", { messages: [hello, calling(call(), call("[]"))] }],
     [
       "messages[1].function_call.arguments",

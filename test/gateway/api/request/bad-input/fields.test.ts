@@ -44,7 +44,7 @@ const refused: [string, Record<string, unknown>, Refusal][] = [
   ["an unknown field", { top_k: 40 }, unsupported("top_k")],
   ["a name of 10,000 characters", { ["x".repeat(10_000)]: 1 }, unsupported(`${"x".repeat(100)}…`)],
   ["a tool choice without tools", { tool_choice: "required" }, invalid("tool_choice")],
-  ["a null where the official schema allows none", { tools: null }, invalid("tools")],
+  ["a null in place of a required field", { tools: [{ type: "function", function: null }] }, invalid("tools[0].function")],
   ["other models to fall back to", { models: ["a/b"], provider: { order: ["x"] } }, unsupported("models")],
   ["an order of providers", { provider: { sort: "price", order: ["x"] } }, unsupported("provider.order")],
   ["a provider as a text", { provider: "openai" }, unsupported("provider")],
@@ -101,7 +101,10 @@ test("the provider gets the same request if a field is null, empty or the defaul
   const customer = await on.customer();
   const nothings = {
     ...Object.fromEntries(
-      ["temperature", "top_p", "max_tokens", "stop", "n", "stream", "seed", "user"].map((name) => [name, null]),
+      ["temperature", "top_p", "max_tokens", "stop", "n", "stream", "seed", "tool_choice", "functions"].map((name) => [
+        name,
+        null,
+      ]),
     ),
     user: "",
     tools: [],
@@ -125,7 +128,7 @@ test("accepted fields reach the provider unchanged, with the reserved bound", as
     { role: "developer", content: "Be brief" },
     { role: "system", content: [{ type: "text", text: "Be kind" }], name: "house" },
     { role: "user", content: "Hello", name: "ann" },
-    { role: "assistant", tool_calls: [call], reasoning_content: "Hm" },
+    { role: "assistant", tool_calls: [call] },
     { role: "tool", tool_call_id: "call_1", content: "42" },
     { role: "assistant", content: [{ type: "refusal", refusal: "No" }] },
     { role: "function", name: "old", content: "7" },

@@ -4,6 +4,7 @@
  */
 import { expect } from "bun:test";
 import { errorTable, type ErrorCode } from "../../../../../src/kernel/errors.ts";
+import type { DialectEntry } from "../../../../../src/gateway/models/dialect.ts";
 import { supportWords } from "../../../../../src/gateway/api/request/supports.ts";
 import { atEnd } from "../../../../support/processes/at-end.ts";
 import { expectExactBalance, expectSoundLedger } from "../../../../support/gateway/exact-ledger.ts";
@@ -15,6 +16,13 @@ import { temporaryFolder } from "../../../../support/temporary-folder.ts";
 
 /** A request's body must arrive within this time. */
 export const bodyMs = 1_000;
+/** The stub takes every message as it comes. */
+const seen = { source: "https://example.com", seen: "2026-11-28" };
+const asOpenai: DialectEntry = {
+  developer_role: { value: true, ...seen },
+  instructions: { value: "anywhere", ...seen },
+  refusals: { value: true, ...seen },
+};
 /** Each customer's credit in USD. */
 const credit = "10";
 
@@ -44,7 +52,7 @@ async function openStage(): Promise<Stage> {
   const stub = stack.use(await startProviderStub());
   const folder = stack.use(await temporaryFolder());
   const supports = Object.keys(supportWords);
-  const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, model: { supports } });
+  const catalogDir = await writeStubCatalog(folder.path, { url: stub.url, provider: { dialect: asOpenai }, model: { supports } });
   const environment = { [stubKeyEnv]: "sk-of-the-stub", BODY_TIMEOUT_MS: String(bodyMs) };
   const fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment }));
   await fleet.runnable("stub/model");

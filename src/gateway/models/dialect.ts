@@ -1,0 +1,107 @@
+/**
+ * What a provider takes and says in its own way within its wire format. Each fact of providers.json has its source; a fact that is not
+ * there has the value that every provider is known to accept.
+ */
+import { Type, type Static, type TSchema } from "@sinclair/typebox";
+import { Day, Source, strict } from "./entry-fields.ts";
+
+const toolCallIdForms = ["any", "characters_40", "alphanumeric_9"] as const;
+const reasoningForms = ["as_sent", "required", "as_reasoning", "as_thinking_parts", "never"] as const;
+const namedRoles = ["any", "user", "none"] as const;
+const instructionPlaces = ["anywhere", "one_first"] as const;
+const endWords = ["stop", "length", "tool_calls", "content_filter", "function_call", "failed"] as const;
+
+export const DialectEntry = strict({
+  /** false: `developer` is sent as `system`. */
+  developer_role: fact(Type.Boolean()),
+  /** `one_first`: instructions become one message, the first. */
+  instructions: fact(oneOf(instructionPlaces)),
+  /** Whose messages may have a `name`. Others have it before their text. */
+  message_names: fact(oneOf(namedRoles)),
+  /** false: a list of texts becomes one text. */
+  text_parts: fact(Type.Boolean()),
+  /** false: the model's earlier refusal becomes its text. */
+  refusals: fact(Type.Boolean()),
+  /** false: a message of the model without text has `""`. */
+  null_content: fact(Type.Boolean()),
+  /** false: the model speaks between a tool's result and the user. */
+  user_after_tool: fact(Type.Boolean()),
+  /** The ids that calls of tools may have. Others are replaced. */
+  tool_call_ids: fact(oneOf(toolCallIdForms)),
+  /** How reasoning that a client sends back goes on, for models that reason. `required`: a call of a tool needs some. */
+  reasoning_content: fact(oneOf(reasoningForms)),
+  /** Its own finish reasons, in lower case, and the official ones for them. */
+  finish_reasons: fact(
+    Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]*$" }), oneOf(endWords), { additionalProperties: false }),
+  ),
+});
+export type DialectEntry = Static<typeof DialectEntry>;
+
+export interface Dialect {
+  developerRole: boolean;
+  instructions: (typeof instructionPlaces)[number];
+  messageNames: (typeof namedRoles)[number];
+  textParts: boolean;
+  refusals: boolean;
+  nullContent: boolean;
+  userAfterTool: boolean;
+  toolCallIds: (typeof toolCallIdForms)[number];
+  reasoningContent: (typeof reasoningForms)[number];
+  finishReasons: Readonly<Record<string, (typeof endWords)[number]>>;
+}
+
+/** Of the formats that convert every message themselves. */
+const converted: Dialect = {
+  developerRole: true,
+  instructions: "anywhere",
+  messageNames: "any",
+  textParts: true,
+  refusals: true,
+  nullContent: true,
+  userAfterTool: true,
+  toolCallIds: "any",
+  reasoningContent: "as_sent",
+  finishReasons: {},
+};
+
+/** By wire format; the others have `converted`. */
+const defaults: Readonly<Record<string, Dialect>> = {
+  openai: {
+    ...converted,
+    developerRole: false,
+    instructions: "one_first",
+    refusals: false,
+    toolCallIds: "characters_40",
+  },
+  google: { ...converted, reasoningContent: "never" },
+};
+
+/** @param format the provider's wire format, which has the values of the facts that `entry` does not have */
+export function dialectFrom(format: string, entry: DialectEntry = {}): Dialect {
+  const usual = defaults[format] ?? converted;
+  return {
+    developerRole: entry.developer_role?.value ?? usual.developerRole,
+    instructions: entry.instructions?.value ?? usual.instructions,
+    messageNames: entry.message_names?.value ?? usual.messageNames,
+    textParts: entry.text_parts?.value ?? usual.textParts,
+    refusals: entry.refusals?.value ?? usual.refusals,
+    nullContent: entry.null_content?.value ?? usual.nullContent,
+    userAfterTool: entry.user_after_tool?.value ?? usual.userAfterTool,
+    toolCallIds: entry.tool_call_ids?.value ?? usual.toolCallIds,
+    reasoningContent: entry.reasoning_content?.value ?? usual.reasoningContent,
+    finishReasons: entry.finish_reasons?.value ?? usual.finishReasons,
+  };
+}
+
+/** Whether reasoning that a client sends back goes on to a model, or to one of its providers. */
+export function takesReasoning({ reasons, routes }: { reasons: boolean; routes: readonly { provider: { dialect: Dialect } }[] }) {
+  return reasons && routes.some(({ provider }) => provider.dialect.reasoningContent !== "never");
+}
+
+function fact<Value extends TSchema>(value: Value) {
+  return Type.Optional(strict({ value, source: Source, seen: Day }));
+}
+
+function oneOf<const Word extends string>(words: readonly Word[]) {
+  return Type.Union(words.map((word) => Type.Literal(word)));
+}
