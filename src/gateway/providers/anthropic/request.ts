@@ -1,8 +1,9 @@
 /** Encodes our request for the Messages API. Fields that it does not support were refused before (unsupported-fields.ts). */
-import { asObject, asText, type JsonObject } from "../wire/json.ts";
+import { asObject, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
 import { samplingFields } from "./sampling.ts";
+import { formatSchema } from "./schema.ts";
 import { toolFields } from "./tools.ts";
 
 /** The API version, which is not part of the URL. */
@@ -47,10 +48,7 @@ function outputFields({ reasoning_effort: effort, response_format }: ChatBody): 
   return { thinking: { type: "adaptive" }, output_config: { effort, ...(format && { format }) } };
 }
 
-/** The API has no field for the schema's name, which is only a label. The description moves into the schema. */
 function formatOf(responseFormat: JsonObject | null): JsonObject | null {
-  const jsonSchema = asObject(responseFormat?.["json_schema"]);
-  if (jsonSchema === null) return null;
-  const description = asText(jsonSchema["description"]);
-  return { type: "json_schema", schema: { ...(description && { description }), ...asObject(jsonSchema["schema"]) } };
+  const fitted = responseFormat && formatSchema(responseFormat);
+  return fitted && { type: "json_schema", schema: fitted.schema };
 }
