@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { failingStream, message, refusal } from "../support/providers/anthropic-answers.ts";
+import { failingStream, message, refusal, type Thought } from "../support/providers/anthropic-answers.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import type { LogRow } from "../support/operator.ts";
 import { startProviderStub, type ProviderStub, type StubCall } from "../support/providers/provider-stub.ts";
-import { chat } from "../support/providers/stub-answers.ts";
+import { chat, type StubAnswer } from "../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -23,8 +23,9 @@ let workspace: string;
 beforeAll(async () => {
   claude = stack.use(await startProviderStub(message("Hello")));
   other = stack.use(await startProviderStub(chat("Hello from the other")));
+  const supports = ["tools", "json_schema", "reasoning", "reasoning_content", "thought_signatures"];
   const prices = { input: "3.00", output: "15.00", cache_read: "0.30", cache_write: "3.75" };
-  const entry = stubModel({ id: model, prices_per_1m_usd: prices, supports: ["tools", "json_schema", "reasoning"] });
+  const entry = stubModel({ id: model, prices_per_1m_usd: prices, supports, thinking: "adaptive" });
   const { upstream_model: _, prices_per_1m_usd: __, ...shared } = entry;
   const routes = ["claude", "other"].map((provider) => ({ provider, upstream_model: "stub-model", prices_per_1m_usd: prices }));
   const folder = stack.use(await temporaryFolder());
@@ -204,6 +205,85 @@ describe("tool calls and their results pass through", () => {
     expect(await runner.finalContent()).toBe("It rains in Oslo.");
     expect(asked).toEqual(["Oslo"]);
   });
+});
+
+describe("a model that thinks before it calls a tool", () => {
+  const thoughts: Thought[] = [
+    { type: "thinking", thinking: "I need the weather first.", signature: "c2lnbmVkIG9uZQ==" },
+    { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+  ];
+
+  /** Refuses, as the API does, a turn whose thoughts are not those that it wrote; it takes them without their summary. */
+  const unlessModified: StubAnswer = (response, sent) => {
+    const turns = sent.body["messages"] as { role: string; content: Record<string, unknown>[] }[];
+    const came = turns.flatMap(({ content }) => content.filter(({ type }) => String(type).endsWith("thinking")));
+    const isOwn = (one: Record<string, unknown>, index: number): boolean => {
+      const own = thoughts[index];
+      return Bun.deepEquals(one, own) || (own?.type === "thinking" && Bun.deepEquals(one, { ...own, thinking: "" }));
+    };
+    const isWhole = came.length === thoughts.length && came.every(isOwn);
+    const words =
+      "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified";
+    return (isWhole ? message("It rains in Oslo.") : refusal(400, "invalid_request_error", words))(response, sent);
+  };
+
+  const tool = {
+    type: "function" as const,
+    function: {
+      ...weather.function,
+      description: "Looks out of the window",
+      parse: (text: string): { city: string } => JSON.parse(text),
+      function: () => "rain",
+    },
+  };
+
+  test.each([false, true])(
+    "gets its thoughts back from the package's tool runner, which drops all but the ids (streamed: %p)",
+    async (stream) => {
+      claude.answerOnce(message("Let me look.", { thoughts, calls: [call] }), unlessModified);
+      const request = { model, messages, tools: [tool], reasoning_effort: "low" as const };
+      const { completions } = client.chat;
+      const runner = stream ? completions.runTools({ ...request, stream }) : completions.runTools(request);
+      expect(await runner.finalContent()).toBe("It rains in Oslo.");
+    },
+  );
+
+  test.each([false, true])(
+    "gets them back with their summary from a client that sends the reasoning (streamed: %p)",
+    async (stream) => {
+      claude.answerOnce(message("", { thoughts, calls: [call] }), unlessModified);
+      const before = claude.calls.length;
+      const request = { model, messages, tools: [weather], reasoning_effort: "low" as const };
+      const assistant = stream
+        ? await reassembled(await client.chat.completions.create({ ...request, stream: true }))
+        : (await client.chat.completions.create(request)).choices[0]?.message;
+      if (!assistant) throw new Error("There is no message");
+      expect(assistant).toMatchObject({ reasoning_content: "I need the weather first." });
+      const id = assistant.tool_calls?.[0]?.id ?? "";
+      const answer = { role: "tool" as const, tool_call_id: id, content: "rain" };
+      const last = await client.chat.completions.create({ ...request, messages: [...messages, assistant, answer] });
+      expect(last.choices[0]?.message.content).toBe("It rains in Oslo.");
+      const turns = receivedSince(before)[1]?.body["messages"];
+      expect(turns).toMatchObject([{}, { content: [...thoughts, { type: "tool_use", id: "toolu_a" }] }, {}]);
+    },
+  );
+
+  /** As a client puts the chunks together that does not drop what it does not know. */
+  async function reassembled(
+    chunks: AsyncIterable<OpenAI.ChatCompletionChunk>,
+  ): Promise<OpenAI.ChatCompletionAssistantMessageParam> {
+    let reasoning = "";
+    let id = "";
+    let argumentsText = "";
+    for await (const chunk of chunks) {
+      const delta: OpenAI.ChatCompletionChunk.Choice.Delta & { reasoning_content?: string } = chunk.choices[0]?.delta ?? {};
+      reasoning += delta.reasoning_content ?? "";
+      id ||= delta.tool_calls?.[0]?.id ?? "";
+      argumentsText += delta.tool_calls?.[0]?.function?.arguments ?? "";
+    }
+    const calls = [{ id, type: "function" as const, function: { name: "weather", arguments: argumentsText } }];
+    return Object.assign({ role: "assistant" as const, content: null, tool_calls: calls }, { reasoning_content: reasoning });
+  }
 });
 
 describe("failures", () => {

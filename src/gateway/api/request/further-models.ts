@@ -64,9 +64,9 @@ export async function withFurtherModels(chat: CheckedChat, { find, clock, readBo
 /** What decides how a model's body is read. */
 function rulesOf(model: Model | null, maxTokens: number | null): string {
   if (model === null) return "";
-  const { supports, defaultOnly, maxOutputTokens } = model;
+  const { supports, defaultOnly, maxOutputTokens, refusesForcedTools } = model;
   const isWithin = maxTokens === null || maxTokens <= maxOutputTokens;
-  return JSON.stringify([[...supports].toSorted(), [...defaultOnly].toSorted(), isWithin || maxOutputTokens]);
+  return JSON.stringify([[...supports].toSorted(), [...defaultOnly].toSorted(), refusesForcedTools, isWithin || maxOutputTokens]);
 }
 
 function namingModel<Result>(id: string, read: () => Result): Result {

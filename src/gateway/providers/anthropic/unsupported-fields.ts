@@ -2,7 +2,6 @@
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { conversationOf } from "./messages.ts";
-import { samplingFields } from "./sampling.ts";
 import { formatSchema, type FittedSchema } from "./schema.ts";
 import { strictSchema } from "./tools.ts";
 import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
@@ -21,7 +20,7 @@ const fieldsCarried = new Set([
   "response_format",
   "cache_control",
 ]);
-const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id"]);
+const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "reasoning_content"]);
 
 const cacheBreakpointsMax = 4;
 
@@ -71,12 +70,10 @@ function* inToolCall(call: JsonObject, at: string): Generator<UnsupportedField> 
 }
 
 function* inOptions(chat: ChatBody): Generator<UnsupportedField> {
-  const { temperature, stop, reasoning_effort, response_format } = chat;
+  const { temperature, stop, response_format } = chat;
   if (typeof temperature === "number" && temperature > temperatureMax)
     yield because("temperature", `more than ${temperatureMax}`);
-  if (Object.keys(samplingFields(chat)).length > 1) yield because("top_p", "a value together with temperature");
   if ([stop].flat().some((text) => typeof text === "string" && !/\S/.test(text))) yield because("stop", "blank text");
-  if (reasoning_effort === "minimal") yield because("reasoning_effort", '"minimal"');
   const format = asObject(response_format);
   if (format?.["type"] === "json_object") yield because("response_format.type", '"json_object"; give a schema');
   if (format !== null && !asObject(format["json_schema"])?.["schema"]) {
