@@ -16,10 +16,13 @@ export class AnthropicUsage {
   /** Reads the usage at the start of a stream. Its output count is a placeholder, since nothing has been written yet. */
   takePrompt(value: unknown): void {
     const { fresh, cacheRead, cacheWrite } = promptOf(asObject(value) ?? {});
+    const known = this.#prompt;
+    // Some compatible servers estimate the whole prompt first, and at the end tell only that it came from the cache.
+    const wasWhole = fresh === 0 && known.cacheRead + known.cacheWrite === 0 && cacheRead + cacheWrite >= known.fresh;
     // Each count is a total of its own: a later one replaces it, an absent one or a zero does not.
-    this.#prompt.fresh = fresh || this.#prompt.fresh;
-    this.#prompt.cacheRead = cacheRead || this.#prompt.cacheRead;
-    this.#prompt.cacheWrite = cacheWrite || this.#prompt.cacheWrite;
+    known.fresh = fresh || (wasWhole ? 0 : known.fresh);
+    known.cacheRead = cacheRead || known.cacheRead;
+    known.cacheWrite = cacheWrite || known.cacheWrite;
   }
 
   /** Reads the usage of a whole answer, or what a stream has counted so far. */

@@ -46,9 +46,9 @@ describe("usage, in every reported form", () => {
       { ...plain, promptTokens: 1_210, cachedTokens: 1_000, cacheWriteTokens: 200 },
     ],
     [
-      "with cache counts that only the end has",
-      [{ input_tokens: 10 }, { cache_read_input_tokens: 1_000, output_tokens: 5 }],
-      { ...plain, promptTokens: 1_010, cachedTokens: 1_000 },
+      "with a prompt that turns out to come from the cache",
+      [{ input_tokens: 10 }, { cache_read_input_tokens: 10, output_tokens: 5 }],
+      { ...plain, cachedTokens: 10 },
     ],
     [
       "with a prompt that the end divides",
