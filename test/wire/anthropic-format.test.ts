@@ -5,6 +5,7 @@ import OpenAI from "openai";
 import { failingStream, message, refusal, type Thought } from "../support/providers/anthropic-answers.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import type { LogRow } from "../support/operator.ts";
+import { strictClaude } from "../support/providers/strict-claude.ts";
 import { startProviderStub, type ProviderStub, type StubCall } from "../support/providers/provider-stub.ts";
 import { chat, type StubAnswer } from "../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
@@ -34,11 +35,23 @@ beforeAll(async () => {
       stubProvider({ id: "claude", format: "anthropic", base_url: claude.url }),
       stubProvider({ id: "other", base_url: other.url }),
     ],
-    models: { claude: [entry, { ...shared, id: withFallback, routes }] },
+    models: {
+      claude: [
+        entry,
+        { ...shared, id: withFallback, routes },
+        {
+          ...entry,
+          id: "stub/adaptive",
+          upstream_model: "claude-sonnet-4-6",
+          thinking_efforts: ["low", "medium", "high", "max"],
+        },
+        { ...entry, id: "stub/budget", upstream_model: "claude-haiku-4-5", thinking: "budget" },
+      ],
+    },
   });
   fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-ours" } }));
   await fleet.runnable(model);
-  await fleet.runnable(withFallback);
+  for (const id of [withFallback, "stub/adaptive", "stub/budget"]) await fleet.runnable(id);
   const customer = await fleet.operator().customer({ credit: "10" });
   workspace = customer.workspace;
   client = new OpenAI({ baseURL: `${fleet.url()}/gpt/v1`, apiKey: customer.keys[0]?.key ?? "", maxRetries: 0 });
@@ -284,6 +297,58 @@ describe("a model that thinks before it calls a tool", () => {
     const calls = [{ id, type: "function" as const, function: { name: "weather", arguments: argumentsText } }];
     return Object.assign({ role: "assistant" as const, content: null, tool_calls: calls }, { reasoning_content: reasoning });
   }
+});
+
+describe.each(["stub/adaptive", "stub/budget"])("%s, which refuses what the vendor refuses, answers", (id) => {
+  type Fields = Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>;
+  const count = { type: "object", properties: { count: { type: "integer", minimum: 1 } }, required: ["count"] };
+  const effort = { reasoning_effort: "low" as const };
+
+  test.each<[string, Fields]>([
+    ["with an effort", effort],
+    ["with an effort and a forced call", { ...effort, tools: [weather], tool_choice: "required" }],
+    ["with an effort and a temperature", { ...effort, temperature: 0.5 }],
+    ["with both sampling fields", { temperature: 0.5, top_p: 0.9 }],
+    ["with the least effort", { reasoning_effort: "minimal" }],
+    ["with the most effort", { reasoning_effort: "xhigh" }],
+    ["without thinking", { reasoning_effort: "none" }],
+    [
+      "by a schema that it would not take",
+      { response_format: { type: "json_schema", json_schema: { name: "count", schema: count } } },
+    ],
+    ["with a strict tool", { tools: [{ type: "function", function: { name: "count", parameters: count, strict: true } }] }],
+    ["to instructions alone", { messages: [{ role: "system", content: "Say hello." }] }],
+    ["to a conversation that it began", { messages: [{ role: "assistant", content: "Hi" }, ...messages] }],
+  ])("%s, whole and streamed", async (_, fields) => {
+    claude.answer(strictClaude(message("Hello there")));
+    const request = { model: id, messages, ...fields };
+    const whole = await client.chat.completions.create(request);
+    expect(whole.choices[0]?.message.content).toBe("Hello there");
+    let text = "";
+    for await (const chunk of await client.chat.completions.create({ ...request, stream: true })) {
+      text += chunk.choices[0]?.delta.content ?? "";
+    }
+    expect(text).toBe("Hello there");
+  });
+});
+
+test("the reasoning of a model that is asked for an effort reaches the client, whole and streamed", async () => {
+  const thoughts: Thought[] = [{ type: "thinking", thinking: "Let me think.", signature: "c2ln" }];
+  claude.answer(strictClaude(message("Hello there", { thoughts })));
+  const request = { model: "stub/adaptive", messages, reasoning_effort: "low" as const };
+  const whole = await client.chat.completions.create(request);
+  expect<object | undefined>(whole.choices[0]?.message).toMatchObject({
+    reasoning_content: "Let me think.",
+    content: "Hello there",
+  });
+  const before = claude.calls.length;
+  let reasoning = "";
+  for await (const chunk of await client.chat.completions.create({ ...request, stream: true })) {
+    const delta: OpenAI.ChatCompletionChunk.Choice.Delta & { reasoning_content?: string } = chunk.choices[0]?.delta ?? {};
+    reasoning += delta.reasoning_content ?? "";
+  }
+  expect(reasoning).toBe("Let me think.");
+  expect(receivedSince(before)[0]?.body["thinking"]).toEqual({ type: "adaptive", display: "summarized" });
 });
 
 describe("failures", () => {

@@ -12,7 +12,7 @@ export interface FittedSchema {
   problem: SchemaProblem | null;
 }
 
-interface SchemaProblem {
+export interface SchemaProblem {
   /** The path of the part, such as `response_format.json_schema.schema.properties.a.enum`. */
   at: string;
   what: string;

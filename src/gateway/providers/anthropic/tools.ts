@@ -1,7 +1,7 @@
 /** The tool fields: tools and tool choice. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody } from "../provider.ts";
-import { fittedSchema, type FittedSchema } from "./schema.ts";
+import { fittedSchema, type FittedSchema, type SchemaProblem } from "./schema.ts";
 
 export function toolFields(chat: ChatBody): JsonObject {
   const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
@@ -27,8 +27,22 @@ function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
  * A function without parameters accepts none.
  * @param at the path of the parameters, for the problem
  */
-export function strictSchema(parameters: unknown, at: string): FittedSchema {
-  return fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
+function strictSchema(parameters: unknown, at: string): FittedSchema {
+  const fitted = fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
+  const { schema, problem } = fitted;
+  return problem !== null || schema["type"] === "object" ? fitted : { schema, problem: { at: `${at}.type`, what: noObject } };
+}
+
+const noObject = "arguments that are not an object";
+
+/**
+ * What the API cannot take of a function's parameters; null: nothing.
+ * @param at the path of the parameters
+ */
+export function parametersProblem({ parameters, strict }: JsonObject, at: string): SchemaProblem | null {
+  if (strict === true) return strictSchema(parameters, at).problem;
+  const type = asObject(parameters)?.["type"] ?? "object";
+  return [type].flat().includes("object") ? null : { at: `${at}.type`, what: noObject };
 }
 
 const combinations = ["allOf", "anyOf", "oneOf"];
@@ -39,7 +53,7 @@ const combinations = ["allOf", "anyOf", "oneOf"];
  */
 function inputSchema(parameters: JsonObject): JsonObject {
   const combined = combinations.filter((keyword) => Array.isArray(parameters[keyword]));
-  if (combined.length === 0) return { type: "object", ...parameters };
+  if (combined.length === 0) return { ...parameters, type: "object" };
   const rest = Object.fromEntries(Object.entries(parameters).filter(([keyword]) => !combined.includes(keyword)));
   const variants = [...combined.flatMap((keyword) => asArray(parameters[keyword])), rest];
   const always = combined.flatMap((keyword) => requiredBy(keyword, asArray(parameters[keyword])));

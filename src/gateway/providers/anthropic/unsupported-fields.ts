@@ -2,8 +2,8 @@
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { conversationOf } from "./messages.ts";
-import { formatSchema, type FittedSchema } from "./schema.ts";
-import { strictSchema } from "./tools.ts";
+import { formatSchema, type SchemaProblem } from "./schema.ts";
+import { parametersProblem } from "./tools.ts";
 import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
 
@@ -79,18 +79,18 @@ function* inOptions(chat: ChatBody): Generator<UnsupportedField> {
   if (format !== null && !asObject(format["json_schema"])?.["schema"]) {
     yield because("response_format.json_schema.schema", "a format without a schema");
   }
-  if (format !== null) yield* inSchema(formatSchema(format));
+  if (format !== null) yield* inSchema(formatSchema(format)?.problem);
 }
 
-function* inSchema(fitted: FittedSchema | null): Generator<UnsupportedField> {
-  if (fitted?.problem) yield because(fitted.problem.at, fitted.problem.what);
+function* inSchema(problem: SchemaProblem | null | undefined): Generator<UnsupportedField> {
+  if (problem) yield because(problem.at, problem.what);
 }
 
 function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   for (const [index, tool] of asArray(chat["tools"]).entries()) {
     if (asObject(tool)?.["type"] !== "function") yield because(`tools[${index}].type`, "custom tools");
-    const { parameters, strict } = asObject(asObject(tool)?.["function"]) ?? {};
-    if (strict === true) yield* inSchema(strictSchema(parameters, `tools[${index}].function.parameters`));
+    const called = asObject(asObject(tool)?.["function"]) ?? {};
+    yield* inSchema(parametersProblem(called, `tools[${index}].function.parameters`));
   }
   const choice = asObject(chat["tool_choice"]);
   if (choice !== null && choice["type"] !== "function")
