@@ -11,6 +11,8 @@ export const upstreamRetryAfterSeconds = 5;
 export const modelIdCharactersMax = 256;
 /** `max_tokens` of a completion that has none, as in the official schema. */
 export const completionTokensDefault = 16;
+/** Signatures and encrypted thoughts of one tool call, within its id. */
+export const thoughtsCharactersMax = 64 * 1024;
 
 // Embeddings
 export const embeddingInputsMax = 2_048;

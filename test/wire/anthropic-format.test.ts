@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { failingStream, message, refusal } from "../support/providers/anthropic-answers.ts";
+import { failingStream, message, refusal, type Thought } from "../support/providers/anthropic-answers.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import type { LogRow } from "../support/operator.ts";
+import { strictClaude } from "../support/providers/strict-claude.ts";
 import { startProviderStub, type ProviderStub, type StubCall } from "../support/providers/provider-stub.ts";
-import { chat } from "../support/providers/stub-answers.ts";
+import { chat, type StubAnswer } from "../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { until } from "../support/until.ts";
@@ -23,8 +24,9 @@ let workspace: string;
 beforeAll(async () => {
   claude = stack.use(await startProviderStub(message("Hello")));
   other = stack.use(await startProviderStub(chat("Hello from the other")));
+  const supports = ["tools", "json_schema", "reasoning", "reasoning_content", "thought_signatures"];
   const prices = { input: "3.00", output: "15.00", cache_read: "0.30", cache_write: "3.75" };
-  const entry = stubModel({ id: model, prices_per_1m_usd: prices, supports: ["tools", "json_schema", "reasoning"] });
+  const entry = stubModel({ id: model, prices_per_1m_usd: prices, supports, thinking: "adaptive" });
   const { upstream_model: _, prices_per_1m_usd: __, ...shared } = entry;
   const routes = ["claude", "other"].map((provider) => ({ provider, upstream_model: "stub-model", prices_per_1m_usd: prices }));
   const folder = stack.use(await temporaryFolder());
@@ -33,11 +35,23 @@ beforeAll(async () => {
       stubProvider({ id: "claude", format: "anthropic", base_url: claude.url }),
       stubProvider({ id: "other", base_url: other.url }),
     ],
-    models: { claude: [entry, { ...shared, id: withFallback, routes }] },
+    models: {
+      claude: [
+        entry,
+        { ...shared, id: withFallback, routes },
+        {
+          ...entry,
+          id: "stub/adaptive",
+          upstream_model: "claude-sonnet-4-6",
+          thinking_efforts: ["low", "medium", "high", "max"],
+        },
+        { ...entry, id: "stub/budget", upstream_model: "claude-haiku-4-5", thinking: "budget" },
+      ],
+    },
   });
   fleet = stack.use(await Fleet.start({ services: null, catalogDir, environment: { [stubKeyEnv]: "sk-ours" } }));
   await fleet.runnable(model);
-  await fleet.runnable(withFallback);
+  for (const id of [withFallback, "stub/adaptive", "stub/budget"]) await fleet.runnable(id);
   const customer = await fleet.operator().customer({ credit: "10" });
   workspace = customer.workspace;
   client = new OpenAI({ baseURL: `${fleet.url()}/gpt/v1`, apiKey: customer.keys[0]?.key ?? "", maxRetries: 0 });
@@ -204,6 +218,137 @@ describe("tool calls and their results pass through", () => {
     expect(await runner.finalContent()).toBe("It rains in Oslo.");
     expect(asked).toEqual(["Oslo"]);
   });
+});
+
+describe("a model that thinks before it calls a tool", () => {
+  const thoughts: Thought[] = [
+    { type: "thinking", thinking: "I need the weather first.", signature: "c2lnbmVkIG9uZQ==" },
+    { type: "redacted_thinking", data: "ZW5jcnlwdGVk" },
+  ];
+
+  /** Refuses, as the API does, a turn whose thoughts are not those that it wrote; it takes them without their summary. */
+  const unlessModified: StubAnswer = (response, sent) => {
+    const turns = sent.body["messages"] as { role: string; content: Record<string, unknown>[] }[];
+    const came = turns.flatMap(({ content }) => content.filter(({ type }) => String(type).endsWith("thinking")));
+    const isOwn = (one: Record<string, unknown>, index: number): boolean => {
+      const own = thoughts[index];
+      return Bun.deepEquals(one, own) || (own?.type === "thinking" && Bun.deepEquals(one, { ...own, thinking: "" }));
+    };
+    const isWhole = came.length === thoughts.length && came.every(isOwn);
+    const words =
+      "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified";
+    return (isWhole ? message("It rains in Oslo.") : refusal(400, "invalid_request_error", words))(response, sent);
+  };
+
+  const tool = {
+    type: "function" as const,
+    function: {
+      ...weather.function,
+      description: "Looks out of the window",
+      parse: (text: string): { city: string } => JSON.parse(text),
+      function: () => "rain",
+    },
+  };
+
+  test.each([false, true])(
+    "gets its thoughts back from the package's tool runner, which drops all but the ids (streamed: %p)",
+    async (stream) => {
+      claude.answerOnce(message("Let me look.", { thoughts, calls: [call] }), unlessModified);
+      const request = { model, messages, tools: [tool], reasoning_effort: "low" as const };
+      const { completions } = client.chat;
+      const runner = stream ? completions.runTools({ ...request, stream }) : completions.runTools(request);
+      expect(await runner.finalContent()).toBe("It rains in Oslo.");
+    },
+  );
+
+  test.each([false, true])(
+    "gets them back with their summary from a client that sends the reasoning (streamed: %p)",
+    async (stream) => {
+      claude.answerOnce(message("", { thoughts, calls: [call] }), unlessModified);
+      const before = claude.calls.length;
+      const request = { model, messages, tools: [weather], reasoning_effort: "low" as const };
+      const assistant = stream
+        ? await reassembled(await client.chat.completions.create({ ...request, stream: true }))
+        : (await client.chat.completions.create(request)).choices[0]?.message;
+      if (!assistant) throw new Error("There is no message");
+      expect(assistant).toMatchObject({ reasoning_content: "I need the weather first." });
+      const id = assistant.tool_calls?.[0]?.id ?? "";
+      const answer = { role: "tool" as const, tool_call_id: id, content: "rain" };
+      const last = await client.chat.completions.create({ ...request, messages: [...messages, assistant, answer] });
+      expect(last.choices[0]?.message.content).toBe("It rains in Oslo.");
+      const turns = receivedSince(before)[1]?.body["messages"];
+      expect(turns).toMatchObject([{}, { content: [...thoughts, { type: "tool_use", id: "toolu_a" }] }, {}]);
+    },
+  );
+
+  /** As a client puts the chunks together that does not drop what it does not know. */
+  async function reassembled(
+    chunks: AsyncIterable<OpenAI.ChatCompletionChunk>,
+  ): Promise<OpenAI.ChatCompletionAssistantMessageParam> {
+    let reasoning = "";
+    let id = "";
+    let argumentsText = "";
+    for await (const chunk of chunks) {
+      const delta: OpenAI.ChatCompletionChunk.Choice.Delta & { reasoning_content?: string } = chunk.choices[0]?.delta ?? {};
+      reasoning += delta.reasoning_content ?? "";
+      id ||= delta.tool_calls?.[0]?.id ?? "";
+      argumentsText += delta.tool_calls?.[0]?.function?.arguments ?? "";
+    }
+    const calls = [{ id, type: "function" as const, function: { name: "weather", arguments: argumentsText } }];
+    return Object.assign({ role: "assistant" as const, content: null, tool_calls: calls }, { reasoning_content: reasoning });
+  }
+});
+
+describe.each(["stub/adaptive", "stub/budget"])("%s, which refuses what the vendor refuses, answers", (id) => {
+  type Fields = Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>;
+  const count = { type: "object", properties: { count: { type: "integer", minimum: 1 } }, required: ["count"] };
+  const effort = { reasoning_effort: "low" as const };
+
+  test.each<[string, Fields]>([
+    ["with an effort", effort],
+    ["with an effort and a forced call", { ...effort, tools: [weather], tool_choice: "required" }],
+    ["with an effort and a temperature", { ...effort, temperature: 0.5 }],
+    ["with both sampling fields", { temperature: 0.5, top_p: 0.9 }],
+    ["with the least effort", { reasoning_effort: "minimal" }],
+    ["with the most effort", { reasoning_effort: "xhigh" }],
+    ["without thinking", { reasoning_effort: "none" }],
+    [
+      "by a schema that it would not take",
+      { response_format: { type: "json_schema", json_schema: { name: "count", schema: count } } },
+    ],
+    ["with a strict tool", { tools: [{ type: "function", function: { name: "count", parameters: count, strict: true } }] }],
+    ["to instructions alone", { messages: [{ role: "system", content: "Say hello." }] }],
+    ["to a conversation that it began", { messages: [{ role: "assistant", content: "Hi" }, ...messages] }],
+  ])("%s, whole and streamed", async (_, fields) => {
+    claude.answer(strictClaude(message("Hello there")));
+    const request = { model: id, messages, ...fields };
+    const whole = await client.chat.completions.create(request);
+    expect(whole.choices[0]?.message.content).toBe("Hello there");
+    let text = "";
+    for await (const chunk of await client.chat.completions.create({ ...request, stream: true })) {
+      text += chunk.choices[0]?.delta.content ?? "";
+    }
+    expect(text).toBe("Hello there");
+  });
+});
+
+test("the reasoning of a model that is asked for an effort reaches the client, whole and streamed", async () => {
+  const thoughts: Thought[] = [{ type: "thinking", thinking: "Let me think.", signature: "c2ln" }];
+  claude.answer(strictClaude(message("Hello there", { thoughts })));
+  const request = { model: "stub/adaptive", messages, reasoning_effort: "low" as const };
+  const whole = await client.chat.completions.create(request);
+  expect<object | undefined>(whole.choices[0]?.message).toMatchObject({
+    reasoning_content: "Let me think.",
+    content: "Hello there",
+  });
+  const before = claude.calls.length;
+  let reasoning = "";
+  for await (const chunk of await client.chat.completions.create({ ...request, stream: true })) {
+    const delta: OpenAI.ChatCompletionChunk.Choice.Delta & { reasoning_content?: string } = chunk.choices[0]?.delta ?? {};
+    reasoning += delta.reasoning_content ?? "";
+  }
+  expect(reasoning).toBe("Let me think.");
+  expect(receivedSince(before)[0]?.body["thinking"]).toEqual({ type: "adaptive", display: "summarized" });
 });
 
 describe("failures", () => {

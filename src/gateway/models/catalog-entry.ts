@@ -5,7 +5,15 @@ import { dialectFrom } from "./dialect.ts";
 import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
 import { EntryError } from "./entry-error.ts";
 import { entryDigest, type CalledEntry } from "./entry-digest.ts";
-import type { Model, Prices, PriceTier, ProviderRecord, Route, TieredPrices } from "./model.ts";
+import {
+  thinkingEfforts,
+  type Model,
+  type Prices,
+  type PriceTier,
+  type ProviderRecord,
+  type Route,
+  type TieredPrices,
+} from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
 
 export function providerFrom(entry: ProviderEntry): ProviderRecord {
@@ -39,6 +47,7 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   const routes = routeEntries(entry, surroundings.fileProvider).map((route, index) => ({
     ...routeFrom({ model: entry.id, embeddings }, route, surroundings.providers),
     prices: tieredPrices(route, path(index)),
+    ...thinkingFacts(entry),
   }));
   const model: Model = {
     id: entry.id,
@@ -54,11 +63,17 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
     supports: new Set(entry.supports),
     reasons: entry.reasons ?? entry.supports.some((word) => word === "reasoning" || word === "reasoning_content"),
     defaultOnly: new Set(entry.default_only),
+    ...(entry.forced_tools === false && { refusesForcedTools: true as const }),
     ...(embeddings && { embeddings }),
     listPrices: tieredPrices(entry) ?? routes[0]?.prices ?? null,
   };
   requireCallable(model);
   return model;
+}
+
+function thinkingFacts(entry: ModelEntry): Pick<Route, "thinking"> {
+  const { thinking: form, thinking_off: off = "disabled", thinking_efforts: efforts = thinkingEfforts } = entry;
+  return form === undefined ? {} : { thinking: { form, off, efforts, isBound: entry.thinking_bound ?? false } };
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {

@@ -11,6 +11,9 @@ export type WireFormatName = (typeof wireFormatNames)[number];
 export const embeddingFormatNames = ["openai", "google", "cohere", "mistral", "voyage"] as const;
 export type EmbeddingFormatName = (typeof embeddingFormatNames)[number];
 
+/** The efforts of models in Anthropic's format, from the least. */
+export const thinkingEfforts = ["low", "medium", "high", "xhigh", "max"] as const;
+
 export interface ProviderRecord {
   id: string;
   name: string;
@@ -59,10 +62,23 @@ export interface Route {
   hiddenInputTokens: number | null;
   /** The provider's field name for the bound on output tokens. */
   maxTokensField: MaxTokensField;
+  /** How the model thinks, in Anthropic's format. Absent: it decides itself how much, and can be told not to. */
+  thinking?: ThinkingFacts;
   /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */
   entry: string;
   /** The workspace's own key, which pays for the call; absent: the service's key. */
   ownKey?: OwnKey;
+}
+
+interface ThinkingFacts {
+  /** It decides itself by the effort, or takes a number of tokens. */
+  form: "adaptive" | "budget";
+  /** What switches it off: the type `disabled` or `between_tools`, or nothing. */
+  off: "disabled" | "between_tools" | "never";
+  /** The efforts that it takes. */
+  efforts: readonly string[];
+  /** A thought that comes back is refused if anything before it has changed. */
+  isBound: boolean;
 }
 
 export type MaxTokensField = "max_tokens" | "max_completion_tokens";
@@ -111,6 +127,8 @@ export interface Model {
   reasons: boolean;
   /** Request fields for which the model accepts only the default value. */
   defaultOnly: ReadonlySet<string>;
+  /** It refuses a choice that forces it to call a tool. Absent: it takes one. */
+  refusesForcedTools?: true;
   /** Present for a kind `embeddings` whose facts the catalog has. */
   embeddings?: EmbeddingFacts;
   /** Prices shown if no route has prices (Zero: 0). */

@@ -2,7 +2,7 @@
  * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, since a mistyped price field
  * would otherwise be ignored. catalog-data/README.md explains each field.
  */
-import { embeddingFormatNames, wireFormatNames } from "./model.ts";
+import { embeddingFormatNames, thinkingEfforts, wireFormatNames } from "./model.ts";
 import { Type, type Static } from "@sinclair/typebox";
 import { embeddingInputsMax } from "../limits.ts";
 import { DialectEntry } from "./dialect.ts";
@@ -92,6 +92,16 @@ export const ModelEntry = strict({
   default_only: Type.Optional(
     Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),
   ),
+  /** How a model in Anthropic's format thinks: it decides itself by the effort, or takes a number of tokens. Absent: adaptive. */
+  thinking: Type.Optional(Type.Union([Type.Literal("adaptive"), Type.Literal("budget")])),
+  /** What switches its thinking off. Absent: disabled. */
+  thinking_off: Type.Optional(Type.Union([Type.Literal("disabled"), Type.Literal("between_tools"), Type.Literal("never")])),
+  /** The efforts that it takes; one that it does not take becomes the next lower. Absent: all of them. */
+  thinking_efforts: Type.Optional(Type.Array(Type.Union(thinkingEfforts.map((effort) => Type.Literal(effort))), { minItems: 1 })),
+  /** true: it refuses a thought that comes back where anything before the thought has changed. Absent: false. */
+  thinking_bound: Type.Optional(Type.Boolean()),
+  /** false: it refuses a choice that forces it to call a tool. Absent: true. */
+  forced_tools: Type.Optional(Type.Boolean()),
   /** Only for embeddings models, and required for an available one, like `max_inputs`. */
   dimensions: Type.Optional(DimensionsEntry),
   /** Inputs of one request. */

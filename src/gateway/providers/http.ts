@@ -89,7 +89,7 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   const { provider } = call.route;
   const entry = wireFormats[provider.format];
   if (!entry) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not supported`);
-  const format = withParallelToolCallsOff(entry.format, call.chat);
+  const format = withParallelToolCallsOff(entry.format.forRoute?.(call.route) ?? entry.format, call.chat);
   const { route, streamed, second, onResent } = call;
   const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
   const head = await send(post, upstream, context);

@@ -106,6 +106,8 @@ export interface UnsupportedField {
 }
 
 export interface WireFormat {
+  /** The same for calls of one route, whose name it writes into what only that route may get back. Absent: all routes are equal. */
+  forRoute?(route: Route): WireFormat;
   /**
    * Returns the first field of a request that this format cannot express, so that nothing is dropped silently. Absent if it
    * expresses all.

@@ -107,6 +107,16 @@ describe("the shipped catalog", () => {
     }
   });
 
+  test("every model behind Anthropic's format tells how it thinks, and gets its thoughts back", () => {
+    for (const { id, routes, supports } of real) {
+      for (const { provider, thinking } of routes) {
+        if (provider.format !== "anthropic") continue;
+        const words = ["reasoning", "reasoning_content", "thought_signatures"].map((word) => supports.has(word));
+        expect([id, thinking !== undefined, ...words]).toEqual([id, true, true, true, true]);
+      }
+    }
+  });
+
   test("no model of a provider appears twice", () => {
     const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);

@@ -1,7 +1,11 @@
 /** Answers of a provider stub for Anthropic's Messages API: bodies and events in their documented structure. */
 import { json, rawStream, type StubAnswer } from "./stub-answers.ts";
 
+export type Thought = { type: "thinking"; thinking: string; signature: string } | { type: "redacted_thinking"; data: string };
+
 export interface MessageOptions {
+  /** Blocks of thinking before the text: a summary with its signature, or encrypted data. */
+  thoughts?: Thought[];
   /** Tool calls after the text. */
   calls?: { id: string; name: string; input: object }[];
   stop?: string;
@@ -36,26 +40,31 @@ export function event(value: Record<string, unknown>): string {
   return `event: ${String(value["type"])}\ndata: ${JSON.stringify(value)}\n\n`;
 }
 
-export function messageEvents(text: string, { calls = [], ...options }: MessageOptions = {}): Record<string, unknown>[] {
+export function messageEvents(
+  text: string,
+  { calls = [], thoughts = [], ...options }: MessageOptions = {},
+): Record<string, unknown>[] {
   const usage = options.usage ?? { input_tokens: 10, output_tokens: 5 };
   const pieces = options.pieces ?? text.match(/\S+\s*|\s+/g) ?? [];
-  const texts = text === "" ? [] : textEvents(pieces, 0);
+  const texts = text === "" ? [] : textEvents(pieces, thoughts.length);
+  const before = thoughts.length + (text === "" ? 0 : 1);
   const delta = { stop_reason: stopOf(options.stop, calls), stop_sequence: null };
   return [
     startEvent({ ...usage, output_tokens: 1 }),
     { type: "ping" },
+    ...thoughts.flatMap(thoughtEvents),
     ...texts,
-    ...calls.flatMap((call, index) => callEvents(call, index + (text === "" ? 0 : 1))),
+    ...calls.flatMap((call, index) => callEvents(call, index + before)),
     { type: "message_delta", delta, usage: { output_tokens: usage["output_tokens"] } },
     { type: "message_stop" },
   ];
 }
 
-function messageBody(text: string, { calls = [], stop, usage }: MessageOptions): Record<string, unknown> {
+function messageBody(text: string, { calls = [], thoughts = [], stop, usage }: MessageOptions): Record<string, unknown> {
   const blocks = calls.map((call) => ({ type: "tool_use", ...call }));
   return {
     ...head,
-    content: text === "" ? blocks : [{ type: "text", text }, ...blocks],
+    content: [...thoughts, ...(text === "" ? [] : [{ type: "text", text }]), ...blocks],
     stop_reason: stopOf(stop, calls),
     usage: usage ?? { input_tokens: 10, output_tokens: 5 },
   };
@@ -70,6 +79,18 @@ function startEvent(usage: Record<string, unknown>): Record<string, unknown> {
 function textEvents(pieces: string[], index: number): Record<string, unknown>[] {
   const deltas = pieces.map((text) => ({ type: "content_block_delta", index, delta: { type: "text_delta", text } }));
   return block(index, { type: "text", text: "" }, deltas);
+}
+
+/** The summary and then the signature, each in pieces; encrypted data comes whole. */
+function thoughtEvents(thought: Thought, index: number): Record<string, unknown>[] {
+  if (thought.type === "redacted_thinking") return block(index, thought, []);
+  const pieces = (field: "thinking" | "signature") =>
+    (thought[field].match(/.{1,7}/gs) ?? [""]).map((piece) => ({
+      type: "content_block_delta",
+      index,
+      delta: { type: `${field}_delta`, [field]: piece },
+    }));
+  return block(index, { type: "thinking", thinking: "", signature: "" }, [...pieces("thinking"), ...pieces("signature")]);
 }
 
 /** The input in pieces of seven characters, the first one empty, as the API sends it. */

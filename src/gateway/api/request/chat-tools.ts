@@ -113,10 +113,24 @@ const anyChoice = wordOrObject(oneOf("none", "auto", "required"), namedChoice);
 /** Without tools `none` and `auto` have no effect, and other choices are impossible. */
 export const toolChoice: Reader = reader(anyChoice.schema, (value, at, context) => {
   const chosen = anyChoice(value, at, context);
-  if (hasTools(context)) return chosen;
+  if (hasTools(context)) {
+    if (context.model?.refusesForcedTools && isForced(chosen)) {
+      throw unsupportedParameter(
+        at,
+        `${context.model.id} does not support ${at} that forces a call: use "auto", and ask for the call`,
+      );
+    }
+    return chosen;
+  }
   if (value === "none" || value === "auto") return undefined;
   throw invalidRequest(at, `${at} needs tools to choose from`);
 });
+
+function isForced(choice: unknown): boolean {
+  if (!isJsonObject(choice)) return choice === "required";
+  const allowed = choice["allowed_tools"];
+  return !isJsonObject(allowed) || allowed["mode"] === "required";
+}
 
 export const parallelToolCalls: Reader = omitIf((_, context) => !hasTools(context), boolean);
 

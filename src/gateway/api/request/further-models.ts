@@ -65,10 +65,10 @@ export async function withFurtherModels(chat: CheckedChat, { find, clock, readBo
 /** What decides how a model's body is read. */
 function rulesOf(model: Model | null, maxTokens: number | null): string {
   if (model === null) return "";
-  const { supports, defaultOnly, maxOutputTokens } = model;
+  const { supports, defaultOnly, maxOutputTokens, refusesForcedTools } = model;
   const isWithin = maxTokens === null || maxTokens <= maxOutputTokens;
-  const words = [...supports].toSorted();
-  return JSON.stringify([words, [...defaultOnly].toSorted(), isWithin || maxOutputTokens, takesReasoning(model)]);
+  const facts = [[...supports].toSorted(), [...defaultOnly].toSorted(), takesReasoning(model), refusesForcedTools];
+  return JSON.stringify([...facts, isWithin || maxOutputTokens]);
 }
 
 function namingModel<Result>(id: string, read: () => Result): Result {

@@ -1,14 +1,18 @@
 /** Converts a whole Anthropic message to our answer. */
-import type { ReportedUsage } from "../../models/model.ts";
+import type { ReportedUsage, Route } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
+import { ThoughtsBeforeCalls } from "./thoughts.ts";
 import { AnthropicUsage } from "./usage.ts";
 
-/** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
-export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
+/**
+ * @param route the called one; absent: no thoughts are kept for it
+ * @throws UpstreamFailure when the body is an error despite status 200, or holds no answer
+ */
+export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer {
   const message = asObject(body);
   if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   if (message["error"]) throw anthropicFailureIn(message["error"]);
@@ -17,9 +21,7 @@ export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
   const blocks = content.map((block) => asObject(block) ?? {});
   const texts = textsOf(blocks, "text");
   const reasoning = textsOf(blocks, "thinking").join("");
-  const toolCalls = blocks
-    .filter((block) => block["type"] === "tool_use")
-    .map((block, index) => toolCallOf(block, { answerId: message["id"], index }));
+  const toolCalls = toolCallsOf(blocks, { answerId: message["id"], thoughts: new ThoughtsBeforeCalls(route) });
   return {
     message: {
       role: "assistant",
@@ -45,7 +47,18 @@ function textsOf(blocks: JsonObject[], type: "text" | "thinking"): string[] {
   return blocks.filter((block) => block["type"] === type).map((block) => asText(block[type]) ?? "");
 }
 
-function toolCallOf({ id, name, input }: JsonObject, { answerId, index }: { answerId: unknown; index: number }): JsonObject {
-  const called = { name: asText(name) ?? "", arguments: JSON.stringify(input ?? {}) };
-  return { id: asText(id) || mintedToolCallId(answerId, index), type: "function", function: called };
+function toolCallsOf(
+  blocks: readonly JsonObject[],
+  { answerId, thoughts }: { answerId: unknown; thoughts: ThoughtsBeforeCalls },
+): JsonObject[] {
+  const calls: JsonObject[] = [];
+  for (const block of blocks) {
+    if (block["type"] !== "tool_use") thoughts.block(block);
+    else {
+      const called = { name: asText(block["name"]) ?? "", arguments: JSON.stringify(block["input"] ?? {}) };
+      const id = asText(block["id"]) || mintedToolCallId(answerId, calls.length);
+      calls.push({ id: thoughts.signed(id), type: "function", function: called });
+    }
+  }
+  return calls;
 }

@@ -1,13 +1,21 @@
 /** Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatMessage } from "../provider.ts";
+import { continuingText, openingText } from "../wire/opening.ts";
 import { namedTexts } from "../wire/participant.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
+import { readToolCallId } from "../wire/tool-call-id.ts";
+import { readThoughts, type Piece } from "./thoughts.ts";
+import { ToolUseIds } from "./tool-use-ids.ts";
 
 export interface Conversation {
   /** The parts of all system and developer messages, each as it came: the provider's cache knows a prompt by its blocks. */
   system: TextBlock[];
   turns: Turn[];
+  /** Some turn has a thought. */
+  hasThoughts: boolean;
+  /** The model is in the middle of a turn, which it began without a thought. */
+  isThoughtless: boolean;
 }
 
 interface TextBlock extends JsonObject {
@@ -23,18 +31,60 @@ export interface Turn {
 }
 
 /**
- * Consecutive messages of one role become one turn. The API refuses blank texts and trailing white space in an unfinished turn,
- * so both are removed.
+ * Consecutive messages of one role become one turn, and the first is the user's. The API refuses blank texts and trailing white space in
+ * an unfinished turn, so both are removed.
+ * @param for.signer who receives its own thoughts; absent or null: nobody
+ * @param for.endsWithUser the model does not go on with its own last turn
  */
-export function conversationOf(messages: readonly ChatMessage[]): Conversation {
+export function conversationOf(
+  messages: readonly ChatMessage[],
+  { signer = null, endsWithUser = false }: { signer?: string | null; endsWithUser?: boolean } = {},
+): Conversation {
   const system: TextBlock[] = [];
   const turns: Turn[] = [];
-  for (const message of messages) {
+  const ids = new ToolUseIds();
+  const thoughtsFrom = signer === null ? messages.length : messages.findLastIndex(isFinished);
+  for (const [index, message] of messages.entries()) {
     if (isInstruction(message)) system.push(...named(message, textsOf(message.content)));
-    else append(turns, { role: message.role === "assistant" ? "assistant" : "user", content: blocksOf(message) });
+    else append(turns, turnOf(message, { ids, signer: index > thoughtsFrom ? signer : null }));
   }
+  const [first] = turns;
+  if (first ? first.role === "assistant" : system.length > 0) turns.unshift(userSays(openingText));
+  if (endsWithUser && turns.at(-1)?.role === "assistant") turns.push(userSays(continuingText));
   endInText(turns.at(-1));
-  return { system, turns };
+  return {
+    system,
+    turns,
+    hasThoughts: turns.some(({ content }) => content.some(isThought)),
+    isThoughtless: isThoughtless(turns),
+  };
+}
+
+function userSays(text: string): Turn {
+  return { role: "user", content: [{ type: "text", text }] };
+}
+
+/**
+ * A finished answer has no call that could have kept its thoughts. A thought without the one before it is refused, so none before such
+ * an answer is sent; the API asks only for those of the present turn.
+ */
+function isFinished({ role, tool_calls }: ChatMessage): boolean {
+  return role === "assistant" && asArray(tool_calls).length === 0;
+}
+
+/** A turn of the model goes on through its calls and their results until the user says something. */
+function isThoughtless(turns: readonly Turn[]): boolean {
+  const said = turns.findLastIndex(({ role, content }) => role === "user" && !content.some(isToolResult));
+  const answer = turns[said + 1];
+  return answer !== undefined && !(answer.content[0] && isThought(answer.content[0]));
+}
+
+function isToolResult({ type }: JsonObject): boolean {
+  return type === "tool_result";
+}
+
+function isThought({ type }: JsonObject): boolean {
+  return type === "thinking" || type === "redacted_thinking";
 }
 
 function isInstruction({ role }: ChatMessage): boolean {
@@ -48,12 +98,78 @@ function append(turns: Turn[], turn: Turn): void {
   else for (const block of turn.content) last.content.push(block);
 }
 
-function blocksOf(message: ChatMessage): JsonObject[] {
-  if (message.role === "tool") return [toolResult(message)];
+interface Reading {
+  ids: ToolUseIds;
+  /** null: thoughts are left out. */
+  signer: string | null;
+}
+
+function turnOf(message: ChatMessage, reading: Reading): Turn {
+  if (message.role === "assistant") return { role: "assistant", content: assistantBlocks(message, reading) };
+  return { role: "user", content: message.role === "tool" ? [toolResult(message, reading.ids)] : spokenBlocks(message) };
+}
+
+function spokenBlocks(message: ChatMessage): TextBlock[] {
   const refusal = asText(message["refusal"]) ?? "";
-  const texts = named(message, [...textsOf(message.content), { type: "text", text: refusal }]);
-  const calls = asArray(message["tool_calls"]).map((call) => toolUse(asObject(call) ?? {}));
-  return [...texts, ...calls];
+  return named(message, [...textsOf(message.content), { type: "text", text: refusal }]);
+}
+
+/** The texts and then the calls, or each at the place that the calls' thoughts tell. */
+function assistantBlocks(message: ChatMessage, { ids, signer }: Reading): JsonObject[] {
+  const calls = asArray(message["tool_calls"]).map((value) => {
+    const call = asObject(value) ?? {};
+    const { id, pieces } = readThoughts(asText(call["id"]) ?? "", signer);
+    return { use: toolUse(call, ids.ofCall(id)), pieces };
+  });
+  const pieces = calls.flatMap((call) => call.pieces);
+  if (pieces.length === 0) return [...spokenBlocks(message), ...calls.map(({ use }) => use)];
+  const texts = new Cutter(oneText(message), pieces, "text");
+  const thoughts = new Cutter(asText(message["reasoning_content"]), pieces, "thinking");
+  return calls.flatMap((call, index) => {
+    const before = call.pieces.map((piece) => blockOf(piece, piece.kind === "text" ? texts.next(piece) : thoughts.next(piece)));
+    // What the client has changed has no place of its own.
+    const moved = index === 0 && !texts.isWhole ? spokenBlocks(message) : [];
+    return [...before.filter((block) => block !== null), ...moved, call.use];
+  });
+}
+
+/** What the model wrote; null if the client has put it into parts, or has added to it. */
+function oneText({ content, refusal }: ChatMessage): string | null {
+  return refusal ? null : asText(content ?? "");
+}
+
+/** A thought whose text did not come back is sent without it. */
+function blockOf(piece: Piece, text: string): JsonObject | null {
+  switch (piece.kind) {
+    case "text":
+      return saysSomething(text) ? { type: "text", text } : null;
+    case "thinking":
+      return { type: "thinking", thinking: text, signature: piece.signature };
+    case "redacted":
+      return { type: "redacted_thinking", data: piece.data };
+  }
+}
+
+/** Cuts the text of a message into that of its blocks. A text of another length is not the one that the model wrote. */
+class Cutter {
+  /** The text is that of the blocks. */
+  readonly isWhole: boolean;
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string | null, pieces: readonly Piece[], kind: "text" | "thinking") {
+    const length = pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.characters : 0), 0);
+    this.#text = text ?? "";
+    this.isWhole = text !== null && text.length === length;
+  }
+
+  /** The next block's text; empty if the text is not whole. */
+  next(piece: Piece): string {
+    if (!this.isWhole || piece.kind === "redacted") return "";
+    const from = this.#at;
+    this.#at += piece.characters;
+    return this.#text.slice(from, this.#at);
+  }
 }
 
 /** The blocks that are not blank, with the speaker's name before the first. */
@@ -79,29 +195,23 @@ function saysSomething(text: string): boolean {
   return /\S/.test(text);
 }
 
-function toolUse(call: JsonObject): JsonObject {
+function toolUse(call: JsonObject, id: string): JsonObject {
   const called = asObject(call["function"]) ?? {};
   const input = toolArguments(asText(called["arguments"]) ?? "") ?? {};
-  return { type: "tool_use", id: wireId(call["id"]), name: called["name"], input };
+  return { type: "tool_use", id, name: called["name"], input };
 }
 
 /** A result is one block, which a breakpoint on any of its parts caches to its end. */
-function toolResult(message: ChatMessage): JsonObject {
+function toolResult(message: ChatMessage, ids: ToolUseIds): JsonObject {
   const parts = textsOf(message.content);
   const content = parts.map(({ text }) => text).join("");
   const cached = parts.find(({ cache_control }) => cache_control !== undefined);
   return {
     type: "tool_result",
-    tool_use_id: wireId(message["tool_call_id"]),
+    tool_use_id: ids.ofResult(readToolCallId(asText(message["tool_call_id"]) ?? "").id),
     ...(saysSomething(content) && { content }),
     ...(cached && { cache_control: cached.cache_control }),
   };
-}
-
-/** The API refuses some characters in ids of other providers. The same id always maps to the same replacement. */
-function wireId(id: unknown): string {
-  const text = asText(id) ?? "";
-  return /^[a-zA-Z0-9_-]+$/.test(text) ? text : `id_${Buffer.from(text).toString("base64url")}`;
 }
 
 function endInText(turn: Turn | undefined): void {

@@ -1,15 +1,23 @@
 /** Encodes our request for the Messages API. Fields that it does not support were refused before (unsupported-fields.ts). */
-import { asObject, asText, type JsonObject } from "../wire/json.ts";
+import { asObject, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
 import { samplingFields } from "./sampling.ts";
+import { formatSchema } from "./schema.ts";
+import { thinkingOf, type Thinking } from "./thinking.ts";
+import { signerOf } from "./thoughts.ts";
 import { toolFields } from "./tools.ts";
 
 /** The API version, which is not part of the URL. */
 const version = "2023-06-01";
 
-export function encodeAnthropicRequest({ route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
-  const { system, turns } = conversationOf(chat.messages);
+/** Lets a request say what becomes of thoughts whose conversation has changed. */
+const bindingControls = "thinking-binding-controls-2026-08-01";
+
+export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
+  const { route, chat, maxOutputTokens, streamed } = call;
+  const { conversation, thinking, isBound } = withThoughts(call);
+  const { system, turns } = conversation;
   const body = {
     model: route.upstreamModel,
     max_tokens: maxOutputTokens,
@@ -18,11 +26,43 @@ export function encodeAnthropicRequest({ route, chat, maxOutputTokens, streamed 
     ...samplingFields(chat),
     ...stopFields(chat),
     ...toolFields(chat),
-    ...outputFields(chat),
+    ...(thinking.field && { thinking: thinking.field }),
+    ...outputField(chat, thinking),
     ...cacheField(chat),
     ...(streamed && { stream: true }),
   };
-  return { path: "/messages", headers: { "anthropic-version": version }, body: JSON.stringify(body) };
+  const headers = { "anthropic-version": version, ...(isBound && { "anthropic-beta": bindingControls }) };
+  return { path: "/messages", headers, body: JSON.stringify(body) };
+}
+
+interface Thoughtful {
+  conversation: Conversation;
+  thinking: Thinking;
+  /** The thoughts are valid only after what they came after. */
+  isBound: boolean;
+}
+
+/**
+ * The conversation with the model's thoughts, where it thinks in this call too. A model that takes a budget refuses to think in the
+ * middle of a turn that it did not begin with a thought. Newer ones refuse a thought after anything that has changed before it, unless
+ * told to drop it; since a turn ends as it began, they think on although the request has no effort.
+ */
+function withThoughts(call: ProviderCall): Thoughtful {
+  const { route, chat } = call;
+  const thinking = thinkingOf(call);
+  // Those that think by themselves refuse to go on with a turn that the client began for them.
+  const endsWithUser = route.thinking?.form === "adaptive";
+  const signer = thinking.takesThoughts ? signerOf(route) : null;
+  const conversation = conversationOf(chat.messages, { signer, endsWithUser });
+  const { hasThoughts, isThoughtless } = conversation;
+  if (route.thinking?.form === "budget") {
+    if (thinking.field === null || !isThoughtless) return { conversation, thinking, isBound: false };
+    return { conversation: conversationOf(chat.messages), thinking: { ...thinking, field: null }, isBound: false };
+  }
+  const isBound = hasThoughts && route.thinking?.isBound === true;
+  if (!hasThoughts) return { conversation, thinking, isBound };
+  const binding = isBound && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+  return { conversation, thinking: { ...thinking, field: { type: "adaptive", ...thinking.field, ...binding } }, isBound };
 }
 
 function systemField([first, ...others]: Conversation["system"]): JsonObject {
@@ -39,18 +79,12 @@ function stopFields({ stop }: ChatBody): JsonObject {
   return stop === undefined ? {} : { stop_sequences: [stop].flat() };
 }
 
-/** An effort lets the model decide how much to think at that effort; without one the model's default applies. */
-function outputFields({ reasoning_effort: effort, response_format }: ChatBody): JsonObject {
+function outputField({ response_format }: ChatBody, { effort }: Thinking): JsonObject {
   const format = formatOf(asObject(response_format));
-  if (effort === undefined) return format === null ? {} : { output_config: { format } };
-  if (effort === "none") return { thinking: { type: "disabled" }, ...(format && { output_config: { format } }) };
-  return { thinking: { type: "adaptive" }, output_config: { effort, ...(format && { format }) } };
+  return effort || format ? { output_config: { ...(effort && { effort }), ...(format && { format }) } } : {};
 }
 
-/** The API has no field for the schema's name, which is only a label. The description moves into the schema. */
 function formatOf(responseFormat: JsonObject | null): JsonObject | null {
-  const jsonSchema = asObject(responseFormat?.["json_schema"]);
-  if (jsonSchema === null) return null;
-  const description = asText(jsonSchema["description"]);
-  return { type: "json_schema", schema: { ...(description && { description }), ...asObject(jsonSchema["schema"]) } };
+  const fitted = responseFormat && formatSchema(responseFormat);
+  return fitted && { type: "json_schema", schema: fitted.schema };
 }

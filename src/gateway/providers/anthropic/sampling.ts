@@ -5,9 +5,8 @@ import type { ChatBody } from "../provider.ts";
 /** The default of both fields. Newer models refuse any other value, and older models refuse both fields at once. */
 const byDefault = 1;
 
+/** Many clients set both fields, which the API does not take together: the temperature is then the one that counts. */
 export function samplingFields({ temperature, top_p }: ChatBody): JsonObject {
-  return {
-    ...(temperature !== undefined && temperature !== byDefault && { temperature }),
-    ...(top_p !== undefined && top_p !== byDefault && { top_p }),
-  };
+  if (temperature !== undefined && temperature !== byDefault) return { temperature };
+  return top_p === undefined || top_p === byDefault ? {} : { top_p };
 }

@@ -1,14 +1,16 @@
 /** Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. */
+import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
+import { ThoughtsBeforeCalls } from "./thoughts.ts";
 import { AnthropicUsage } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
-export function anthropicStreamDecoder(): (data: string) => ProviderEvent[] {
-  const stream = new AnthropicStream();
+export function anthropicStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
+  const stream = new AnthropicStream(route);
   return (data) => stream.take(data);
 }
 
@@ -24,12 +26,17 @@ class AnthropicStream {
   readonly #usage = new AnthropicUsage();
   /** Block number → its tool call. */
   readonly #calls = new Map<unknown, ToolCall>();
+  readonly #thoughts: ThoughtsBeforeCalls;
   /** The answer's id. */
   #id: unknown = null;
   #begun = false;
   /** The answer contains a text, a thought or a call. */
   #hasContent = false;
   #finished = false;
+
+  constructor(route?: Route) {
+    this.#thoughts = new ThoughtsBeforeCalls(route);
+  }
 
   take(data: string): ProviderEvent[] {
     const event = asObject(parseJson(data));
@@ -65,17 +72,22 @@ class AnthropicStream {
     return events;
   }
 
-  #openBlock(block: unknown, { type, id, name, input, text, thinking }: JsonObject): ProviderEvent[] {
+  #openBlock(block: unknown, opened: JsonObject): ProviderEvent[] {
+    const { type, id, name, input, text, thinking } = opened;
+    this.#thoughts.block(opened);
     if (type === "text") return textDelta("content", text);
     if (type === "thinking") return textDelta("reasoning_content", thinking);
     if (type !== "tool_use") return [];
     const index = this.#calls.size;
     this.#calls.set(block, { index, input, argued: false });
     const called = { name: asText(name) ?? "", arguments: "" };
-    return [callDelta({ index, id: asText(id) || mintedToolCallId(this.#id, index), type: "function", function: called })];
+    const signed = this.#thoughts.signed(asText(id) || mintedToolCallId(this.#id, index));
+    return [callDelta({ index, id: signed, type: "function", function: called })];
   }
 
-  #takePiece(block: unknown, { type, text, thinking, partial_json }: JsonObject): ProviderEvent[] {
+  #takePiece(block: unknown, delta: JsonObject): ProviderEvent[] {
+    const { type, text, thinking, partial_json } = delta;
+    this.#thoughts.delta(delta);
     if (type === "text_delta") return textDelta("content", text);
     if (type === "thinking_delta") return textDelta("reasoning_content", thinking);
     const call = type === "input_json_delta" ? this.#calls.get(block) : undefined;

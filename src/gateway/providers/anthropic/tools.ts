@@ -1,6 +1,7 @@
 /** The tool fields: tools and tool choice. */
-import { asArray, asObject, type JsonObject } from "../wire/json.ts";
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody } from "../provider.ts";
+import { fittedSchema, type FittedSchema, type SchemaProblem } from "./schema.ts";
 
 export function toolFields(chat: ChatBody): JsonObject {
   const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
@@ -11,16 +12,67 @@ export function toolFields(chat: ChatBody): JsonObject {
   return { tools, ...(choice && { tool_choice: choice }) };
 }
 
-/** A function without parameters accepts none. */
 function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
   const { name, description, parameters, strict } = asObject(called) ?? {};
   return {
     name,
     ...(description !== undefined && { description }),
-    input_schema: { type: "object", ...asObject(parameters) },
+    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
     ...(strict === true && { strict }),
     ...(cache_control !== undefined && { cache_control }),
   };
+}
+
+/**
+ * A function without parameters accepts none.
+ * @param at the path of the parameters, for the problem
+ */
+function strictSchema(parameters: unknown, at: string): FittedSchema {
+  const fitted = fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
+  const { schema, problem } = fitted;
+  return problem !== null || schema["type"] === "object" ? fitted : { schema, problem: { at: `${at}.type`, what: noObject } };
+}
+
+const noObject = "arguments that are not an object";
+
+/**
+ * What the API cannot take of a function's parameters; null: nothing.
+ * @param at the path of the parameters
+ */
+export function parametersProblem({ parameters, strict }: JsonObject, at: string): SchemaProblem | null {
+  if (strict === true) return strictSchema(parameters, at).problem;
+  const type = asObject(parameters)?.["type"] ?? "object";
+  return [type].flat().includes("object") ? null : { at: `${at}.type`, what: noObject };
+}
+
+const combinations = ["allOf", "anyOf", "oneOf"];
+
+/**
+ * The API takes no combination of schemas as that of an input, which servers of tools write. The input then has the fields of all of them,
+ * of which it needs those that each needs, and the model reads the combination in the description.
+ */
+function inputSchema(parameters: JsonObject): JsonObject {
+  const combined = combinations.filter((keyword) => Array.isArray(parameters[keyword]));
+  if (combined.length === 0) return { ...parameters, type: "object" };
+  const rest = Object.fromEntries(Object.entries(parameters).filter(([keyword]) => !combined.includes(keyword)));
+  const variants = [...combined.flatMap((keyword) => asArray(parameters[keyword])), rest];
+  const always = combined.flatMap((keyword) => requiredBy(keyword, asArray(parameters[keyword])));
+  const notes = combined.map((keyword) => `${keyword}: ${JSON.stringify(parameters[keyword])}`);
+  return {
+    ...rest,
+    type: "object",
+    properties: Object.fromEntries(variants.flatMap((one) => Object.entries(asObject(asObject(one)?.["properties"]) ?? {}))),
+    required: [...new Set([...asArray(rest["required"]), ...always])],
+    description: [asText(rest["description"]) ?? "", `{${notes.join(", ")}}`].filter((text) => text !== "").join("\n\n"),
+  };
+}
+
+/** The fields that one of several schemas needs if all of them hold, or else the fields that each needs. */
+function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
+  const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
+  if (keyword === "allOf") return lists.flat();
+  const [first = [], ...others] = lists.map((list) => new Set(list));
+  return [...first].filter((name) => others.every((list) => list.has(name)));
 }
 
 const choices = new Map<unknown, JsonObject>([

@@ -2,7 +2,8 @@
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { conversationOf } from "./messages.ts";
-import { samplingFields } from "./sampling.ts";
+import { formatSchema, type SchemaProblem } from "./schema.ts";
+import { parametersProblem } from "./tools.ts";
 import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
 import { toolArguments } from "../wire/tool-arguments.ts";
 
@@ -69,22 +70,27 @@ function* inToolCall(call: JsonObject, at: string): Generator<UnsupportedField> 
 }
 
 function* inOptions(chat: ChatBody): Generator<UnsupportedField> {
-  const { temperature, stop, reasoning_effort, response_format } = chat;
+  const { temperature, stop, response_format } = chat;
   if (typeof temperature === "number" && temperature > temperatureMax)
     yield because("temperature", `more than ${temperatureMax}`);
-  if (Object.keys(samplingFields(chat)).length > 1) yield because("top_p", "a value together with temperature");
   if ([stop].flat().some((text) => typeof text === "string" && !/\S/.test(text))) yield because("stop", "blank text");
-  if (reasoning_effort === "minimal") yield because("reasoning_effort", '"minimal"');
   const format = asObject(response_format);
   if (format?.["type"] === "json_object") yield because("response_format.type", '"json_object"; give a schema');
   if (format !== null && !asObject(format["json_schema"])?.["schema"]) {
     yield because("response_format.json_schema.schema", "a format without a schema");
   }
+  if (format !== null) yield* inSchema(formatSchema(format)?.problem);
+}
+
+function* inSchema(problem: SchemaProblem | null | undefined): Generator<UnsupportedField> {
+  if (problem) yield because(problem.at, problem.what);
 }
 
 function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   for (const [index, tool] of asArray(chat["tools"]).entries()) {
     if (asObject(tool)?.["type"] !== "function") yield because(`tools[${index}].type`, "custom tools");
+    const called = asObject(asObject(tool)?.["function"]) ?? {};
+    yield* inSchema(parametersProblem(called, `tools[${index}].function.parameters`));
   }
   const choice = asObject(chat["tool_choice"]);
   if (choice !== null && choice["type"] !== "function")

@@ -9,15 +9,20 @@ interface Prompt {
 }
 
 export class AnthropicUsage {
-  #prompt: Prompt = { fresh: 0, cacheRead: 0, cacheWrite: 0 };
+  readonly #prompt: Prompt = { fresh: 0, cacheRead: 0, cacheWrite: 0 };
   #output = 0;
   #thinking = 0;
 
   /** Reads the usage at the start of a stream. Its output count is a placeholder, since nothing has been written yet. */
   takePrompt(value: unknown): void {
-    const reported = promptOf(asObject(value) ?? {});
-    // Each count is a total. A provider that repeats one count repeats all of them, and a zero does not reset a count.
-    if (sumOf(reported) > 0) this.#prompt = reported;
+    const { fresh, cacheRead, cacheWrite } = promptOf(asObject(value) ?? {});
+    const known = this.#prompt;
+    // Some compatible servers estimate the whole prompt first, and at the end tell only that it came from the cache.
+    const wasWhole = fresh === 0 && known.cacheRead + known.cacheWrite === 0 && cacheRead + cacheWrite >= known.fresh;
+    // Each count is a total of its own: a later one replaces it, an absent one or a zero does not.
+    known.fresh = fresh || (wasWhole ? 0 : known.fresh);
+    known.cacheRead = cacheRead || known.cacheRead;
+    known.cacheWrite = cacheWrite || known.cacheWrite;
   }
 
   /** Reads the usage of a whole answer, or what a stream has counted so far. */

@@ -3,6 +3,7 @@ import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatMessage } from "../provider.ts";
 import { readToolCallId, signerNamed } from "../wire/tool-call-id.ts";
 import { isUpToGemini2 } from "./model.ts";
+import { openingText } from "../wire/opening.ts";
 import { namedTexts } from "../wire/participant.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
 
@@ -27,13 +28,15 @@ const noSignature = "skip_thought_signature_validator";
 export function googleConversation(messages: readonly ChatMessage[], upstreamModel: string): GoogleConversation {
   const turns = new Turns(upstreamModel);
   const instructions = messages.filter(isInstruction).map((message) => textsToSend(message).join(""));
+  const instruction = instructions.filter((text) => text !== "").join("\n\n");
   for (const message of messages) if (!isInstruction(message)) turns.add(message);
-  return { instruction: instructions.filter((text) => text !== "").join("\n\n"), contents: turns.contents };
+  if (turns.contents.length === 0 && instruction !== "") turns.add({ role: "user", content: openingText });
+  return { instruction, contents: turns.contents };
 }
 
-/** Whether a message contributes anything to a turn. */
+/** Whether a message contributes anything: to a turn, or to the instructions, which can stand alone. */
 export function isSpoken(message: ChatMessage): boolean {
-  if (isInstruction(message)) return false;
+  if (isInstruction(message)) return textsToSend(message).length > 0;
   const isText = message.role === "user" || message.role === "assistant";
   return !isText || "tool_calls" in message || "function_call" in message || spokenTexts(message).length > 0;
 }

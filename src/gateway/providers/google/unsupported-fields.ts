@@ -43,7 +43,7 @@ export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null 
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   yield* inMessages(chat.messages);
-  if (!chat.messages.some(isSpoken)) yield because("messages", "only instructions and empty texts");
+  if (!chat.messages.some(isSpoken)) yield because("messages", "only empty texts");
   for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
   const stops = [chat["stop"] ?? []].flat();
   if (stops.length > stopsMax) yield because("stop", `more than ${stopsMax} sequences`);

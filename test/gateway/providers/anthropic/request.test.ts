@@ -53,6 +53,12 @@ describe("a call", () => {
     expect(sent({ temperature: 1, top_p: 1 })).not.toContainAnyKeys(["temperature", "top_p"]);
     expect(sent({ temperature: 0.2, top_p: 1 })).toMatchObject({ temperature: 0.2 });
   });
+
+  test("carries the temperature alone where both sampling fields are given, which the API does not take together", () => {
+    const body = sent({ temperature: 0.2, top_p: 0.9 });
+    expect(body["temperature"]).toBe(0.2);
+    expect(body).not.toContainKey("top_p");
+  });
 });
 
 describe("a conversation", () => {
@@ -89,6 +95,18 @@ describe("a conversation", () => {
 
   test("without instructions has none", () => {
     expect(sent({ messages: [{ role: "system", content: "" }, user("Hi")] })).not.toContainKey("system");
+  });
+
+  test("of instructions alone, or one that the model begins, gets a turn of the user first", () => {
+    const begin = { role: "user", content: [text("Begin.")] };
+    const alone = sent({ messages: [{ role: "system", content: "Write a poem." }] });
+    expect(alone).toMatchObject({ system: "Write a poem.", messages: [begin] });
+    const greeting = { role: "assistant", content: "Hello, how can I help?" };
+    expect(turnsOf(greeting, user("Hi"))).toEqual([
+      begin,
+      { role: "assistant", content: [text("Hello, how can I help?")] },
+      { role: "user", content: [text("Hi")] },
+    ]);
   });
 
   test("joins consecutive messages of one role into one turn", () => {
@@ -182,13 +200,35 @@ describe("a conversation", () => {
   });
 });
 
+describe("ids that a conversation repeats, which the API refuses,", () => {
+  const round = (...ids: string[]): ChatBody["messages"] => [
+    { role: "assistant", tool_calls: ids.map((id) => call(id, "go", "{}")) },
+    ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "gone" })),
+  ];
+  const idsOf = (turns: unknown): [string[], string[]] => {
+    const blocks = (turns as { content: { id?: string; tool_use_id?: string }[] }[]).flatMap(({ content }) => content);
+    return [blocks.flatMap(({ id }) => id ?? []), blocks.flatMap(({ tool_use_id }) => tool_use_id ?? [])];
+  };
+
+  test.each<[string, ChatBody["messages"]]>([
+    ["from answer to answer", [user("Go"), ...round("call_0"), ...round("call_0", "call_1"), ...round("call_0")]],
+    ["within an answer", [user("Go"), ...round("call_0", "call_0")]],
+    ["where another has the name", [user("Go"), ...round("call_0", "call_0_2"), ...round("call_0")]],
+  ])("are different for each call, and the results follow: %s", (_, messages) => {
+    const [used, answered] = idsOf(turnsOf(...messages));
+    expect(new Set(used).size).toBe(used.length);
+    expect(answered).toEqual(used);
+    expect(used[0]).toBe("call_0");
+  });
+});
+
 describe("tools", () => {
   const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
   const tools = [tool("weather", { description: "Looks out", parameters: schema, strict: true }), tool("time")];
 
   test("carry their schema; a function without parameters accepts none", () => {
     expect(sent({ tools })["tools"]).toEqual([
-      { name: "weather", description: "Looks out", input_schema: schema, strict: true },
+      { name: "weather", description: "Looks out", input_schema: { ...schema, additionalProperties: false }, strict: true },
       { name: "time", input_schema: { type: "object" } },
     ]);
   });
@@ -196,6 +236,21 @@ describe("tools", () => {
   test("without a type in their schema get the type object", () => {
     const [sentTool] = sent({ tools: [tool("go", { parameters: { properties: {} }, strict: false })] })["tools"] as object[];
     expect(sentTool).toEqual({ name: "go", input_schema: { type: "object", properties: {} } });
+  });
+
+  test("whose schema is a combination, which the API refuses, have the fields of all", () => {
+    const anyOf = [
+      { properties: { city: { type: "string" } }, required: ["city", "unit"] },
+      { properties: { at: { type: "string" } }, required: ["at", "unit"] },
+    ];
+    const parameters = { properties: { unit: { type: "string" } }, anyOf };
+    const [sentTool] = sent({ tools: [tool("go", { parameters })] })["tools"] as { input_schema: object }[];
+    expect(sentTool?.input_schema).toEqual({
+      type: "object",
+      properties: { city: { type: "string" }, at: { type: "string" }, unit: { type: "string" } },
+      required: ["unit"],
+      description: `{anyOf: ${JSON.stringify(anyOf)}}`,
+    });
   });
 
   test.each([
@@ -234,10 +289,9 @@ describe("output", () => {
   });
 
   test.each(["low", "medium", "high", "xhigh", "max"])("uses the effort %s", (effort) => {
-    expect(sent({ reasoning_effort: effort })).toMatchObject({
-      thinking: { type: "adaptive" },
-      output_config: { effort },
-    });
+    const body = sent({ reasoning_effort: effort });
+    expect(body["thinking"]).toEqual({ type: "adaptive", display: "summarized" });
+    expect(body["output_config"]).toEqual({ effort });
   });
 
   test("uses no thinking with the effort none, and the model's default without an effort", () => {

@@ -27,11 +27,9 @@ describe("a field that the Messages API does not support gets 400 unsupported_pa
   test.each<[string, object]>([
     ["temperature", { temperature: 1.01 }],
     ["temperature", { temperature: 2 }],
-    ["top_p", { temperature: 0.5, top_p: 0.9 }],
     ["stop", { stop: "\n" }],
     ["stop", { stop: ["END", "  "] }],
     ["stop", { stop: "" }],
-    ["reasoning_effort", { reasoning_effort: "minimal" }],
     ["response_format.type", { response_format: { type: "json_object" } }],
     ["response_format.json_schema.schema", { response_format: { type: "json_schema", json_schema: { name: "a" } } }],
     ["seed", { seed: 7 }],
@@ -61,8 +59,8 @@ describe("a field that the Messages API does not support gets 400 unsupported_pa
       "messages[1].tool_calls[0].type",
       { messages: [hello, { role: "assistant", tool_calls: [{ id: "a", type: "custom", custom: { name: "go", input: "x" } }] }] },
     ],
-    ["messages", { messages: [{ role: "system", content: "Be brief." }] }],
     ["messages", { messages: [{ role: "user", content: " " }] }],
+    ["messages", { messages: [{ role: "system", content: " " }] }],
   ])("%s in %j", (param, fields) => {
     const [code, at, message] = refusal(fields) ?? [];
     expect([code, at]).toEqual(["unsupported_parameter", param]);
@@ -78,7 +76,11 @@ describe("a supported field passes", () => {
     ["stops", { stop: ["END", " ."] }],
     ["each effort that it knows", { reasoning_effort: "max" }],
     ["no effort", { reasoning_effort: "none" }],
-    ["a schema", { response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "object" } } } }],
+    ["the least effort", { reasoning_effort: "minimal" }],
+    ["both sampling fields", { temperature: 0.5, top_p: 0.9 }],
+    ["instructions alone", { messages: [{ role: "system", content: "Be brief." }] }],
+    ["reasoning of an earlier answer", { messages: [hello, { role: "assistant", content: "x", reasoning_content: "y" }] }],
+    ["a schema", { response_format: { type: "json_schema", json_schema: { name: "a", schema: { type: "string" } } } }],
     ["plain text asked for by name", { response_format: { type: "text" } }],
     ["tools", { tools: [functionTool], tool_choice: "required", parallel_tool_calls: false }],
     ["a named tool", { tools: [functionTool], tool_choice: { type: "function", function: { name: "go" } } }],
@@ -104,6 +106,42 @@ test("a model with two providers accepts the fields that both support", () => {
   const mixed = { ...model, routes: [first, { ...second, provider: { ...second.provider, format: "anthropic" as const } }] };
   expect(refusal({ temperature: 1.5 }, model)).toBeNull();
   expect(refusal({ temperature: 1.5 }, mixed)?.slice(0, 2)).toEqual(["unsupported_parameter", "temperature"]);
+});
+
+describe("a model that takes no forced call", () => {
+  const free = aModel({ supports, forced_tools: false }, { format: "anthropic" });
+  const choosing = (tool_choice: unknown) => refusal({ tools: [functionTool], tool_choice }, free)?.slice(0, 2) ?? null;
+
+  test.each<[string, unknown]>([
+    ["any call", "required"],
+    ["a named one", { type: "function", function: { name: "go" } }],
+  ])("refuses %s by name", (_, choice) => {
+    expect(choosing(choice)).toEqual(["unsupported_parameter", "tool_choice"]);
+  });
+
+  test("takes a free choice, and none", () => {
+    expect([choosing("auto"), choosing("none")]).toEqual([null, null]);
+  });
+});
+
+describe("a schema that the API cannot express is refused with the path of its keyword", () => {
+  const parts = { type: "object", properties: { tags: { type: "object", additionalProperties: { type: "string" } } } };
+
+  test("in a response format", () => {
+    const response_format = { type: "json_schema", json_schema: { name: "a", schema: parts } };
+    expect(refusal({ response_format })).toEqual([
+      "unsupported_parameter",
+      "response_format.json_schema.schema.properties.tags.additionalProperties",
+      "The model does not support response_format.json_schema.schema.properties.tags.additionalProperties: an object whose fields are not named",
+    ]);
+  });
+
+  test("in a strict tool, and in no other", () => {
+    const tool = (strict: boolean) => ({ type: "function", function: { name: "go", parameters: parts, strict } });
+    const path = "tools[1].function.parameters.properties.tags.additionalProperties";
+    expect(refusal({ tools: [functionTool, tool(true)] })?.slice(0, 2)).toEqual(["unsupported_parameter", path]);
+    expect(refusal({ tools: [functionTool, tool(false)] })).toBeNull();
+  });
 });
 
 test("a violation of the official schema is reported first", () => {

@@ -38,6 +38,24 @@ describe("usage, in every reported form", () => {
     ],
     ["cumulative", [{ input_tokens: 10, output_tokens: 1 }, { output_tokens: 3 }, { output_tokens: 5 }], plain],
     [
+      "with cache counts that the end does not repeat",
+      [
+        { input_tokens: 10, cache_read_input_tokens: 1_000, cache_creation_input_tokens: 200 },
+        { input_tokens: 10, output_tokens: 5 },
+      ],
+      { ...plain, promptTokens: 1_210, cachedTokens: 1_000, cacheWriteTokens: 200 },
+    ],
+    [
+      "with a prompt that turns out to come from the cache",
+      [{ input_tokens: 10 }, { cache_read_input_tokens: 10, output_tokens: 5 }],
+      { ...plain, cachedTokens: 10 },
+    ],
+    [
+      "with a prompt that the end divides",
+      [{ input_tokens: 1_010 }, { input_tokens: 10, cache_read_input_tokens: 1_000, output_tokens: 5 }],
+      { ...plain, promptTokens: 1_010, cachedTokens: 1_000 },
+    ],
+    [
       "with a prompt that was read from the cache",
       [{ input_tokens: 1, cache_read_input_tokens: 9, output_tokens: 5 }],
       { ...plain, cachedTokens: 9 },
@@ -58,11 +76,6 @@ describe("usage, in every reported form", () => {
         },
       ],
       { ...plain, cacheWriteTokens: 9 },
-    ],
-    [
-      "with a prompt that turns out to come from the cache",
-      [{ input_tokens: 10 }, { cache_read_input_tokens: 10, output_tokens: 5 }],
-      { ...plain, cachedTokens: 10 },
     ],
     [
       "with thinking, which is part of the output",

@@ -47,6 +47,12 @@ describe("a call", () => {
     expect(encoded({}, { route }).path).toBe("/models/a%2F..%2Fb%3Fkey%3Dc%23d:generateContent");
   });
 
+  test("of instructions alone gets a turn of the user, which the API wants", () => {
+    const { systemInstruction, contents } = sent({ messages: [{ role: "system", content: "Write a poem." }] });
+    expect<unknown>(systemInstruction).toEqual({ parts: [{ text: "Write a poem." }] });
+    expect<unknown>(contents).toEqual([{ role: "user", parts: [{ text: "Begin." }] }]);
+  });
+
   test("contains the required fields and nothing else", () => {
     expect(sent({})).toEqual({
       contents: [{ role: "user", parts: [{ text: "Hello" }] }],

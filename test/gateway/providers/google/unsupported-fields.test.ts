@@ -58,7 +58,7 @@ describe("a field that generateContent does not support gets 400 unsupported_par
     ],
     ["messages[2].tool_call_id", { messages: [hello, calling(call()), { role: "tool", tool_call_id: "b", content: "x" }] }],
     ["messages[0].tool_call_id", { messages: [{ role: "tool", tool_call_id: "a", content: "x" }, calling(call())] }],
-    ["messages", { messages: [{ role: "system", content: "Be brief." }] }],
+    ["messages", { messages: [{ role: "system", content: "" }] }],
     ["messages", { messages: [{ role: "user", content: "" }] }],
   ])("%s in %j", (param, fields) => {
     const [code, at, message] = refusal(fields) ?? [];
@@ -76,6 +76,7 @@ describe("a field that generateContent does not support gets 400 unsupported_par
 describe("what it has a place for passes", () => {
   test.each<[string, object]>([
     ["the scale's both ends", { temperature: 2, top_p: 0 }],
+    ["instructions alone", { messages: [{ role: "system", content: "Be brief." }] }],
     ["each effort", { reasoning_effort: "max" }],
     ["a format without a schema", { response_format: { type: "json_object" } }],
     ["penalties and a seed", { frequency_penalty: 2, presence_penalty: -2, seed: -7 }],

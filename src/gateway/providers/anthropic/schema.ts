@@ -1,0 +1,304 @@
+/**
+ * Fits a JSON Schema into the subset that the API takes for answers and strict tools, as the vendor's own packages do
+ * (https://platform.claude.com/docs/en/build-with-claude/structured-outputs): objects are closed, and a keyword that cannot be enforced
+ * moves into the description, where the model reads it. A closed object's answers are valid by the open object's schema too. What
+ * would leave nothing of the schema, or only an empty object, is a problem that the client is told.
+ */
+import { asArray, asObject, asText, isEmpty, type JsonObject } from "../wire/json.ts";
+
+export interface FittedSchema {
+  schema: JsonObject;
+  /** The first part that the subset cannot express; null: none. */
+  problem: SchemaProblem | null;
+}
+
+export interface SchemaProblem {
+  /** The path of the part, such as `response_format.json_schema.schema.properties.a.enum`. */
+  at: string;
+  what: string;
+}
+
+const stringFormats = new Set<unknown>([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "uri",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+const scalarTypes = new Set<unknown>(["string", "integer", "number", "boolean", "null"]);
+/** They say nothing to a model: definitions are read where they are referred to. */
+const leftOut = new Set(["$schema", "$id", "$comment", "$anchor", "$defs", "definitions"]);
+const pathCharactersMax = 200;
+/** Fitting a schema beyond this would keep others waiting: a part may be referred to at each of its depths. */
+const workMax = 1_000_000;
+/** What a part costs, beside the characters of its notes. */
+const workOfPart = 20;
+const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "minProperties", "maxProperties"];
+const arrayKeywords = ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"];
+
+/** The schema of a `response_format`, which has the description if it has none of its own; null if there is none. */
+export function formatSchema(format: JsonObject): FittedSchema | null {
+  const jsonSchema = asObject(format["json_schema"]);
+  const schema = asObject(jsonSchema?.["schema"]);
+  const description = asText(jsonSchema?.["description"]);
+  return schema && fittedSchema({ ...(description && { description }), ...schema }, "response_format.json_schema.schema");
+}
+
+/** @param at the path of the schema, for the problem */
+export function fittedSchema(schema: JsonObject, at: string): FittedSchema {
+  return new SchemaFitter(schema, at).fit();
+}
+
+/** A part of the schema that is referred to, under a name in the fitted schema's `$defs`. */
+interface Definition {
+  name: string;
+  part: unknown;
+  at: string;
+  /** The names of the definitions that it refers to. */
+  refersTo: Set<string>;
+}
+
+class SchemaFitter {
+  readonly #root: JsonObject;
+  readonly #at: string;
+  /** By their place in the schema. They are fitted one after another, since a chain of them may be longer than calls may be deep. */
+  readonly #definitions = new Map<string, Definition>();
+  readonly #names = new Set<string>();
+  #problem: SchemaProblem | null = null;
+  #work = 0;
+  /** Who refers; absent: the root. */
+  #referring: Definition | undefined;
+
+  constructor(root: JsonObject, at: string) {
+    this.#root = root;
+    this.#at = at;
+  }
+
+  fit(): FittedSchema {
+    const schema = this.#node(this.#rootNode(), this.#at);
+    const definitions: [name: string, schema: JsonObject][] = [];
+    // Grows while it is walked.
+    for (const definition of this.#definitions.values()) {
+      this.#referring = definition;
+      definitions.push([definition.name, this.#node(definition.part, definition.at)]);
+    }
+    const circle = this.#findCircle();
+    if (circle) this.#report(circle.at, "a schema that contains itself");
+    const $defs = Object.fromEntries(definitions);
+    return { schema: definitions.length === 0 ? schema : { ...schema, $defs }, problem: this.#problem };
+  }
+
+  /** A root that is only a reference is replaced by its target. */
+  #rootNode(): unknown {
+    let root: unknown = this.#root;
+    for (let hops = 0; hops < 16; hops++) {
+      const pointer = asText(asObject(root)?.["$ref"]);
+      const target = pointer === null ? undefined : this.#resolved(pointer);
+      if (target === undefined) return root;
+      root = target;
+    }
+    return root;
+  }
+
+  #node(value: unknown, at: string): JsonObject {
+    const schema = asObject(value);
+    this.#work += workOfPart;
+    if (this.#work > workMax) return this.#report(at, "a schema with so many parts");
+    if (schema === null) return this.#report(at, "a schema that is not an object");
+    if ("$ref" in schema) return this.#reference(schema["$ref"], `${at}.$ref`);
+    const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !leftOut.has(keyword)));
+    const { description, title } = rest;
+    delete rest["description"];
+    delete rest["title"];
+    const fitted = this.#typed(rest, at);
+    if ("$ref" in fitted) return fitted;
+    const notes = Object.entries(rest).map(([keyword, one]) => `${keyword}: ${JSON.stringify(one)}`);
+    const note = notes.length === 0 ? "" : `{${notes.join(", ")}}`;
+    this.#work += note.length;
+    const described = [asText(description) ?? asText(fitted["description"]) ?? "", note].filter((text) => text !== "");
+    return {
+      ...fitted,
+      ...(typeof title === "string" && { title }),
+      ...(described.length > 0 && { description: described.join("\n\n") }),
+    };
+  }
+
+  /** Takes what it can express out of `rest`. */
+  #typed(rest: JsonObject, at: string): JsonObject {
+    const all = taken(rest, "allOf");
+    if (Array.isArray(all)) {
+      if (all.length !== 1) return this.#report(`${at}.allOf`, "several schemas at once");
+      delete rest["type"];
+      return this.#node(all[0], `${at}.allOf[0]`);
+    }
+    const keyword = Array.isArray(rest["anyOf"]) ? "anyOf" : "oneOf";
+    if (Array.isArray(rest[keyword])) {
+      delete rest["type"];
+      const variants = asArray(taken(rest, keyword));
+      return { anyOf: variants.map((one, index) => this.#node(one, `${at}.${keyword}[${index}]`)) };
+    }
+    const values = this.#values(rest, at);
+    const type = taken(rest, "type") ?? typeOf(rest);
+    if (Array.isArray(type)) return this.#severalTypes(type, { rest, values, at });
+    if (type === "object") return this.#object(rest, at);
+    if (type === "array") return this.#array(rest, at);
+    if (type === "string") return { type, ...values, ...stringFormat(rest) };
+    if (scalarTypes.has(type)) return { type, ...values };
+    if (type === undefined && values["enum"] !== undefined) return values;
+    return this.#report(type === undefined ? at : `${at}.type`, type === undefined ? "a schema without a type" : "this type");
+  }
+
+  /** `enum` and `const`, of single values alone. */
+  #values(rest: JsonObject, at: string): JsonObject {
+    const list = taken(rest, "enum");
+    const one = taken(rest, "const");
+    if (Array.isArray(list) && !list.every(isScalar)) return this.#report(`${at}.enum`, "values that are lists or objects");
+    if (one !== undefined && !isScalar(one)) return this.#report(`${at}.const`, "a value that is a list or an object");
+    if (Array.isArray(list)) return { enum: list };
+    if (one === undefined) return {};
+    return "type" in rest ? { const: one } : { enum: [one] };
+  }
+
+  /** A list of single types stays; others become variants, each with the keywords of its type. */
+  #severalTypes(types: unknown[], { rest, values, at }: { rest: JsonObject; values: JsonObject; at: string }): JsonObject {
+    if (types.every((type) => scalarTypes.has(type))) return { type: types, ...values, ...stringFormat(rest) };
+    const object = { ...takenAll(rest, objectKeywords), type: "object" };
+    const array = { ...takenAll(rest, arrayKeywords), type: "array" };
+    const variants = [...new Set(types)].map((type) => {
+      if (type === "object" || type === "array") return this.#node(type === "object" ? object : array, at);
+      return this.#node({ ...values, type }, at);
+    });
+    return { anyOf: variants };
+  }
+
+  #object(rest: JsonObject, at: string): JsonObject {
+    const given = asObject(taken(rest, "properties"));
+    const others = taken(rest, "additionalProperties");
+    const required = taken(rest, "required");
+    if ((given === null || isEmpty(given)) && (others === undefined ? given === null : others !== false)) {
+      return this.#report(
+        `${at}.${others === undefined ? "properties" : "additionalProperties"}`,
+        "an object whose fields are not named",
+      );
+    }
+    const properties = Object.entries(given ?? {}).map(([name, part]) => [name, this.#node(part, `${at}.properties.${name}`)]);
+    return {
+      type: "object",
+      properties: Object.fromEntries(properties),
+      additionalProperties: false,
+      ...(Array.isArray(required) && { required }),
+    };
+  }
+
+  #array(rest: JsonObject, at: string): JsonObject {
+    const atLeast = rest["minItems"] === 0 || rest["minItems"] === 1 ? { minItems: taken(rest, "minItems") } : {};
+    if (rest["items"] === undefined || Array.isArray(rest["items"])) return { type: "array", ...atLeast };
+    return { type: "array", items: this.#node(taken(rest, "items"), `${at}.items`), ...atLeast };
+  }
+
+  #reference(pointer: unknown, at: string): JsonObject {
+    const text = asText(pointer) ?? "";
+    const part = text === "#" ? this.#root : this.#resolved(text);
+    if (part === undefined) return this.#report(at, "a reference to what the schema does not have");
+    const segments = segmentsOf(text);
+    const place = JSON.stringify(segments);
+    const known = this.#definitions.get(place);
+    const definition = known ?? this.#define(segments, part);
+    this.#definitions.set(place, definition);
+    this.#referring?.refersTo.add(definition.name);
+    return { $ref: `#/$defs/${definition.name}` };
+  }
+
+  #define(segments: readonly string[], part: unknown): Definition {
+    return { name: this.#nameFor(segments), part, at: [this.#at, ...segments].join("."), refersTo: new Set() };
+  }
+
+  /** The part at a JSON pointer; undefined if there is none. */
+  #resolved(pointer: string): unknown {
+    if (!pointer.startsWith("#/")) return undefined;
+    let part: unknown = this.#root;
+    for (const segment of segmentsOf(pointer)) {
+      if (typeof part !== "object" || part === null || !Object.hasOwn(part, segment)) return undefined;
+      part = Reflect.get(part, segment);
+    }
+    return part;
+  }
+
+  #nameFor(segments: readonly string[]): string {
+    let name = (segments.at(-1) ?? "").replace(/[^\w-]/g, "_") || "part";
+    while (this.#names.has(name)) name += `_${this.#names.size}`;
+    this.#names.add(name);
+    return name;
+  }
+
+  /** A definition in a circle of references: takes away, one by one, those that refer to none that is left. */
+  #findCircle(): Definition | undefined {
+    const left = new Map([...this.#definitions.values()].map((one) => [one.name, one]));
+    const referredBy = new Map<string, string[]>();
+    const waiting: string[] = [];
+    for (const { name, refersTo } of left.values()) {
+      if (refersTo.size === 0) waiting.push(name);
+      for (const other of refersTo) {
+        const referring = referredBy.get(other) ?? [];
+        referring.push(name);
+        referredBy.set(other, referring);
+      }
+    }
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      left.delete(name);
+      for (const referring of referredBy.get(name) ?? []) {
+        const open = left.get(referring)?.refersTo;
+        if (open?.delete(name) && open.size === 0) waiting.push(referring);
+      }
+    }
+    return left.values().next().value;
+  }
+
+  /** Keeps the first problem. @returns what stands for the part: its schema is never sent */
+  #report(at: string, what: string): JsonObject {
+    const path = at.length <= pathCharactersMax ? at : `${at.slice(0, pathCharactersMax)}…`;
+    this.#problem ??= { at: path, what };
+    return {};
+  }
+}
+
+function taken(rest: JsonObject, keyword: string): unknown {
+  const value = rest[keyword];
+  delete rest[keyword];
+  return value;
+}
+
+function takenAll(rest: JsonObject, keywords: readonly string[]): JsonObject {
+  return Object.fromEntries(keywords.filter((keyword) => keyword in rest).map((keyword) => [keyword, taken(rest, keyword)]));
+}
+
+function typeOf(rest: JsonObject): string | undefined {
+  if (asObject(rest["properties"]) !== null) return "object";
+  return rest["items"] === undefined ? undefined : "array";
+}
+
+function stringFormat(rest: JsonObject): JsonObject {
+  return stringFormats.has(rest["format"]) ? { format: taken(rest, "format") } : {};
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || typeof value !== "object";
+}
+
+function segmentsOf(pointer: string): string[] {
+  const parts = pointer.split("/").slice(1);
+  return parts.map((part) => decoded(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

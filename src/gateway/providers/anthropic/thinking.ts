@@ -1,0 +1,75 @@
+/** Whether and how much a model may think in a call. What each model takes is in the catalog. */
+import { thinkingEfforts, type Route } from "../../models/model.ts";
+import type { ChatBody, ProviderCall } from "../provider.ts";
+import type { JsonObject } from "../wire/json.ts";
+import { samplingFields } from "./sampling.ts";
+
+export interface Thinking {
+  /** The field `thinking`; null: left out, so that the model's default applies. */
+  field: JsonObject | null;
+  /** The field `output_config.effort`. */
+  effort: string | null;
+  /** The thoughts of earlier calls may go with it: those of a turn in which the model does not think are refused or removed. */
+  takesThoughts: boolean;
+}
+
+/** Tokens. The vendor's bounds are 1,024 and `max_tokens`, of which the answer needs a part. */
+const budgets = new Map([
+  ["low", 2_048],
+  ["medium", 8_192],
+  ["high", 16_384],
+]);
+const budgetMax = 32_768;
+const budgetMin = 1_024;
+const budgetShareMax = 0.8;
+
+/** Lower values of `top_p` are refused together with thinking. */
+const thinkingTopPMin = 0.95;
+
+const noThinking: Thinking = { field: null, effort: null, takesThoughts: false };
+
+/** A client that sets an effort also receives the reasoning: newer models leave it out unless they are asked for its summary. */
+export function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, "route" | "chat" | "maxOutputTokens">): Thinking {
+  const effort = effortOf(chat, route);
+  if (effort === "none") return switchedOff(route);
+  const takesBudget = route.thinking?.form === "budget";
+  if (!mayThink(chat)) return { ...noThinking, effort: takesBudget ? null : effort };
+  if (takesBudget) return withBudget(effort, maxOutputTokens);
+  if (effort === null) return { field: null, effort, takesThoughts: true };
+  return { field: { type: "adaptive", display: "summarized" }, effort, takesThoughts: true };
+}
+
+/** The API has no `minimal`. An effort that the model does not take becomes the next lower. */
+function effortOf({ reasoning_effort: effort }: ChatBody, { thinking }: Route): string | null {
+  if (typeof effort !== "string") return null;
+  const place = thinkingEfforts.findIndex((known) => known === effort);
+  if (place === -1) return effort === "minimal" ? "low" : effort;
+  return thinkingEfforts.slice(0, place + 1).findLast((known) => thinking?.efforts.includes(known) ?? true) ?? "low";
+}
+
+/** A model that cannot stop thinking thinks as little as it can. */
+function switchedOff({ thinking }: Route): Thinking {
+  switch (thinking?.off) {
+    case "never":
+      return { ...noThinking, effort: "low" };
+    case "between_tools":
+      return { ...noThinking, field: { type: "between_tools" } };
+    default:
+      return { ...noThinking, field: { type: "disabled" } };
+  }
+}
+
+/** A forced call and the sampling fields are refused where the model is told to think, and they are the plainer wish. */
+function mayThink(chat: ChatBody): boolean {
+  const { tool_choice: choice } = chat;
+  const isFree = choice === undefined || choice === "auto" || choice === "none";
+  const { temperature, top_p } = samplingFields(chat);
+  return isFree && temperature === undefined && !(typeof top_p === "number" && top_p < thinkingTopPMin);
+}
+
+/** Without room for the least budget the model does not think. */
+function withBudget(effort: string | null, maxOutputTokens: number): Thinking {
+  if (effort === null || maxOutputTokens <= budgetMin) return noThinking;
+  const wanted = Math.min(budgets.get(effort) ?? budgetMax, Math.floor(maxOutputTokens * budgetShareMax));
+  return { field: { type: "enabled", budget_tokens: Math.max(wanted, budgetMin) }, effort: null, takesThoughts: true };
+}

@@ -1,0 +1,120 @@
+/**
+ * A model that thinks before it calls a tool wants its thinking back with the result: unmodified, and at its place. Clients of chat
+ * completions have no field for it, so it travels within the call's id (wire/tool-call-id.ts). The signature holds the thinking itself,
+ * encrypted; its summary comes back as `reasoning_content`, if the client sends that. Without it the block goes back with an empty text,
+ * as the API writes blocks whose text it leaves out; their signatures are the same
+ * (https://platform.claude.com/docs/en/build-with-claude/thinking).
+ */
+import { thoughtsCharactersMax } from "../../limits.ts";
+import type { Route } from "../../models/model.ts";
+import { asArray, asCount, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { readToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
+
+/** A block before a call, in the answer's order. The client has the texts, so only their length is kept, which tells their place. */
+export type Piece =
+  | { kind: "text"; characters: number }
+  | { kind: "thinking"; characters: number; signature: string }
+  | { kind: "redacted"; data: string };
+
+/** Who signed a thought. No other model or provider must receive it. */
+export function signerOf({ provider, upstreamModel }: Route): string {
+  return signerNamed(`${provider.id}/${upstreamModel}`);
+}
+
+/** Collects the blocks of one answer, piece by piece, and gives each call's id those that came before it. */
+export class ThoughtsBeforeCalls {
+  readonly #signer: string | null;
+  #pieces: Piece[] = [];
+  /** Of signatures and encrypted thoughts since the last call, and one for each block. Those of a call that has more are not kept. */
+  #characters = 0;
+
+  /** @param route the called one; absent: no thoughts are kept */
+  constructor(route?: Route) {
+    this.#signer = route ? signerOf(route) : null;
+  }
+
+  /** A block, or its start in a stream. */
+  block({ type, text, thinking, signature, data }: JsonObject): void {
+    if (type === "text") this.#begin({ kind: "text", characters: lengthOf(text) });
+    else if (type === "thinking") {
+      this.#begin({ kind: "thinking", characters: lengthOf(thinking), signature: "" });
+      this.#sign(asText(signature) ?? "");
+    } else if (type === "redacted_thinking" && this.#hasRoomFor(lengthOf(data))) {
+      this.#begin({ kind: "redacted", data: asText(data) ?? "" });
+    }
+  }
+
+  /** A piece of the block that began last. */
+  delta({ type, text, thinking, signature }: JsonObject): void {
+    const last = this.#pieces.at(-1);
+    if (type === "text_delta" && last?.kind === "text") last.characters += lengthOf(text);
+    else if (type === "thinking_delta" && last?.kind === "thinking") last.characters += lengthOf(thinking);
+    else if (type === "signature_delta") this.#sign(asText(signature) ?? "");
+  }
+
+  /** The id with the blocks since the call before; the id alone if none of them was a thought, or one cannot be sent back. */
+  signed(id: string): string {
+    const pieces = this.#pieces;
+    const isKept = this.#signer !== null && this.#hasRoomFor(0) && pieces.some(isThought) && pieces.every(isSigned);
+    this.#pieces = [];
+    this.#characters = 0;
+    if (!isKept) return id;
+    const base64 = Buffer.from(JSON.stringify(pieces.map(written))).toString("base64");
+    return signedToolCallId(id, { signer: this.#signer ?? "", base64 });
+  }
+
+  #begin(piece: Piece): void {
+    if (this.#hasRoomFor(1)) this.#pieces.push(piece);
+  }
+
+  #sign(signature: string): void {
+    const last = this.#pieces.at(-1);
+    if (last?.kind === "thinking" && this.#hasRoomFor(signature.length)) last.signature += signature;
+  }
+
+  #hasRoomFor(characters: number): boolean {
+    this.#characters += characters;
+    return this.#characters <= thoughtsCharactersMax;
+  }
+}
+
+/**
+ * @param text an id as a client sent it
+ * @param signer who receives the call; null: nobody who wants thoughts
+ * @returns the provider's own id, and the blocks before the call if this signer wrote them
+ */
+export function readThoughts(text: string, signer: string | null): { id: string; pieces: readonly Piece[] } {
+  const { id, signature } = readToolCallId(text);
+  if (signature === null || signature.signer !== signer) return { id, pieces: [] };
+  const pieces = asArray(parseJson(Buffer.from(signature.base64, "base64").toString())).map(read);
+  return { id, pieces: pieces.every((piece) => piece !== null) ? pieces : [] };
+}
+
+function lengthOf(text: unknown): number {
+  return typeof text === "string" ? text.length : 0;
+}
+
+function isThought({ kind }: Piece): boolean {
+  return kind !== "text";
+}
+
+function isSigned(piece: Piece): boolean {
+  return piece.kind === "text" || (piece.kind === "thinking" ? piece.signature : piece.data) !== "";
+}
+
+/** Short, since clients store it: a text is its length, a thought its length and signature, an encrypted thought its data. */
+function written(piece: Piece): unknown {
+  if (piece.kind === "text") return piece.characters;
+  return piece.kind === "thinking" ? [piece.characters, piece.signature] : [piece.data];
+}
+
+/** null if it is nobody's piece: whoever sends a request may have written the id. */
+function read(value: unknown): Piece | null {
+  const text = asCount(value);
+  if (text !== null) return { kind: "text", characters: text };
+  const [first, second, ...others] = asArray(value);
+  if (others.length > 0) return null;
+  const [characters, signature, data] = [asCount(first), asText(second), asText(first)];
+  if (characters !== null && signature) return { kind: "thinking", characters, signature };
+  return data && second === undefined ? { kind: "redacted", data } : null;
+}
