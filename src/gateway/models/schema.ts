@@ -67,8 +67,10 @@ export const DimensionsEntry = strict({
   ),
 });
 
+const ModelId = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._:/-]*$", maxLength: 200 });
+
 export const ModelEntry = strict({
-  id: Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._:/-]*$", maxLength: 200 }),
+  id: ModelId,
   name: Text,
   kind: Type.Union([Type.Literal("chat"), Type.Literal("embeddings"), Type.Literal("none")]),
   /** null: not announced; not allowed for an available model. */
@@ -81,6 +83,11 @@ export const ModelEntry = strict({
   routes: Type.Optional(Type.Array(RouteEntry, { minItems: 1 })),
   listed_as: Type.Union([Type.Literal("available"), Type.Literal("request_access"), Type.Literal("coming_soon")]),
   published: Type.Boolean(),
+  /**
+   * Another name of the same model at the same provider, which has the same words, bounds and prices. Absent: the id without the date at
+   * its end, if there is such a model; null: none.
+   */
+  alias_of: Type.Optional(Type.Union([ModelId, Type.Null()])),
   /** Support words; the table of docs/reference/inference.md shows the request fields that each word allows. */
   supports: Type.Array(Type.String({ pattern: "^[a-z][a-z0-9_]*$" })),
   /**

@@ -7,6 +7,7 @@ import { catalogWords } from "../../../src/gateway/api/request/supports.ts";
 import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
 import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
 import { formatModelProblem } from "../../../src/gateway/models/check/problem.ts";
+import type { ModelEntry } from "../../../src/gateway/models/schema.ts";
 import { modelTallyOf } from "../../../src/gateway/models/check/tally.ts";
 import { stubModel, stubProvider, writeCatalog, type CatalogContents } from "../../support/providers/stub-catalog.ts";
 import { repository } from "../../support/processes/process.ts";
@@ -71,6 +72,70 @@ describe("the check of models", () => {
       expect.stringMatching(/^models\/stub\.json: stub\/two: id: is already taken in models\/stub\.json/),
       expect.stringMatching(/^models\/stub\.json: stub\/four: upstream_model: stub serves "two" as stub\/two already/),
     ]);
+  });
+
+  const dated = stubModel({ id: "stub/model-20261001", upstream_model: "model-20261001" });
+
+  test("two names of one model tell the same words, bounds and prices, whatever their order, sources and names", async () => {
+    const one = stubModel({ supports: ["tools", "reasoning"], released: "2026-10-01", note: "Seen twice" });
+    const other = stubModel({
+      ...dated,
+      name: "Stub of October",
+      prices_per_1m_usd: { input: "1.0", output: "2", cache_read: "1.00" },
+      supports: ["reasoning", "tools"],
+    });
+    expect(await problemsOf({ providers, models: { stub: [one, other] } })).toEqual([]);
+  });
+
+  test.each<[string, Partial<ModelEntry>, string[]]>([
+    ["a word", { supports: ["reasoning"] }, ["supports"]],
+    ["whether it thinks", { reasons: true }, ["reasons"]],
+    ["a bound", { max_output_tokens: 999 }, ["max_output_tokens"]],
+    ["a price", { prices_per_1m_usd: { input: "1.00", output: "2.01" } }, ["prices_per_1m_usd"]],
+    ["a tier", { tiers: [{ above_input_tokens: 9, input: "2.00", output: "3.00" }] }, ["prices_per_1m_usd"]],
+    ["a field that it does not take", { default_only: ["top_p"] }, ["default_only"]],
+    ["the tokens that its provider adds", { hidden_input_tokens: 3 }, ["hidden_input_tokens"]],
+  ])("the dated name of a model that differs from the other in %s is a problem", async (_what, change, fields) => {
+    const problems = await problemsOf({ providers, models: { stub: [stubModel(), { ...dated, ...change }] } });
+    const message = "differs from stub/model, another name of the same model";
+    expect(problems.toSorted()).toEqual(
+      fields.map((field) => `models/stub.json: stub/model-20261001: ${field}: ${message}`).toSorted(),
+    );
+  });
+
+  test("alias_of tells which names are one model's where the date does not", async () => {
+    const larger = { context_length: 200_000 };
+    const entry = (id: string, change: Partial<ModelEntry>): ModelEntry => stubModel({ id, upstream_model: id, ...change });
+    const models = {
+      stub: [
+        stubModel(),
+        // A version of its own, although its name is the other one and a date.
+        entry("stub/model-2026-10-01", { ...larger, alias_of: null }),
+        // Without its year a date does not say that it is the same model.
+        entry("stub/model-1001", larger),
+        entry("stub/newest", { ...larger, alias_of: "stub/model" }),
+        entry("stub/lost", { alias_of: "stub/nobody" }),
+      ],
+    };
+    expect(await problemsOf({ providers, models })).toEqual([
+      "models/stub.json: stub/newest: context_length: differs from stub/model, another name of the same model",
+      'models/stub.json: stub/lost: alias_of: no model of this provider alone is called "stub/nobody"',
+    ]);
+  });
+
+  test("a dated name at another provider, or where several providers serve a name, is compared with nothing", async () => {
+    const [first, second] = [stubProvider(), stubProvider({ id: "other" })];
+    const route = { provider: "stub", upstream_model: "routed", prices_per_1m_usd: { input: "9.00", output: "9.00" } };
+    const { upstream_model: _own, prices_per_1m_usd: _price, ...shared } = stubModel({ id: "stub/several" });
+    const models = {
+      stub: [
+        stubModel(),
+        { ...shared, routes: [route, { ...route, provider: "other" }] },
+        stubModel({ id: "stub/several-20261001", upstream_model: "several" }),
+      ],
+      other: [{ ...dated, context_length: 200_000 }],
+    };
+    expect(await problemsOf({ providers: [first, second], models })).toEqual([]);
   });
 
   test("a file that is no list of entries is one problem", async () => {

@@ -4,18 +4,13 @@ import { EntryError } from "../entry-error.ts";
 import type { CatalogFiles } from "../catalog-files.ts";
 import type { Model, ProviderRecord } from "../model.ts";
 import { ModelEntry, ProviderEntry } from "../schema.ts";
+import { aliasesAtOdds } from "./aliases.ts";
+import type { JudgedModel } from "./judged-model.ts";
 import { entriesReader, type Entries } from "./read-entries.ts";
 import type { ModelProblem } from "./problem.ts";
 
 const readProviders = entriesReader(ProviderEntry);
 const readModels = entriesReader(ModelEntry);
-
-/** An entry that the service can use. */
-export interface JudgedModel {
-  file: string;
-  entry: ModelEntry;
-  model: Model;
-}
 
 export interface ModelJudgement {
   providers: ProviderEntry[];
@@ -43,7 +38,7 @@ export function judgeModels(files: CatalogFiles, supportWords: ReadonlySet<strin
       problems.push(...factsAtFault(model, supportWords).map(([field, message]) => problem(field, message)));
     }
   }
-  problems.push(...routesTwice(judged));
+  problems.push(...routesTwice(judged), ...aliasesAtOdds(judged));
   return { providers: entries, models: judged, problems };
 }
 

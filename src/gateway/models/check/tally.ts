@@ -1,6 +1,7 @@
 /** Counts models, providers and sources, for `weir catalog check`. */
 import type { RouteEntry } from "../schema.ts";
-import type { JudgedModel, ModelJudgement } from "./judge.ts";
+import type { ModelJudgement } from "./judge.ts";
+import type { JudgedModel } from "./judged-model.ts";
 
 export interface ModelTally {
   models: {
