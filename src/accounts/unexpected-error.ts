@@ -2,8 +2,8 @@ import { DeadlineError } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { DomainError } from "./errors.ts";
 
-/** Connection lost or refused, and statements that PostgreSQL cancelled: the same request may succeed later. */
-const transient = /^(CONNECT|ECONN|57014|57P0|55P03|40001|40P01|53)/;
+/** Connection lost or refused, statements that PostgreSQL cancelled, and a standby in its place: the same request may succeed later. */
+const transient = /^(CONNECT|ECONN|08|25006|57014|57P0|55P03|40001|40P01|53)/;
 
 /** Logs an error that is no DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
 export function unexpectedError(error: unknown, { log, event }: { log: Logger; event: string }): DomainError {
