@@ -3,9 +3,9 @@ import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatMessage } from "../provider.ts";
 import { continuingText, openingText } from "../wire/opening.ts";
 import { namedTexts } from "../wire/participant.ts";
-import { toolArguments } from "../wire/tool-arguments.ts";
+import { ToolArguments } from "../wire/tool-arguments.ts";
 import { readToolCallId } from "../wire/tool-call-id.ts";
-import { readThoughts, type Piece } from "./thoughts.ts";
+import { ThoughtsReader, type Piece } from "./thoughts.ts";
 import { ToolUseIds } from "./tool-use-ids.ts";
 
 export interface Conversation {
@@ -42,11 +42,12 @@ export function conversationOf(
 ): Conversation {
   const system: TextBlock[] = [];
   const turns: Turn[] = [];
-  const ids = new ToolUseIds();
+  const own: Reading = { ids: new ToolUseIds(), args: new ToolArguments(), thoughts: new ThoughtsReader(signer) };
+  const foreign: Reading = { ...own, thoughts: new ThoughtsReader(null) };
   const thoughtsFrom = signer === null ? messages.length : messages.findLastIndex(isFinished);
   for (const [index, message] of messages.entries()) {
     if (isInstruction(message)) system.push(...named(message, textsOf(message.content)));
-    else append(turns, turnOf(message, { ids, signer: index > thoughtsFrom ? signer : null }));
+    else append(turns, turnOf(message, index > thoughtsFrom ? own : foreign));
   }
   const [first] = turns;
   if (first ? first.role === "assistant" : system.length > 0) turns.unshift(userSays(openingText));
@@ -98,10 +99,11 @@ function append(turns: Turn[], turn: Turn): void {
   else for (const block of turn.content) last.content.push(block);
 }
 
+/** What reads the messages of one conversation. */
 interface Reading {
   ids: ToolUseIds;
-  /** null: thoughts are left out. */
-  signer: string | null;
+  args: ToolArguments;
+  thoughts: ThoughtsReader;
 }
 
 function turnOf(message: ChatMessage, reading: Reading): Turn {
@@ -115,11 +117,12 @@ function spokenBlocks(message: ChatMessage): TextBlock[] {
 }
 
 /** The texts and then the calls, or each at the place that the calls' thoughts tell. */
-function assistantBlocks(message: ChatMessage, { ids, signer }: Reading): JsonObject[] {
+function assistantBlocks(message: ChatMessage, { ids, args, thoughts: reader }: Reading): JsonObject[] {
   const calls = asArray(message["tool_calls"]).map((value) => {
     const call = asObject(value) ?? {};
-    const { id, pieces } = readThoughts(asText(call["id"]) ?? "", signer);
-    return { use: toolUse(call, ids.ofCall(id)), pieces };
+    const { id, pieces } = reader.read(asText(call["id"]) ?? "");
+    const { name, arguments: text } = asObject(call["function"]) ?? {};
+    return { use: { type: "tool_use", id: ids.ofCall(id), name, input: args.read(asText(text) ?? "") ?? {} }, pieces };
   });
   const pieces = calls.flatMap((call) => call.pieces);
   if (pieces.length === 0) return [...spokenBlocks(message), ...calls.map(({ use }) => use)];
@@ -193,12 +196,6 @@ function textsOf(content: unknown): TextBlock[] {
 
 function saysSomething(text: string): boolean {
   return /\S/.test(text);
-}
-
-function toolUse(call: JsonObject, id: string): JsonObject {
-  const called = asObject(call["function"]) ?? {};
-  const input = toolArguments(asText(called["arguments"]) ?? "") ?? {};
-  return { type: "tool_use", id, name: called["name"], input };
 }
 
 /** A result is one block, which a breakpoint on any of its parts caches to its end. */

@@ -7,7 +7,8 @@
  */
 import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
-import { asArray, asCount, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { asArray, asCount, asText, type JsonObject } from "../wire/json.ts";
+import { ToolArguments } from "../wire/tool-arguments.ts";
 import { readToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
 
 /** A block before a call, in the answer's order. The client has the texts, so only their length is kept, which tells their place. */
@@ -59,7 +60,7 @@ export class ThoughtsBeforeCalls {
     this.#pieces = [];
     this.#characters = 0;
     if (!isKept) return id;
-    const base64 = Buffer.from(JSON.stringify(pieces.map(written))).toString("base64");
+    const base64 = Buffer.from(JSON.stringify({ blocks: pieces.map(written) })).toString("base64");
     return signedToolCallId(id, { signer: this.#signer ?? "", base64 });
   }
 
@@ -78,16 +79,24 @@ export class ThoughtsBeforeCalls {
   }
 }
 
-/**
- * @param text an id as a client sent it
- * @param signer who receives the call; null: nobody who wants thoughts
- * @returns the provider's own id, and the blocks before the call if this signer wrote them
- */
-export function readThoughts(text: string, signer: string | null): { id: string; pieces: readonly Piece[] } {
-  const { id, signature } = readToolCallId(text);
-  if (signature === null || signature.signer !== signer) return { id, pieces: [] };
-  const pieces = asArray(parseJson(Buffer.from(signature.base64, "base64").toString())).map(read);
-  return { id, pieces: pieces.every((piece) => piece !== null) ? pieces : [] };
+/** Reads the ids of a conversation's calls. Anybody may have written them, so together they are as bounded as arguments of calls. */
+export class ThoughtsReader {
+  readonly #signer: string | null;
+  readonly #json = new ToolArguments();
+
+  /** @param signer who receives the conversation; null: nobody who wants thoughts */
+  constructor(signer: string | null) {
+    this.#signer = signer;
+  }
+
+  /** The provider's own id, and the blocks before the call if this signer wrote them. */
+  read(text: string): { id: string; pieces: readonly Piece[] } {
+    const { id, signature } = readToolCallId(text);
+    if (signature === null || signature.signer !== this.#signer) return { id, pieces: [] };
+    const written = this.#json.read(Buffer.from(signature.base64, "base64").toString());
+    const pieces = asArray(written?.["blocks"]).map(read);
+    return { id, pieces: pieces.every((piece) => piece !== null) ? pieces : [] };
+  }
 }
 
 function lengthOf(text: unknown): number {

@@ -5,7 +5,7 @@ import { conversationOf } from "./messages.ts";
 import { formatSchema, type SchemaProblem } from "./schema.ts";
 import { parametersProblem } from "./tools.ts";
 import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
-import { toolArguments } from "../wire/tool-arguments.ts";
+import { ToolArguments } from "../wire/tool-arguments.ts";
 
 const fieldsCarried = new Set([
   "model",
@@ -34,7 +34,8 @@ export function anthropicUnsupportedField(chat: ChatBody): UnsupportedField | nu
 }
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
-  for (const [index, message] of chat.messages.entries()) yield* inMessage(message, `messages[${index}]`);
+  const args = new ToolArguments();
+  for (const [index, message] of chat.messages.entries()) yield* inMessage(message, { at: `messages[${index}]`, args });
   if (conversationOf(chat.messages).turns.length === 0) yield because("messages", "a conversation without any text");
   for (const field of Object.keys(chat)) if (!fieldsCarried.has(field)) yield because(field);
   yield* inOptions(chat);
@@ -43,12 +44,12 @@ function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   if (fifth !== undefined) yield because(fifth, `more than ${cacheBreakpointsMax} in a request`);
 }
 
-function* inMessage(message: ChatMessage, at: string): Generator<UnsupportedField> {
+function* inMessage(message: ChatMessage, { at, args }: { at: string; args: ToolArguments }): Generator<UnsupportedField> {
   if (message.role === "function") yield because(`${at}.role`, "the role function; use tools");
   for (const field of Object.keys(message)) if (!messageFieldsCarried.has(field)) yield because(`${at}.${field}`);
   if (message.role !== "tool") yield* inParts(message.content, `${at}.content`);
   for (const [index, call] of asArray(message["tool_calls"]).entries()) {
-    yield* inToolCall(asObject(call) ?? {}, `${at}.tool_calls[${index}]`);
+    yield* inToolCall(asObject(call) ?? {}, { at: `${at}.tool_calls[${index}]`, args });
   }
 }
 
@@ -62,11 +63,11 @@ function* inParts(content: unknown, at: string): Generator<UnsupportedField> {
   }
 }
 
-function* inToolCall(call: JsonObject, at: string): Generator<UnsupportedField> {
+function* inToolCall(call: JsonObject, { at, args }: { at: string; args: ToolArguments }): Generator<UnsupportedField> {
   const called = asObject(call["function"]);
   if (called === null) yield because(`${at}.type`, "calls of custom tools");
-  else if (toolArguments(asText(called["arguments"]) ?? "") === null)
-    yield because(`${at}.function.arguments`, "arguments that are not a JSON object");
+  else if (args.read(asText(called["arguments"]) ?? "") === null)
+    yield because(`${at}.function.arguments`, "arguments that are not a JSON object, or deeper or more than a request may hold");
 }
 
 function* inOptions(chat: ChatBody): Generator<UnsupportedField> {

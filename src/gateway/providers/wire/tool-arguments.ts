@@ -3,11 +3,6 @@ import { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBra
 import { jsonDepthMax, jsonValuesMax } from "../../../http/limits.ts";
 import { asObject, parseJson, type JsonObject } from "./json.ts";
 
-/** @returns null: see `ToolArguments` */
-export function toolArguments(text: string): JsonObject | null {
-  return new ToolArguments().read(text);
-}
-
 /**
  * Parses the arguments of a request's calls, one after another. They are JSON within strings, which the check of the request's
  * own depth and values has not seen, so together they may be as deep and as many as a whole request.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { thoughtsCharactersMax } from "../../../../src/gateway/limits.ts";
 import type { Route } from "../../../../src/gateway/models/model.ts";
 import type { ModelEntry } from "../../../../src/gateway/models/schema.ts";
@@ -193,12 +194,43 @@ describe("a thought goes to nobody else", () => {
 
   test.each([
     ["without sense", "toolu_a.sig.stub_stub-model.bm90aGluZw"],
-    ["with another content", `toolu_a.sig.stub_stub-model.${Buffer.from('[[1,2],{"a":1}]').toString("base64url")}`],
-    ["with negative lengths", `toolu_a.sig.stub_stub-model.${Buffer.from('[-5,[-1,"YQ=="]]').toString("base64url")}`],
+    ["with another content", `toolu_a.sig.stub_stub-model.${Buffer.from('{"blocks":[[1,2],{"a":1}]}').toString("base64url")}`],
+    ["with negative lengths", `toolu_a.sig.stub_stub-model.${Buffer.from('{"blocks":[-5,[-1,"YQ=="]]}').toString("base64url")}`],
   ])("an id %s has none", (_, id) => {
     const call = { id, type: "function", function: { name: "look", arguments: '{"at":"toolu_a"}' } };
     expect(afterwards({ role: "assistant", content: null, tool_calls: [call] }).turns).toEqual(plain);
   });
+});
+
+test("any blocks before any calls come back as they were, whole and streamed, if their texts do", () => {
+  const words = fc.oneof(fc.string({ unit: "binary", minLength: 1 }), fc.constantFrom("Hm.", "😀", "a\nb"));
+  const block = fc.oneof(
+    words.map((text) => said(`${text}.`)),
+    fc
+      .tuple(fc.oneof(words, fc.constant("")), fc.base64String({ minLength: 4 }))
+      .map(([text, signature]) => thinking(text, signature)),
+    fc.base64String({ minLength: 4 }).map((data): Block => ({ type: "redacted_thinking", data })),
+  );
+  // A thought before the first call: the texts before an answer's first thoughts stay together otherwise.
+  const steps = fc.array(fc.array(block, { maxLength: 4 }), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(steps, (before) => {
+      const blocks = before.flatMap((some, index) => [thinking("First.", "YQ=="), ...some, use(`toolu_${index}`)]);
+      for (const answer of [answered, streamed]) expect(afterwards(answer(blocks)).turns).toEqual([blocks]);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("many ids that hold much are read within the bounds of a request", () => {
+  const large = Buffer.from(`{"blocks":[${"1,".repeat(150_000)}1]}`).toString("base64url");
+  const calls = Array.from({ length: 20 }, (_, index) => ({
+    id: `toolu_${index}.sig.stub_stub-model.${large}`,
+    type: "function",
+    function: { name: "look", arguments: "{}" },
+  }));
+  const message: ChatMessage = { role: "assistant", content: null, tool_calls: calls };
+  expect(afterwards(message).turns[0]).toHaveLength(20);
 });
 
 describe("thoughts of a conversation", () => {

@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { jsonDepthMax, jsonValuesMax } from "../../../../src/http/limits.ts";
-import { ToolArguments, toolArguments } from "../../../../src/gateway/providers/wire/tool-arguments.ts";
+import { ToolArguments } from "../../../../src/gateway/providers/wire/tool-arguments.ts";
 import { threadMs } from "../../../support/processes/thread-time.ts";
 
+const toolArguments = (text: string) => new ToolArguments().read(text);
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 const wide = (values: number) => `{"a":[${Array.from({ length: values }, () => "1").join(",")}]}`;
 
