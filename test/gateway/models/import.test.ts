@@ -163,6 +163,34 @@ describe("weir model import", () => {
     expect(models.map(({ id, routes }) => [id, routes?.map((route) => route.provider)])).toEqual([["owner/routed", ["other"]]]);
   });
 
+  test("the other names of a model take its new price with it, also those that the list does not have", async () => {
+    const names = [
+      kept,
+      stubModel({ id: "stub/model-20261001", upstream_model: "stub-model-20261001" }),
+      stubModel({ id: "stub/newest", upstream_model: "stub-newest", alias_of: "stub/model" }),
+      stubModel({ id: "stub/model-20260901", upstream_model: "stub-model-20260901", alias_of: null }),
+      routed,
+    ];
+    const list = listOf([listedModel("stub-newest", { cost: { input: 1.5, output: 2 } })]);
+    const { code, models } = await importList(list, { words: ["--changes", "price_changed", "--write"], models: names });
+    expect(code).toBe(0);
+    expect(models.map(({ id, prices_per_1m_usd }) => [id, prices_per_1m_usd?.input])).toEqual([
+      ["stub/model", "1.50"],
+      ["stub/model-20261001", "1.50"],
+      ["stub/newest", "1.50"],
+      ["stub/model-20260901", "1.00"],
+      ["owner/routed", undefined],
+    ]);
+    expect(models[1]).toMatchObject({ source: "https://models.dev/api.json", note: expect.stringContaining("before: 1.00") });
+  });
+
+  test("a name whose model is gone stands for itself", async () => {
+    const newest = stubModel({ id: "stub/newest", upstream_model: "stub-newest" });
+    const names = [kept, { ...newest, alias_of: "stub/model" }];
+    const { code, models } = await importList(listOf([listedModel("stub-newest")]), { words: ["--write"], models: names });
+    expect([code, models]).toEqual([0, [newest]]);
+  });
+
   test("a provider that the list does not have loses nothing, and an unknown provider adds nothing", async () => {
     const { answer, models } = await importList(listOf([listedModel("m")], "another"), { words: ["--write"] });
     expect(answer).toMatchObject({ added: 0, gone: 0, unknown_providers: 1, not_listed: ["stub", "other"] });

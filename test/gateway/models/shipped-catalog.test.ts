@@ -117,6 +117,20 @@ describe("the shipped catalog", () => {
     }
   });
 
+  test.each([
+    ["models named after their thoughts", /thinking|qwq|deepseek-r1|magistral|(?<!non-)reasoning/],
+    ["Kimi since K2.5", /\/kimi-k(?:2\.[5-9]|3)/],
+    ["DeepSeek V4", /\/deepseek-v4/],
+    ["MiniMax", /\/minimax-m\d/],
+    ["GLM since 4.5", /\/glm-(?:4\.[5-9]|5)/],
+    ["Qwen since 3.5", /\/qwen3\.[5-9]/],
+    ["Hunyuan since 3", /\/hy[34]/],
+  ])("%s think unasked, and the catalog says so of all of them", (_family, name) => {
+    const family = chatOnly(real).filter(({ id }) => name.test(id));
+    expect(family.length).toBeGreaterThanOrEqual(3);
+    expect(family.filter(({ reasons }) => !reasons).map(({ id }) => id)).toEqual([]);
+  });
+
   test("no model of a provider appears twice", () => {
     const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);

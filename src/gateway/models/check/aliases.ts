@@ -42,8 +42,8 @@ export function aliasesAtOdds(judged: readonly JudgedModel[]): ModelProblem[] {
   });
 }
 
-/** @returns null: the name stands for a model of its own */
-function otherNameOf({ id, alias_of }: ModelEntry): string | null {
+/** Another name of the same model, which the provider may not have. @returns null: the name stands for a model of its own */
+export function otherNameOf({ id, alias_of }: ModelEntry): string | null {
   if (alias_of !== undefined) return alias_of;
   return dateInName.test(id) ? id.replace(dateInName, "") : null;
 }

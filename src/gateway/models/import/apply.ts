@@ -1,4 +1,5 @@
 /** The entries of the catalog's files after the changes of an import. Terms, subprocessor list and data retention are never touched. */
+import { otherNameOf } from "../check/aliases.ts";
 import type { ModelEntry, RouteEntry } from "../schema.ts";
 import type { Change, Priced } from "./compare.ts";
 import type { ListedModel } from "./models-dev.ts";
@@ -19,6 +20,10 @@ export function applyChanges(
       change.kind === "added" ? [...entries, newEntry(change.id, change.listed, day)] : replaced(entries, change, day),
     );
   }
+  for (const [file, entries] of changed) {
+    const ofFile = changes.filter((change) => change.file === file);
+    changed.set(file, withOtherNames(entries, ofFile, day));
+  }
   return changed;
 }
 
@@ -33,6 +38,28 @@ function replaced(entries: ModelEntry[], change: ChangeOfARoute, day: string): M
       return change.kind === "gone" ? [] : [priced(route, change, day)];
     });
     return routes.length === 0 ? [] : [{ ...entry, routes }];
+  });
+}
+
+/** The other names of a model take its new price with it, for lists have few of them; a name whose model is gone stands for itself. */
+function withOtherNames(entries: ModelEntry[], changes: readonly Change[], day: string): ModelEntry[] {
+  const single = new Set(entries.flatMap(({ id, routes }) => (routes === undefined ? [id] : [])));
+  const modelOf = (entry: ModelEntry): string => {
+    const other = otherNameOf(entry);
+    return other !== null && single.has(other) ? other : entry.id;
+  };
+  const models = new Map(entries.map((entry) => [entry.id, modelOf(entry)]));
+  const listed = new Set(changes.map(({ id }) => id));
+  const repriced = new Map<string | undefined, { before: Priced; after: Priced }>();
+  for (const change of changes) {
+    if (change.kind === "price_changed" && single.has(change.id)) repriced.set(models.get(change.id), change);
+  }
+  return entries.map((entry) => {
+    const { alias_of, ...alone } = entry;
+    const named = typeof alias_of === "string" && !single.has(alias_of) ? alone : entry;
+    const follows = single.has(entry.id) && !listed.has(entry.id);
+    const change = follows ? repriced.get(modelOf(entry)) : undefined;
+    return change === undefined ? named : priced({ ...named, seen: day }, change, day);
   });
 }
 
