@@ -63,9 +63,9 @@ function expectedText(events: (ProviderEvent | null)[]): { text: string; finishe
 
 function parsed(body: string): { chunks: Chunk[]; dones: number } {
   const data = body
-    .split("\n\n")
-    .filter((event) => event.startsWith("data: "))
-    .map((event) => event.slice(6));
+    .split("\n")
+    .filter((line) => line.startsWith("data: "))
+    .map((line) => line.slice(6));
   return {
     chunks: data.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line)),
     dones: data.filter((line) => line === "[DONE]").length,
