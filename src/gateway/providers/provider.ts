@@ -118,7 +118,8 @@ export interface WireFormat {
   decodeAnswer(body: unknown): WholeAnswer;
   /**
    * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
-   * or `failure`.
+   * or `failure`. Each takes `[DONE]` for the end, which it is also given where a body with a finish reason ends without a mark: it
+   * returns what was still missing, such as the arguments of a call that got none.
    */
   streamDecoder(): (data: string) => ProviderEvent[];
   /** Classifies a response whose status is not 200, by its body before its status. */

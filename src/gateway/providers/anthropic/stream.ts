@@ -2,6 +2,7 @@
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { AnthropicUsage } from "./usage.ts";
@@ -32,11 +33,11 @@ class AnthropicStream {
   #finished = false;
 
   take(data: string): ProviderEvent[] {
+    // The end of the body, or the mark that some compatible servers send.
+    if (data === "[DONE]") return this.#finished ? [{ kind: "end" }] : [];
     const event = asObject(parseJson(data));
     if (event === null) return [broken("an event is not a JSON object")];
-    if (event["type"] === "error" || event["error"]) {
-      return [{ kind: "failure", failure: anthropicFailureIn(event["error"]) }];
-    }
+    if (event["error"]) return told(event);
     switch (event["type"]) {
       case "message_start":
         this.#begun = true;
@@ -56,7 +57,7 @@ class AnthropicStream {
         if (!this.#begun && !this.#hasContent) return [broken("the stream ended before it began")];
         return [...this.#finish(""), { kind: "end" }];
       default:
-        return [];
+        return told(event);
     }
   }
 
@@ -96,8 +97,10 @@ class AnthropicStream {
   /** @param stopReason null if it has not arrived yet */
   #finish(stopReason: string | null): ProviderEvent[] {
     if (stopReason === null || this.#finished) return [];
+    const finishReason = finishReasonOf(stopReason, this.#calls.size > 0);
+    if (finishReason === null) return [broken("the provider reports a failure")];
     this.#finished = true;
-    return [{ kind: "delta", delta: {}, finishReason: finishReasonOf(stopReason, this.#calls.size > 0) }];
+    return [{ kind: "delta", delta: {}, finishReason }];
   }
 }
 
@@ -113,6 +116,12 @@ function argue(call: ToolCall, text: string): ProviderEvent[] {
   if (text === "") return [];
   call.argued = true;
   return [callDelta({ index: call.index, function: { arguments: text } })];
+}
+
+/** The failure that an event tells; none if it is only of a type that is not known. */
+function told(event: JsonObject): ProviderEvent[] {
+  const error = toldFailure(event);
+  return error === null ? [] : [{ kind: "failure", failure: anthropicFailureIn(error) }];
 }
 
 function broken(detail: string): ProviderEvent {
