@@ -138,9 +138,12 @@ describe("a client that hangs up", () => {
     const { stream, events } = openRelay({ options: { acquireDrainSlot: (finished) => (asked.push(finished), null) } });
     const reader = stream.getReader();
     const first = reader.read();
-    events.give(text("Hello"), finish());
+    events.give(text("Hello"));
     await first;
-    await reader.read();
+    // The finish reason is held, so this read gets nothing.
+    void reader.read();
+    events.give(finish());
+    await settled();
     await reader.cancel();
     expect(asked).toEqual([true]);
   });

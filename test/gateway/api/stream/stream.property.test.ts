@@ -50,13 +50,14 @@ interface Chunk {
 /** The text that the client must receive, computed in the simplest way. */
 function expectedText(events: (ProviderEvent | null)[]): { text: string; finished: boolean; failed: boolean } {
   let content = "";
+  let finished = false;
   for (const event of events) {
-    if (event === null || event.kind === "failure") return { text: content, finished: false, failed: true };
+    if (event === null || event.kind === "failure") return { text: content, finished, failed: !finished };
     if (event.kind === "end") break;
     if (event.kind !== "delta") continue;
     const piece = event.delta["content"];
     if (typeof piece === "string") content += piece;
-    if (event.finishReason !== null) break;
+    finished ||= event.finishReason !== null;
   }
   return { text: content, finished: true, failed: false };
 }
