@@ -98,14 +98,20 @@ export class StreamState {
     const content = "role" in delta ? withoutRole(delta) : delta;
     const lines = this.#begin();
     this.#tokens.add(content);
-    const calls = Array.isArray(content["tool_calls"]) && content["tool_calls"].length > 0;
-    this.#calledTools ||= calls;
-    if (finishReason !== null) {
+    this.#calledTools ||= hasCalls(content);
+    if (finishReason !== null || this.#reason !== null) this.#takeReason(finishReason, content);
+    const probabilities = logprobsBody(logprobs);
+    const line = probabilities !== null || hasContent(content) ? this.#writer.delta(content, probabilities) : "";
+    return lines + line;
+  }
+
+  /** Called only for a finish reason and for what follows one. */
+  #takeReason(finishReason: FinishReason | null, content: Record<string, unknown>): void {
+    if (finishReason === null) this.#goesOn ||= hasCalls(content);
+    else {
       this.#reason = strongerReason(this.#reason, finishReason);
       this.#goesOn = false;
-    } else if (calls && this.#reason !== null) this.#goesOn = true;
-    const probabilities = logprobsBody(logprobs);
-    return lines + (probabilities !== null || hasContent(content) ? this.#writer.delta(content, probabilities) : "");
+    }
   }
 
   #begin(): string {
@@ -118,6 +124,10 @@ export class StreamState {
     const failure = this.#failure ?? new UpstreamFailure("upstream_error", "the stream ended early");
     return errorLine(streamError(failure));
   }
+}
+
+function hasCalls({ tool_calls: calls }: Record<string, unknown>): boolean {
+  return Array.isArray(calls) && calls.length > 0;
 }
 
 function withoutRole({ role: _role, ...content }: Record<string, unknown>): Record<string, unknown> {
