@@ -98,7 +98,10 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   if (call.streamed) return { kind: "stream", events: new ProviderStream({ upstream, format, clock: context.clock }) };
   const text = await readWhole(upstream, upstreamAnswerBytesMax);
   upstream.finished();
-  return { kind: "whole", answer: beginsEvents(text) ? assembledAnswer(text, format) : format.decodeAnswer(parsed(text)) };
+  return {
+    kind: "whole",
+    answer: beginsEvents(text) ? assembledAnswer(text, format.streamDecoder()) : format.decodeAnswer(parsed(text)),
+  };
 }
 
 export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {

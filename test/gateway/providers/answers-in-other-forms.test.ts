@@ -1,5 +1,7 @@
 /** Answers as compatible servers really send them: each case over all formats where it can occur, whole and streamed. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { wireFormats } from "../../../src/gateway/providers/registry.ts";
+import { EventParser } from "../../../src/gateway/providers/transport/sse.ts";
 import { failureOf, callStream, callWhole, readAll } from "../../support/providers/call.ts";
 import { event, message, messageEvents } from "../../support/providers/anthropic-answers.ts";
 import { googleChat } from "../../support/providers/google-answers.ts";
@@ -172,6 +174,27 @@ describe("finish reasons of providers' own", () => {
     } else {
       expect<unknown>(transcript).toMatchObject({ text: "Hal", finishReasons: [meaning], last: "end" });
       expect<string>((await callWhole({ route: routeOf(format) })).finishReason).toBe(meaning);
+    }
+  });
+
+  test("the provider's own words stand over those of the format", () => {
+    const words = { sensitive: "stop", tired: "length", error: "stop" } as const;
+    const meaning = (format: Format, word: string, own?: typeof words) => {
+      const { format: decoder } = wireFormats[format];
+      const { whole } = hello[format];
+      const body = JSON.parse(JSON.stringify(whole).replace(/"(stop|end_turn)"/, JSON.stringify(word)));
+      const events = hello[format].events.replace(/"(stop|end_turn)"/, JSON.stringify(word));
+      const decode = decoder.streamDecoder(own);
+      const told = new EventParser().feed(Buffer.from(events)).flatMap((one) => decode(one));
+      const reasons = told.flatMap((one) => (one.kind === "delta" && one.finishReason !== null ? [one.finishReason] : []));
+      return [decoder.decodeAnswer(body, own).finishReason, ...reasons];
+    };
+    for (const format of ["openai", "anthropic"] as const) {
+      expect(meaning(format, "sensitive")).toEqual(["content_filter", "content_filter"]);
+      expect(meaning(format, "Sensitive", words)).toEqual(["stop", "stop"]);
+      expect(meaning(format, "tired", words)).toEqual(["length", "length"]);
+      expect(meaning(format, "error", words)).toEqual(["stop", "stop"]);
+      expect(meaning(format, "length", words)).toEqual(["length", "length"]);
     }
   });
 

@@ -1,5 +1,5 @@
 /** Converts a whole chat completion to our answer. */
-import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
+import { UpstreamFailure, type FinishWords, type WholeAnswer } from "../provider.ts";
 import { asArray, asObject } from "../wire/json.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { failureIn } from "./errors.ts";
@@ -9,7 +9,7 @@ import { wholeToolCalls } from "./tool-calls.ts";
 import { UsageTally } from "./usage.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
-export function decodeOpenaiAnswer(body: unknown): WholeAnswer {
+export function decodeOpenaiAnswer(body: unknown, words?: FinishWords): WholeAnswer {
   const completion = asObject(Array.isArray(body) ? body[0] : body);
   if (completion === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   const choice = firstChoice(completion);
@@ -18,7 +18,7 @@ export function decodeOpenaiAnswer(body: unknown): WholeAnswer {
   const message = asObject(choice?.["message"]);
   if (choice === null || message === null) throw new UpstreamFailure("upstream_error", "the answer holds no message");
   const toolCalls = wholeToolCalls(asArray(message["tool_calls"]), completion["id"]);
-  const reason = finishReason(reportedReason(choice["finish_reason"]) || "stop", toolCalls.length > 0);
+  const reason = finishReason(reportedReason(choice["finish_reason"]) || "stop", toolCalls.length > 0, words);
   if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   const tally = new UsageTally();
   tally.take(completion["usage"]);

@@ -1,7 +1,7 @@
 /** Assembles a whole answer from a stream that came in its place. */
 import { Buffer } from "node:buffer";
 import type { ReportedUsage } from "../../models/model.ts";
-import type { FinishReason, ProviderEvent, WholeAnswer, WireFormat } from "../provider.ts";
+import type { FinishReason, ProviderEvent, WholeAnswer } from "../provider.ts";
 import { finalReason, strongerReason } from "../wire/finish-order.ts";
 import { joinPiece } from "../wire/join-pieces.ts";
 import { asArray, asText, type JsonObject } from "../wire/json.ts";
@@ -13,13 +13,13 @@ export function beginsEvents(text: string): boolean {
   return /^\s*(data|event|id|retry)?:/.test(text);
 }
 
-/** @param text of an answer's whole body. @throws UpstreamFailure when the stream fails or breaks off */
-export function assembledAnswer(text: string, format: Pick<WireFormat, "streamDecoder">): WholeAnswer {
+/** @param text of an answer's whole body. @param decode of a new decoder. @throws UpstreamFailure when the stream fails or breaks off */
+export function assembledAnswer(text: string, decode: (data: string) => ProviderEvent[]): WholeAnswer {
   const message: JsonObject = {};
   const logprobs: JsonObject = {};
   let reason: FinishReason | null = null;
   let usage: ReportedUsage | null = null;
-  for (const event of eventsIn(text, format)) {
+  for (const event of eventsIn(text, decode)) {
     if (event.kind === "failure") throw event.failure;
     if (event.kind === "usage") usage = event.usage;
     if (event.kind !== "delta") continue;
@@ -37,10 +37,10 @@ export function assembledAnswer(text: string, format: Pick<WireFormat, "streamDe
   };
 }
 
-function eventsIn(text: string, format: Pick<WireFormat, "streamDecoder">): ProviderEvent[] {
+function eventsIn(text: string, decode: (data: string) => ProviderEvent[]): ProviderEvent[] {
   const bytes = Buffer.from(text);
   const parser = new EventParser(bytes.length + 1);
-  const sequence = new EventSequence(format.streamDecoder());
+  const sequence = new EventSequence(decode);
   const events: ProviderEvent[] = [];
   for (const data of [...parser.feed(bytes), ...parser.end()]) if (sequence.take(data, events)) return events;
   sequence.end(events);

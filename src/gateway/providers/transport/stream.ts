@@ -7,7 +7,9 @@ import {
   UpstreamFailure,
   type ProviderEventStream,
   type EventReceiver,
+  type FinishWords,
   type ProviderEvent,
+  type WholeAnswer,
   type WireFormat,
 } from "../provider.ts";
 import { EventSequence } from "./event-sequence.ts";
@@ -20,12 +22,14 @@ import type { BytesReceiver } from "./transport.ts";
 export interface StreamParts {
   upstream: UpstreamCall;
   format: Pick<WireFormat, "streamDecoder" | "decodeAnswer">;
+  /** The provider's own finish reasons. Absent: it has none. */
+  words?: FinishWords | undefined;
   clock: Clock;
 }
 
 export class ProviderStream implements ProviderEventStream, BytesReceiver, TimerListener {
   readonly #upstream: UpstreamCall;
-  readonly #format: Pick<WireFormat, "decodeAnswer">;
+  readonly #decodeAnswer: (body: unknown) => WholeAnswer;
   readonly #clock: Clock;
   readonly #parser = new EventParser();
   readonly #sequence: EventSequence;
@@ -37,11 +41,11 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   #deliveredAt = 0;
   #over = false;
 
-  constructor({ upstream, format, clock }: StreamParts) {
+  constructor({ upstream, format, words, clock }: StreamParts) {
     this.#upstream = upstream;
-    this.#format = format;
+    this.#decodeAnswer = (body) => format.decodeAnswer(body, words);
     this.#clock = clock;
-    this.#sequence = new EventSequence(format.streamDecoder());
+    this.#sequence = new EventSequence(format.streamDecoder(words));
   }
 
   next(receiver: EventReceiver): void {
@@ -101,7 +105,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
     if (this.#document !== null && bytes !== null) this.#sniff(bytes);
     if (this.#document) {
       if (bytes !== null) this.#document.add(bytes);
-      else this.#document.end(events, this.#sequence, (body) => this.#format.decodeAnswer(body));
+      else this.#document.end(events, this.#sequence, this.#decodeAnswer);
       return;
     }
     for (const data of bytes === null ? this.#parser.end() : this.#parser.feed(bytes))
