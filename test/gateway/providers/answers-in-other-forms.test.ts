@@ -7,7 +7,16 @@ import { event, message, messageEvents } from "../../support/providers/anthropic
 import { googleChat } from "../../support/providers/google-answers.ts";
 import { aRoute } from "../../support/providers/models.ts";
 import { startProviderStub } from "../../support/providers/provider-stub.ts";
-import { chat, chunk, completion, json, text, usageOf, type StubAnswer } from "../../support/providers/stub-answers.ts";
+import {
+  chat,
+  chunk,
+  completion,
+  json,
+  rawStream,
+  text,
+  usageOf,
+  type StubAnswer,
+} from "../../support/providers/stub-answers.ts";
 import type { Transcript } from "../../support/providers/transcript.ts";
 
 const formats = ["openai", "anthropic", "google"] as const;
@@ -89,6 +98,12 @@ describe.each(formats)("an answer of format %s in another wrapping", (format) =>
     const answer = await callWhole({ route: routeOf(format) });
     expect(answer).toMatchObject({ finishReason: "stop", usage: counts });
     expect(answer.message).toEqual({ role: "assistant", content: "Hello there", refusal: null });
+  });
+
+  test("a whole answer is one in every split by the network", async () => {
+    const bytes = Buffer.from(`\uFEFF\r\n ${JSON.stringify(whole)}`);
+    provider.answer(rawStream(...Array.from(bytes, (byte) => Uint8Array.of(byte))));
+    expect(await streamed(format)).toMatchObject({ text: "Hello there", finishReasons: ["stop"], usage: counts, last: "end" });
   });
 
   test("half a stream in place of a whole answer is a failure", async () => {
@@ -290,7 +305,7 @@ describe("what follows a finish reason", () => {
       text([chunk({ tool_calls: [call(0)] }, finish), chunk({ tool_calls: [call(1)] }, finish)].map(data).join("")),
     );
     const transcript = await streamed("openai");
-    expect(transcript).toMatchObject({ toolCalls: both, finishReasons: ["tool_calls"], last: "end" });
+    expect(transcript).toMatchObject({ toolCalls: both, finishReasons: ["tool_calls", "tool_calls"], last: "end" });
   });
 
   test("the first call, after stop", async () => {
@@ -304,7 +319,7 @@ describe("what follows a finish reason", () => {
     const part = (city: string) => ({ functionCall: { id: city, name: "weather", args: { city } } });
     provider.answer(text(["Oslo", "Rome"].map((city) => data(googleAnswer([part(city)], true))).join("")));
     const transcript = await streamed("google");
-    expect(transcript).toMatchObject({ finishReasons: ["tool_calls"], last: "end" });
+    expect(transcript).toMatchObject({ finishReasons: ["tool_calls", "tool_calls"], last: "end" });
     expect(transcript.toolCalls.map((one) => one.arguments)).toEqual(['{"city":"Oslo"}', '{"city":"Rome"}']);
   });
 

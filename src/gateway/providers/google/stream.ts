@@ -43,7 +43,7 @@ class GoogleStream {
     const read = finishReasonIn(chunk, this.#parts.calledTools);
     // A failure after the finish reason does not take the answer back.
     const fails = read === "failed" && this.#reason === null;
-    const finishReason = read === "failed" || read === this.#reason ? null : read;
+    const finishReason = read === "failed" || (read === this.#reason && isEmpty(delta)) ? null : read;
     this.#reason = finishReason ?? this.#reason;
     const saysNothing = isEmpty(delta) && finishReason === null;
     const events: ProviderEvent[] = [...(saysNothing ? [] : [{ kind: "delta" as const, delta, finishReason }]), ...usage];

@@ -88,7 +88,7 @@ class OpenaiStream {
     const read = reported ? finishReason(reported, this.#calledTools, this.#words) : null;
     // A failure after the finish reason does not take the answer back.
     if (reported && read === null && this.#reason === null) return broken("the provider reports a failure");
-    const reason = read === this.#reason ? null : read;
+    const reason = read === this.#reason && isEmpty(delta) ? null : read;
     this.#reason = read ?? this.#reason;
     const logprobs = asObject(choice["logprobs"]);
     if (logprobs !== null) return { kind: "delta", delta, finishReason: reason, logprobs };

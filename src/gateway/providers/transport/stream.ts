@@ -1,5 +1,4 @@
 /** An open stream of a provider. It reads the network only on request. */
-import { finishGraceMs, streamTailMs } from "../../limits.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import {
@@ -139,18 +138,20 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   #await(events: readonly ProviderEvent[]): void {
     const now = this.#clock.monotonic();
     this.#deliveredAt = now;
-    const graceMs = this.#sequence.counted ? streamTailMs : finishGraceMs;
+    const end = now + this.#sequence.graceMs;
     for (const event of events) {
-      if (event.kind === "usage") this.#endsBy = Math.min(this.#endsBy, now + graceMs);
-      else if (event.kind === "delta") this.#endsBy = this.#endAfter(event, now + graceMs);
+      if (event.kind === "usage") this.#endsBy = Math.min(this.#endsBy, end);
+      else if (event.kind === "delta") this.#endsBy = this.#endAfter(event, end);
     }
     if (this.#endsBy !== Infinity) sharedTimerOf(this.#clock).add(this);
   }
 
   #endAfter({ delta, finishReason }: Extract<ProviderEvent, { kind: "delta" }>, end: number): number {
-    if (finishReason !== null) return end;
-    if ("tool_calls" in delta || "function_call" in delta) return Infinity;
-    return delta["content"] || delta["reasoning_content"] || delta["refusal"] ? Math.max(end, this.#endsBy) : this.#endsBy;
+    const calls = "tool_calls" in delta || "function_call" in delta;
+    if (calls && finishReason === null) return Infinity;
+    const says = calls || delta["content"] || delta["reasoning_content"] || delta["refusal"];
+    if (says && (finishReason !== null || this.#endsBy !== Infinity)) return end;
+    return finishReason === null ? this.#endsBy : Math.min(end, this.#endsBy);
   }
 
   #close(): void {

@@ -1,8 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { finishGraceMs, streamTailBytesMax, streamTailMs, timerStepMs } from "../../../../src/gateway/limits.ts";
+import {
+  callGraceMs,
+  finishGraceMs,
+  streamTailBytesMax,
+  streamTailMs,
+  timerStepMs,
+  upstreamAnswerBytesMax,
+} from "../../../../src/gateway/limits.ts";
 import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
-import type { WireFormat } from "../../../../src/gateway/providers/provider.ts";
+import { OversizedAnswer, type WireFormat } from "../../../../src/gateway/providers/provider.ts";
 import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { openai } from "../../../../src/gateway/providers/openai/format.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
@@ -52,6 +59,13 @@ test("the stream reads on until an event is complete", async () => {
   const { body, stream } = await counting(": comment\n\n", three.slice(0, 20), three.slice(20), done);
   expect(await stream.next()).toMatchObject({ delta: { content: "a" } });
   expect(body.asked).toBe(3);
+});
+
+test("a document in place of a stream is read to the bound of a whole answer", async () => {
+  const piece = " ".repeat(upstreamAnswerBytesMax / 4);
+  const { body, stream } = await counting('{"a":', piece, piece, piece, piece, "1}");
+  expect((await readAll(stream)).failure).toBeInstanceOf(OversizedAnswer);
+  expect(body.ended).not.toBeNull();
 });
 
 test("the end is delivered once, and nothing after it", async () => {
@@ -182,9 +196,38 @@ describe("a finished stream whose end does not come", () => {
   test("gives a call that comes after the finish reason its time, up to the next one", async () => {
     const { body, clock, reading } = await awaited(finished + usage);
     body.give(call(null));
-    await clock.pass(finishGraceMs * 2);
+    await clock.pass(callGraceMs * 2);
     expect(reading.ended).toBeNull();
     body.give(event(chunk({}, "tool_calls")));
+    await clock.pass(callGraceMs + timerStepMs);
+    expect(reading.ended).toMatchObject({ last: "end", toolCalls: [{ name: "now" }] });
+    expect(clock.pending).toBe(0);
+  });
+
+  const googleCall = (city: string) =>
+    event({
+      candidates: [{ content: { parts: [{ functionCall: { name: "weather", args: { city } } }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: city.length, totalTokenCount: 10 + city.length },
+    });
+
+  test.each<[string, WireFormat, string, string]>([
+    ["openai", openai, call("tool_calls"), call("tool_calls").replaceAll(/"(a|now)"/g, '"b"')],
+    ["google", google, googleCall("Oslo"), googleCall("Bergen")],
+  ])("waits for another call, which its provider may have to write first: %s", async (_, format, one, other) => {
+    const { body, clock, reading } = await awaited(one, format);
+    await clock.pass(callGraceMs - 1);
+    expect(reading.ended).toBeNull();
+    body.give(other);
+    await clock.pass(callGraceMs - 1);
+    expect(reading.ended).toBeNull();
+    await clock.pass(timerStepMs + 1);
+    expect(reading.ended).toMatchObject({ last: "end" });
+    expect(reading.ended?.toolCalls).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("ends soon after calls once their usage has come alone", async () => {
+    const { clock, reading } = await awaited(call("tool_calls") + usage);
     await clock.pass(streamTailMs + timerStepMs);
     expect(reading.ended).toMatchObject({ last: "end", toolCalls: [{ name: "now" }] });
   });
