@@ -239,7 +239,11 @@ export const upstreamReadAheadBytesMax = 64 * 1024;
 export const heldToolCallCharactersMax = 64 * 1024;
 export const upstreamErrorBytesMax = 64 * 1024;
 export const upstreamEventBytesMax = 4 * 1024 * 1024;
-/** How long and how far a body may continue after the last event before its connection is closed. */
+/** How long the usage of a finished stream is awaited whose end does not come. */
+export const finishGraceMs = 5_000;
+/** The same where it calls tools: some providers end each call, and write the next one before they send it. */
+export const callGraceMs = 30_000;
+/** How long and how far a body may continue after the last event, or after the usage of a finished answer, before its connection is closed. */
 export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;
 

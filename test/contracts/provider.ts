@@ -6,7 +6,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ReportedUsage } from "../../src/gateway/models/model.ts";
-import { UpstreamFailure, type ProviderCall, type WireFormat } from "../../src/gateway/providers/provider.ts";
+import { UpstreamFailure, type ProviderCall, type ProviderEvent, type WireFormat } from "../../src/gateway/providers/provider.ts";
+import { EventSequence } from "../../src/gateway/providers/transport/event-sequence.ts";
 import { Transcript } from "../support/providers/transcript.ts";
 import { aRoute } from "../support/providers/models.ts";
 
@@ -28,7 +29,7 @@ interface StreamCase {
   finishReason: string | null;
   usage: ReportedUsage | null;
   failure?: string;
-  /** The last event; default: `end`. Formats without an end mark end with the body. */
+  /** The last event of a stream without a finish reason; default: `end`. */
   last?: string;
   refusal?: string;
   reasoning?: string;
@@ -122,12 +123,15 @@ function decodesAnswers(format: WireFormat, cases: Record<string, AnswerCase>): 
 
 function decodesStreams(format: WireFormat, folder: string, cases: Record<string, StreamCase>): void {
   test.each(Object.entries(cases))("the format decodes a stream: %s", (name, expected) => {
-    const decode = format.streamDecoder();
+    const sequence = new EventSequence(format.streamDecoder());
     const lines = readFileSync(join(folder, "streams", `${name}.chunks.txt`), "utf8")
       .split("\n")
       .slice(0, -1);
+    const events: ProviderEvent[] = [];
+    const isOver = lines.some((line) => sequence.take(line, events));
+    if (!isOver && sequence.finishSeen) sequence.end(events);
     const transcript = new Transcript();
-    for (const line of lines) for (const event of decode(line)) transcript.take(event);
+    for (const event of events) transcript.take(event);
     expect(transcript.text).toBe(expected.text);
     expect(transcript.refusal).toBe(expected.refusal ?? "");
     expect(transcript.reasoning).toBe(expected.reasoning ?? "");

@@ -75,9 +75,13 @@ function cut(text: string, dice: Dice): Uint8Array[] {
 function contentOf(text: string): string {
   expect(text).toEndWith("data: [DONE]\n\n");
   expect(text).not.toMatch(/\r/);
-  const events = text.slice(0, -"data: [DONE]\n\n".length).split("\n\n").slice(0, -1);
-  for (const event of events) expect(event).toMatch(/^(data: \{[^\n]*\}|: [^\n]*)$/);
-  const chunks = events.filter((event) => event.startsWith("data: ")).map((event) => JSON.parse(event.slice(6)));
+  const events = text
+    .slice(0, -"data: [DONE]\n\n".length)
+    .replaceAll(/^: [^\n]*\n/gm, "")
+    .split("\n\n")
+    .slice(0, -1);
+  for (const event of events) expect(event).toMatch(/^data: \{[^\n]*\}$/);
+  const chunks = events.map((event) => JSON.parse(event.slice(6)));
   for (const one of chunks)
     expect(Object.keys(one)).toEqual(expect.arrayContaining(["id", "object", "created", "model", "choices"]));
   return chunks.map((one) => one.choices[0]?.delta.content ?? "").join("");

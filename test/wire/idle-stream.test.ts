@@ -34,9 +34,9 @@ describe("a stream that is quiet for 21 s gets a comment after 15 s and is not c
     const heard: Heard[] = [];
     let rest = "";
     for await (const bytes of response.body ?? []) {
-      const events = (rest + new TextDecoder().decode(bytes)).split("\n\n");
-      rest = events.pop() ?? "";
-      heard.push(...events.map((text) => ({ text, atMs: performance.now() - startedAt })));
+      const lines = (rest + new TextDecoder().decode(bytes)).split("\n");
+      rest = lines.pop() ?? "";
+      heard.push(...lines.filter((text) => text !== "").map((text) => ({ text, atMs: performance.now() - startedAt })));
       if (heard.length >= count) break;
     }
     return heard;

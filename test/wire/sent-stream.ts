@@ -53,7 +53,10 @@ export type SentText = Pick<SentStream, "text" | "finishReason" | "usage" | "fai
 /** The values of the events before [DONE]. */
 function eventsOf(body: string): unknown[] {
   if (!body.endsWith(`${data}[DONE]\n\n`)) throw new Error(`The stream does not end with [DONE]: ${body.slice(-200)}`);
-  const events = body.split("\n\n").filter((event) => event !== "" && !event.startsWith(": "));
+  const events = body
+    .replaceAll(/^: .*\n/gm, "")
+    .split("\n\n")
+    .filter((event) => event !== "");
   if (!events.every((event) => event.startsWith(data) && !event.includes("\n")))
     throw new Error(`There is a line that is not an event: ${body}`);
   return events.slice(0, -1).map((event) => JSON.parse(event.slice(data.length)));

@@ -6,6 +6,7 @@ import type { Secret } from "../../kernel/secret.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord, Route } from "../models/model.ts";
+import { assembledAnswer, beginsEvents } from "./transport/assembled-answer.ts";
 import { readBeginning, readWhole } from "./transport/body.ts";
 import { UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
 import { parseJson } from "./wire/json.ts";
@@ -89,17 +90,18 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   const { provider } = call.route;
   const entry = wireFormats[provider.format];
   if (!entry) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not supported`);
-  const format = withParallelToolCallsOff(entry.format.forRoute?.(call.route) ?? entry.format, call.chat);
+  const format = withParallelToolCallsOff(entry.format, call.chat);
   const { route, streamed, second, onResent } = call;
   const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
   const head = await send(post, upstream, context);
   if (head.status !== 200) throw await refusal(head.status, upstream, format);
-  if (call.streamed && !isDocument(head)) {
-    return { kind: "stream", events: new ProviderStream({ upstream, decode: format.streamDecoder(), clock: context.clock }) };
-  }
-  const answer = format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax));
-  if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
-  return { kind: "whole", answer };
+  if (call.streamed) return { kind: "stream", events: new ProviderStream({ upstream, format, route, clock: context.clock }) };
+  const text = await readWhole(upstream, upstreamAnswerBytesMax);
+  upstream.finished();
+  return {
+    kind: "whole",
+    answer: beginsEvents(text) ? assembledAnswer(text, format.streamDecoder(route)) : format.decodeAnswer(parsed(text), route),
+  };
 }
 
 export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
@@ -165,15 +167,14 @@ async function refusal(status: number, upstream: UpstreamCall, format: WireForma
   return status < 400 ? new UpstreamFailure("upstream_error", `status ${status}`) : format.classify(status, body);
 }
 
-/** Whether a stream request was answered with a document: an error with status 200, or the page of a proxy. */
-function isDocument({ headers }: ResponseHead): boolean {
-  return /\b(json|html)\b/i.test(headers["content-type"] ?? "");
-}
-
 /** @throws UpstreamFailure when the body is too large, late, incomplete or no JSON */
 export async function readJson(upstream: UpstreamCall, bytesMax: number): Promise<unknown> {
   const text = await readWhole(upstream, bytesMax);
   upstream.finished();
+  return parsed(text);
+}
+
+function parsed(text: string): unknown {
   const body = parseJson(text);
   if (body === undefined)
     throw new UpstreamFailure("upstream_error", text === "" ? "the answer is empty" : "the answer is not JSON");

@@ -51,6 +51,9 @@ export const FinishReason = Type.Union([
 ]);
 export type FinishReason = Static<typeof FinishReason>;
 
+/** A provider's own finish reasons in lower case, and what they mean. */
+export type FinishWords = Readonly<Record<string, FinishReason | "failed">>;
+
 export interface WholeAnswer {
   message: { role: "assistant"; content: string | null; refusal: string | null; [field: string]: unknown };
   finishReason: FinishReason;
@@ -106,8 +109,6 @@ export interface UnsupportedField {
 }
 
 export interface WireFormat {
-  /** The same for calls of one route, whose name it writes into what only that route may get back. Absent: all routes are equal. */
-  forRoute?(route: Route): WireFormat;
   /**
    * Returns the first field of a request that this format cannot express, so that nothing is dropped silently. Absent if it
    * expresses all.
@@ -116,13 +117,17 @@ export interface WireFormat {
   encode(call: ProviderCall): EncodedCall;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
-  /** @throws UpstreamFailure when a response with status 200 holds no usable answer */
-  decodeAnswer(body: unknown): WholeAnswer;
+  /**
+   * @param route that answered, whose provider has words of its own and whose model gets its own thoughts back. Absent: neither
+   * @throws UpstreamFailure when a response with status 200 holds no usable answer
+   */
+  decodeAnswer(body: unknown, route?: Route): WholeAnswer;
   /**
    * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
-   * or `failure`.
+   * or `failure`. Each takes `[DONE]` for the end, which it is also given where a body with a finish reason ends without a mark: it
+   * returns what was still missing, such as the arguments of a call that got none.
    */
-  streamDecoder(): (data: string) => ProviderEvent[];
+  streamDecoder(route?: Route): (data: string) => ProviderEvent[];
   /** Classifies a response whose status is not 200, by its body before its status. */
   classify(status: number, body: string): UpstreamFailure;
 }

@@ -7,7 +7,6 @@ import { startProviderStub } from "../../support/providers/provider-stub.ts";
 import {
   chat,
   chunk,
-  completion,
   hang,
   htmlPage,
   json,
@@ -71,11 +70,11 @@ describe("a stream", () => {
   const noStreams: [string, Parameters<typeof provider.answer>[0]][] = [
     ["an error with status 200", json({ error: { message: "no", code: null } })],
     ["a page", htmlPage],
-    ["a whole answer", json(completion({ role: "assistant", content: "x" }))],
   ];
   test.each(noStreams)("that turns out to be %s fails before its first event", async (_, answer) => {
     provider.answer(answer);
-    expect((await failureOf(callStream({ route }))).code).toBe("upstream_error");
+    const transcript = await readAll(await callStream({ route }));
+    expect(transcript).toMatchObject({ text: "", last: "failure", failure: { code: "upstream_error" } });
   });
 
   test("that is empty is upstream_error", async () => {

@@ -16,7 +16,6 @@ function early(words: string): StubAnswer[] {
     json({ [words]: words }),
     redirect(`https://${words}.example/`),
     stream([failure]),
-    stream([{ ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: words }] }]),
     (response) =>
       void response.writeHead(500, words, { "set-cookie": words, "x-request-id": words, "content-type": words }).end(words),
     (response) =>
@@ -28,11 +27,12 @@ function early(words: string): StubAnswer[] {
   ];
 }
 
-/** After a word of it. */
+/** After a word of it, or as the reason why there is none. */
 function late(words: string): StubAnswer[] {
   const begun = chunk({ content: "Well" });
   return [
     stream([begun, { error: { message: words, code: words } }]),
+    stream([{ ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: words }] }]),
     stream([begun, { [words]: words }], { end: "break" }),
     stream([begun, { ...chunk({}, words), usage: { prompt_tokens: words } }]),
   ];

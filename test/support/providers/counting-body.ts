@@ -35,6 +35,13 @@ export class CountingBody implements TransportCall {
     else taker.take(piece === undefined ? null : new TextEncoder().encode(piece));
   }
 
+  /** Gives a silent body another piece, if somebody waits for it. */
+  give(piece: string): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    waiting?.take(new TextEncoder().encode(piece));
+  }
+
   /** Ends a silent body. */
   finish(): void {
     this.#waiting?.take(null);

@@ -49,6 +49,6 @@ export async function allOf(stream: ReadableStream<Uint8Array>): Promise<string>
 
 /** The JSON of each `data:` line, "[DONE]" unchanged. */
 export function dataOf(body: string): unknown[] {
-  const events = body.split("\n\n").filter((event) => event.startsWith("data: "));
+  const events = body.split("\n").filter((line) => line.startsWith("data: "));
   return events.map((event) => (event === "data: [DONE]" ? "[DONE]" : JSON.parse(event.slice(6))));
 }

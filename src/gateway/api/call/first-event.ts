@@ -4,7 +4,8 @@ import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type Pro
 import { mergeUsage } from "../response/merge-usage.ts";
 
 /**
- * Waits for the first event that is not a usage count: some providers count the prompt first and then fail.
+ * Waits for the first event that is not a usage count, nor the role with a failure behind it: some providers count the prompt first and
+ * then fail.
  * @param onUsage told the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
@@ -19,11 +20,23 @@ export async function withFirstEvent(
     if (received.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
     for (const [index, event] of received.entries()) {
       if (event.kind === "failure") throw event.failure;
+      if (event.kind !== "usage" && saysNothing(event) && failsFirst(received.slice(index + 1))) continue;
       if (event.kind !== "usage") return new Replay(usage, received.slice(index), events);
       usage = mergeUsage(usage, event.usage);
       onUsage(usage);
     }
   }
+}
+
+/** Whether it is the role alone, with which most providers begin. */
+function saysNothing(event: ProviderEvent): boolean {
+  if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return false;
+  return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);
+}
+
+/** Whether a failure has arrived together with that, and nothing in between: nothing has been delivered. */
+function failsFirst(events: readonly ProviderEvent[]): boolean {
+  return events.find((event) => event.kind !== "usage" && !saysNothing(event))?.kind === "failure";
 }
 
 class Replay implements ProviderEventStream {

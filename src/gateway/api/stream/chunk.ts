@@ -16,8 +16,11 @@ export interface ChunkFacts {
 }
 
 export const doneLine = "data: [DONE]\n\n";
-/** Keeps proxies from closing a quiet stream; every client ignores it. */
-export const commentLine = ": keep-alive\n\n";
+/**
+ * Keeps proxies from closing a quiet stream; every client ignores it. It has no empty line of its own, which is the end of an event:
+ * packages in use take a comment before it for an event without data, and fail to parse that.
+ */
+export const commentLine = ": keep-alive\n";
 
 /** After a stream has started every failure has the type `api_error`. */
 export function errorLine(error: GatewayError): string {

@@ -1,11 +1,13 @@
 /**
  * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE].
+ * The finish reason is held until the end: some providers send more of the answer after it, above all further calls of tools.
  * Has no side effects: it uses neither time nor sockets.
  */
 import type { ReportedUsage } from "../../models/model.ts";
 import { AnswerTokens } from "../../models/tokens/answer-tokens.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../providers/provider.ts";
 import { doneLine, errorLine, type ChunkWriter } from "./chunk.ts";
+import { finalReason, strongerReason } from "../../providers/wire/finish-order.ts";
 import { mergeUsage } from "../response/merge-usage.ts";
 import { logprobsBody } from "../response/logprobs.ts";
 import type { BilledUsage } from "../response/usage-body.ts";
@@ -17,7 +19,9 @@ export class StreamState {
   readonly #writer: ChunkWriter;
   readonly #tokens = new AnswerTokens();
   #begun = false;
-  #finished = false;
+  #reason: FinishReason | null = null;
+  /** A call of a tool has begun after the finish reason, and has none of its own so far. */
+  #goesOn = false;
   #calledTools = false;
   #ended = false;
   #failure: UpstreamFailure | null = null;
@@ -54,7 +58,7 @@ export class StreamState {
 
   /** The client has, or is about to get, the full answer. */
   get isComplete(): boolean {
-    return this.#finished || (this.#ended && this.#failure === null);
+    return (this.#reason !== null && !this.#goesOn) || (this.#ended && this.#failure === null);
   }
 
   /** @returns the lines to send for this event, often none */
@@ -79,25 +83,35 @@ export class StreamState {
   /** The provider's stream ended without an end event. */
   endEarly(): void {
     if (this.#ended) return;
-    if (!this.#finished) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
+    if (!this.isComplete) this.#failure = new UpstreamFailure("upstream_error", "the stream broke off");
     this.#ended = true;
   }
 
   /** The last lines of the stream. A failure after the finish reason is not reported: the client has the full answer. */
   closingLines(usage: BilledUsage): string {
-    const ending = this.isComplete ? this.#begin() + this.#finish(null) : this.#error();
+    const reason = finalReason(this.#reason, this.#calledTools);
+    const ending = this.isComplete ? this.#begin() + this.#writer.finish(reason) : this.#error();
     return ending + this.#writer.usage(usage) + doneLine;
   }
 
   #applyDelta({ delta, finishReason, logprobs }: Delta): string {
-    if (this.#finished) return "";
     const content = "role" in delta ? withoutRole(delta) : delta;
     const lines = this.#begin();
     this.#tokens.add(content);
-    this.#calledTools ||= Array.isArray(content["tool_calls"]) && content["tool_calls"].length > 0;
+    this.#calledTools ||= hasCalls(content);
+    if (finishReason !== null || this.#reason !== null) this.#takeReason(finishReason, content);
     const probabilities = logprobsBody(logprobs);
     const line = probabilities !== null || hasContent(content) ? this.#writer.delta(content, probabilities) : "";
-    return lines + line + (finishReason === null ? "" : this.#finish(finishReason));
+    return lines + line;
+  }
+
+  /** Called only for a finish reason and for what follows one. */
+  #takeReason(finishReason: FinishReason | null, content: Record<string, unknown>): void {
+    if (finishReason === null) this.#goesOn ||= hasCalls(content);
+    else {
+      this.#reason = strongerReason(this.#reason, finishReason);
+      this.#goesOn = false;
+    }
   }
 
   #begin(): string {
@@ -106,16 +120,14 @@ export class StreamState {
     return this.#writer.begin();
   }
 
-  #finish(reason: FinishReason | null): string {
-    if (this.#finished) return "";
-    this.#finished = true;
-    return this.#writer.finish(reason ?? (this.#calledTools ? "tool_calls" : "stop"));
-  }
-
   #error(): string {
     const failure = this.#failure ?? new UpstreamFailure("upstream_error", "the stream ended early");
     return errorLine(streamError(failure));
   }
+}
+
+function hasCalls({ tool_calls: calls }: Record<string, unknown>): boolean {
+  return Array.isArray(calls) && calls.length > 0;
 }
 
 function withoutRole({ role: _role, ...content }: Record<string, unknown>): Record<string, unknown> {

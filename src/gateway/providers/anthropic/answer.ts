@@ -3,6 +3,7 @@ import type { ReportedUsage, Route } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { ThoughtsBeforeCalls } from "./thoughts.ts";
@@ -13,15 +14,18 @@ import { AnthropicUsage } from "./usage.ts";
  * @throws UpstreamFailure when the body is an error despite status 200, or holds no answer
  */
 export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer {
-  const message = asObject(body);
+  const message = asObject(Array.isArray(body) ? body[0] : body);
   if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
-  if (message["error"]) throw anthropicFailureIn(message["error"]);
   const { content } = message;
+  const told = message["error"] || !Array.isArray(content) ? toldFailure(message) : null;
+  if (told !== null) throw anthropicFailureIn(told);
   if (!Array.isArray(content)) throw new UpstreamFailure("upstream_error", "the answer holds no content");
   const blocks = content.map((block) => asObject(block) ?? {});
   const texts = textsOf(blocks, "text");
   const reasoning = textsOf(blocks, "thinking").join("");
   const toolCalls = toolCallsOf(blocks, { answerId: message["id"], thoughts: new ThoughtsBeforeCalls(route) });
+  const finishReason = finishReasonOf(message["stop_reason"], toolCalls.length > 0, route?.provider.dialect.finishReasons);
+  if (finishReason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   return {
     message: {
       role: "assistant",
@@ -30,7 +34,7 @@ export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     },
-    finishReason: finishReasonOf(message["stop_reason"], toolCalls.length > 0),
+    finishReason,
     logprobs: null,
     usage: usageOf(message["usage"]),
   };

@@ -10,15 +10,10 @@ import { anthropicStreamDecoder } from "./stream.ts";
 import { anthropicUnsupportedField } from "./unsupported-fields.ts";
 
 export const anthropic: WireFormat = {
-  forRoute: (route) => ({
-    ...anthropic,
-    decodeAnswer: (body) => decodeAnthropicAnswer(body, route),
-    streamDecoder: () => anthropicStreamDecoder(route),
-  }),
   unsupportedField: anthropicUnsupportedField,
   encode: encodeAnthropicRequest,
   authorization: (key) => ({ "x-api-key": key }),
-  decodeAnswer: (body) => decodeAnthropicAnswer(body),
-  streamDecoder: () => anthropicStreamDecoder(),
+  decodeAnswer: decodeAnthropicAnswer,
+  streamDecoder: anthropicStreamDecoder,
   classify: classifyAnthropicError,
 };

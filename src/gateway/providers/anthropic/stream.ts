@@ -1,8 +1,9 @@
 /** Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. */
 import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type FinishWords, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { ThoughtsBeforeCalls } from "./thoughts.ts";
@@ -33,17 +34,19 @@ class AnthropicStream {
   /** The answer contains a text, a thought or a call. */
   #hasContent = false;
   #finished = false;
+  readonly #words: FinishWords | undefined;
 
   constructor(route?: Route) {
     this.#thoughts = new ThoughtsBeforeCalls(route);
+    this.#words = route?.provider.dialect.finishReasons;
   }
 
   take(data: string): ProviderEvent[] {
+    // The end of the body, or the mark that some compatible servers send.
+    if (data === "[DONE]") return this.#finished ? [{ kind: "end" }] : [];
     const event = asObject(parseJson(data));
     if (event === null) return [broken("an event is not a JSON object")];
-    if (event["type"] === "error" || event["error"]) {
-      return [{ kind: "failure", failure: anthropicFailureIn(event["error"]) }];
-    }
+    if (event["error"]) return told(event);
     switch (event["type"]) {
       case "message_start":
         this.#begun = true;
@@ -63,7 +66,7 @@ class AnthropicStream {
         if (!this.#begun && !this.#hasContent) return [broken("the stream ended before it began")];
         return [...this.#finish(""), { kind: "end" }];
       default:
-        return [];
+        return told(event);
     }
   }
 
@@ -108,8 +111,10 @@ class AnthropicStream {
   /** @param stopReason null if it has not arrived yet */
   #finish(stopReason: string | null): ProviderEvent[] {
     if (stopReason === null || this.#finished) return [];
+    const finishReason = finishReasonOf(stopReason, this.#calls.size > 0, this.#words);
+    if (finishReason === null) return [broken("the provider reports a failure")];
     this.#finished = true;
-    return [{ kind: "delta", delta: {}, finishReason: finishReasonOf(stopReason, this.#calls.size > 0) }];
+    return [{ kind: "delta", delta: {}, finishReason }];
   }
 }
 
@@ -125,6 +130,12 @@ function argue(call: ToolCall, text: string): ProviderEvent[] {
   if (text === "") return [];
   call.argued = true;
   return [callDelta({ index: call.index, function: { arguments: text } })];
+}
+
+/** The failure that an event tells; none if it is only of a type that is not known. */
+function told(event: JsonObject): ProviderEvent[] {
+  const error = toldFailure(event);
+  return error === null ? [] : [{ kind: "failure", failure: anthropicFailureIn(error) }];
 }
 
 function broken(detail: string): ProviderEvent {

@@ -1,9 +1,10 @@
 /** Decodes the chunks of streamGenerateContent. No chunk marks the end: the stream ends with its body. */
 import { asObject, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+import { toldFailure } from "../wire/told-failure.ts";
 import { googleFailureIn } from "./errors.ts";
 import { finishReasonIn } from "./finish.ts";
-import { GoogleParts, type Said } from "./parts.ts";
+import { candidateOf, GoogleParts, type Said } from "./parts.ts";
 import { GoogleUsage } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
@@ -15,26 +16,47 @@ export function googleStreamDecoder(): (data: string) => ProviderEvent[] {
 class GoogleStream {
   readonly #usage = new GoogleUsage();
   readonly #parts = new GoogleParts();
-  #finished = false;
+  /** The last finish reason. More of the answer may follow it: with several calls, each has had one. */
+  #reason: FinishReason | null = null;
 
   take(data: string): ProviderEvent[] {
+    try {
+      return this.#take(data);
+    } catch (error) {
+      if (error instanceof UpstreamFailure) return [failed(error)];
+      throw error;
+    }
+  }
+
+  #take(data: string): ProviderEvent[] {
     const text = data.trim();
+    if (text === "[DONE]") return this.#done();
     // Vertex sends its keep-alive comments as data.
     if (text === "" || text.startsWith(":")) return [];
     const value = parseJson(text);
     const chunk = asObject(Array.isArray(value) ? value[0] : value);
     if (chunk === null) return [failed(new UpstreamFailure("upstream_error", "a chunk is not a JSON object"))];
     const usage = this.#usageIn(chunk);
-    if (chunk["error"]) return [...usage, failed(googleFailureIn(chunk["error"]))];
+    const told = chunk["error"] || candidateOf(chunk) === null ? toldFailure(chunk) : null;
+    if (told !== null) return [...usage, failed(googleFailureIn(told))];
     const delta = deltaOf(this.#parts.take(chunk));
-    const reason = this.#finished ? null : finishReasonIn(chunk, this.#parts.calledTools);
-    const finishReason = reason === "failed" ? null : reason;
-    this.#finished ||= finishReason !== null;
+    const read = finishReasonIn(chunk, this.#parts.calledTools);
+    // A failure after the finish reason does not take the answer back.
+    const fails = read === "failed" && this.#reason === null;
+    const finishReason = read === "failed" || (read === this.#reason && isEmpty(delta)) ? null : read;
+    this.#reason = finishReason ?? this.#reason;
     const saysNothing = isEmpty(delta) && finishReason === null;
     const events: ProviderEvent[] = [...(saysNothing ? [] : [{ kind: "delta" as const, delta, finishReason }]), ...usage];
-    return reason === "failed"
-      ? [...events, failed(new UpstreamFailure("upstream_error", "the provider reports a failure"))]
-      : events;
+    return fails ? [...events, failed(new UpstreamFailure("upstream_error", "the provider reports a failure"))] : events;
+  }
+
+  /** The end of the body, or the mark that some compatible servers send. Without a finish reason the answer has no end. */
+  #done(): ProviderEvent[] {
+    if (this.#reason === null) return [];
+    const pieces = this.#parts.end();
+    const rest: ProviderEvent[] =
+      pieces.length === 0 ? [] : [{ kind: "delta", delta: { tool_calls: pieces }, finishReason: null }];
+    return [...rest, { kind: "end" }];
   }
 
   #usageIn(chunk: JsonObject): ProviderEvent[] {

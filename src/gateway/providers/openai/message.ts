@@ -1,6 +1,6 @@
 /** Selects the fields of a message, or of a piece of one, that reach the client. All other fields are dropped. */
 import { asArray, asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { argumentsText } from "./tool-calls.ts";
+import { argumentsText, wholeArguments } from "./tool-calls.ts";
 
 /** The only choice of a whole answer or of a chunk; null if there is none. */
 export function firstChoice(source: JsonObject | null): JsonObject | null {
@@ -33,6 +33,14 @@ export function furtherFields(message: JsonObject): JsonObject {
   if (reasoning) fields["reasoning_content"] = reasoning;
   if (functionCall) fields["function_call"] = functionCallOf(functionCall);
   if (annotations.some(isCitation)) fields["annotations"] = annotations.filter(isCitation);
+  return fields;
+}
+
+/** The same of a whole message, whose call has all of its arguments. */
+export function wholeFields(message: JsonObject): JsonObject {
+  const fields = furtherFields(message);
+  const called = asObject(fields["function_call"]);
+  if (called !== null) fields["function_call"] = { ...called, arguments: wholeArguments(called["arguments"]) };
   return fields;
 }
 

@@ -1,16 +1,18 @@
 /** Decodes the chunks of a chat-completions stream. */
-import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+import type { Route } from "../../models/model.ts";
+import { UpstreamFailure, type FinishReason, type FinishWords, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
+import { toldFailure } from "../wire/told-failure.ts";
 import { failureIn } from "./errors.ts";
-import { finishReason } from "./finish.ts";
+import { finishReason, reportedReason } from "./finish.ts";
 import { contentText, firstChoice, furtherFields } from "./message.ts";
 import { namelessCall, ToolCallPieces } from "./tool-calls.ts";
 import { UsageTally } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
-export function openaiStreamDecoder(): (data: string) => ProviderEvent[] {
-  const stream = new OpenaiStream();
+export function openaiStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
+  const stream = new OpenaiStream(route?.provider.dialect.finishReasons);
   return (data) => stream.take(data);
 }
 
@@ -18,9 +20,17 @@ class OpenaiStream {
   readonly #usage = new UsageTally();
   readonly #toolCalls = new ToolCallPieces();
   readonly #alike = new ChunkTemplate();
+  readonly #words: FinishWords | undefined;
   #calledTools = false;
+  /** A call of a function in the older form that has no arguments so far. */
+  #bareCall = false;
   #begun = false;
-  #finished = false;
+  /** The last finish reason. More of the answer may follow it. */
+  #reason: FinishReason | null = null;
+
+  constructor(words: FinishWords | undefined) {
+    this.#words = words;
+  }
 
   take(data: string): ProviderEvent[] {
     const content = this.#alike.textOf(data);
@@ -32,7 +42,9 @@ class OpenaiStream {
     // Some providers send their keep-alive comments as data.
     if (text === "" || text.startsWith(":")) return [];
     if (text === "[DONE]") return this.#done();
-    const chunk = asObject(parseJson(text));
+    const value = parseJson(text);
+    // Google's compatible API wraps an error in a list.
+    const chunk = asObject(Array.isArray(value) ? value[0] : value);
     if (chunk === null) return [broken("a chunk is not a JSON object")];
     // Azure's first chunk, which reports its filter, has no choice; neither has the usage chunk.
     const choice = firstChoice(chunk);
@@ -42,12 +54,18 @@ class OpenaiStream {
     return news;
   }
 
+  /** Clients cannot parse an empty text: calls without arguments get an empty object, since none will come. */
   #done(): ProviderEvent[] {
     if (!this.#begun) return [broken("the stream ended before it began")];
-    if (this.#finished) return [{ kind: "end" }];
     if (this.#toolCalls.lacksName()) return [broken(namelessCall)];
-    const reason = finishReason("stop", this.#calledTools);
-    return [{ kind: "delta", delta: {}, finishReason: reason }, { kind: "end" }];
+    const pieces = this.#toolCalls.end();
+    const delta = {
+      ...(pieces.length > 0 && { tool_calls: pieces }),
+      ...(this.#bareCall && { function_call: { arguments: "{}" } }),
+    };
+    const reason = this.#reason === null ? finishReason("stop", this.#calledTools) : null;
+    const saysNothing = reason === null && isEmpty(delta);
+    return [...(saysNothing ? [] : [{ kind: "delta" as const, delta, finishReason: reason }]), { kind: "end" }];
   }
 
   /** Usage may be in several places, so all are read. */
@@ -60,18 +78,19 @@ class OpenaiStream {
   }
 
   #newsOf(chunk: JsonObject, choice: JsonObject | null): ProviderEvent | null {
-    if (chunk["error"]) return { kind: "failure", failure: failureIn(chunk["error"]) };
-    if (choice === null) return null;
+    if (choice === null || chunk["error"]) {
+      const told = toldFailure(chunk);
+      return told && { kind: "failure", failure: failureIn(told) };
+    }
     this.#begun = true;
     const delta = this.#pieceOf(asObject(choice["delta"]) ?? {}, chunk["id"]);
-    const reported = asText(choice["finish_reason"]);
+    const reported = reportedReason(choice["finish_reason"]);
     if (this.#toolCalls.holdsTooMuch || (reported && this.#toolCalls.lacksName())) return broken(namelessCall);
-    let reason: FinishReason | null = null;
-    if (reported && !this.#finished) {
-      reason = finishReason(reported, this.#calledTools);
-      if (reason === null) return broken("the provider reports a failure");
-      this.#finished = true;
-    }
+    const read = reported ? finishReason(reported, this.#calledTools, this.#words) : null;
+    // A failure after the finish reason does not take the answer back.
+    if (reported && read === null && this.#reason === null) return broken("the provider reports a failure");
+    const reason = read === this.#reason && isEmpty(delta) ? null : read;
+    this.#reason = read ?? this.#reason;
     const logprobs = asObject(choice["logprobs"]);
     if (logprobs !== null) return { kind: "delta", delta, finishReason: reason, logprobs };
     return reason === null && isEmpty(delta) ? null : { kind: "delta", delta, finishReason: reason };
@@ -88,6 +107,8 @@ class OpenaiStream {
       this.#calledTools = true;
       delta["tool_calls"] = pieces;
     }
+    const called = asObject(delta["function_call"]);
+    if (called !== null) this.#bareCall = asText(called["arguments"])?.trim() === "" && (this.#bareCall || "name" in called);
     return delta;
   }
 }

@@ -44,8 +44,9 @@ export const namelessCall = "a call of a tool has no name";
  */
 export function wholeToolCalls(values: readonly unknown[], answerId: unknown): JsonObject[] {
   return values.map((value, index) => {
-    const { id, kind, name, text } = readPiece(asObject(value) ?? {});
+    const { id, kind, name, text: written } = readPiece(asObject(value) ?? {});
     if (name === "") throw new UpstreamFailure("upstream_error", namelessCall);
+    const text = kind === "custom" ? written : wholeArguments(written);
     return { id: id || mintedToolCallId(answerId, index), ...calling(kind, { name, text }) };
   });
 }
@@ -56,6 +57,8 @@ export class ToolCallPieces {
   readonly #byPlace = new Map<number, StreamedCall>();
   readonly #byId = new Map<string, StreamedCall>();
   readonly #unnamed = new Set<StreamedCall>();
+  /** Functions whose arguments have not begun. */
+  readonly #unargued = new Set<StreamedCall>();
   #last: StreamedCall | null = null;
   #announced = 0;
   #heldCharacters = 0;
@@ -82,6 +85,11 @@ export class ToolCallPieces {
     return false;
   }
 
+  /** The arguments of the calls that got none. Called at the end. */
+  end(): JsonObject[] {
+    return [...this.#unargued].map(({ index, kind }) => ({ index, ...arguing(kind, noArguments) }));
+  }
+
   #one(piece: Piece, answerId: unknown): JsonObject | null {
     if (piece.id === "" && piece.name === "" && piece.text === "") return null;
     const call = this.#callOf(piece) ?? this.#begin(piece);
@@ -89,9 +97,14 @@ export class ToolCallPieces {
     if (piece.place !== null) this.#byPlace.set(piece.place, call);
     if (call.id === "" && piece.id !== "") this.#byId.set((call.id = piece.id), call);
     call.argued.feed(piece.text);
-    if (call.index !== null) return piece.text === "" ? null : { index: call.index, ...arguing(call.kind, piece.text) };
+    if (call.index !== null) return piece.text === "" ? null : this.#argue(call, piece.text);
     if (piece.name === "") return this.#hold(call, piece);
     return this.#announce(call, piece, answerId);
+  }
+
+  #argue(call: StreamedCall, text: string): JsonObject {
+    if (text.trim() !== "") this.#unargued.delete(call);
+    return { index: call.index, ...arguing(call.kind, text) };
   }
 
   /** Returns null if the piece begins a new call. */
@@ -127,9 +140,18 @@ export class ToolCallPieces {
     this.#unnamed.delete(call);
     const index = this.#announced++;
     const named = calling(kind, { name, text: call.held + text });
+    if (kind === "function" && (call.held + text).trim() === "") this.#unargued.add(call);
     Object.assign(call, { index, kind, name, held: "" });
     return { index, id: call.id || mintedToolCallId(answerId, index), ...named };
   }
+}
+
+const noArguments = "{}";
+
+/** The arguments of a call that is complete: clients cannot parse an empty text. */
+export function wholeArguments(value: unknown): string {
+  const text = argumentsText(value);
+  return text.trim() === "" ? noArguments : text;
 }
 
 /** Arguments are JSON text; some providers send the object itself. */

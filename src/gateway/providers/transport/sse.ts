@@ -4,6 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { upstreamEventBytesMax } from "../../limits.ts";
+import { asObject, parseJson } from "../wire/json.ts";
 
 /** An event that exceeds the bound. */
 export class EventTooLargeError extends Error {
@@ -16,12 +17,13 @@ const space = 0x20;
 const colon = 0x3a;
 const byteOrderMark = Uint8Array.of(0xef, 0xbb, 0xbf);
 const dataField = new TextEncoder().encode("data");
+const eventField = new TextEncoder().encode("event");
 const twoLineEnds = new TextEncoder().encode("\n\n");
 
 /**
  * Follows https://html.spec.whatwg.org/multipage/server-sent-events.html: any line end, comments, several data lines, a byte
- * order mark, characters split between chunks; invalid UTF-8 becomes U+FFFD. Event names, ids and retry times are ignored.
- * Unlike the standard, an event that the clean end of the stream cuts off counts.
+ * order mark, characters split between chunks; invalid UTF-8 becomes U+FFFD. Ids, retry times and event names are ignored, except the
+ * name `error`, whose event arrives as `{"error": …}`. Unlike the standard, an event that the clean end of the stream cuts off counts.
  */
 export class EventParser {
   readonly #bytesMax: number;
@@ -29,6 +31,8 @@ export class EventParser {
   #begun: Uint8Array[] = [];
   /** The data of the event so far; null if it has none. */
   #data: string | null = null;
+  /** The event so far is named `error`. */
+  #failed = false;
   /** Bytes of the event so far and of the unfinished line. */
   #bytes = 0;
   #firstLine = true;
@@ -77,18 +81,37 @@ export class EventParser {
     this.#firstLine = false;
     if (from === end) return this.#endEvent(events);
     const nameEnd = from + dataField.length;
-    if (!begins(bytes, from, dataField) || (nameEnd < end && bytes[nameEnd] !== colon)) return;
+    if (!begins(bytes, from, dataField) || (nameEnd < end && bytes[nameEnd] !== colon)) return this.#takeName(bytes, from, end);
     const valueStart = nameEnd + (bytes[nameEnd + 1] === space ? 2 : 1);
     const value = bytes.toString("utf8", Math.min(valueStart, end), end);
     this.#data = this.#data === null ? value : `${this.#data}\n${value}`;
     this.#bytes += end - start;
   }
 
+  #takeName(bytes: Buffer, from: number, end: number): void {
+    if (!begins(bytes, from, eventField)) return;
+    this.#failed = /^event: ?error$/.test(bytes.toString("latin1", from, Math.min(end, from + nameBytesMax)));
+  }
+
   #endEvent(events: string[]): void {
-    if (this.#data !== null) events.push(this.#data);
+    if (this.#data !== null) events.push(this.#failed ? asError(this.#data) : this.#data);
+    this.#failed = false;
     this.#data = null;
     this.#bytes = 0;
   }
+}
+
+/** More than the name that is searched for has. */
+const nameBytesMax = 16;
+
+/** Most servers name the error in the data too; some have only its fields there, or a text. A part of an answer stays one. */
+function asError(data: string): string {
+  const told = parseJson(data);
+  const fields = asObject(told);
+  if (fields === null) return Array.isArray(told) ? data : JSON.stringify({ error: { message: data } });
+  const { error, choices, candidates, type } = fields;
+  const says = error || choices || candidates || (typeof type === "string" && !/.(error|exception)/i.test(type));
+  return says ? data : JSON.stringify({ error: fields });
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

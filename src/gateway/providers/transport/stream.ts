@@ -1,5 +1,6 @@
 /** An open stream of a provider. It reads the network only on request. */
 import type { Clock } from "../../../kernel/clock.ts";
+import type { Route } from "../../models/model.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import {
   OversizedAnswer,
@@ -7,34 +8,49 @@ import {
   type ProviderEventStream,
   type EventReceiver,
   type ProviderEvent,
+  type WholeAnswer,
+  type WireFormat,
 } from "../provider.ts";
+import { EventSequence } from "./event-sequence.ts";
+import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
 import { EventParser, EventTooLargeError } from "./sse.ts";
+import { beginsDocument, StreamDocument } from "./stream-document.ts";
 import { readTail } from "./stream-tail.ts";
 import type { BytesReceiver } from "./transport.ts";
 
 export interface StreamParts {
   upstream: UpstreamCall;
-  decode: (data: string) => ProviderEvent[];
+  format: Pick<WireFormat, "streamDecoder" | "decodeAnswer">;
+  /** The called one. Absent: the answer has nothing of its own. */
+  route?: Route | undefined;
   clock: Clock;
 }
 
-export class ProviderStream implements ProviderEventStream, BytesReceiver {
+export class ProviderStream implements ProviderEventStream, BytesReceiver, TimerListener {
   readonly #upstream: UpstreamCall;
-  readonly #decode: (data: string) => ProviderEvent[];
+  readonly #decodeAnswer: (body: unknown) => WholeAnswer;
   readonly #clock: Clock;
   readonly #parser = new EventParser();
+  readonly #sequence: EventSequence;
+  /** undefined: nothing but white space has arrived; null: the body is an event stream, whatever its content type. */
+  #document: StreamDocument | null | undefined;
   #receiver: EventReceiver | null = null;
-  #finishSeen = false;
+  /** Monotonic milliseconds: when a finished stream is ended whose end does not come. */
+  #endsBy = Infinity;
+  #deliveredAt = 0;
   #over = false;
 
-  constructor({ upstream, decode, clock }: StreamParts) {
+  constructor({ upstream, format, route, clock }: StreamParts) {
     this.#upstream = upstream;
-    this.#decode = decode;
+    this.#decodeAnswer = (body) => format.decodeAnswer(body, route);
     this.#clock = clock;
+    this.#sequence = new EventSequence(format.streamDecoder(route));
   }
 
   next(receiver: EventReceiver): void {
     if (this.#over) return receiver.take([]);
+    // The provider has no time to end its stream while nobody reads it.
+    if (this.#endsBy !== Infinity) this.#endsBy += this.#clock.monotonic() - this.#deliveredAt;
     this.#receiver = receiver;
     this.#upstream.read(this);
   }
@@ -42,7 +58,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
   /** After the end there is nothing to cancel, and the connection is kept for the next call. */
   async cancel(): Promise<void> {
     if (this.#over) return;
-    this.#over = true;
+    this.#close();
     this.#upstream.close();
   }
 
@@ -51,12 +67,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
   }
 
   take(bytes: Uint8Array | null): void {
-    const events: ProviderEvent[] = [];
-    try {
-      this.#decodeInto(events, bytes);
-    } catch (error) {
-      events.push(failed(asFailure(error)));
-    }
+    const events = this.#decoded(bytes);
     if (events.length === 0) this.#upstream.read(this);
     else this.#deliver(events);
   }
@@ -65,24 +76,46 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
     this.#deliver([failed(asFailure(reason))]);
   }
 
-  /**
-   * Decodes the events that these bytes complete, up to the end of the stream; null is the end of the body. @throws
-   * EventTooLargeError
-   */
-  #decodeInto(events: ProviderEvent[], bytes: Uint8Array | null): void {
-    for (const data of bytes === null ? this.#parser.end() : this.#parser.feed(bytes)) {
-      for (const event of this.#decode(data)) {
-        events.push(event);
-        if (event.kind === "delta" && event.finishReason !== null) this.#finishSeen = true;
-        if (event.kind === "end" || event.kind === "failure") return;
-      }
-    }
-    if (bytes === null) events.push(this.#endOfBody());
+  look(nowMs: number): void {
+    const receiver = this.#receiver;
+    if (receiver === null || nowMs < this.#endsBy) return;
+    this.#receiver = null;
+    this.#close();
+    this.#upstream.close();
+    receiver.take(this.#decoded(null));
   }
 
-  /** Not every provider marks the end; a finish reason is as good. */
-  #endOfBody(): ProviderEvent {
-    return this.#finishSeen ? { kind: "end" } : failed(new UpstreamFailure("upstream_error", "the stream broke off"));
+  /** @param bytes null: the end of the body */
+  #decoded(bytes: Uint8Array | null): ProviderEvent[] {
+    const events: ProviderEvent[] = [];
+    try {
+      this.#decodeInto(events, bytes);
+    } catch (error) {
+      events.push(failed(asFailure(error)));
+    }
+    return events;
+  }
+
+  /**
+   * Appends the events that these bytes complete, up to the end of the stream.
+   * @throws EventTooLargeError, UpstreamFailure
+   */
+  #decodeInto(events: ProviderEvent[], bytes: Uint8Array | null): void {
+    if (this.#document !== null && bytes !== null) this.#sniff(bytes);
+    if (this.#document) {
+      if (bytes !== null) this.#document.add(bytes);
+      else this.#document.end(events, this.#sequence, this.#decodeAnswer);
+      return;
+    }
+    for (const data of bytes === null ? this.#parser.end() : this.#parser.feed(bytes))
+      if (this.#sequence.take(data, events)) return;
+    if (bytes === null) this.#sequence.end(events);
+  }
+
+  #sniff(bytes: Uint8Array): void {
+    if (this.#document !== undefined) return;
+    const begins = beginsDocument(bytes);
+    if (begins !== null) this.#document = begins ? new StreamDocument() : null;
   }
 
   #deliver(events: ProviderEvent[]): void {
@@ -90,10 +123,40 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver {
     this.#receiver = null;
     if (this.#over) return receiver?.take([]);
     const last = events.at(-1)?.kind;
-    this.#over = last === "end" || last === "failure";
-    if (last === "failure") this.#upstream.close();
-    if (last === "end") readTail(this.#upstream, this.#clock);
+    if (last === "failure" || last === "end") {
+      this.#close();
+      if (last === "failure") this.#upstream.close();
+      else readTail(this.#upstream, this.#clock);
+    } else if (this.#sequence.finishSeen) this.#await(events);
     receiver?.take(events);
+  }
+
+  /**
+   * The answer is finished, but its end has not come. It is awaited for a moment, which neither comments nor empty events prolong. A call
+   * that begins after the finish reason has all the time that it needs, up to the next finish reason.
+   */
+  #await(events: readonly ProviderEvent[]): void {
+    const now = this.#clock.monotonic();
+    this.#deliveredAt = now;
+    const end = now + this.#sequence.graceMs;
+    for (const event of events) {
+      if (event.kind === "usage") this.#endsBy = Math.min(this.#endsBy, end);
+      else if (event.kind === "delta") this.#endsBy = this.#endAfter(event, end);
+    }
+    if (this.#endsBy !== Infinity) sharedTimerOf(this.#clock).add(this);
+  }
+
+  #endAfter({ delta, finishReason }: Extract<ProviderEvent, { kind: "delta" }>, end: number): number {
+    const calls = "tool_calls" in delta || "function_call" in delta;
+    if (calls && finishReason === null) return Infinity;
+    const says = calls || delta["content"] || delta["reasoning_content"] || delta["refusal"];
+    if (says && (finishReason !== null || this.#endsBy !== Infinity)) return end;
+    return finishReason === null ? this.#endsBy : Math.min(end, this.#endsBy);
+  }
+
+  #close(): void {
+    this.#over = true;
+    if (this.#sequence.finishSeen) sharedTimerOf(this.#clock).delete(this);
   }
 }
 

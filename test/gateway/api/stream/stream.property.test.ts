@@ -50,22 +50,23 @@ interface Chunk {
 /** The text that the client must receive, computed in the simplest way. */
 function expectedText(events: (ProviderEvent | null)[]): { text: string; finished: boolean; failed: boolean } {
   let content = "";
+  let finished = false;
   for (const event of events) {
-    if (event === null || event.kind === "failure") return { text: content, finished: false, failed: true };
+    if (event === null || event.kind === "failure") return { text: content, finished, failed: !finished };
     if (event.kind === "end") break;
     if (event.kind !== "delta") continue;
     const piece = event.delta["content"];
     if (typeof piece === "string") content += piece;
-    if (event.finishReason !== null) break;
+    finished ||= event.finishReason !== null;
   }
   return { text: content, finished: true, failed: false };
 }
 
 function parsed(body: string): { chunks: Chunk[]; dones: number } {
   const data = body
-    .split("\n\n")
-    .filter((event) => event.startsWith("data: "))
-    .map((event) => event.slice(6));
+    .split("\n")
+    .filter((line) => line.startsWith("data: "))
+    .map((line) => line.slice(6));
   return {
     chunks: data.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line)),
     dones: data.filter((line) => line === "[DONE]").length,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
-import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { settled } from "../../../support/clock.ts";
 import { end, FakeEvents, finish, text, usage } from "../../../support/providers/fake-events.ts";
 import { allOf, dataOf, openRelay } from "../../../support/providers/open-relay.ts";
@@ -76,11 +76,47 @@ describe("a stream that ends well", () => {
       { kind: "delta", delta: { role: "assistant", content: "", refusal: null }, finishReason: null },
       { kind: "delta", delta: { role: "assistant", content: "A" }, finishReason: null },
       { kind: "delta", delta: { content: "B" }, finishReason: "stop" },
-      { kind: "delta", delta: { content: "late" }, finishReason: "length" },
+      { kind: "delta", delta: {}, finishReason: "stop" },
       end,
     ]);
     const lines = dataOf(await allOf(openRelay({ events }).stream));
     expect(lines).toEqual([opening, chunk({ content: "A" }), chunk({ content: "B" }), chunk({}, "stop"), "[DONE]"]);
+  });
+
+  const call = (index: number, finishReason: FinishReason | null): ProviderEvent => {
+    const called = { index, id: `call_${index}`, type: "function", function: { name: "now", arguments: "{}" } };
+    return { kind: "delta", delta: { tool_calls: [called] }, finishReason };
+  };
+
+  test.each<[string, ProviderEvent[], FinishReason]>([
+    ["a text", [finish("stop"), text("late")], "stop"],
+    ["a text that is cut off", [finish("stop"), { ...text("late"), finishReason: "length" } as ProviderEvent], "length"],
+    ["a call", [finish("stop"), call(0, null)], "tool_calls"],
+    ["another call", [call(0, "tool_calls"), call(1, "stop")], "tool_calls"],
+    [
+      "the filter's word",
+      [text("A"), finish("stop"), { kind: "delta", delta: {}, finishReason: "content_filter" }],
+      "content_filter",
+    ],
+  ])("what follows a finish reason is delivered, and the one finish reason comes last: %s", async (_, given, reason) => {
+    const lines = dataOf(await allOf(openRelay({ events: new FakeEvents([...given, end]) }).stream));
+    const deltas = given.flatMap((event) => (event.kind === "delta" && Object.keys(event.delta).length > 0 ? [event.delta] : []));
+    expect(lines).toEqual([opening, ...deltas.map((delta) => chunk(delta)), chunk({}, reason), "[DONE]"]);
+  });
+
+  test("a stream that breaks off within a call after the finish reason has failed", async () => {
+    const { stream, outcomes } = openRelay({ events: new FakeEvents([call(0, "tool_calls"), call(1, null), broken]) });
+    expect(dataOf(await allOf(stream)).slice(-2)).toMatchObject([{ error: { code: "upstream_error" } }, "[DONE]"]);
+    expect(outcomes).toMatchObject([{ how: "failed", isComplete: false }]);
+  });
+
+  test("the text before a finish reason is not held with it", async () => {
+    const { stream, events } = openRelay();
+    const reader = stream.getReader();
+    const first = reader.read();
+    events.give({ kind: "delta", delta: { content: "All of it" }, finishReason: "stop" });
+    expect(new TextDecoder().decode((await first).value)).toContain("All of it");
+    await reader.cancel();
   });
 
   test("a stream is complete although the provider breaks off after the finish reason", async () => {

@@ -123,7 +123,7 @@ function ownMessages({ signature, sends }: { signature: string; sends: boolean }
     { type: "thinking", thinking: "Hm.", signature },
     { type: "tool_use", id: `toolu_${index}`, name: "look", input: {} },
   ];
-  const { message } = (anthropic.forRoute?.(route) ?? anthropic).decodeAnswer({ content, stop_reason: "tool_use" });
+  const { message } = anthropic.decodeAnswer({ content, stop_reason: "tool_use" }, route);
   const [{ id } = { id: "" }] = message["tool_calls"] as { id: string }[];
   const { reasoning_content: _, ...rest } = message;
   return [sends ? message : rest, { role: "tool", tool_call_id: id, content: "rain" }];

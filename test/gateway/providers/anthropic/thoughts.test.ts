@@ -4,7 +4,7 @@ import { thoughtsCharactersMax } from "../../../../src/gateway/limits.ts";
 import type { Route } from "../../../../src/gateway/models/model.ts";
 import type { ModelEntry } from "../../../../src/gateway/models/schema.ts";
 import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
-import type { ChatMessage, WireFormat } from "../../../../src/gateway/providers/provider.ts";
+import type { ChatMessage } from "../../../../src/gateway/providers/provider.ts";
 import { messageEvents } from "../../../support/providers/anthropic-answers.ts";
 import { testGeneration } from "../../../support/providers/call.ts";
 import { aRoute } from "../../../support/providers/models.ts";
@@ -25,18 +25,14 @@ function route(entry: Partial<ModelEntry>, provider = "stub"): Route {
   return { ...one, provider: { ...one.provider, id: provider } };
 }
 
-function formatOf(by: Route): WireFormat {
-  return anthropic.forRoute?.(by) ?? anthropic;
-}
-
 /** The message that a client gets of a whole answer. */
 function answered(blocks: Block[], by: Route = claude): ChatMessage {
-  return formatOf(by).decodeAnswer({ id: "msg_1", content: blocks, stop_reason: "tool_use" }).message;
+  return anthropic.decodeAnswer({ id: "msg_1", content: blocks, stop_reason: "tool_use" }, by).message;
 }
 
 /** The same of a stream. */
 function streamed(blocks: Block[], by: Route = claude): ChatMessage {
-  const decode = formatOf(by).streamDecoder();
+  const decode = anthropic.streamDecoder(by);
   const transcript = new Transcript();
   for (const event of eventsOf(blocks)) for (const one of decode(JSON.stringify(event))) transcript.take(one);
   const { text, reasoning, toolCalls } = transcript;

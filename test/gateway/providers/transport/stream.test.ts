@@ -1,5 +1,15 @@
-import { expect, test } from "bun:test";
-import { streamTailBytesMax, streamTailMs } from "../../../../src/gateway/limits.ts";
+import { describe, expect, test } from "bun:test";
+import {
+  callGraceMs,
+  finishGraceMs,
+  streamTailBytesMax,
+  streamTailMs,
+  timerStepMs,
+  upstreamAnswerBytesMax,
+} from "../../../../src/gateway/limits.ts";
+import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { google } from "../../../../src/gateway/providers/google/format.ts";
+import { OversizedAnswer, type WireFormat } from "../../../../src/gateway/providers/provider.ts";
 import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { openai } from "../../../../src/gateway/providers/openai/format.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
@@ -7,7 +17,8 @@ import { readAll } from "../../../support/providers/call.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { CountingBody } from "../../../support/providers/counting-body.ts";
 import { OneByOne } from "../../../support/providers/one-by-one.ts";
-import { chunk } from "../../../support/providers/stub-answers.ts";
+import { chunk, usageOf } from "../../../support/providers/stub-answers.ts";
+import type { Transcript } from "../../../support/providers/transcript.ts";
 
 const clocks = { connectMs: 5_000, firstByteMs: 600_000, idleMs: 300_000, streamMs: 900_000 };
 const url = new URL("http://provider.example/v1");
@@ -17,11 +28,11 @@ function counting(...pieces: string[]) {
   return open(new CountingBody(pieces));
 }
 
-async function open(body: CountingBody) {
+async function open(body: CountingBody, format: WireFormat = openai) {
   const clock = new ManualClock();
   const upstream = new UpstreamCall({ clock, clocks, startedAt: clock.monotonic() });
   await upstream.post(body.transport, url, { headers: {}, body: "{}" });
-  const events = new ProviderStream({ upstream, decode: openai.streamDecoder(), clock });
+  const events = new ProviderStream({ upstream, format, clock });
   return { body, clock, stream: new OneByOne(events) };
 }
 
@@ -48,6 +59,13 @@ test("the stream reads on until an event is complete", async () => {
   const { body, stream } = await counting(": comment\n\n", three.slice(0, 20), three.slice(20), done);
   expect(await stream.next()).toMatchObject({ delta: { content: "a" } });
   expect(body.asked).toBe(3);
+});
+
+test("a document in place of a stream is read to the bound of a whole answer", async () => {
+  const piece = " ".repeat(upstreamAnswerBytesMax / 4);
+  const { body, stream } = await counting('{"a":', piece, piece, piece, piece, "1}");
+  expect((await readAll(stream)).failure).toBeInstanceOf(OversizedAnswer);
+  expect(body.ended).not.toBeNull();
 });
 
 test("the end is delivered once, and nothing after it", async () => {
@@ -99,4 +117,131 @@ test("a body that ends in time after the last event is not closed", async () => 
   clock.advance(streamTailMs);
   expect(body.ended).toBeNull();
   expect(clock.pending).toBe(0);
+});
+
+describe("a finished stream whose end does not come", () => {
+  const finished = three + event(chunk({}, "stop"));
+  const usage = event({ choices: [], usage: usageOf(10, 3) });
+  const call = (finishReason: string | null) =>
+    event(
+      chunk({ tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "now", arguments: "{}" } }] }, finishReason),
+    );
+
+  /** Reads the stream to its end. `ended` is null until it has come. */
+  async function awaited(text: string, format?: WireFormat) {
+    const opened = await open(new CountingBody([text], { silent: true }), format);
+    const reading: { ended: Transcript | null } = { ended: null };
+    void readAll(opened.stream).then((transcript) => (reading.ended = transcript));
+    await settled();
+    return { ...opened, reading };
+  }
+
+  const counted: [string, WireFormat, string][] = [
+    ["openai", openai, finished + usage],
+    [
+      "anthropic",
+      anthropic,
+      [
+        { type: "message_start", message: { id: "m", usage: { input_tokens: 10, output_tokens: 1 } } },
+        { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "abc" } },
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 3 } },
+      ]
+        .map(event)
+        .join(""),
+    ],
+    [
+      "google",
+      google,
+      event({
+        candidates: [{ content: { parts: [{ text: "abc" }] }, finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 3, totalTokenCount: 13 },
+      }),
+    ],
+  ];
+
+  test.each(counted)("ends soon once its usage is there, despite comments: %s", async (_, format, text) => {
+    const { body, clock, reading } = await awaited(text, format);
+    await clock.pass(streamTailMs - 1);
+    expect(reading.ended).toBeNull();
+    body.give(": heartbeat\n\n");
+    await clock.pass(timerStepMs);
+    expect(reading.ended).toMatchObject({ text: "abc", finishReasons: ["stop"], last: "end", usage: { completionTokens: 3 } });
+    expect(body.ended).not.toBeNull();
+    expect(clock.pending).toBe(0);
+  });
+
+  test("waits some seconds for its usage, which neither comments nor empty chunks prolong", async () => {
+    const { body, clock, reading } = await awaited(finished);
+    for (let ms = 0; ms < finishGraceMs - 1_000; ms += 1_000) {
+      await clock.pass(1_000);
+      body.give(": heartbeat\n\n");
+      body.give(event(chunk({ role: "assistant", content: "" })));
+      await settled();
+    }
+    expect(reading.ended).toBeNull();
+    await clock.pass(1_000 + timerStepMs);
+    expect(reading.ended).toMatchObject({ text: "abc", last: "end", usage: null });
+    expect(clock.pending).toBe(0);
+  });
+
+  test("waits for the second part of its usage", async () => {
+    const { body, clock, reading } = await awaited(finished + event({ choices: [], usage: { prompt_tokens: 10 } }));
+    await clock.pass(streamTailMs * 2);
+    expect(reading.ended).toBeNull();
+    body.give(event({ choices: [], usage: { completion_tokens: 3 } }));
+    await clock.pass(streamTailMs + timerStepMs);
+    expect(reading.ended).toMatchObject({ last: "end", usage: { promptTokens: 10, completionTokens: 3 } });
+  });
+
+  test("gives a call that comes after the finish reason its time, up to the next one", async () => {
+    const { body, clock, reading } = await awaited(finished + usage);
+    body.give(call(null));
+    await clock.pass(callGraceMs * 2);
+    expect(reading.ended).toBeNull();
+    body.give(event(chunk({}, "tool_calls")));
+    await clock.pass(callGraceMs + timerStepMs);
+    expect(reading.ended).toMatchObject({ last: "end", toolCalls: [{ name: "now" }] });
+    expect(clock.pending).toBe(0);
+  });
+
+  const googleCall = (city: string) =>
+    event({
+      candidates: [{ content: { parts: [{ functionCall: { name: "weather", args: { city } } }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 10, candidatesTokenCount: city.length, totalTokenCount: 10 + city.length },
+    });
+
+  test.each<[string, WireFormat, string, string]>([
+    ["openai", openai, call("tool_calls"), call("tool_calls").replaceAll(/"(a|now)"/g, '"b"')],
+    ["google", google, googleCall("Oslo"), googleCall("Bergen")],
+  ])("waits for another call, which its provider may have to write first: %s", async (_, format, one, other) => {
+    const { body, clock, reading } = await awaited(one, format);
+    await clock.pass(callGraceMs - 1);
+    expect(reading.ended).toBeNull();
+    body.give(other);
+    await clock.pass(callGraceMs - 1);
+    expect(reading.ended).toBeNull();
+    await clock.pass(timerStepMs + 1);
+    expect(reading.ended).toMatchObject({ last: "end" });
+    expect(reading.ended?.toolCalls).toHaveLength(2);
+    expect(clock.pending).toBe(0);
+  });
+
+  test("ends soon after calls once their usage has come alone", async () => {
+    const { clock, reading } = await awaited(call("tool_calls") + usage);
+    await clock.pass(streamTailMs + timerStepMs);
+    expect(reading.ended).toMatchObject({ last: "end", toolCalls: [{ name: "now" }] });
+  });
+
+  test("does not lose what arrives while its reader takes nothing", async () => {
+    const { body, clock, stream } = await open(new CountingBody([finished], { silent: true }));
+    for (const content of ["a", "b", "c"]) expect(await stream.next()).toMatchObject({ delta: { content } });
+    expect(await stream.next()).toMatchObject({ finishReason: "stop" });
+    await clock.pass(finishGraceMs * 2);
+    const next = stream.next();
+    await clock.pass(timerStepMs);
+    body.give(usage);
+    expect(await next).toMatchObject({ kind: "usage" });
+    await stream.cancel();
+    expect(clock.pending).toBe(0);
+  });
 });

@@ -62,6 +62,8 @@ describe("a provider that does not answer the request", () => {
     ["half an answer, and the connection breaks", brokenHalfway, "upstream_error"],
     ["a connection that breaks", broken, "upstream_error"],
     ["a redirect", redirect("https://example.com/"), "upstream_error"],
+    ["a message with a code", json({ object: "error", message: "Do not show this", code: 500 }), "upstream_error"],
+    ["FastAPI's detail", json({ detail: "Do not show this" }), "upstream_error"],
     ["a page with status 403", text("<html>Forbidden</html>", { status: 403, type: "text/html" }), "upstream_auth"],
     ["a request that is at fault", reporting({ type: "invalid_request_error" }, 400), "upstream_rejected"],
   ];
@@ -79,12 +81,28 @@ describe("a provider that does not answer the request", () => {
     });
   });
 
+  const role = chunk({ role: "assistant", content: "" });
   const firstEvents: [string, StubAnswer, ErrorCode][] = [
     ["an error", rawStream(`data: {"error":{"message":"Do not show this","code":"server_error"}}\n\n`), "upstream_error"],
     ["a rate limit", rawStream('data: {"error":{"code":"rate_limit_exceeded"}}\n\n'), "upstream_rate_limited"],
     ["no JSON", rawStream("data: hello\n\n"), "upstream_error"],
     ["the end", rawStream("data: [DONE]\n\n"), "upstream_error"],
     ["a comment, and no more", rawStream(": hello\n\n"), "upstream_error"],
+    [
+      "an error without that field",
+      rawStream('data: {"object":"error","message":"Do not show this","code":500}\n\n'),
+      "upstream_error",
+    ],
+    [
+      "the role, and then an error",
+      rawStream(`data: ${JSON.stringify(role)}\n\ndata: {"error":{"code":500}}\n\n`),
+      "upstream_error",
+    ],
+    [
+      "a failed generation",
+      rawStream(`data: ${JSON.stringify(chunk({ content: "Hal" }, "network_error"))}\n\n`),
+      "upstream_error",
+    ],
     [
       "usage, and then an error",
       rawStream(`data: ${JSON.stringify({ usage: usageOf(9, 1) })}\n\n`, "data: {\n\n"),
@@ -217,3 +235,54 @@ describe("the forms of a stream", () => {
     expect(await settledAlone(on, customer, 17_000n)).toMatchObject({ code: null, usage_estimated: false });
   });
 });
+
+describe("a good answer in another wrapping is charged once, after one call", () => {
+  const data = [chunk({ role: "assistant", content: "é😀" }), chunk({}, "stop"), { choices: [], usage: usageOf(9, 4) }];
+  const events = [...data.map((value) => JSON.stringify(value)), "[DONE]"].map((one) => `data: ${one}\n\n`).join("");
+  const whole = { ...completion({ role: "assistant", content: "é😀" }), usage: usageOf(9, 4) };
+  const cases: [string, StubAnswer, boolean][] = [
+    ["a stream as application/json", text(events, { type: "application/json" }), true],
+    ["a whole answer where a stream was asked for", json(whole), true],
+    ["a stream where a whole answer was asked for", text(events, { type: "text/event-stream" }), false],
+  ];
+
+  test.each(cases)("%s", async (_, answer, streamed) => {
+    const calls = on.stub.calls.length;
+    const { customer, response, body } = await answered(answer, streamed);
+    expect(response.status).toBe(200);
+    expect(body).toContain('"content":"é😀"');
+    expect(body).toContain('"finish_reason":"stop"');
+    expect(body.match(/"total_tokens":13/g)).toHaveLength(1);
+    expect(on.stub.calls.length - calls).toBe(1);
+    expect(await settledAlone(on, customer, 17_000n)).toMatchObject({ code: null, usage_estimated: false });
+  });
+});
+
+test.each([false, true])(
+  "a failed generation is tried again, and only the good one is charged (streamed: %p)",
+  async (streamed) => {
+    const calls = on.stub.calls.length;
+    const failed = completion({ role: "assistant", content: "Hal" }, "network_error");
+    on.stub.answerOnce(
+      streamed ? rawStream(`data: ${JSON.stringify(chunk({ content: "Hal" }, "network_error"))}\n\n`) : json(failed),
+    );
+    const { customer, response, body } = await answered(chat("Hello", { usage: usageOf(9, 4) }), streamed);
+    expect(response.status).toBe(200);
+    expect(body).not.toContain("Hal");
+    expect(on.stub.calls.length - calls).toBe(2);
+    expect(await settledAlone(on, customer, 17_000n)).toMatchObject({ code: null });
+  },
+);
+
+test("a finished answer whose provider only sends heartbeats from then on is ended and charged", async () => {
+  const beating: StubAnswer = (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const all = [chunk({ role: "assistant", content: "Hello" }), chunk({}, "stop"), { choices: [], usage: usageOf(9, 4) }];
+    response.write(all.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""));
+    const beats = setInterval(() => response.write(": heartbeat\n\n"), 50);
+    response.on("close", () => clearInterval(beats));
+  };
+  const { customer, body } = await answered(beating, true);
+  expect(body).toMatch(/"finish_reason":"stop".*"total_tokens":13.*data: \[DONE\]\n\n$/s);
+  expect(await settledAlone(on, customer, 17_000n)).toMatchObject({ code: null, usage_estimated: false });
+}, 30_000);

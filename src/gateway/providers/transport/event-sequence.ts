@@ -1,0 +1,56 @@
+/** The events of one stream, from the data of its server-sent events to the end of its body. */
+import { callGraceMs, finishGraceMs, streamTailMs } from "../../limits.ts";
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+
+/** What every decoder takes for the end of an answer; it is given where the body ends without such a mark. */
+const endMark = "[DONE]";
+
+export class EventSequence {
+  readonly #decode: (data: string) => ProviderEvent[];
+  #finish: FinishReason | null = null;
+  /** The provider has counted both sides. */
+  #counted = false;
+  /** It has done so after its finish reason, with nothing beside it: more of the answer is not to come. */
+  #settled = false;
+
+  constructor(decode: (data: string) => ProviderEvent[]) {
+    this.#decode = decode;
+  }
+
+  /** A finish reason has arrived. */
+  get finishSeen(): boolean {
+    return this.#finish !== null;
+  }
+
+  /** How long the end is to be awaited once a finish reason is there, if nothing more comes. */
+  get graceMs(): number {
+    if (this.#settled) return streamTailMs;
+    if (this.#finish === "tool_calls" || this.#finish === "function_call") return callGraceMs;
+    return this.#counted ? streamTailMs : finishGraceMs;
+  }
+
+  /** Appends the events of this data, up to the end or the failure. @returns whether that has come */
+  take(data: string, events: ProviderEvent[]): boolean {
+    let countsAlone = this.#finish !== null;
+    for (const event of this.#decode(data)) {
+      events.push(event);
+      if (event.kind === "end" || event.kind === "failure") return true;
+      if (event.kind === "usage") {
+        this.#counted ||= Boolean(event.usage.promptTokens && event.usage.completionTokens);
+        this.#settled = countsAlone && this.#counted;
+      } else {
+        countsAlone = false;
+        this.#settled = false;
+        if (event.finishReason !== null) this.#finish = event.finishReason;
+      }
+    }
+    return false;
+  }
+
+  /** Appends the last events of a body that ended. Not every provider marks the end; a finish reason is as good. */
+  end(events: ProviderEvent[]): void {
+    if (this.#finish === null)
+      events.push({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the stream broke off") });
+    else if (!this.take(endMark, events)) events.push({ kind: "end" });
+  }
+}

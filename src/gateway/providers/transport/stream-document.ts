@@ -1,0 +1,56 @@
+/** A document in place of a stream's events: a whole answer, an error, a list of chunks, the page of a proxy. */
+import { Buffer } from "node:buffer";
+import { upstreamAnswerBytesMax } from "../../limits.ts";
+import { OversizedAnswer, UpstreamFailure, type ProviderEvent, type WholeAnswer } from "../provider.ts";
+import { asArray, asObject, parseJson, type JsonObject } from "../wire/json.ts";
+import type { EventSequence } from "./event-sequence.ts";
+
+/** White space and the bytes of a byte order mark. */
+const blank: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
+/** `{`, `[`, `<` and `"`, with which no line of an event stream begins. */
+const openings: ReadonlySet<number> = new Set([0x7b, 0x5b, 0x3c, 0x22]);
+
+/** Whether a body that begins like this is a document; null: that is not known yet. */
+export function beginsDocument(bytes: Uint8Array): boolean | null {
+  for (const byte of bytes) if (!blank.has(byte)) return openings.has(byte);
+  return null;
+}
+
+export class StreamDocument {
+  readonly #pieces: Uint8Array[] = [];
+  #bytes = 0;
+
+  /** @throws OversizedAnswer */
+  add(bytes: Uint8Array): void {
+    this.#bytes += bytes.length;
+    if (this.#bytes > upstreamAnswerBytesMax)
+      throw new OversizedAnswer(`the answer is larger than ${upstreamAnswerBytesMax} bytes`);
+    this.#pieces.push(bytes);
+  }
+
+  /**
+   * Appends the events of the document, at its end: a list has one chunk after another, anything else is a whole answer.
+   * @throws UpstreamFailure when it holds no answer
+   */
+  end(events: ProviderEvent[], sequence: EventSequence, decodeAnswer: (body: unknown) => WholeAnswer): void {
+    const body = parseJson(new TextDecoder().decode(Buffer.concat(this.#pieces)));
+    if (body === undefined) throw new UpstreamFailure("upstream_error", "the answer is not JSON");
+    if (!Array.isArray(body)) return void events.push(...eventsOf(decodeAnswer(body)));
+    for (const chunk of body) if (sequence.take(JSON.stringify(chunk), events)) return;
+    sequence.end(events);
+  }
+}
+
+/** The answer as one delta. */
+function eventsOf({ message, finishReason, logprobs, usage }: WholeAnswer): ProviderEvent[] {
+  const delta: JsonObject = {};
+  for (const [name, value] of Object.entries(message)) if (value !== null && name !== "role") delta[name] = value;
+  const calls = asArray(message["tool_calls"]);
+  if (calls.length > 0) delta["tool_calls"] = calls.map((call, index) => ({ index, ...asObject(call) }));
+  const told = asObject(logprobs);
+  return [
+    { kind: "delta", delta, finishReason, ...(told !== null && { logprobs: told }) },
+    ...(usage === null ? [] : [{ kind: "usage" as const, usage }]),
+    { kind: "end" },
+  ];
+}
