@@ -25,6 +25,8 @@ export const DialectEntry = strict({
   null_content: fact(Type.Boolean()),
   /** false: the model speaks between a tool's result and the user. */
   user_after_tool: fact(Type.Boolean()),
+  /** false: `parallel_tool_calls` is not sent. The gateway enforces it. */
+  parallel_tool_calls: fact(Type.Boolean()),
   /** The ids that calls of tools may have. Others are replaced. */
   tool_call_ids: fact(oneOf(toolCallIdForms)),
   /** How reasoning that a client sends back goes on, for models that reason. `required`: a call of a tool needs some. */
@@ -40,6 +42,7 @@ export interface Dialect {
   refusals: boolean;
   nullContent: boolean;
   userAfterTool: boolean;
+  parallelToolCalls: boolean;
   toolCallIds: (typeof toolCallIdForms)[number];
   reasoningContent: (typeof reasoningForms)[number];
 }
@@ -53,6 +56,7 @@ const converted: Dialect = {
   refusals: true,
   nullContent: true,
   userAfterTool: true,
+  parallelToolCalls: true,
   toolCallIds: "any",
   reasoningContent: "as_sent",
 };
@@ -80,6 +84,7 @@ export function dialectFrom(format: string, entry: DialectEntry = {}): Dialect {
     refusals: entry.refusals?.value ?? usual.refusals,
     nullContent: entry.null_content?.value ?? usual.nullContent,
     userAfterTool: entry.user_after_tool?.value ?? usual.userAfterTool,
+    parallelToolCalls: entry.parallel_tool_calls?.value ?? usual.parallelToolCalls,
     toolCallIds: entry.tool_call_ids?.value ?? usual.toolCallIds,
     reasoningContent: entry.reasoning_content?.value ?? usual.reasoningContent,
   };
