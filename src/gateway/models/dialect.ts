@@ -1,5 +1,5 @@
 /**
- * What a provider takes and says in its own way within its wire format. Each fact of providers.json has its source; a fact that is not
+ * What a provider takes in its own way within its wire format. Each fact of providers.json has its source; a fact that is not
  * there has the value that every provider is known to accept.
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
@@ -9,7 +9,6 @@ const toolCallIdForms = ["any", "characters_40", "alphanumeric_9"] as const;
 const reasoningForms = ["as_sent", "required", "as_reasoning", "as_thinking_parts", "never"] as const;
 const namedRoles = ["any", "user", "none"] as const;
 const instructionPlaces = ["anywhere", "one_first"] as const;
-const endWords = ["stop", "length", "tool_calls", "content_filter", "function_call", "failed"] as const;
 
 export const DialectEntry = strict({
   /** false: `developer` is sent as `system`. */
@@ -26,14 +25,12 @@ export const DialectEntry = strict({
   null_content: fact(Type.Boolean()),
   /** false: the model speaks between a tool's result and the user. */
   user_after_tool: fact(Type.Boolean()),
+  /** false: `parallel_tool_calls` is not sent. The gateway enforces it. */
+  parallel_tool_calls: fact(Type.Boolean()),
   /** The ids that calls of tools may have. Others are replaced. */
   tool_call_ids: fact(oneOf(toolCallIdForms)),
   /** How reasoning that a client sends back goes on, for models that reason. `required`: a call of a tool needs some. */
   reasoning_content: fact(oneOf(reasoningForms)),
-  /** Its own finish reasons, in lower case, and the official ones for them. */
-  finish_reasons: fact(
-    Type.Record(Type.String({ pattern: "^[a-z][a-z0-9_]*$" }), oneOf(endWords), { additionalProperties: false }),
-  ),
 });
 export type DialectEntry = Static<typeof DialectEntry>;
 
@@ -45,9 +42,9 @@ export interface Dialect {
   refusals: boolean;
   nullContent: boolean;
   userAfterTool: boolean;
+  parallelToolCalls: boolean;
   toolCallIds: (typeof toolCallIdForms)[number];
   reasoningContent: (typeof reasoningForms)[number];
-  finishReasons: Readonly<Record<string, (typeof endWords)[number]>>;
 }
 
 /** Of the formats that convert every message themselves. */
@@ -59,9 +56,9 @@ const converted: Dialect = {
   refusals: true,
   nullContent: true,
   userAfterTool: true,
+  parallelToolCalls: true,
   toolCallIds: "any",
   reasoningContent: "as_sent",
-  finishReasons: {},
 };
 
 /** By wire format; the others have `converted`. */
@@ -87,9 +84,9 @@ export function dialectFrom(format: string, entry: DialectEntry = {}): Dialect {
     refusals: entry.refusals?.value ?? usual.refusals,
     nullContent: entry.null_content?.value ?? usual.nullContent,
     userAfterTool: entry.user_after_tool?.value ?? usual.userAfterTool,
+    parallelToolCalls: entry.parallel_tool_calls?.value ?? usual.parallelToolCalls,
     toolCallIds: entry.tool_call_ids?.value ?? usual.toolCallIds,
     reasoningContent: entry.reasoning_content?.value ?? usual.reasoningContent,
-    finishReasons: entry.finish_reasons?.value ?? usual.finishReasons,
   };
 }
 

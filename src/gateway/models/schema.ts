@@ -145,7 +145,7 @@ export const ProviderEntry = strict({
   cancel_stops_billing: Type.Boolean(),
   /** false: the provider refuses `stream_options` and always reports usage in streams. Absent: true. */
   stream_options: Type.Optional(Type.Boolean()),
-  /** What it takes and says in its own way. */
+  /** What it takes in its own way. */
   dialect: Type.Optional(DialectEntry),
   zero_data_retention: Type.Boolean(),
   /** A responsible person has read the provider's terms and confirmed that this service may forward requests to it. */

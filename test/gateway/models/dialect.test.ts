@@ -35,11 +35,6 @@ test.each([
   ],
   ["with an unknown value", { tool_call_ids: { value: "short", ...seen } }, "dialect.tool_call_ids.value"],
   ["with an unknown name", { devloper_role: { value: true, ...seen } }, "dialect.devloper_role"],
-  [
-    "with an unknown reason",
-    { finish_reasons: { value: { sensitive: "sad" }, ...seen } },
-    "dialect.finish_reasons.value.sensitive",
-  ],
 ])("a fact %s is refused, and the message names it", (_, dialect, field) => {
   expect(() => dialectOf(dialect)).toThrow(`Cannot read catalog file providers.json: stub: ${field}: `);
 });
@@ -51,9 +46,4 @@ test("the shipped facts hold for the providers of whom they were reported", asyn
   expect(of("mistral")).toMatchObject({ toolCallIds: "alphanumeric_9", messageNames: "none", userAfterTool: false });
   for (const id of ["moonshot", "xiaomi"]) expect(of(id)?.reasoningContent).toBe("required");
   for (const id of ["groq", "cerebras"]) expect(of(id)?.reasoningContent).toBe("as_reasoning");
-  expect(of("zai")?.finishReasons).toEqual({
-    sensitive: "content_filter",
-    model_context_window_exceeded: "length",
-    network_error: "failed",
-  });
 });

@@ -8,7 +8,13 @@ import { startProviderStub, type ProviderStub } from "../../support/providers/pr
 import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { stubKeyEnv, writeCatalog } from "../../support/providers/stub-catalog.ts";
 import { json } from "../../support/providers/stub-answers.ts";
-import { messagesIn, strictProviders, type AnswerKind, type StrictProvider } from "../../support/providers/strict-providers.ts";
+import {
+  messagesIn,
+  strictProviders,
+  thought,
+  type AnswerKind,
+  type StrictProvider,
+} from "../../support/providers/strict-providers.ts";
 import type { Message } from "../../support/providers/strict-messages.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { temporaryFolder } from "../../support/servers/services.ts";
@@ -20,6 +26,7 @@ let key: string;
 /** How the next answer is. */
 let kind: AnswerKind = "text";
 const refusals: string[] = [];
+const stubs = new Map<string, ProviderStub>();
 
 function read<Entry>(file: string): Entry[] {
   return JSON.parse(readFileSync(join(wholeCatalog, file), "utf8")) as Entry[];
@@ -61,6 +68,7 @@ beforeAll(async () => {
   for (const mock of strictProviders) {
     const stub = stack.use(await startProviderStub());
     strict(stub, mock);
+    stubs.set(mock.provider, stub);
     providers.push(providerAt(mock, stub.url));
     models[mock.provider] = [modelOf(mock)];
   }
@@ -136,7 +144,7 @@ const rounds = [0, 1].flatMap((round) => [
 
 describe("a conversation that changes its provider at every turn", () => {
   test.each([false, true])(
-    "gets an answer from each, with the client's own ids kept; streamed: %p",
+    "gets an answer from each, keeps its ids, and its reasoning comes back; streamed: %p",
     async (stream) => {
       refusals.length = 0;
       const messages: Message[] = [
@@ -154,6 +162,10 @@ describe("a conversation that changes its provider at every turn", () => {
           messages.push({ role: "assistant", content: null, refusal: "No.", name: "host" }, { role: "user", content: "Please." });
       }
       expect(refusals).toEqual([]);
+      expect(JSON.stringify(messages)).toContain('"tool_call_id":"chatcmpl-tool-');
+      for (const provider of ["moonshot", "groq", "mistral"]) {
+        expect(JSON.stringify(stubs.get(provider)?.calls.at(-1)?.body)).toContain(thought);
+      }
       expect(messages.length).toBeGreaterThan(2 * rounds.length);
     },
     60_000,

@@ -4,6 +4,7 @@ import { googleChat } from "./google-answers.ts";
 import { chunk, completion, json, stream, usageOf, type StubAnswer } from "./stub-answers.ts";
 import {
   all,
+  anthropicSignature,
   anthropicTurns,
   assistantSpeaks,
   callsAnswered,
@@ -36,7 +37,7 @@ export interface StrictProvider {
 
 const weather = (city: string) => ({ city });
 const cities = ["Paris", "Oslo"];
-const thought = "The user wants both.";
+export const thought = "The user wants both.";
 const others = ["system", "user", "assistant", "tool"];
 
 /** An id for the n-th call of a provider, in its own form. */
@@ -113,7 +114,9 @@ export const strictProviders: readonly StrictProvider[] = [
     answer(kind) {
       const calls =
         kind === "calls" ? cities.map((city) => ({ id: `toolu_01${hex(22)}`, name: "weather", input: weather(city) })) : [];
-      return message(kind === "text" ? "It rains in both." : "", { calls, ...(kind === "thought" && { stop: "max_tokens" }) });
+      const thoughts = kind === "text" ? [] : [{ type: "thinking" as const, thinking: thought, signature: anthropicSignature }];
+      const said = { calls, thoughts, ...(kind === "thought" && { stop: "max_tokens" }) };
+      return message(kind === "text" ? "It rains in both." : "", said);
     },
   },
   {

@@ -24,7 +24,9 @@ const keptBack = new Set([
 export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
   const body: Record<string, unknown> = { model: route.upstreamModel };
   for (const field in chat) if (!keptBack.has(field)) body[field] = chat[field];
-  body["messages"] = fittedMessages(chat.messages, route.provider.dialect);
+  const { dialect } = route.provider;
+  if (!dialect.parallelToolCalls) delete body["parallel_tool_calls"];
+  body["messages"] = fittedMessages(chat.messages, dialect);
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {
     body["stream"] = true;
