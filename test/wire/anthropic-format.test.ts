@@ -26,7 +26,7 @@ beforeAll(async () => {
   other = stack.use(await startProviderStub(chat("Hello from the other")));
   const supports = ["tools", "json_schema", "reasoning", "reasoning_content", "thought_signatures"];
   const prices = { input: "3.00", output: "15.00", cache_read: "0.30", cache_write: "3.75" };
-  const entry = stubModel({ id: model, prices_per_1m_usd: prices, supports, thinking: "adaptive" });
+  const entry = stubModel({ id: model, prices_per_1m_usd: prices, supports, reasons: true, thinking: "adaptive" });
   const { upstream_model: _, prices_per_1m_usd: __, ...shared } = entry;
   const routes = ["claude", "other"].map((provider) => ({ provider, upstream_model: "stub-model", prices_per_1m_usd: prices }));
   const folder = stack.use(await temporaryFolder());

@@ -51,9 +51,6 @@ export const FinishReason = Type.Union([
 ]);
 export type FinishReason = Static<typeof FinishReason>;
 
-/** A provider's own finish reasons in lower case, and what they mean. */
-export type FinishWords = Readonly<Record<string, FinishReason | "failed">>;
-
 export interface WholeAnswer {
   message: { role: "assistant"; content: string | null; refusal: string | null; [field: string]: unknown };
   finishReason: FinishReason;
@@ -118,7 +115,7 @@ export interface WireFormat {
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
   /**
-   * @param route that answered, whose provider has words of its own and whose model gets its own thoughts back. Absent: neither
+   * @param route that answered, whose model gets its own thoughts back. Absent: none come back
    * @throws UpstreamFailure when a response with status 200 holds no usable answer
    */
   decodeAnswer(body: unknown, route?: Route): WholeAnswer;

@@ -190,21 +190,6 @@ describe("finish reasons of providers' own", () => {
     }
   });
 
-  const own = { sensitive: "stop", tired: "length", error: "stop" } as const;
-  const owned = (["openai", "anthropic"] as const).flatMap((format) =>
-    [["Sensitive", "stop"] as const, ["tired", "length"] as const, ["error", "stop"] as const, ["length", "length"] as const].map(
-      ([word, meaning]) => [format, word, meaning] as const,
-    ),
-  );
-
-  test.each(owned)("that the catalog tells stand over those of format %s: %s means %s", async (format, word, meaning) => {
-    provider.answer(said[format](word));
-    const { provider: named, ...rest } = routeOf(format);
-    const route = { ...rest, provider: { ...named, dialect: { ...named.dialect, finishReasons: own } } };
-    expect(await readAll(await callStream({ route }))).toMatchObject({ finishReasons: [meaning], last: "end" });
-    expect<string>((await callWhole({ route })).finishReason).toBe(meaning);
-  });
-
   test("a word for none, in every chunk before the last, ends nothing", async () => {
     provider.answer(
       text([chunk({ content: "Hel" }, "null"), chunk({ content: "lo" }, "length")].map(data).join(""), { type: eventStream }),

@@ -24,7 +24,7 @@ export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer
   const texts = textsOf(blocks, "text");
   const reasoning = textsOf(blocks, "thinking").join("");
   const toolCalls = toolCallsOf(blocks, { answerId: message["id"], thoughts: new ThoughtsBeforeCalls(route) });
-  const finishReason = finishReasonOf(message["stop_reason"], toolCalls.length > 0, route?.provider.dialect.finishReasons);
+  const finishReason = finishReasonOf(message["stop_reason"], toolCalls.length > 0);
   if (finishReason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   return {
     message: {

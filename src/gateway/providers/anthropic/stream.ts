@@ -1,7 +1,7 @@
 /** Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. */
 import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type FinishWords, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
@@ -34,11 +34,9 @@ class AnthropicStream {
   /** The answer contains a text, a thought or a call. */
   #hasContent = false;
   #finished = false;
-  readonly #words: FinishWords | undefined;
 
   constructor(route?: Route) {
     this.#thoughts = new ThoughtsBeforeCalls(route);
-    this.#words = route?.provider.dialect.finishReasons;
   }
 
   take(data: string): ProviderEvent[] {
@@ -111,7 +109,7 @@ class AnthropicStream {
   /** @param stopReason null if it has not arrived yet */
   #finish(stopReason: string | null): ProviderEvent[] {
     if (stopReason === null || this.#finished) return [];
-    const finishReason = finishReasonOf(stopReason, this.#calls.size > 0, this.#words);
+    const finishReason = finishReasonOf(stopReason, this.#calls.size > 0);
     if (finishReason === null) return [broken("the provider reports a failure")];
     this.#finished = true;
     return [{ kind: "delta", delta: {}, finishReason }];

@@ -1,5 +1,4 @@
 /** Converts a whole chat completion to our answer. */
-import type { Route } from "../../models/model.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { asArray, asObject } from "../wire/json.ts";
 import { toldFailure } from "../wire/told-failure.ts";
@@ -9,11 +8,8 @@ import { contentText, firstChoice, wholeFields } from "./message.ts";
 import { wholeToolCalls } from "./tool-calls.ts";
 import { UsageTally } from "./usage.ts";
 
-/**
- * @param route the called one, whose provider may have finish reasons of its own
- * @throws UpstreamFailure when the body is an error despite status 200, or holds no answer
- */
-export function decodeOpenaiAnswer(body: unknown, route?: Route): WholeAnswer {
+/** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
+export function decodeOpenaiAnswer(body: unknown): WholeAnswer {
   const completion = asObject(Array.isArray(body) ? body[0] : body);
   if (completion === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   const choice = firstChoice(completion);
@@ -22,11 +18,7 @@ export function decodeOpenaiAnswer(body: unknown, route?: Route): WholeAnswer {
   const message = asObject(choice?.["message"]);
   if (choice === null || message === null) throw new UpstreamFailure("upstream_error", "the answer holds no message");
   const toolCalls = wholeToolCalls(asArray(message["tool_calls"]), completion["id"]);
-  const reason = finishReason(
-    reportedReason(choice["finish_reason"]) || "stop",
-    toolCalls.length > 0,
-    route?.provider.dialect.finishReasons,
-  );
+  const reason = finishReason(reportedReason(choice["finish_reason"]) || "stop", toolCalls.length > 0);
   if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   const tally = new UsageTally();
   tally.take(completion["usage"]);

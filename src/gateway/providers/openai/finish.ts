@@ -1,5 +1,5 @@
 /** Maps providers' finish reasons to those of chat completions. */
-import type { FinishReason, FinishWords } from "../provider.ts";
+import type { FinishReason } from "../provider.ts";
 
 /** The reasons of OpenAI and compatible providers. An unknown reason means that the model ended the answer. */
 const reasons = new Map<string, FinishReason | "failed">(
@@ -44,13 +44,11 @@ export function reportedReason(value: unknown): string {
 /**
  * @param reported also with a detail, as Google's compatible API has it: `content_filter: PROHIBITED_CONTENT`
  * @param toolCalls whether the answer calls tools: several providers then say `stop`, and SDKs would run none of them
- * @param own the provider's own words, which stand over those above
  * @returns null when the reason means that the provider failed
  */
-export function finishReason(reported: string, toolCalls: boolean, own: FinishWords = {}): FinishReason | null {
+export function finishReason(reported: string, toolCalls: boolean): FinishReason | null {
   const word = reported.toLowerCase();
-  const ownMeaning = Object.hasOwn(own, word) ? own[word] : undefined;
-  const reason = ownMeaning ?? reasons.get(word) ?? reasons.get(word.slice(0, Math.max(0, word.indexOf(":")))) ?? "stop";
+  const reason = reasons.get(word) ?? reasons.get(word.slice(0, Math.max(0, word.indexOf(":")))) ?? "stop";
   if (reason === "failed") return null;
   return reason === "stop" && toolCalls ? "tool_calls" : reason;
 }

@@ -1,6 +1,5 @@
 /** Decodes the chunks of a chat-completions stream. */
-import type { Route } from "../../models/model.ts";
-import { UpstreamFailure, type FinishReason, type FinishWords, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { ChunkTemplate } from "./chunk-template.ts";
 import { toldFailure } from "../wire/told-failure.ts";
@@ -11,8 +10,8 @@ import { namelessCall, ToolCallPieces } from "./tool-calls.ts";
 import { UsageTally } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
-export function openaiStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
-  const stream = new OpenaiStream(route?.provider.dialect.finishReasons);
+export function openaiStreamDecoder(): (data: string) => ProviderEvent[] {
+  const stream = new OpenaiStream();
   return (data) => stream.take(data);
 }
 
@@ -20,17 +19,12 @@ class OpenaiStream {
   readonly #usage = new UsageTally();
   readonly #toolCalls = new ToolCallPieces();
   readonly #alike = new ChunkTemplate();
-  readonly #words: FinishWords | undefined;
   #calledTools = false;
   /** A call of a function in the older form that has no arguments so far. */
   #bareCall = false;
   #begun = false;
   /** The last finish reason. More of the answer may follow it. */
   #reason: FinishReason | null = null;
-
-  constructor(words: FinishWords | undefined) {
-    this.#words = words;
-  }
 
   take(data: string): ProviderEvent[] {
     const content = this.#alike.textOf(data);
@@ -86,7 +80,7 @@ class OpenaiStream {
     const delta = this.#pieceOf(asObject(choice["delta"]) ?? {}, chunk["id"]);
     const reported = reportedReason(choice["finish_reason"]);
     if (this.#toolCalls.holdsTooMuch || (reported && this.#toolCalls.lacksName())) return broken(namelessCall);
-    const read = reported ? finishReason(reported, this.#calledTools, this.#words) : null;
+    const read = reported ? finishReason(reported, this.#calledTools) : null;
     // A failure after the finish reason does not take the answer back.
     if (reported && read === null && this.#reason === null) return broken("the provider reports a failure");
     const reason = read === this.#reason && isEmpty(delta) ? null : read;
