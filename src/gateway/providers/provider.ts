@@ -117,17 +117,14 @@ export interface WireFormat {
   encode(call: ProviderCall): EncodedCall;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
-  /**
-   * @param words the provider's own finish reasons, where it has some beside those that the format knows
-   * @throws UpstreamFailure when a response with status 200 holds no usable answer
-   */
-  decodeAnswer(body: unknown, words?: FinishWords): WholeAnswer;
+  /** @throws UpstreamFailure when a response with status 200 holds no usable answer */
+  decodeAnswer(body: unknown): WholeAnswer;
   /**
    * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
    * or `failure`. Each takes `[DONE]` for the end, which it is also given where a body with a finish reason ends without a mark: it
    * returns what was still missing, such as the arguments of a call that got none.
    */
-  streamDecoder(words?: FinishWords): (data: string) => ProviderEvent[];
+  streamDecoder(): (data: string) => ProviderEvent[];
   /** Classifies a response whose status is not 200, by its body before its status. */
   classify(status: number, body: string): UpstreamFailure;
 }

@@ -1,7 +1,7 @@
 /** Answers as compatible servers really send them: each case over all formats where it can occur, whole and streamed. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { wireFormats } from "../../../src/gateway/providers/registry.ts";
-import { EventParser } from "../../../src/gateway/providers/transport/sse.ts";
+import { decodeOpenaiAnswer } from "../../../src/gateway/providers/openai/answer.ts";
+import { openaiStreamDecoder } from "../../../src/gateway/providers/openai/stream.ts";
 import { failureOf, callStream, callWhole, readAll } from "../../support/providers/call.ts";
 import { event, message, messageEvents } from "../../support/providers/anthropic-answers.ts";
 import { googleChat } from "../../support/providers/google-answers.ts";
@@ -194,23 +194,16 @@ describe("finish reasons of providers' own", () => {
 
   test("the provider's own words stand over those of the format", () => {
     const words = { sensitive: "stop", tired: "length", error: "stop" } as const;
-    const meaning = (format: Format, word: string, own?: typeof words) => {
-      const { format: decoder } = wireFormats[format];
-      const { whole } = hello[format];
-      const body = JSON.parse(JSON.stringify(whole).replace(/"(stop|end_turn)"/, JSON.stringify(word)));
-      const events = hello[format].events.replace(/"(stop|end_turn)"/, JSON.stringify(word));
-      const decode = decoder.streamDecoder(own);
-      const told = new EventParser().feed(Buffer.from(events)).flatMap((one) => decode(one));
-      const reasons = told.flatMap((one) => (one.kind === "delta" && one.finishReason !== null ? [one.finishReason] : []));
-      return [decoder.decodeAnswer(body, own).finishReason, ...reasons];
+    const meanings = (word: string, own?: typeof words) => {
+      const events = openaiStreamDecoder(own)(JSON.stringify(chunk({}, word)));
+      const [streamedReason] = events.flatMap((one) => (one.kind === "delta" ? [one.finishReason] : []));
+      return [decodeOpenaiAnswer(completion({ content: "Hi" }, word), own).finishReason, streamedReason];
     };
-    for (const format of ["openai", "anthropic"] as const) {
-      expect(meaning(format, "sensitive")).toEqual(["content_filter", "content_filter"]);
-      expect(meaning(format, "Sensitive", words)).toEqual(["stop", "stop"]);
-      expect(meaning(format, "tired", words)).toEqual(["length", "length"]);
-      expect(meaning(format, "error", words)).toEqual(["stop", "stop"]);
-      expect(meaning(format, "length", words)).toEqual(["length", "length"]);
-    }
+    expect(meanings("sensitive")).toEqual(["content_filter", "content_filter"]);
+    expect(meanings("Sensitive", words)).toEqual(["stop", "stop"]);
+    expect(meanings("tired", words)).toEqual(["length", "length"]);
+    expect(meanings("error", words)).toEqual(["stop", "stop"]);
+    expect(meanings("length", words)).toEqual(["length", "length"]);
   });
 
   test("a word for none, in every chunk before the last, ends nothing", async () => {

@@ -1,7 +1,7 @@
 /** Converts a whole Anthropic message to our answer. */
 import type { ReportedUsage } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type FinishWords, type WholeAnswer } from "../provider.ts";
+import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
@@ -9,7 +9,7 @@ import { finishReasonOf } from "./finish.ts";
 import { AnthropicUsage } from "./usage.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
-export function decodeAnthropicAnswer(body: unknown, words?: FinishWords): WholeAnswer {
+export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
   const message = asObject(Array.isArray(body) ? body[0] : body);
   if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   const { content } = message;
@@ -22,7 +22,7 @@ export function decodeAnthropicAnswer(body: unknown, words?: FinishWords): Whole
   const toolCalls = blocks
     .filter((block) => block["type"] === "tool_use")
     .map((block, index) => toolCallOf(block, { answerId: message["id"], index }));
-  const finishReason = finishReasonOf(message["stop_reason"], toolCalls.length > 0, words);
+  const finishReason = finishReasonOf(message["stop_reason"], toolCalls.length > 0);
   if (finishReason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   return {
     message: {

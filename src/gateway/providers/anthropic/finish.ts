@@ -1,15 +1,14 @@
 /** Maps stop reasons to the finish reasons of chat completions. */
 import { finishReason } from "../openai/finish.ts";
-import type { FinishReason, FinishWords } from "../provider.ts";
+import type { FinishReason } from "../provider.ts";
 import { asText } from "../wire/json.ts";
 
 /**
  * Compatible servers also say the words of chat completions. A reason that is not known (`end_turn`, `stop_sequence`, `pause_turn`, new
  * ones) means that the model ended the answer.
  * @param calledTools whether the answer calls tools; SDKs run them only with the reason `tool_calls`
- * @param own the provider's own words
  * @returns null when the reason means that the provider failed
  */
-export function finishReasonOf(stopReason: unknown, calledTools: boolean, own?: FinishWords): FinishReason | null {
-  return finishReason(asText(stopReason) ?? "", calledTools, own);
+export function finishReasonOf(stopReason: unknown, calledTools: boolean): FinishReason | null {
+  return finishReason(asText(stopReason) ?? "", calledTools);
 }

@@ -1,6 +1,6 @@
 /** Decodes the events of a streamed message. Each event's data names its type; unknown types are ignored. */
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type FinishWords, type ProviderEvent } from "../provider.ts";
+import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
@@ -8,8 +8,8 @@ import { finishReasonOf } from "./finish.ts";
 import { AnthropicUsage } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
-export function anthropicStreamDecoder(words?: FinishWords): (data: string) => ProviderEvent[] {
-  const stream = new AnthropicStream(words);
+export function anthropicStreamDecoder(): (data: string) => ProviderEvent[] {
+  const stream = new AnthropicStream();
   return (data) => stream.take(data);
 }
 
@@ -31,11 +31,6 @@ class AnthropicStream {
   /** The answer contains a text, a thought or a call. */
   #hasContent = false;
   #finished = false;
-  readonly #words: FinishWords | undefined;
-
-  constructor(words: FinishWords | undefined) {
-    this.#words = words;
-  }
 
   take(data: string): ProviderEvent[] {
     // The end of the body, or the mark that some compatible servers send.
@@ -102,7 +97,7 @@ class AnthropicStream {
   /** @param stopReason null if it has not arrived yet */
   #finish(stopReason: string | null): ProviderEvent[] {
     if (stopReason === null || this.#finished) return [];
-    const finishReason = finishReasonOf(stopReason, this.#calls.size > 0, this.#words);
+    const finishReason = finishReasonOf(stopReason, this.#calls.size > 0);
     if (finishReason === null) return [broken("the provider reports a failure")];
     this.#finished = true;
     return [{ kind: "delta", delta: {}, finishReason }];

@@ -6,7 +6,6 @@ import {
   UpstreamFailure,
   type ProviderEventStream,
   type EventReceiver,
-  type FinishWords,
   type ProviderEvent,
   type WholeAnswer,
   type WireFormat,
@@ -21,8 +20,6 @@ import type { BytesReceiver } from "./transport.ts";
 export interface StreamParts {
   upstream: UpstreamCall;
   format: Pick<WireFormat, "streamDecoder" | "decodeAnswer">;
-  /** The provider's own finish reasons. Absent: it has none. */
-  words?: FinishWords | undefined;
   clock: Clock;
 }
 
@@ -40,11 +37,11 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   #deliveredAt = 0;
   #over = false;
 
-  constructor({ upstream, format, words, clock }: StreamParts) {
+  constructor({ upstream, format, clock }: StreamParts) {
     this.#upstream = upstream;
-    this.#decodeAnswer = (body) => format.decodeAnswer(body, words);
+    this.#decodeAnswer = (body) => format.decodeAnswer(body);
     this.#clock = clock;
-    this.#sequence = new EventSequence(format.streamDecoder(words));
+    this.#sequence = new EventSequence(format.streamDecoder());
   }
 
   next(receiver: EventReceiver): void {

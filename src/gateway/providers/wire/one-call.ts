@@ -10,9 +10,9 @@ export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): Wi
   if (chat["parallel_tool_calls"] !== false) return format;
   return {
     ...format,
-    decodeAnswer: (body, words) => onlyFirstCall(format.decodeAnswer(body, words)),
-    streamDecoder(words) {
-      const decode = format.streamDecoder(words);
+    decodeAnswer: (body) => onlyFirstCall(format.decodeAnswer(body)),
+    streamDecoder() {
+      const decode = format.streamDecoder();
       return (data) => decode(data).flatMap(onlyFirstCallEvent);
     },
   };
