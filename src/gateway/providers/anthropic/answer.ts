@@ -1,7 +1,7 @@
 /** Converts a whole Anthropic message to our answer. */
 import type { ReportedUsage } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
+import { UpstreamFailure, type FinishReason, type WholeAnswer } from "../provider.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
@@ -10,7 +10,7 @@ import { AnthropicUsage } from "./usage.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
 export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
-  const message = asObject(Array.isArray(body) ? body[0] : body);
+  const message = asObject(body);
   if (message === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
   const { content } = message;
   const told = message["error"] || !Array.isArray(content) ? toldFailure(message) : null;
@@ -22,8 +22,6 @@ export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
   const toolCalls = blocks
     .filter((block) => block["type"] === "tool_use")
     .map((block, index) => toolCallOf(block, { answerId: message["id"], index }));
-  const finishReason = finishReasonOf(message["stop_reason"], toolCalls.length > 0);
-  if (finishReason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   return {
     message: {
       role: "assistant",
@@ -32,10 +30,16 @@ export function decodeAnthropicAnswer(body: unknown): WholeAnswer {
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     },
-    finishReason,
+    finishReason: finishOf(message["stop_reason"], toolCalls.length > 0),
     logprobs: null,
     usage: usageOf(message["usage"]),
   };
+}
+
+function finishOf(stopReason: unknown, calledTools: boolean): FinishReason {
+  const reason = finishReasonOf(stopReason, calledTools);
+  if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
+  return reason;
 }
 
 function usageOf(reported: unknown): ReportedUsage | null {
