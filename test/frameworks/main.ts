@@ -34,7 +34,16 @@ async function play(loop: string, stage: Stage): Promise<number> {
 
 async function playAt({ name: place, url, key, model, calls }: StageModel, loop: string, command: string[]): Promise<boolean> {
   const before = calls();
-  const environment = { WEIR_URL: url, WEIR_KEY: key, WEIR_MODEL: model, OPENAI_API_KEY: "none", PYTHONDONTWRITEBYTECODE: "1" };
+  const environment = {
+    WEIR_URL: url,
+    WEIR_KEY: key,
+    WEIR_MODEL: model,
+    OPENAI_API_KEY: "none",
+    PYTHONDONTWRITEBYTECODE: "1",
+    // The HTTP client that LlamaIndex needs cannot read a list with addresses of IPv6.
+    NO_PROXY: "127.0.0.1",
+    no_proxy: "127.0.0.1",
+  };
   const started = performance.now();
   const { code, output } = await run(command, { timeoutMs: loopMs, environment });
   const seconds = ((performance.now() - started) / 1_000).toFixed(1);
