@@ -7,19 +7,37 @@ import { cacheFolder } from "../../scripts/services/fetch-program.ts";
 import { run } from "./run.ts";
 
 const here = import.meta.dir;
-const installMs = 600_000;
+const installMs = 1_200_000;
 
 /** There is no environment, for lack of an interpreter or a registry. */
 export class NoEnvironmentError extends Error {
   override name = "NoEnvironmentError";
 }
 
-/** @param loop the name of a file of loops/ @returns the command that runs it. @throws NoEnvironmentError */
-export async function commandFor(loop: string): Promise<string[]> {
-  if (loop.endsWith(".mjs")) return nodeCommand(loop);
+interface Command {
+  /** The loop, and the version of its package if there are several. */
+  name: string;
+  command: string[];
+}
+
+/** Go's package is tried in an old and a new version. */
+const goModules = { old: join(here, "go-old.mod"), new: join(here, "go-new.mod") };
+
+/** @param loop the name of a file of loops/ @returns the commands that run it. @throws NoEnvironmentError */
+export async function commandsFor(loop: string): Promise<Command[]> {
+  if (loop.endsWith(".mjs")) return [{ name: loop, command: await nodeCommand(loop) }];
+  if (loop.endsWith(".py")) return [{ name: loop, command: await pythonCommand(loop) }];
+  const commands: Command[] = [];
+  for (const [version, module] of Object.entries(goModules)) {
+    commands.push({ name: `${loop} (${version})`, command: await goCommand(loop, module) });
+  }
+  return commands;
+}
+
+async function pythonCommand(loop: string): Promise<string[]> {
   // LlamaIndex needs another version of the official package than the others.
   const requirements = join(here, loop.startsWith("llama-index") ? "requirements-llama-index.txt" : "requirements.txt");
-  const home = await made("python3", requirements, async (folder) => {
+  const home = await made(["python3", "--version"], requirements, async (folder) => {
     await must(["python3", "-m", "venv", folder]);
     const pip = [join(folder, "bin", "python"), "-m", "pip", "install", "--quiet", "--prefer-binary"];
     await must([...pip, "--requirement", requirements]);
@@ -30,7 +48,7 @@ export async function commandFor(loop: string): Promise<string[]> {
 /** Node looks for packages next to the importing file, so the loop is copied into the environment. */
 async function nodeCommand(loop: string): Promise<string[]> {
   const packages = join(here, "node-packages.json");
-  const home = await made("node", packages, async (folder) => {
+  const home = await made(["node", "--version"], packages, async (folder) => {
     await mkdir(folder, { recursive: true });
     await cp(packages, join(folder, "package.json"));
     await must(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund"]);
@@ -39,9 +57,21 @@ async function nodeCommand(loop: string): Promise<string[]> {
   return ["node", join(home, loop)];
 }
 
-async function made(interpreter: string, packages: string, make: (folder: string) => Promise<void>): Promise<string> {
-  const version = await run([interpreter, "--version"], { timeoutMs: 10_000 });
-  if (version.code !== 0) throw new NoEnvironmentError(`There is no ${interpreter} on PATH`);
+/** The module's checksums are those of Go's database of checksums, so no file has them. */
+async function goCommand(loop: string, module: string): Promise<string[]> {
+  const home = await made(["go", "version"], module, async (folder) => {
+    await mkdir(folder, { recursive: true });
+    await cp(module, join(folder, "go.mod"));
+  });
+  await cp(join(here, "loops", loop), join(home, "main.go"));
+  await must(["go", "build", "-C", home, "-mod=mod", "-o", "loop", "."]);
+  return [join(home, "loop")];
+}
+
+/** @param interpreter the command that tells its version */
+async function made(interpreter: string[], packages: string, make: (folder: string) => Promise<void>): Promise<string> {
+  const version = await run(interpreter, { timeoutMs: 10_000 });
+  if (version.code !== 0) throw new NoEnvironmentError(`There is no ${interpreter[0] ?? ""} on PATH`);
   const digest = createHash("sha256")
     .update(version.output)
     .update(await readFile(packages));

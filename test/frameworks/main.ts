@@ -2,45 +2,60 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { runAtEnd } from "../support/processes/at-end.ts";
-import { commandFor, NoEnvironmentError } from "./environments.ts";
+import { commandsFor, NoEnvironmentError } from "./environments.ts";
 import { run } from "./run.ts";
 import { openStage, type Stage, type StageModel } from "./stage.ts";
 
-const loopMs = 120_000;
+const loopMs = 300_000;
 const loops = readdirSync(join(import.meta.dir, "loops"))
-  .filter((name) => /\.(py|mjs)$/.test(name) && !name.startsWith("scene."))
+  .filter((name) => /\.(py|mjs|go)$/.test(name) && !name.startsWith("scene."))
   .toSorted();
 
 const usage = `npm run frameworks -- [loop] …
 
   Loops: ${loops.join(", ")}. Without a name all run.
   Each asks for two tools at once, rejects what does not fit its schema and asks again: whole and streamed, at a model behind each
-  wire format. Those for embeddings and completions use the sandbox, of one process and of a fleet. Packages are installed once, in their own environments. Exit code 1: a loop failed.
+  wire format. Those named after thinking keep a model's thought with its calls, ask again in the same conversation, and read a stream
+  that is quiet for 20 s. Those for embeddings and completions use the sandbox, of one process and of a fleet. Packages are installed
+  once, in their own environments. Exit code 1: a loop failed.
   A loop without its interpreter or its registry is skipped; with CI set that is exit code 1 too.
 
 Example: npm run frameworks -- ${loops[0]}`;
 
-/** @returns how many failed. @throws NoEnvironmentError */
+/** The models of one command are played at once. @returns how many failed. @throws NoEnvironmentError */
 async function play(loop: string, stage: Stage): Promise<number> {
-  const command = await commandFor(loop);
   let failed = 0;
-  for (const { name, url, key, model, calls } of modelsFor(loop, stage)) {
-    const before = calls();
-    const environment = { WEIR_URL: url, WEIR_KEY: key, WEIR_MODEL: model, OPENAI_API_KEY: "none", PYTHONDONTWRITEBYTECODE: "1" };
-    const started = performance.now();
-    const { code, output } = await run(command, { timeoutMs: loopMs, environment });
-    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-    console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${name}: ${calls() - before} calls, ${seconds} s`);
-    if (code === 0) continue;
-    failed++;
-    console.log(output.slice(-3_000));
+  for (const { name, command } of await commandsFor(loop)) {
+    const passed = await Promise.all(modelsFor(loop, stage).map((model) => playAt(model, name, command)));
+    failed += passed.filter((isPassed) => !isPassed).length;
   }
   return failed;
 }
 
-function modelsFor(loop: string, { models, sandboxes }: Stage): StageModel[] {
+async function playAt({ name: place, url, key, model, calls }: StageModel, loop: string, command: string[]): Promise<boolean> {
+  const before = calls();
+  const environment = {
+    WEIR_URL: url,
+    WEIR_KEY: key,
+    WEIR_MODEL: model,
+    OPENAI_API_KEY: "none",
+    PYTHONDONTWRITEBYTECODE: "1",
+    // The HTTP client that LlamaIndex needs cannot read a list with addresses of IPv6.
+    NO_PROXY: "127.0.0.1",
+    no_proxy: "127.0.0.1",
+  };
+  const started = performance.now();
+  const { code, output } = await run(command, { timeoutMs: loopMs, environment });
+  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+  console.log(`${code === 0 ? "ok    " : "FAILED"} ${loop} at ${place}: ${calls() - before} calls, ${seconds} s`);
+  if (code !== 0) console.log(output.slice(-3_000));
+  return code === 0;
+}
+
+function modelsFor(loop: string, { models, thinkers, sandboxes }: Stage): StageModel[] {
   if (loop.includes("-embeddings.")) return sandboxes.map((sandbox) => ({ ...sandbox, model: "sandbox/embed" }));
-  return loop.includes("-completions.") ? sandboxes : models;
+  if (loop.includes("-completions.")) return sandboxes;
+  return loop.includes("-thinking.") ? thinkers : models;
 }
 
 async function main(names: string[]): Promise<number> {

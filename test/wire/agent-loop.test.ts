@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type OpenAI from "openai";
 import { report, scripted, weatherTool } from "../frameworks/scripted-model.ts";
+import { thinking } from "../frameworks/thinking-model.ts";
 import type { ProviderStub } from "../support/providers/provider-stub.ts";
 import { modelOf, stage } from "./stage.ts";
 import { upstreams } from "./upstreams.ts";
@@ -14,8 +15,9 @@ const tools = [{ type: "function" as const, function: { name: weatherTool, param
 const schema = { type: "object", properties: { summary: { type: "string" }, degrees: { type: "integer" } } };
 const response_format = { type: "json_schema" as const, json_schema: { name: "report", schema } };
 
-test("every format has its scripted model", () => {
+test("every format has its scripted models", () => {
   expect(Object.keys(scripted)).toEqual(upstreams.map(({ name }) => name));
+  expect(Object.keys(thinking)).toEqual(upstreams.map(({ name }) => name));
 });
 
 describe.each(Object.entries(scripted))("a model behind %s", (format, answer) => {

@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 
 export const { WEIR_URL: baseURL, WEIR_KEY: apiKey, WEIR_MODEL: model } = process.env;
 export const question = "How warm are Oslo and Rome? Report it.";
+export const again = "And how warm are they now?";
+/** What a model that thinks has thought before it calls its tools. */
+export const thought = "Both cities need a forecast.";
 export const weather = { Oslo: "7", Rome: "19" };
 
 export function checkCities(cities) {

@@ -8,6 +8,9 @@ BASE_URL = os.environ["WEIR_URL"]
 API_KEY = os.environ["WEIR_KEY"]
 MODEL = os.environ["WEIR_MODEL"]
 QUESTION = "How warm are Oslo and Rome? Report it."
+AGAIN = "And how warm are they now?"
+THOUGHT = "Both cities need a forecast."
+"""What a model that thinks has thought before it calls its tools."""
 
 WEATHER = {"Oslo": "7", "Rome": "19"}
 

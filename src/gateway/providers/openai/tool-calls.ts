@@ -71,9 +71,12 @@ export class ToolCallPieces {
   /** @param answerId the answer's id, for calls that have none */
   take(values: readonly unknown[], answerId: unknown): JsonObject[] {
     const pieces: JsonObject[] = [];
-    for (const value of values) {
+    for (const [position, value] of values.entries()) {
       const source = asObject(value);
-      const piece = source && this.#one(readPiece(source), answerId);
+      const read = source && readPiece(source);
+      // Pieces of several calls at once, without an index: their order tells the call.
+      if (read !== null && values.length > 1) read.place ??= position;
+      const piece = read && this.#one(read, answerId);
       if (piece !== null) pieces.push(piece);
     }
     return pieces;

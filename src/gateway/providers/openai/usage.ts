@@ -33,6 +33,8 @@ export class UsageTally {
     this.#take("cached", reported["cached_tokens"]);
     this.#take("cacheWrite", prompt?.["cache_write_tokens"]);
     this.#take("reasoning", asObject(reported["completion_tokens_details"])?.["reasoning_tokens"]);
+    // SGLang reports it outside of the details.
+    this.#take("reasoning", reported["reasoning_tokens"]);
     return this.#isNew;
   }
 

@@ -43,6 +43,7 @@ describe("usage, in every form that a provider reports", () => {
       [{ ...usual, total_tokens: 22, completion_tokens_details: { reasoning_tokens: 7 } }],
       { ...plain, completionTokens: 12, reasoningTokens: 7 },
     ],
+    ["reasoning as SGLang tells it", [{ ...usual, reasoning_tokens: 3 }], { ...plain, reasoningTokens: 3 }],
     [
       "cached tokens within the prompt",
       [{ ...usual, prompt_tokens_details: { cached_tokens: 8, cache_write_tokens: 2 } }],
