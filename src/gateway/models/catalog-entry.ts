@@ -4,7 +4,7 @@ import { trimmedEnd } from "../../kernel/trim-end.ts";
 import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
 import { EntryError } from "./entry-error.ts";
 import { entryDigest, type CalledEntry } from "./entry-digest.ts";
-import type { Model, Prices, PriceTier, ProviderRecord, Route, TieredPrices } from "./model.ts";
+import type { EmbeddingFacts, Model, Prices, PriceTier, ProviderRecord, Route, TieredPrices, WireFormatName } from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
 
 export function providerFrom(entry: ProviderEntry): ProviderRecord {
@@ -60,13 +60,14 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
-  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field } = entry;
+  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field, format } = entry;
   // An embeddings model embeds the text as it is.
   const hidden_input_tokens = entry.hidden_input_tokens ?? (entry.kind === "embeddings" ? 0 : undefined);
   // Set on the model, they apply to every route without its own value.
   const shared = {
     ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
     ...(max_tokens_field !== undefined && { max_tokens_field }),
+    ...(format !== undefined && { format }),
   };
   if (entry.routes !== undefined) {
     if (upstream_model !== undefined || prices_per_1m_usd !== undefined || tiers !== undefined) {
@@ -88,13 +89,29 @@ function routeFrom(
   if (!provider) throw new EntryError("provider", `there is no provider "${entry.provider}" in providers.json`);
   if (embeddings && !provider.embeddings) throw new EntryError("provider", `"${provider.id}" has no embeddings`);
   const maxTokensField = entry.max_tokens_field ?? "max_tokens";
+  const format = routeFormat(entry.format, provider, embeddings);
   return {
     provider,
+    format,
     upstreamModel: entry.upstream_model,
     hiddenInputTokens: entry.hidden_input_tokens ?? null,
     maxTokensField,
-    entry: entryDigest({ model, provider, upstreamModel: entry.upstream_model, maxTokensField, embeddings }),
+    entry: entryDigest({ model, provider, format, upstreamModel: entry.upstream_model, maxTokensField, embeddings }),
   };
+}
+
+/** The sandbox is a provider of its own, inside the process: no other provider has its format, and it has no other. */
+function routeFormat(
+  own: WireFormatName | undefined,
+  provider: ProviderRecord,
+  embeddings: EmbeddingFacts | undefined,
+): WireFormatName {
+  if (own === undefined) return provider.format;
+  if (embeddings) throw new EntryError("format", "is of chat completions; an embeddings model has its provider's embeddings");
+  if ((own === "sandbox") !== (provider.format === "sandbox")) {
+    throw new EntryError("format", `"${own}" is not spoken by "${provider.id}", whose format is "${provider.format}"`);
+  }
+  return own;
 }
 
 /**

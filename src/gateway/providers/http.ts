@@ -87,17 +87,20 @@ function requireReserved(reservation: Reservation, call: ProviderCall): void {
 
 async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: CallContext): Promise<ProviderAnswer> {
   const { provider } = call.route;
-  const entry = wireFormats[provider.format];
-  if (!entry) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not supported`);
+  const entry = wireFormats[call.route.format];
+  if (!entry) throw new UpstreamFailure("upstream_error", `the format ${call.route.format} is not supported`);
   const format = withParallelToolCallsOff(entry.format, call.chat);
   const { route, streamed, second, onResent } = call;
   const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
   const head = await send(post, upstream, context);
   if (head.status !== 200) throw await refusal(head.status, upstream, format);
   if (call.streamed && !isDocument(head)) {
-    return { kind: "stream", events: new ProviderStream({ upstream, decode: format.streamDecoder(), clock: context.clock }) };
+    return {
+      kind: "stream",
+      events: new ProviderStream({ upstream, decode: format.streamDecoder(route), clock: context.clock }),
+    };
   }
-  const answer = format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax));
+  const answer = format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax), route);
   if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
   return { kind: "whole", answer };
 }
@@ -123,7 +126,7 @@ function send(call: EncodedPost, upstream: UpstreamCall, context: CallContext): 
   const { provider } = route;
   const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
   const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body: encoded.body };
-  const transport = wireFormats[provider.format].transport(context.clock);
+  const transport = wireFormats[route.format].transport(context.clock);
   const url = urlOf(provider, baseUrl + encoded.path);
   return upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
 }

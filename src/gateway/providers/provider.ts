@@ -106,6 +106,8 @@ export interface UnsupportedField {
 }
 
 export interface WireFormat {
+  /** The API refuses a smaller bound on output. Absent: 1. */
+  outputTokensMin?: number;
   /**
    * Returns the first field of a request that this format cannot express, so that nothing is dropped silently. Absent if it
    * expresses all.
@@ -114,13 +116,17 @@ export interface WireFormat {
   encode(call: ProviderCall): EncodedCall;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
-  /** @throws UpstreamFailure when a response with status 200 holds no usable answer */
-  decodeAnswer(body: unknown): WholeAnswer;
+  /**
+   * @param route that answered: what its account alone can read again is marked with it
+   * @throws UpstreamFailure when a response with status 200 holds no usable answer
+   */
+  decodeAnswer(body: unknown, route?: Route): WholeAnswer;
   /**
    * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
    * or `failure`.
+   * @param route as above
    */
-  streamDecoder(): (data: string) => ProviderEvent[];
+  streamDecoder(route?: Route): (data: string) => ProviderEvent[];
   /** Classifies a response whose status is not 200, by its body before its status. */
   classify(status: number, body: string): UpstreamFailure;
 }

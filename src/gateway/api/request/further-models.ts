@@ -7,6 +7,7 @@ import { inputTokensBound } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { checkParsed, readPromptBody, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat.ts";
+import { outputMinimum } from "./chat-options.ts";
 import { permittedModel } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
@@ -66,7 +67,8 @@ function rulesOf(model: Model | null, maxTokens: number | null): string {
   if (model === null) return "";
   const { supports, defaultOnly, maxOutputTokens } = model;
   const isWithin = maxTokens === null || maxTokens <= maxOutputTokens;
-  return JSON.stringify([[...supports].toSorted(), [...defaultOnly].toSorted(), isWithin || maxOutputTokens]);
+  const sets = [supports, defaultOnly].map((words) => [...words].toSorted());
+  return JSON.stringify([...sets, isWithin || maxOutputTokens, outputMinimum(model)]);
 }
 
 function namingModel<Result>(id: string, read: () => Result): Result {
