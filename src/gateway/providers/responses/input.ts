@@ -48,7 +48,7 @@ class Items {
       reasoning: encrypted === null ? [] : [{ type: "reasoning", summary: [], encrypted_content: encrypted }],
       call:
         custom === null
-          ? { type: "function_call", call_id: callId, name, arguments: text }
+          ? { type: "function_call", call_id: callId, name, arguments: asText(text) || "{}" }
           : { type: "custom_tool_call", call_id: callId, name: custom["name"], input: custom["input"] },
     };
   }

@@ -119,7 +119,8 @@ describe("a conversation", () => {
     const calls = [call("a", "weather", '{"city":"Oslo"}'), { id: "b", type: "custom", custom: { name: "shell", input: "ls" } }];
     const items = inputOf(
       user("Hi"),
-      { role: "assistant", content: "Let me look.", tool_calls: calls },
+      { role: "assistant", content: "Let me look.", tool_calls: [...calls, call("c", "now", "")] },
+      result("c", "9"),
       result("b", [text("a.txt"), text("\nb.txt")]),
       result("a", "rain"),
     );
@@ -128,6 +129,8 @@ describe("a conversation", () => {
       { role: "assistant", content: "Let me look." },
       { type: "function_call", call_id: "a", name: "weather", arguments: '{"city":"Oslo"}' },
       { type: "custom_tool_call", call_id: "b", name: "shell", input: "ls" },
+      { type: "function_call", call_id: "c", name: "now", arguments: "{}" },
+      { type: "function_call_output", call_id: "c", output: "9" },
       { type: "custom_tool_call_output", call_id: "b", output: "a.txt\nb.txt" },
       { type: "function_call_output", call_id: "a", output: "rain" },
     ]);
