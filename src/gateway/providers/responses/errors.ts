@@ -4,8 +4,9 @@ import { classifyOpenaiError, failureIn } from "../openai/errors.ts";
 import { failureDetail, filterHint } from "../wire/error-hints.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 
-/** Only verified organizations get summaries of reasoning: no change of the request would help. */
+/** Only verified organizations get summaries of reasoning, which the gateway asks for where the client sets an effort. */
 const unverified = /^your organization must be verified/i;
+const summaryHint = "The provider tells this account no reasoning until its organization is verified; leave out reasoning_effort";
 
 const reasoningHint =
   "The provider cannot read the reasoning in the ids of earlier tool calls; leave those calls out, or begin the conversation anew";
@@ -28,7 +29,7 @@ export function responsesFailureIn(error: unknown): UpstreamFailure {
 /** @param status that the error has, or stands for */
 function ofThisApi(status: number, error: JsonObject | null): UpstreamFailure | null {
   if (status === 400 && unverified.test(asText(error?.["message"]) ?? "")) {
-    return new UpstreamFailure("upstream_auth", `status ${status}: the organization is not verified`);
+    return new UpstreamFailure("upstream_rejected", `status ${status}: the organization is not verified`, summaryHint);
   }
   if (status !== 400 || error?.["code"] !== "invalid_encrypted_content") return null;
   return new UpstreamFailure("upstream_rejected", `status ${status}: invalid_encrypted_content`, reasoningHint);

@@ -46,13 +46,13 @@ function toolsOf(chat: ChatBody): JsonObject[] | undefined {
   });
 }
 
-/** Here functions are strict by default, in chat completions they are not; and a function without parameters needs an empty schema. */
+/** Here functions are strict by default, in chat completions they are not. The schema must be an object with properties, even if it has none. */
 function functionTool({ name, description, parameters, strict }: JsonObject): JsonObject {
   return {
     type: "function",
     name,
     description,
-    parameters: parameters ?? { type: "object", properties: {} },
+    parameters: { type: "object", properties: {}, ...asObject(parameters) },
     strict: strict ?? false,
   };
 }

@@ -58,6 +58,7 @@ describe("a request", () => {
     const grammar = { syntax: "lark", definition: "start: /a+/" };
     const tools = [
       { type: "function", function: { name: "now" } },
+      { type: "function", function: { name: "then", parameters: { type: "object", additionalProperties: false } } },
       { type: "function", function: { name: "weather", description: "d", parameters, strict: true } },
       { type: "custom", custom: { name: "shell", description: "s", format: { type: "grammar", grammar } } },
       { type: "custom", custom: { name: "note", format: { type: "text" } } },
@@ -65,6 +66,7 @@ describe("a request", () => {
     expect(sent({ tools, parallel_tool_calls: false })).toMatchObject({
       tools: [
         { type: "function", name: "now", parameters: { type: "object", properties: {} }, strict: false },
+        { name: "then", parameters: { type: "object", properties: {}, additionalProperties: false } },
         { type: "function", name: "weather", description: "d", parameters, strict: true },
         { type: "custom", name: "shell", description: "s", format: { type: "grammar", ...grammar } },
         { type: "custom", name: "note", format: { type: "text" } },

@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import fc from "fast-check";
 import type { ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { responses } from "../../../../src/gateway/providers/responses/format.ts";
 import { responseEvents, responseUsage } from "../../../support/providers/responses-answers.ts";
+import { Transcript } from "../../../support/providers/transcript.ts";
 
 function decoded(events: readonly object[]): ProviderEvent[] {
   const decode = responses.streamDecoder();
@@ -62,4 +64,45 @@ test("the last event's counts precede the finish reason and the end", () => {
     { kind: "delta", delta: {}, finishReason: "stop" },
     { kind: "end" },
   ]);
+});
+
+const words = fc.string({ minLength: 1, maxLength: 20, unit: fc.constantFrom("a", "é", "😀", "\n", '"', "\\", " ") });
+const someCalls = fc.uniqueArray(
+  fc.record({ call_id: fc.stringMatching(/^call_[a-z]{1,6}$/), name: fc.stringMatching(/^[a-z]{1,6}$/), arguments: words }),
+  { selector: ({ call_id }) => call_id, maxLength: 3 },
+);
+const anyResponse = fc.tuple(
+  fc.option(words, { nil: "" }),
+  fc.record({
+    calls: someCalls,
+    summary: fc.array(words, { maxLength: 3 }),
+    usage: fc.constantFrom(responseUsage(9, 7, { reasoning: 3 }), null),
+  }),
+);
+
+test("a stream says what the whole response says", () => {
+  fc.assert(
+    fc.property(anyResponse, ([text, options]) => {
+      const events = responseEvents(text, options);
+      const transcript = new Transcript();
+      for (const event of decoded(events)) transcript.take(event);
+      const { message, finishReason, usage } = responses.decodeAnswer(events.at(-1)?.["response"]);
+      const calls = transcript.toolCalls.map(({ id, ...called }) => ({ id, type: "function", function: called }));
+      expect<unknown>({
+        content: transcript.text,
+        reasoning: transcript.reasoning,
+        calls,
+        finish: transcript.finishReasons,
+        usage: transcript.usage,
+        last: transcript.last,
+      }).toEqual({
+        content: message.content ?? "",
+        reasoning: message["reasoning_content"] ?? "",
+        calls: message["tool_calls"] ?? [],
+        finish: [finishReason],
+        usage,
+        last: "end",
+      });
+    }),
+  );
 });
