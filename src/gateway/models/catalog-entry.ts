@@ -4,7 +4,7 @@ import { trimmedEnd } from "../../kernel/trim-end.ts";
 import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
 import { EntryError } from "./entry-error.ts";
 import { entryDigest, type CalledEntry } from "./entry-digest.ts";
-import type { EmbeddingFacts, Model, Prices, PriceTier, ProviderRecord, Route, TieredPrices, WireFormatName } from "./model.ts";
+import type { Model, Prices, PriceTier, ProviderRecord, Route, TieredPrices } from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
 
 export function providerFrom(entry: ProviderEntry): ProviderRecord {
@@ -102,10 +102,10 @@ function routeFrom(
 
 /** The sandbox is a provider of its own, inside the process: no other provider has its format, and it has no other. */
 function routeFormat(
-  own: WireFormatName | undefined,
+  own: RouteEntry["format"],
   provider: ProviderRecord,
-  embeddings: EmbeddingFacts | undefined,
-): WireFormatName {
+  embeddings: CalledEntry["embeddings"],
+): Route["format"] {
   if (own === undefined) return provider.format;
   if (embeddings) throw new EntryError("format", "is of chat completions; an embeddings model has its provider's embeddings");
   if ((own === "sandbox") !== (provider.format === "sandbox")) {

@@ -89,18 +89,15 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   const { provider } = call.route;
   const entry = wireFormats[call.route.format];
   if (!entry) throw new UpstreamFailure("upstream_error", `the format ${call.route.format} is not supported`);
-  const format = withParallelToolCallsOff(entry.format, call.chat);
+  const format = withParallelToolCallsOff(entry.format.forRoute?.(call.route) ?? entry.format, call.chat);
   const { route, streamed, second, onResent } = call;
   const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
   const head = await send(post, upstream, context);
   if (head.status !== 200) throw await refusal(head.status, upstream, format);
   if (call.streamed && !isDocument(head)) {
-    return {
-      kind: "stream",
-      events: new ProviderStream({ upstream, decode: format.streamDecoder(route), clock: context.clock }),
-    };
+    return { kind: "stream", events: new ProviderStream({ upstream, decode: format.streamDecoder(), clock: context.clock }) };
   }
-  const answer = format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax), route);
+  const answer = format.decodeAnswer(await readJson(upstream, upstreamAnswerBytesMax));
   if (call.streamed) throw new UpstreamFailure("upstream_error", "a whole answer where a stream was asked for");
   return { kind: "whole", answer };
 }

@@ -106,27 +106,25 @@ export interface UnsupportedField {
 }
 
 export interface WireFormat {
-  /** The API refuses a smaller bound on output. Absent: 1. */
-  outputTokensMin?: number;
+  /** The same for calls of one route, whose name it writes into what only that route may get back. Absent: all routes are equal. */
+  forRoute?(route: Route): WireFormat;
   /**
    * Returns the first field of a request that this format cannot express, so that nothing is dropped silently. Absent if it
    * expresses all.
    */
   unsupportedField?(chat: ChatBody): UnsupportedField | null;
+  /** The API refuses a smaller bound on output. Absent: 1. */
+  outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
-  /**
-   * @param route that answered: what its account alone can read again is marked with it
-   * @throws UpstreamFailure when a response with status 200 holds no usable answer
-   */
-  decodeAnswer(body: unknown, route?: Route): WholeAnswer;
+  /** @throws UpstreamFailure when a response with status 200 holds no usable answer */
+  decodeAnswer(body: unknown): WholeAnswer;
   /**
    * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
    * or `failure`.
-   * @param route as above
    */
-  streamDecoder(route?: Route): (data: string) => ProviderEvent[];
+  streamDecoder(): (data: string) => ProviderEvent[];
   /** Classifies a response whose status is not 200, by its body before its status. */
   classify(status: number, body: string): UpstreamFailure;
 }

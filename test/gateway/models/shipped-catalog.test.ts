@@ -107,6 +107,20 @@ describe("the shipped catalog", () => {
     }
   });
 
+  test("no model of a provider appears twice", () => {
+    const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test.each([
+    ["fireworks", /^accounts\/fireworks\/(?:models|routers)\//],
+    ["alibaba", /^(?!qwen\d-\d-)/],
+    ["novita", /^(?!sao10K\/)/],
+  ])("%s is called by the names that its API takes", (id, name) => {
+    const names = routesOf(real).flatMap((route) => (route.provider.id === id ? [route.upstreamModel] : []));
+    expect(names.filter((upstream) => !name.test(upstream))).toEqual([]);
+  });
+
   test("OpenAI's models that refuse tools with reasoning in chat completions are called by its Responses API, and get their reasoning back", () => {
     const later = /^gpt-(?:5\.[4-9]|[6-9])/;
     const spoken = real.filter(({ routes }) => routes.some(({ format }) => format === "openai-responses"));
@@ -120,20 +134,6 @@ describe("the shipped catalog", () => {
       expect([id, supports.has("reasoning"), supports.has("thought_signatures")]).toEqual([id, true, true]);
       expect([id, uncarried.filter((word) => supports.has(word))]).toEqual([id, []]);
     }
-  });
-
-  test("no model of a provider appears twice", () => {
-    const names = routesOf(real).map((route) => `${route.provider.id} ${route.upstreamModel}`);
-    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-  });
-
-  test.each([
-    ["fireworks", /^accounts\/fireworks\/(?:models|routers)\//],
-    ["alibaba", /^(?!qwen\d-\d-)/],
-    ["novita", /^(?!sao10K\/)/],
-  ])("%s is called by the names that its API takes", (id, name) => {
-    const names = routesOf(real).flatMap((route) => (route.provider.id === id ? [route.upstreamModel] : []));
-    expect(names.filter((upstream) => !name.test(upstream))).toEqual([]);
   });
 
   test("every answer's bound is within the model's context", () => {

@@ -66,9 +66,8 @@ export async function withFurtherModels(chat: CheckedChat, { find, clock, readBo
 function rulesOf(model: Model | null, maxTokens: number | null): string {
   if (model === null) return "";
   const { supports, defaultOnly, maxOutputTokens } = model;
-  const isWithin = maxTokens === null || maxTokens <= maxOutputTokens;
-  const sets = [supports, defaultOnly].map((words) => [...words].toSorted());
-  return JSON.stringify([...sets, isWithin || maxOutputTokens, outputMinimum(model)]);
+  const isWithin = maxTokens === null || (maxTokens >= outputMinimum(model) && maxTokens <= maxOutputTokens);
+  return JSON.stringify([[...supports].toSorted(), [...defaultOnly].toSorted(), isWithin || maxOutputTokens]);
 }
 
 function namingModel<Result>(id: string, read: () => Result): Result {

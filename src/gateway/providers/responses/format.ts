@@ -10,11 +10,16 @@ import { responsesStreamDecoder } from "./stream.ts";
 import { responsesUnsupportedField } from "./unsupported-fields.ts";
 
 export const responses: WireFormat = {
-  outputTokensMin: 16,
+  forRoute: (route) => ({
+    ...responses,
+    decodeAnswer: (body) => decodeResponsesAnswer(body, route),
+    streamDecoder: () => responsesStreamDecoder(route),
+  }),
   unsupportedField: responsesUnsupportedField,
+  outputTokensMin: 16,
   encode: encodeResponsesRequest,
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
-  decodeAnswer: decodeResponsesAnswer,
-  streamDecoder: responsesStreamDecoder,
+  decodeAnswer: (body) => decodeResponsesAnswer(body),
+  streamDecoder: () => responsesStreamDecoder(),
   classify: classifyResponsesError,
 };

@@ -10,9 +10,9 @@ export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): Wi
   if (chat["parallel_tool_calls"] !== false) return format;
   return {
     ...format,
-    decodeAnswer: (body, route) => onlyFirstCall(format.decodeAnswer(body, route)),
-    streamDecoder(route) {
-      const decode = format.streamDecoder(route);
+    decodeAnswer: (body) => onlyFirstCall(format.decodeAnswer(body)),
+    streamDecoder() {
+      const decode = format.streamDecoder();
       return (data) => decode(data).flatMap(onlyFirstCallEvent);
     },
   };
