@@ -25,6 +25,7 @@ const route: Route = {
     termsChecked: true,
     subprocessorListed: true,
   },
+  format: "openai",
   upstreamModel: "instant-16",
   prices: null,
   hiddenInputTokens: null,

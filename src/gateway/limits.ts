@@ -237,6 +237,8 @@ export const upstreamHeadBytesMax = 64 * 1024;
 export const upstreamReadAheadBytesMax = 64 * 1024;
 /** Buffer for a stream's tool calls until their names arrive: clients cannot use a tool call without a name. */
 export const heldToolCallCharactersMax = 64 * 1024;
+/** Encrypted reasoning that travels in the id of a tool call, which clients send back twice; longer reasoning is left out. */
+export const reasoningCharactersMax = 32 * 1024;
 export const upstreamErrorBytesMax = 64 * 1024;
 export const upstreamEventBytesMax = 4 * 1024 * 1024;
 /** How long the usage of a finished stream is awaited whose end does not come. */

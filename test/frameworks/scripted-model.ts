@@ -5,6 +5,7 @@
 import { message } from "../support/providers/anthropic-answers.ts";
 import { googleChat } from "../support/providers/google-answers.ts";
 import type { StubCall } from "../support/providers/provider-stub.ts";
+import { refusal, response } from "../support/providers/responses-answers.ts";
 import { chat, chunk, completion, json, stream, usageOf, type StubAnswer } from "../support/providers/stub-answers.ts";
 
 /** The request to a provider, independent of the format. */
@@ -27,6 +28,8 @@ type Json = Record<string, unknown>;
 export const weatherTool = "get_weather";
 export const report = { summary: "Oslo 7, Rome 19", degrees: 26 };
 const cities = ["Oslo", "Rome"];
+/** Encrypted, in base64 of URLs with padding. */
+const reasoning = `${Buffer.from("?>".repeat(500)).toString("base64url")}==`;
 /** A value of the wrong report, which every complaint repeats. */
 const mistake = "tepid";
 
@@ -43,6 +46,7 @@ function play({ tools, wantsJson, results, text }: Asked): Said {
 /** The provider's answers, by the name of the format. */
 export const scripted: Record<string, StubAnswer> = {
   openai: (response, call) => asOpenai(play(ofOpenai(call)))(response, call),
+  "openai-responses": (response, call) => asResponses(call)(response, call),
   anthropic: (response, call) => asAnthropic(play(ofAnthropic(call)))(response, call),
   google: (response, call) => asGoogle(play(ofGoogle(call)))(response, call),
 };
@@ -51,6 +55,15 @@ function ofOpenai({ body, rawBody }: StubCall): Asked {
   const tools = objects(body["tools"]).map((tool) => String(object(tool["function"])["name"]));
   const results = objects(body["messages"]).filter(({ role }) => role === "tool").length;
   return { tools, wantsJson: "response_format" in body, results, text: rawBody };
+}
+
+function ofResponses({ body, rawBody }: StubCall): Asked {
+  return {
+    tools: objects(body["tools"]).map(({ name }) => String(name)),
+    wantsJson: "format" in object(body["text"]),
+    results: objects(body["input"]).filter(({ type }) => type === "function_call_output").length,
+    text: rawBody,
+  };
 }
 
 function ofAnthropic({ body, rawBody }: StubCall): Asked {
@@ -91,6 +104,23 @@ function asOpenai({ text, calls }: Said): StubAnswer {
   ]);
   const streamed = stream([...pieces, { ...chunk({}, "tool_calls"), usage }]);
   return (response, call) => (call.streamed ? streamed : whole)(response, call);
+}
+
+/** It wants its reasoning back before the calls that it led to. */
+function asResponses(call: StubCall): StubAnswer {
+  const asked = ofResponses(call);
+  const { text, calls } = play(asked);
+  const items = objects(call.body["input"]);
+  const first = items.findIndex(({ type }) => type === "function_call");
+  if (asked.results > 0 && items[first - 1]?.["encrypted_content"] !== reasoning) {
+    return refusal(400, { type: "invalid_request_error", param: "input" });
+  }
+  const made = calls.map(({ name, input }) => ({
+    call_id: `call_${crypto.randomUUID()}`,
+    name,
+    arguments: JSON.stringify(input),
+  }));
+  return response(text, { calls: made, ...(calls.length > 0 && { encrypted: reasoning }) });
 }
 
 function asAnthropic({ text, calls }: Said): StubAnswer {

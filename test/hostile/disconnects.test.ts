@@ -14,6 +14,12 @@ import { expectExactLedger } from "../support/gateway/exact-ledger.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import type { Customer, LogRow } from "../support/operator.ts";
 import { startProviderStub, type ProviderStub } from "../support/providers/provider-stub.ts";
+import {
+  event as responseEvent,
+  openaiResponsesAndChat,
+  responseEvents,
+  responseUsage,
+} from "../support/providers/responses-answers.ts";
 import { chat, chunk, ManualStream, silent, stream, usageOf, type StubAnswer } from "../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../support/providers/stub-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -36,17 +42,19 @@ beforeAll(async () => {
       stubProvider({ id: "bills-on", base_url: stub.url, cancel_stops_billing: false }),
       stubProvider({ id: "claude", format: "anthropic", base_url: stub.url }),
       stubProvider({ id: "gemini", format: "google", base_url: stub.url }),
+      stubProvider({ id: "gpt", format: "openai-responses", base_url: stub.url }),
     ],
     models: {
       cancels: [stubModel({ ...model, id: "cancels/plain" }), stubModel({ ...model, id: "cancels/thinker", reasons: true })],
       "bills-on": [stubModel({ ...model, id: "bills-on/plain" })],
       claude: [stubModel({ ...model, id: "claude/plain" })],
       gemini: [stubModel({ ...model, id: "gemini/plain" })],
+      gpt: [stubModel({ ...model, id: "gpt/plain" })],
     },
   });
   plan = { services: null, catalogDir, dataDir, environment: { [stubKeyEnv]: "sk-of-the-stub" } };
   fleet = stack.use(await Fleet.start(plan));
-  for (const id of ["cancels/plain", "cancels/thinker", "bills-on/plain", "claude/plain", "gemini/plain"])
+  for (const id of ["cancels/plain", "cancels/thinker", "bills-on/plain", "claude/plain", "gemini/plain", "gpt/plain"])
     await fleet.runnable(id);
 }, 60_000);
 afterAll(() => stack.disposeAsync());
@@ -54,7 +62,7 @@ afterAll(() => stack.disposeAsync());
 /** In the format of the call. */
 const hello: StubAnswer = (response, call) => {
   const google = call.path.includes("enerateContent") ? googleChat("Hello") : null;
-  return (google ?? (call.path.endsWith("/messages") ? message("Hello") : chat("Hello")))(response, call);
+  return (google ?? (call.path.endsWith("/messages") ? message("Hello") : openaiResponsesAndChat("Hello")))(response, call);
 };
 
 const customer = (more = {}): Promise<Customer> => fleet.operator().customer({ credit: "10", ...more });
@@ -131,6 +139,9 @@ const completionTokens = 9;
 const claudeUsage = { input_tokens: promptTokens, output_tokens: completionTokens };
 const claudeEvents = (text: string): string[] => messageEvents(text, { usage: claudeUsage, pieces: [text] }).map(event);
 
+const gptUsage = responseUsage(promptTokens, completionTokens);
+const gptEvents = (text: string): string[] => responseEvents(text, { usage: gptUsage, pieces: [text] }).map(responseEvent);
+
 const endings: Record<string, Ending> = {
   "cancels/plain": {
     begin: (on, text) => on.piece(text),
@@ -139,6 +150,10 @@ const endings: Record<string, Ending> = {
   "claude/plain": {
     begin: (on, text) => on.write(claudeEvents(text).slice(0, -3).join("")),
     end: (on) => on.write(claudeEvents("").slice(-2).join("")),
+  },
+  "gpt/plain": {
+    begin: (on, text) => on.write(gptEvents(text).slice(0, -2).join("")),
+    end: (on) => on.write(gptEvents("").at(-1) ?? ""),
   },
   "gemini/plain": {
     begin: (on, text) => on.send(geminiChunk(text, null, 1)),

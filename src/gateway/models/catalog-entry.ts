@@ -77,13 +77,14 @@ function thinkingFacts(entry: ModelEntry): Pick<Route, "thinking"> {
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
-  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field } = entry;
+  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field, format } = entry;
   // An embeddings model embeds the text as it is.
   const hidden_input_tokens = entry.hidden_input_tokens ?? (entry.kind === "embeddings" ? 0 : undefined);
   // Set on the model, they apply to every route without its own value.
   const shared = {
     ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
     ...(max_tokens_field !== undefined && { max_tokens_field }),
+    ...(format !== undefined && { format }),
   };
   if (entry.routes !== undefined) {
     if (upstream_model !== undefined || prices_per_1m_usd !== undefined || tiers !== undefined) {
@@ -105,13 +106,29 @@ function routeFrom(
   if (!provider) throw new EntryError("provider", `there is no provider "${entry.provider}" in providers.json`);
   if (embeddings && !provider.embeddings) throw new EntryError("provider", `"${provider.id}" has no embeddings`);
   const maxTokensField = entry.max_tokens_field ?? "max_tokens";
+  const format = routeFormat(entry.format, provider, embeddings);
   return {
     provider,
+    format,
     upstreamModel: entry.upstream_model,
     hiddenInputTokens: entry.hidden_input_tokens ?? null,
     maxTokensField,
-    entry: entryDigest({ model, provider, upstreamModel: entry.upstream_model, maxTokensField, embeddings }),
+    entry: entryDigest({ model, provider, format, upstreamModel: entry.upstream_model, maxTokensField, embeddings }),
   };
+}
+
+/** The sandbox is a provider of its own, inside the process: no other provider has its format, and it has no other. */
+function routeFormat(
+  own: RouteEntry["format"],
+  provider: ProviderRecord,
+  embeddings: CalledEntry["embeddings"],
+): Route["format"] {
+  if (own === undefined) return provider.format;
+  if (embeddings) throw new EntryError("format", "is of chat completions; an embeddings model has its provider's embeddings");
+  if ((own === "sandbox") !== (provider.format === "sandbox")) {
+    throw new EntryError("format", `"${own}" is not spoken by "${provider.id}", whose format is "${provider.format}"`);
+  }
+  return own;
 }
 
 /**

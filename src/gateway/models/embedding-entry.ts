@@ -12,7 +12,12 @@ export const embeddingWords = ["token_input", "input_type"] as const;
 export type EmbeddingWord = (typeof embeddingWords)[number];
 
 /** The format of embeddings by that of chat; Anthropic has none. */
-const formatOf: Partial<Record<WireFormatName, EmbeddingFormatName>> = { openai: "openai", google: "google", sandbox: "openai" };
+const formatOf: Partial<Record<WireFormatName, EmbeddingFormatName>> = {
+  openai: "openai",
+  "openai-responses": "openai",
+  google: "google",
+  sandbox: "openai",
+};
 
 export function providerEmbeddings({ format, base_url, embeddings }: ProviderEntry): Pick<ProviderRecord, "embeddings"> {
   const name = embeddings?.format ?? formatOf[format];

@@ -4,7 +4,7 @@ import type { PicoUsdPerToken } from "../../kernel/money.ts";
 import type { Dialect } from "./dialect.ts";
 
 /** The wire formats that a provider of the catalog may have; providers/registry.ts implements them. */
-export const wireFormatNames = ["openai", "anthropic", "google", "sandbox"] as const;
+export const wireFormatNames = ["openai", "openai-responses", "anthropic", "google", "sandbox"] as const;
 export type WireFormatName = (typeof wireFormatNames)[number];
 
 /** The wire formats of embeddings; providers/embedding-formats.ts implements them. */
@@ -55,6 +55,8 @@ export interface TieredPrices extends Prices {
 /** A way to serve a model: a provider with its own model name and prices. */
 export interface Route {
   provider: ProviderRecord;
+  /** The wire format of its chat completions: the provider's, unless the entry has its own. */
+  format: WireFormatName;
   upstreamModel: string;
   /** null: not priced, so not callable. */
   prices: TieredPrices | null;

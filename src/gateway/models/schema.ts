@@ -31,9 +31,13 @@ export const TierEntry = strict({
 });
 export type TierEntry = Static<typeof TierEntry>;
 
+const WireFormat = Type.Union(wireFormatNames.map((name) => Type.Literal(name)));
+
 /** Fields of a single route, or of each entry of `routes`. */
 const routeFields = {
   upstream_model: Text,
+  /** The wire format of this model's chat completions. Absent: the provider's. */
+  format: Type.Optional(WireFormat),
   /** Absent: not priced, so not callable. */
   prices_per_1m_usd: Type.Optional(PricesEntry),
   /** Ascending. Absent: one price, however long the prompt is. */
@@ -131,7 +135,7 @@ export const ModelsFile = Type.Array(ModelEntry);
 export const ProviderEntry = strict({
   id: ProviderId,
   name: Text,
-  format: Type.Union(wireFormatNames.map((name) => Type.Literal(name))),
+  format: WireFormat,
   base_url: BaseUrl,
   /** The environment variable with the service's key; null: the provider needs none. */
   key_env: Type.Union([Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.Null()]),

@@ -88,8 +88,8 @@ function requireReserved(reservation: Reservation, call: ProviderCall): void {
 
 async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: CallContext): Promise<ProviderAnswer> {
   const { provider } = call.route;
-  const entry = wireFormats[provider.format];
-  if (!entry) throw new UpstreamFailure("upstream_error", `the format ${provider.format} is not supported`);
+  const entry = wireFormats[call.route.format];
+  if (!entry) throw new UpstreamFailure("upstream_error", `the format ${call.route.format} is not supported`);
   const format = withParallelToolCallsOff(entry.format, call.chat);
   const { route, streamed, second, onResent } = call;
   const post = { route, streamed, second, onResent, format, baseUrl: provider.baseUrl, encoded: format.encode(call) };
@@ -125,7 +125,7 @@ function send(call: EncodedPost, upstream: UpstreamCall, context: CallContext): 
   const { provider } = route;
   const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
   const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body: encoded.body };
-  const transport = wireFormats[provider.format].transport(context.clock);
+  const transport = wireFormats[route.format].transport(context.clock);
   const url = urlOf(provider, baseUrl + encoded.path);
   return upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
 }

@@ -111,6 +111,8 @@ export interface WireFormat {
    * expresses all.
    */
   unsupportedField?(chat: ChatBody): UnsupportedField | null;
+  /** The API refuses a smaller bound on output. Absent: 1. */
+  outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;

@@ -9,6 +9,7 @@ import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";
 import type { Customer, LogRow } from "../../support/operator.ts";
 import { event, message } from "../../support/providers/anthropic-answers.ts";
 import { googleChat } from "../../support/providers/google-answers.ts";
+import { event as responseEvent, response } from "../../support/providers/responses-answers.ts";
 import { startProviderStub, type ProviderStub } from "../../support/providers/provider-stub.ts";
 import { chat, ManualStream } from "../../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
@@ -23,6 +24,10 @@ const formats = {
   openai: {
     good: chat("Hello"),
     tells: `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: told, completion_tokens: 0 } })}\n\n`,
+  },
+  "openai-responses": {
+    good: response("Hello"),
+    tells: responseEvent({ type: "response.in_progress", response: { usage: { input_tokens: told, output_tokens: 0 } } }),
   },
   anthropic: {
     good: message("Hello"),

@@ -145,6 +145,21 @@ describe("the shipped catalog", () => {
     expect(names.filter((upstream) => !name.test(upstream))).toEqual([]);
   });
 
+  test("OpenAI's models that refuse tools with reasoning in chat completions are called by its Responses API, and get their reasoning back", () => {
+    const later = /^gpt-(?:5\.[4-9]|[6-9])/;
+    const spoken = real.filter(({ routes }) => routes.some(({ format }) => format === "openai-responses"));
+    const refusing = real.filter(({ routes }) =>
+      routes.some((one) => one.provider.id === "openai" && later.test(one.upstreamModel)),
+    );
+    expect(spoken.map(({ id }) => id)).toEqual(refusing.map(({ id }) => id));
+    expect(spoken.length).toBeGreaterThanOrEqual(16);
+    const uncarried = ["functions", "reasoning_content", "penalties", "seed", "logit_bias", "cache_control", "prediction"];
+    for (const { id, supports } of spoken) {
+      expect([id, supports.has("reasoning"), supports.has("thought_signatures")]).toEqual([id, true, true]);
+      expect([id, uncarried.filter((word) => supports.has(word))]).toEqual([id, []]);
+    }
+  });
+
   test("every answer's bound is within the model's context", () => {
     for (const { provider, upstreamModel, prices } of routesOf(chatOnly(real)))
       expect([provider.id, upstreamModel, (prices?.output ?? 0n) > 0n]).toEqual([provider.id, upstreamModel, true]);

@@ -36,10 +36,12 @@ const everywhere = [
 ];
 
 /** Bodies that report a failure without saying who is at fault. */
+const openaiGeneric = ["server_error", "api_error", "unknown_error", "internal_error", "error"].map((type) =>
+  JSON.stringify({ error: { message: "no", type, param: null, code: null } }),
+);
 const generic: Record<string, string[]> = {
-  openai: ["server_error", "api_error", "unknown_error", "internal_error", "error"].map((type) =>
-    JSON.stringify({ error: { message: "no", type, param: null, code: null } }),
-  ),
+  openai: openaiGeneric,
+  "openai-responses": openaiGeneric,
   anthropic: ["api_error", "unknown_error", "error"].map((type) =>
     JSON.stringify({ type: "error", error: { type, message: "no" } }),
   ),
@@ -47,12 +49,14 @@ const generic: Record<string, string[]> = {
 };
 
 /** Words with one meaning, whatever the request. */
+const openaiWords: [string, UpstreamCode][] = [
+  ['{"error":{"code":"invalid_api_key"}}', "upstream_auth"],
+  ['{"error":{"code":"insufficient_quota"}}', "upstream_auth"],
+  ['{"error":{"type":"rate_limit_error"}}', "upstream_rate_limited"],
+];
 const telling: Record<string, [string, UpstreamCode][]> = {
-  openai: [
-    ['{"error":{"code":"invalid_api_key"}}', "upstream_auth"],
-    ['{"error":{"code":"insufficient_quota"}}', "upstream_auth"],
-    ['{"error":{"type":"rate_limit_error"}}', "upstream_rate_limited"],
-  ],
+  openai: openaiWords,
+  "openai-responses": openaiWords,
   anthropic: [
     ['{"error":{"type":"authentication_error"}}', "upstream_auth"],
     ['{"error":{"type":"overloaded_error"}}', "upstream_error"],
@@ -68,6 +72,7 @@ const telling: Record<string, [string, UpstreamCode][]> = {
 /** Words for a fault of the request, which do not fit the statuses 401 to 403. */
 const rejecting: Record<string, string> = {
   openai: '{"error":{"type":"invalid_request_error"}}',
+  "openai-responses": '{"error":{"type":"invalid_request_error"}}',
   anthropic: '{"error":{"type":"not_found_error"}}',
   google: '{"error":{"status":"INVALID_ARGUMENT"}}',
 };

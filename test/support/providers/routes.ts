@@ -18,6 +18,7 @@ export function route(id: string, provider: Partial<ProviderRecord> = {}): Route
       subprocessorListed: true,
       ...provider,
     },
+    format: provider.format ?? "openai",
     upstreamModel: "echo",
     prices: { input: 1_000_000n, output: 2_000_000n, cacheRead: 1_000_000n, cacheWrite: 1_000_000n },
     hiddenInputTokens: null,

@@ -1,6 +1,7 @@
 /** Readers of chat fields with rules of their own. */
 import { Type } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
+import { wireFormats } from "../../providers/registry.ts";
 import { textContent } from "./chat-content.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
 import {
@@ -119,7 +120,7 @@ export const usageOptions: Reader = objectOf({
 
 /** Checks the model's own limit here, so that a larger bound is refused by its name before credit is checked. */
 export const maxTokens: Reader = reader(Type.Integer({ minimum: 1 }), (value, at, context) => {
-  readInteger(value, at, { min: 1, max: outputLimit(context.model) });
+  readInteger(value, at, { min: outputMinimum(context.model), max: outputLimit(context.model) });
   const other = context.request["max_completion_tokens"];
   if (at === "max_tokens" && typeof other === "number" && other !== value) {
     throw invalidRequest(at, "max_tokens and max_completion_tokens must be equal where both are given");
@@ -166,6 +167,13 @@ export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, sch
 /** @param what is not supported, where it is not the whole field @throws GatewayError unsupported_parameter */
 export function requireSupport(word: SupportWord, at: string, { model }: ReadContext, what = at): void {
   if (!supports(model, word)) throw unsupportedParameter(at, `${model?.id ?? "The model"} does not support ${what}`);
+}
+
+/** Any route may serve the request, so the largest minimum of their wire formats holds. */
+export function outputMinimum(model: Pick<Model, "routes"> | null): number {
+  let minimum = 1;
+  for (const { format } of model?.routes ?? []) minimum = Math.max(minimum, wireFormats[format]?.format.outputTokensMin ?? 1);
+  return minimum;
 }
 
 function outputLimit(model: Model | null): number {

@@ -8,6 +8,7 @@ import { inputTokensBound } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { checkParsed, readPromptBody, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat.ts";
+import { outputMinimum } from "./chat-options.ts";
 import { permittedModel } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
@@ -66,7 +67,7 @@ export async function withFurtherModels(chat: CheckedChat, { find, clock, readBo
 function rulesOf(model: Model | null, maxTokens: number | null): string {
   if (model === null) return "";
   const { supports, defaultOnly, maxOutputTokens, refusesForcedTools } = model;
-  const isWithin = maxTokens === null || maxTokens <= maxOutputTokens;
+  const isWithin = maxTokens === null || (maxTokens >= outputMinimum(model) && maxTokens <= maxOutputTokens);
   const facts = [[...supports].toSorted(), [...defaultOnly].toSorted(), takesReasoning(model), refusesForcedTools];
   return JSON.stringify([...facts, isWithin || maxOutputTokens]);
 }

@@ -9,8 +9,8 @@ import { unsupportedParameter } from "../../../http/bad-request.ts";
  * @throws GatewayError unsupported_parameter with `param`
  */
 export function rejectUnsupportedFields(body: ChatBody, model: Pick<Model, "routes"> | null): void {
-  for (const { provider } of model?.routes ?? []) {
-    const unsupportedField = wireFormats[provider.format]?.format.unsupportedField?.(body);
+  for (const { format } of model?.routes ?? []) {
+    const unsupportedField = wireFormats[format]?.format.unsupportedField?.(body);
     if (unsupportedField) throw unsupportedParameter(unsupportedField.param, unsupportedField.message);
   }
 }

@@ -15,6 +15,7 @@ const models: Model[] = [
   chatModel([], { id: "acme/plain", routes: routes.slice(1, 2), defaultOnly: new Set(["temperature"]) }),
   chatModel([], { id: "acme/vectors", kind: "embeddings" }),
   chatModel([], { id: "acme/abroad", routes: [route("claude", { format: "anthropic" })] }),
+  chatModel(["tools"], { id: "acme/newer", routes: [route("C", { format: "openai-responses" })] }),
   chatModel([], { id: "acme/coming", listedAs: "coming_soon", routes: [] }),
 ];
 const providers = new Map(["A", "B", "C", "idle", "claude"].map((id) => [id, route(id).provider]));
@@ -103,6 +104,7 @@ describe("with routing on", () => {
   test.each<[Body, string, string]>([
     [{ models: ["acme/plain"], tools: [tool] }, "unsupported_parameter tools", "acme/plain"],
     [{ models: ["acme/two"], max_tokens: 101 }, "invalid_request max_tokens", "acme/two"],
+    [{ models: ["acme/newer"], max_tokens: 15 }, "invalid_request max_tokens", "acme/newer"],
     [{ models: ["acme/plain"], temperature: 0.5 }, "unsupported_parameter temperature", "acme/plain"],
     [
       { models: ["acme/abroad"], frequency_penalty: 1, model: "acme/unknown" },

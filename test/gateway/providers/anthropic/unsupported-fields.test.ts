@@ -103,7 +103,7 @@ test("a model with two providers accepts the fields that both support", () => {
   const model = aModel({ supports, routes });
   const [first, second] = model.routes;
   if (!first || !second) throw new Error("The model of the test has two routes");
-  const mixed = { ...model, routes: [first, { ...second, provider: { ...second.provider, format: "anthropic" as const } }] };
+  const mixed = { ...model, routes: [first, { ...second, format: "anthropic" as const }] };
   expect(refusal({ temperature: 1.5 }, model)).toBeNull();
   expect(refusal({ temperature: 1.5 }, mixed)?.slice(0, 2)).toEqual(["unsupported_parameter", "temperature"]);
 });

@@ -16,6 +16,14 @@ const call = (id: string, city: string, index?: number) => ({
 const use = (id: string, city: string) => ({ type: "tool_use", id, name: "weather", input: { city } });
 const functionCall = (id: string, city: string) => ({ functionCall: { id, name: "weather", args: { city } } });
 
+const callItem = (id: string, city: string) => ({
+  type: "function_call",
+  call_id: id,
+  name: "weather",
+  arguments: JSON.stringify({ city }),
+});
+const saying = { type: "message", content: [{ type: "output_text", text: "So:" }] };
+
 /** A text and two calls in each format: whole, and event by event. */
 const answers: Record<string, { whole: unknown; events: unknown[] }> = {
   openai: {
@@ -28,6 +36,15 @@ const answers: Record<string, { whole: unknown; events: unknown[] }> = {
       { choices: [{ delta: { tool_calls: [call("c", "Riga", 2)] } }] },
       { choices: [{ delta: {}, finish_reason: "tool_calls" }] },
       "[DONE]",
+    ],
+  },
+  "openai-responses": {
+    whole: { status: "completed", output: [saying, callItem("a", "Oslo"), callItem("b", "Rome")] },
+    events: [
+      { type: "response.output_text.delta", output_index: 0, delta: "So:" },
+      { type: "response.output_item.done", output_index: 1, item: callItem("a", "Oslo") },
+      { type: "response.output_item.done", output_index: 2, item: callItem("b", "Rome") },
+      { type: "response.completed", response: { output: [saying, callItem("a", "Oslo"), callItem("b", "Rome")] } },
     ],
   },
   anthropic: {

@@ -11,6 +11,7 @@ import {
 /** Each with one call without an id, in an answer without an id. */
 const answers = {
   openai: { choices: [{ message: { tool_calls: [{ function: { name: "f", arguments: "{}" } }] }, finish_reason: "stop" }] },
+  "openai-responses": { output: [{ type: "function_call", name: "f", arguments: "{}" }] },
   anthropic: { content: [{ type: "tool_use", name: "f", input: {} }], stop_reason: "tool_use" },
   google: { candidates: [{ content: { parts: [{ functionCall: { name: "f" } }] }, finishReason: "STOP" }] },
 };

@@ -1,0 +1,81 @@
+/** Encodes our request for the Responses API. Fields that it does not support were refused before (unsupported-fields.ts). */
+import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { inputItems } from "./input.ts";
+import { signerOf } from "./reasoning.ts";
+
+/** Labels of the client's customers are not sent on, as in chat completions. JSON leaves out what is undefined. */
+export function encodeResponsesRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
+  const body = {
+    model: route.upstreamModel,
+    input: inputItems(chat.messages, signerOf(route)),
+    store: false,
+    include: ["reasoning.encrypted_content", ...(chat["logprobs"] === true ? ["message.output_text.logprobs"] : [])],
+    max_output_tokens: maxOutputTokens,
+    temperature: chat["temperature"],
+    top_p: chat["top_p"],
+    top_logprobs: chat["top_logprobs"],
+    tools: toolsOf(chat),
+    tool_choice: choiceOf(chat["tool_choice"]),
+    parallel_tool_calls: chat["parallel_tool_calls"],
+    reasoning: reasoningOf(chat["reasoning_effort"]),
+    text: textOf(chat),
+    stream: streamed || undefined,
+  };
+  // OpenAI's support and logs read this id. It is not an idempotency key: a second attempt must be a second call.
+  return { path: "/responses", headers: { "x-client-request-id": generation }, body: JSON.stringify(body) };
+}
+
+/** A client that sets an effort also receives the reasoning: the API tells it as a summary, on request alone. */
+function reasoningOf(effort: unknown): JsonObject | undefined {
+  if (effort === undefined) return undefined;
+  return effort === "none" ? { effort } : { effort, summary: "auto" };
+}
+
+function textOf({ response_format, verbosity }: ChatBody): JsonObject | undefined {
+  const format = asObject(response_format);
+  if (format === null) return verbosity === undefined ? undefined : { verbosity };
+  return { format: { type: format["type"], ...asObject(format["json_schema"]) }, verbosity };
+}
+
+function toolsOf(chat: ChatBody): JsonObject[] | undefined {
+  if (chat["tools"] === undefined) return undefined;
+  return asArray(chat["tools"]).map((tool) => {
+    const custom = asObject(asObject(tool)?.["custom"]);
+    return custom === null ? functionTool(asObject(asObject(tool)?.["function"]) ?? {}) : customTool(custom);
+  });
+}
+
+/** Here functions are strict by default, in chat completions they are not. The schema must be an object with properties, even if it has none. */
+function functionTool({ name, description, parameters, strict }: JsonObject): JsonObject {
+  return {
+    type: "function",
+    name,
+    description,
+    parameters: { type: "object", properties: {}, ...asObject(parameters) },
+    strict: strict ?? false,
+  };
+}
+
+/** The grammar stands in the format itself, not in an object of its own. */
+function customTool({ name, description, format }: JsonObject): JsonObject {
+  const { grammar, ...others } = asObject(format) ?? {};
+  return { type: "custom", name, description, format: format && { ...others, ...asObject(grammar) } };
+}
+
+function choiceOf(choice: unknown): unknown {
+  const chosen = asObject(choice);
+  if (chosen === null) return choice;
+  const allowed = asObject(chosen["allowed_tools"]);
+  if (allowed === null) return namedTool(chosen);
+  return {
+    type: "allowed_tools",
+    mode: allowed["mode"],
+    tools: asArray(allowed["tools"]).map((tool) => namedTool(asObject(tool) ?? {})),
+  };
+}
+
+function namedTool(choice: JsonObject): JsonObject {
+  const type = asText(choice["type"]) ?? "";
+  return { type, ...asObject(choice[type]) };
+}

@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
+import { responses } from "../../../../src/gateway/providers/responses/format.ts";
+import { responseEvents, responseUsage } from "../../../support/providers/responses-answers.ts";
+import { Transcript } from "../../../support/providers/transcript.ts";
+
+function decoded(events: readonly object[]): ProviderEvent[] {
+  const decode = responses.streamDecoder();
+  return events.flatMap((event) => decode(JSON.stringify(event)));
+}
+
+const deltas = (events: readonly ProviderEvent[]) => events.flatMap((event) => (event.kind === "delta" ? [event.delta] : []));
+
+test("a call of a custom tool arrives piece by piece, and again not at its end", () => {
+  const calls = [{ call_id: "call_1", name: "shell", input: "ls -l /tmp" }];
+  expect(deltas(decoded(responseEvents("", { calls })))).toEqual([
+    { tool_calls: [{ index: 0, id: "call_1", type: "custom", custom: { name: "shell", input: "" } }] },
+    { tool_calls: [{ index: 0, custom: { input: "ls -l /" } }] },
+    { tool_calls: [{ index: 0, custom: { input: "tmp" } }] },
+    {},
+  ]);
+  const whole = responses.decodeAnswer(responseEvents("", { calls }).at(-1)?.["response"]);
+  expect(whole).toMatchObject({
+    finishReason: "tool_calls",
+    message: { content: null, tool_calls: [{ id: "call_1", type: "custom", custom: { name: "shell", input: "ls -l /tmp" } }] },
+  });
+});
+
+test("log probabilities arrive with their text, whole and streamed", () => {
+  const logprobs = [{ token: "Hi", logprob: -0.1, top_logprobs: [{ token: "Ho", logprob: -2 }] }];
+  const item = { type: "message", content: [{ type: "output_text", text: "Hi", logprobs }] };
+  const delta = { type: "response.output_text.delta", output_index: 0, delta: "Hi", logprobs };
+  const told = { content: logprobs, refusal: null };
+  expect(decoded([delta])).toEqual([{ kind: "delta", delta: { content: "Hi" }, finishReason: null, logprobs: told }]);
+  expect(responses.decodeAnswer({ output: [item] }).logprobs).toEqual(told);
+});
+
+test("every text is told once, wherever a server tells it", () => {
+  const [added, ...others] = responseEvents("Hello there", { summary: ["One.", "Two."] }).filter(
+    ({ type }) => type !== "response.created",
+  );
+  const all = [added, ...others].filter((event) => event !== undefined);
+  const parts: ((event: object & { type?: unknown }) => boolean)[] = [
+    () => true,
+    ({ type }) => !String(type).endsWith(".delta"),
+    ({ type }) => type !== "response.output_item.done",
+    ({ type }) => type === "response.completed",
+  ];
+  for (const isSent of parts) {
+    const said = deltas(decoded(all.filter(isSent)));
+    expect(said.map(({ content = "" }) => content).join("")).toBe("Hello there");
+    expect(said.map(({ reasoning_content = "" }) => reasoning_content).join("")).toBe("One.\n\nTwo.");
+  }
+});
+
+test("the last event's counts precede the finish reason and the end", () => {
+  const usage = responseUsage(100, 40, { cached: 64, reasoning: 30 });
+  expect(decoded(responseEvents("Hello", { usage })).slice(-3)).toEqual([
+    {
+      kind: "usage",
+      usage: { promptTokens: 100, cachedTokens: 64, cacheWriteTokens: 0, completionTokens: 40, reasoningTokens: 30 },
+    },
+    { kind: "delta", delta: {}, finishReason: "stop" },
+    { kind: "end" },
+  ]);
+});
+
+const words = fc.string({ minLength: 1, maxLength: 20, unit: fc.constantFrom("a", "é", "😀", "\n", '"', "\\", " ") });
+const someCalls = fc.uniqueArray(
+  fc.record({ call_id: fc.stringMatching(/^call_[a-z]{1,6}$/), name: fc.stringMatching(/^[a-z]{1,6}$/), arguments: words }),
+  { selector: ({ call_id }) => call_id, maxLength: 3 },
+);
+const anyResponse = fc.tuple(
+  fc.option(words, { nil: "" }),
+  fc.record({
+    calls: someCalls,
+    summary: fc.array(words, { maxLength: 3 }),
+    usage: fc.constantFrom(responseUsage(9, 7, { reasoning: 3 }), null),
+  }),
+);
+
+test("a stream says what the whole response says", () => {
+  fc.assert(
+    fc.property(anyResponse, ([text, options]) => {
+      const events = responseEvents(text, options);
+      const transcript = new Transcript();
+      for (const event of decoded(events)) transcript.take(event);
+      const { message, finishReason, usage } = responses.decodeAnswer(events.at(-1)?.["response"]);
+      const calls = transcript.toolCalls.map(({ id, ...called }) => ({ id, type: "function", function: called }));
+      expect<unknown>({
+        content: transcript.text,
+        reasoning: transcript.reasoning,
+        calls,
+        finish: transcript.finishReasons,
+        usage: transcript.usage,
+        last: transcript.last,
+      }).toEqual({
+        content: message.content ?? "",
+        reasoning: message["reasoning_content"] ?? "",
+        calls: message["tool_calls"] ?? [],
+        finish: [finishReason],
+        usage,
+        last: "end",
+      });
+    }),
+  );
+});

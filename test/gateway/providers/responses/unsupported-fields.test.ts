@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import type { ChatBody } from "../../../../src/gateway/providers/provider.ts";
+import { responses } from "../../../../src/gateway/providers/responses/format.ts";
+import { check, refusal } from "../../../support/gateway/check-chat.ts";
+import { chatModel } from "../../../support/providers/model.ts";
+import { route } from "../../../support/providers/routes.ts";
+
+const user = { role: "user", content: "Hi" };
+const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+
+function refused(chat: Partial<ChatBody>): string | null {
+  return responses.unsupportedField?.({ model: "stub/model", messages: [user], ...chat })?.param ?? null;
+}
+
+test.each([
+  [{ stop: "END" }, "stop"],
+  [{ seed: 7 }, "seed"],
+  [{ logit_bias: { "1": 1 } }, "logit_bias"],
+  [{ frequency_penalty: 1 }, "frequency_penalty"],
+  [{ presence_penalty: 1 }, "presence_penalty"],
+  [{ prediction: { type: "content", content: "x" } }, "prediction"],
+  [{ functions: [{ name: "f" }] }, "functions"],
+  [{ function_call: "auto" }, "function_call"],
+  [{ response_format: { type: "json_schema", json_schema: { name: "x" } } }, "response_format.json_schema.schema"],
+  [{ messages: [{ role: "function", name: "f", content: "1" }] }, "messages[0].role"],
+  [{ messages: [user, { role: "assistant", function_call: { name: "f", arguments: "{}" } }] }, "messages[1].function_call"],
+  [{ messages: [user, { role: "tool", tool_call_id: "a", content: "1" }] }, "messages[1].tool_call_id"],
+  [
+    { messages: [{ role: "user", content: [{ type: "text", text: "x", cache_control: { type: "ephemeral" } }] }] },
+    "messages[0].content[0].cache_control",
+  ],
+])("%j is refused by name", (chat, param) => {
+  expect(refused(chat)).toBe(param);
+});
+
+test("a tool loop and everything that the API takes is not refused", () => {
+  const messages = [
+    { role: "system", content: "x", name: "s" },
+    user,
+    { role: "assistant", content: "x", refusal: "y", name: "h", reasoning_content: "z", tool_calls: [call] },
+    { role: "tool", tool_call_id: "a", content: "1" },
+  ];
+  const sampling = { temperature: 0.5, top_p: 0.5, logprobs: true, top_logprobs: 2, verbosity: "low", reasoning_effort: "low" };
+  const tools = [{ type: "custom", custom: { name: "shell" } }];
+  const format = { type: "json_schema", json_schema: { name: "x", schema: { type: "object" } } };
+  expect(
+    refused({ messages, ...sampling, tools, tool_choice: "auto", parallel_tool_calls: true, response_format: format }),
+  ).toBeNull();
+});
+
+test("a bound on output below the API's least is refused by the name that the client used", () => {
+  const model = chatModel([], { routes: [route("acme", { format: "openai-responses" })] });
+  for (const name of ["max_tokens", "max_completion_tokens"]) {
+    expect(refusal({ [name]: 15 }, model)).toBe(`invalid_request ${name}`);
+    expect(check({ [name]: 16 }, model).maxTokens).toBe(16);
+  }
+  expect(check({ max_tokens: 1 }, chatModel()).maxTokens).toBe(1);
+});
