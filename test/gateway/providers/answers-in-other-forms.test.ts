@@ -385,6 +385,14 @@ describe("arguments that come after their call's name, in Google's format", () =
     expect((await streamed("google")).toolCalls).toMatchObject([{ name: "weather", arguments: '{"city":"Oslo"}' }]);
   });
 
+  test("are one piece with it in one event", async () => {
+    provider.answer(text(data(googleAnswer([name, later("Oslo")], true)), { type: eventStream }));
+    const events = await callStream({ route: routeOf("google") });
+    const called = { name: "weather", arguments: '{"city":"Oslo"}' };
+    expect(await events.next()).toMatchObject({ delta: { tool_calls: [{ index: 0, function: called }] } });
+    await events.cancel();
+  });
+
   test("are told apart by ids", async () => {
     const calls = ["a", "b"].map((id) => ({ functionCall: { id, name: "weather" } }));
     provider.answer(googleChat([...calls, later("Rome", "b"), later("Oslo", "a")]));

@@ -36,7 +36,7 @@ export class GoogleParts {
     for (const value of asArray(content?.["parts"])) {
       const part = asObject(value) ?? {};
       const text = asText(part["text"]) ?? "";
-      if (part["functionCall"]) said.toolCalls.push(...this.#callOf(part, answer));
+      if (part["functionCall"]) for (const piece of this.#callOf(part, answer)) addPiece(said.toolCalls, piece);
       else if (part["thought"] === true) said.reasoning += text;
       else said.content += text;
     }
@@ -73,6 +73,13 @@ export class GoogleParts {
     this.#bare = this.#bare.filter((one) => one !== call);
     return call;
   }
+}
+
+/** Clients expect one piece of a call in a chunk. */
+function addPiece(pieces: JsonObject[], piece: JsonObject): void {
+  const named = pieces.find(({ index }) => index === piece["index"]);
+  if (named === undefined) pieces.push(piece);
+  else named["function"] = { ...asObject(named["function"]), ...asObject(piece["function"]) };
 }
 
 function arguing(index: number, text: string): JsonObject {
