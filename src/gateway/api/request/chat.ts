@@ -24,6 +24,10 @@ export interface CheckedChat {
   includeCost: boolean;
   /** null: the model's maximum. */
   maxTokens: number | null;
+  /** How the client calls that bound; absent: it gave none. */
+  outputField?: "max_tokens" | "max_completion_tokens";
+  /** The field that holds the prompt. Absent: `messages`. */
+  promptField?: "prompt";
   /** The request has tools, so the provider's hidden prompt is larger. */
   tools: boolean;
   /** Upper bound of the tokens that a provider counts for the body, without its hidden prompt. */
@@ -52,6 +56,8 @@ export interface RequestFormat {
   fields: readonly ChatField[];
   /** The names of all fields, from `knownFields`. */
   known: ReadonlySet<string>;
+  /** The field that holds the prompt. */
+  prompt: "messages" | "prompt";
   /** The bound on output of a request that has none; null: the model's maximum. */
   maxTokensDefault: number | null;
   /** Reads the field that holds the prompt. @throws GatewayError with `param` */
@@ -66,6 +72,7 @@ export function knownFields(prompt: string, fields: readonly ChatField[]): Reado
 export const chatRequestFormat: RequestFormat = {
   fields: chatFields,
   known: knownFields("messages", chatFields),
+  prompt: "messages",
   maxTokensDefault: null,
   messages: (context) => readMessages(context.request["messages"], context),
 };
@@ -100,19 +107,27 @@ export function checkParsed(
   rejectUnsupportedFields(body, routing === null ? context.model : permittedModel(context.model, routing));
   const includeCost = isOn(request["usage"], "include");
   const inputTokens = inputTokensBound(body);
+  const outputField = outputFields.find((name) => typeof request[name] === "number");
+  const maxTokens = numberOrNull(outputField && request[outputField]) ?? format.maxTokensDefault;
+  const tools = body["tools"] !== undefined || body["functions"] !== undefined;
+  const promptEstimate = countedOnce(body, inputTokensEstimate);
   return {
     body,
     model,
     streamed: request["stream"] === true,
     includeUsage: includeCost || isOn(request["stream_options"], "include_usage"),
     includeCost,
-    maxTokens: numberOrNull(request["max_completion_tokens"]) ?? numberOrNull(request["max_tokens"]) ?? format.maxTokensDefault,
-    tools: body["tools"] !== undefined || body["functions"] !== undefined,
+    maxTokens,
+    ...(outputField && { outputField }),
+    ...(format.prompt === "prompt" && { promptField: format.prompt }),
+    tools,
     inputTokens,
-    promptEstimate: countedOnce(body, inputTokensEstimate),
+    promptEstimate,
     ...(routing !== null && { routing: { ...routing, bodies: new Map([[model, body]]) } }),
   };
 }
+
+const outputFields = ["max_completion_tokens", "max_tokens"] as const;
 
 /** The fields that this model takes. @throws GatewayError when one is not valid for it */
 export function readPromptBody(model: string, format: RequestFormat, context: ReadContext): ChatBody {
