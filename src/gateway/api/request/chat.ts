@@ -1,6 +1,7 @@
 /** Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent. */
 import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
+import { needsEstimate } from "../../models/price.ts";
 import type { ChatBody, ChatMessage } from "../../providers/provider.ts";
 import { chatFields, type ChatField } from "./chat-fields.ts";
 import { readModelId } from "./model-id.ts";
@@ -22,7 +23,7 @@ export interface CheckedChat {
   includeUsage: boolean;
   /** The client requested the charge in the usage. */
   includeCost: boolean;
-  /** null: the model's maximum. */
+  /** null: the model's maximum, or what the prompt leaves of its context. */
   maxTokens: number | null;
   /** How the client calls that bound; absent: it gave none. */
   outputField?: "max_tokens" | "max_completion_tokens";
@@ -34,6 +35,8 @@ export interface CheckedChat {
   inputTokens: number;
   /** The prompt's tokens if the provider does not report them. They are counted at the first call. */
   promptEstimate: () => number;
+  /** The same, where a model's output depends on them. */
+  promptTokens?: number;
   /** Absent: the request has no routing fields. */
   routing?: CheckedRouting;
 }
@@ -111,6 +114,7 @@ export function checkParsed(
   const maxTokens = numberOrNull(outputField && request[outputField]) ?? format.maxTokensDefault;
   const tools = body["tools"] !== undefined || body["functions"] !== undefined;
   const promptEstimate = countedOnce(body, inputTokensEstimate);
+  const isUnbounded = maxTokens === null && context.model !== null && needsEstimate(context.model, { inputTokens, tools });
   return {
     body,
     model,
@@ -123,6 +127,7 @@ export function checkParsed(
     tools,
     inputTokens,
     promptEstimate,
+    ...(isUnbounded && { promptTokens: promptEstimate() }),
     ...(routing !== null && { routing: { ...routing, bodies: new Map([[model, body]]) } }),
   };
 }
