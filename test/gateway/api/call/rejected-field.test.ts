@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { recordFailure, type FailureContext } from "../../../../src/gateway/api/call/record-failure.ts";
 import { nameRejectedField, nameRejectedInput } from "../../../../src/gateway/api/call/rejected-field.ts";
 import { streamError, upstreamError } from "../../../../src/gateway/api/response/upstream-errors.ts";
 import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
@@ -11,6 +12,7 @@ import type { ChatBody, ProviderEvent } from "../../../../src/gateway/providers/
 import { rejectionCauses } from "../../../../src/gateway/providers/rejection/causes.ts";
 import { Rejection } from "../../../../src/gateway/providers/rejection/rejection.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
+import { silentLog, type Logger } from "../../../../src/kernel/log.ts";
 import { failure, given, whole } from "../../../support/gateway/given-dispatch.ts";
 import { body, bounded, rejected } from "../../../support/gateway/rejected.ts";
 import { candidate } from "../../../support/providers/candidates.ts";
@@ -150,6 +152,20 @@ describe("what the client gets", () => {
     const [event] = await new Promise<readonly ProviderEvent[]>((take) => opened.events.next({ take }));
     if (event?.kind !== "failure") throw new Error("It has not failed");
     expect(streamError(event.failure)).toMatchObject({ code: "upstream_error", param: "seed" });
+  });
+
+  test("our log has the name of the cause, and no field of the client", () => {
+    const lines: unknown[] = [];
+    const log = { ...silentLog, warn: (facts: unknown) => void lines.push(facts) } as unknown as Logger;
+    const recorders = { log, health: { recordFailure: () => {} }, ownKeys: { refused: () => {} } };
+    const context = {
+      reservation: { generation: "gen-a" },
+      lifecycle: { stop: {} },
+      clientSignal: {},
+    } as unknown as FailureContext;
+    recordFailure(context, { candidate: candidate("acme"), failure: refused }, recorders);
+    expect(lines).toMatchObject([{ event: "upstream.failed", code: "upstream_rejected", cause: "unsupported_value" }]);
+    expect(JSON.stringify(lines)).not.toContain("temperature");
   });
 
   test("a dispatch tells each failure with its candidate before it goes on", async () => {
