@@ -71,13 +71,16 @@ function outputBound({ model, routes, inputTokens, promptTokens, tools, maxToken
   return Math.min(most, Math.max(certain, likely, least));
 }
 
-/** Whether the output of a request depends on how long its prompt is: only then the prompt is worth an estimate. */
+/** No text has so many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
+const bytesPerTokenMax = 16;
+
+/** Whether the output of a request depends on how long its prompt is: only then the prompt is worth an estimate, which takes its time. */
 export function needsEstimate(
   { contextLength, maxOutputTokens, routes }: Pick<Model, "contextLength" | "maxOutputTokens" | "routes">,
   { inputTokens, tools }: Pick<PricedRequest, "inputTokens" | "tools">,
 ): boolean {
   const isTight = inputTokens + largestHiddenPrompt(routes, tools) + maxOutputTokens > contextLength;
-  return isTight && !routes.every(hasOutputOutsideContext);
+  return isTight && inputTokens <= contextLength * bytesPerTokenMax && !routes.every(hasOutputOutsideContext);
 }
 
 /** Google's models have one limit for the prompt, which is their context, and another for the output, which do not share it. */

@@ -7,7 +7,7 @@ import { provenPath, snakeCase, type FieldPath } from "../../providers/rejection
 import { Rejection } from "../../providers/rejection/rejection.ts";
 import type { CheckedChat } from "../request/chat.ts";
 
-type SentChat = Pick<CheckedChat, "body" | "routing" | "maxTokens" | "outputField" | "promptField">;
+type SentChat = Pick<CheckedChat, "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate">;
 
 /** Puts the field into the failure, if the candidate's provider refused the request and named one. */
 export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { model, route }: Candidate): void {
@@ -22,7 +22,10 @@ export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { mo
   const { messages, ...fields } = body;
   const prompt = chat.promptField === "prompt" ? { prompt: messages[0]?.content } : { messages };
   const request = { ...fields, ...prompt, ...(chat.outputField && { [chat.outputField]: chat.maxTokens }) };
-  failure.param = deepestOf([...failure.fields, ...named].map((path) => provenPath(request, inClientsNames(path, chat))));
+  // A prompt that does not fit alone is at fault, whatever was asked for beside it.
+  const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
+  const likely = isPromptAlone ? [["messages"]] : [...failure.fields, ...named];
+  failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));
 }
 
 /** Names of the bound on output, which the client may call otherwise than its provider. */

@@ -81,11 +81,17 @@ describe("the field belongs to the client's request", () => {
 
 test("the prompt of a completion is its field prompt, and its bound has its own name", () => {
   const prompt: ChatBody = { model: "acme/one", messages: [{ role: "user", content: "Once upon a time" }] };
-  const sent = { body: prompt, maxTokens: 16, promptField: "prompt" } as const;
+  const sent = { body: prompt, maxTokens: 16, promptField: "prompt", promptEstimate: () => 100 } as const;
   const tooLong = { error: { message: "maximum context length ... in the completion", code: "context_length_exceeded" } };
   expect(rejected("openai", { error: { message: "x", param: "messages.0.content" } }, { sent }).param).toBe("prompt");
   expect(rejected("openai", tooLong, { sent }).param).toBe("prompt");
   expect(rejected("openai", tooLong, { sent: { ...sent, outputField: "max_tokens" } }).param).toBe("max_tokens");
+});
+
+test("a prompt that is longer than the context is at fault, whatever output was asked for", () => {
+  const tooLong = { error: { message: "maximum context length (200000 in the messages, 5000 in the completion)" } };
+  const named = (tokens: number) => rejected("openai", tooLong, { sent: { ...bounded, promptEstimate: () => tokens } }).param;
+  expect([named(127_999), named(128_000)]).toEqual(["max_tokens", "messages"]);
 });
 
 describe("embeddings", () => {
