@@ -1,4 +1,5 @@
 /** The fields of the Messages API, and the fields of a chat from which they are made. */
+import type { JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage } from "../provider.ts";
 import type { FieldPath } from "../rejection/field-path.ts";
 import { contentPath, placeOf, type Place, type Turn } from "../wire/message-places.ts";
@@ -41,25 +42,28 @@ function inTool([index, ...rest]: FieldPath): FieldPath {
 
 function inMessages([turn, , part, ...inner]: FieldPath, messages: readonly ChatMessage[]): FieldPath {
   if (turn === undefined) return ["messages"];
-  const wanted = { turn: numberOf(turn), part: part === undefined ? null : numberOf(part) };
-  const place = placeOf(messages, turnOf, wanted) ?? placeOf(messages, turnOf, { ...wanted, part: null });
+  const sent = conversationOf(messages).turns.map(({ role, content }) => ({ role, parts: content }));
+  const kindOf = ({ type }: JsonObject): string => String(type);
+  const at = { turn: numberOf(turn), part: part === undefined ? null : numberOf(part) };
+  const place = placeOf({ messages, sent, turnOf, kindOf }, at);
   return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
 }
 
+/** The turn of a message on its own is the last one: another may open the conversation. */
 function turnOf(message: ChatMessage): Turn | null {
-  const [turn] = conversationOf([message]).turns;
+  if (message.role === "system" || message.role === "developer") return null;
+  const turn = conversationOf([message]).turns.at(-1);
   return turn === undefined ? null : { role: turn.role, parts: turn.content };
 }
 
 /** @param names of the block's fields, behind the name of its type */
-function inPart({ message, part, before }: Place, names: FieldPath): FieldPath {
-  const ofType = before.filter(({ type }) => type === part?.["type"]).length;
-  switch (part?.["type"]) {
+function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
+  switch (kind) {
     case "text":
-      return contentPath(message.content, ofType);
+      return contentPath(message.content, nth);
     case "tool_use": {
       const inCall = names.flatMap((name) => callFields.get(name) ?? []);
-      return ["tool_calls", String(ofType), ...inCall.slice(0, 2)];
+      return ["tool_calls", String(nth), ...inCall.slice(0, 2)];
     }
     case "tool_result":
       return names.includes("tool_use_id") ? ["tool_call_id"] : names.includes("content") ? ["content"] : [];

@@ -1,4 +1,5 @@
 /** The fields of generateContent, and the fields of a chat from which they are made. */
+import type { JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage } from "../provider.ts";
 import { snakeCase, type FieldPath } from "../rejection/field-path.ts";
 import { contentPath, placeOf, type Place, type Turn } from "../wire/message-places.ts";
@@ -61,25 +62,26 @@ function inContents(
   [turn = "", , part, ...inner]: FieldPath,
   { chat: { messages }, upstreamModel }: { chat: ChatBody; upstreamModel: string },
 ): FieldPath {
-  const turnOf = (message: ChatMessage): Turn | null => {
-    const [made] = googleConversation([message], upstreamModel).contents;
-    return made ?? null;
-  };
   if (!isIndex(turn)) return ["messages"];
-  const wanted = { turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null };
-  const place = placeOf(messages, turnOf, wanted) ?? placeOf(messages, turnOf, { ...wanted, part: null });
+  const turnsOf = (some: readonly ChatMessage[]): readonly Turn[] => googleConversation(some, upstreamModel).contents;
+  const turnOf = (message: ChatMessage): Turn | null => (isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null));
+  const at = { turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null };
+  const place = placeOf({ messages, sent: turnsOf(messages), turnOf, kindOf }, at);
   return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
 }
 
-function inPart({ message, part, before }: Place, names: FieldPath): FieldPath {
-  if (part === null) return [];
-  if ("functionCall" in part) {
-    const calls = before.filter((one) => "functionCall" in one).length;
+function kindOf(part: JsonObject): string {
+  return ["functionCall", "functionResponse"].find((kind) => kind in part) ?? "text";
+}
+
+function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
+  if (kind === null) return [];
+  if (kind === "functionCall") {
     const inCall = names.flatMap((name) => callFields.get(name) ?? []);
-    return ["tool_calls", String(calls), ...inCall.slice(0, 2)];
+    return ["tool_calls", String(nth), ...inCall.slice(0, 2)];
   }
-  if ("functionResponse" in part) return names.includes("id") ? ["tool_call_id"] : names.includes("response") ? ["content"] : [];
-  return contentPath(message.content, before.length);
+  if (kind === "functionResponse") return names.includes("id") ? ["tool_call_id"] : names.includes("response") ? ["content"] : [];
+  return contentPath(message.content, nth);
 }
 
 const callFields = new Map([
@@ -90,8 +92,12 @@ const callFields = new Map([
 
 /** They are sent as one text: the first is named. */
 function inInstructions(messages: readonly ChatMessage[]): FieldPath {
-  const index = messages.findIndex(({ role }) => role === "system" || role === "developer");
+  const index = messages.findIndex(isInstruction);
   return index === -1 ? ["messages"] : ["messages", String(index), "content"];
+}
+
+function isInstruction({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
 }
 
 function isIndex(text: string): boolean {

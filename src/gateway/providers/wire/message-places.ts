@@ -11,49 +11,63 @@ export interface Place {
   message: ChatMessage;
   /** In the request. */
   index: number;
-  /** null: the whole message. */
-  part: JsonObject | null;
-  /** Of the same message. */
-  before: readonly JsonObject[];
+  /** The kind of the part; null: the whole message. */
+  kind: string | null;
+  /** How many parts of this kind come before it in what was made of the message. */
+  nth: number;
+}
+
+interface Conversation {
+  messages: readonly ChatMessage[];
+  /** The turns as they were sent. They may begin with one that no message made. */
+  sent: readonly Turn[];
+  /** What a message becomes on its own; null: nothing. */
+  turnOf(message: ChatMessage): Turn | null;
+  kindOf(part: JsonObject): string;
 }
 
 /**
- * @param turnOf what a single message becomes; null: no turn
- * @param turn counted from 0. @param part of the turn; null: the turn itself, which stands for its first message
- * @returns null if there is no such turn
+ * Parts are found by their kind and count, since a turn may have some that its messages on their own would not.
+ * @param at the turn, counted from 0, and its part; null: the turn itself, which stands for its first message
+ * @returns null if no message made such a turn
  */
 export function placeOf(
-  messages: readonly ChatMessage[],
-  turnOf: (message: ChatMessage) => Turn | null,
-  { turn, part }: { turn: number; part: number | null },
+  { messages, sent, turnOf, kindOf }: Conversation,
+  at: { turn: number; part: number | null },
 ): Place | null {
-  let at = -1;
-  let role: string | null = null;
-  let parts = 0;
-  for (const [index, message] of messages.entries()) {
-    const made = turnOf(message);
-    if (made === null) continue;
-    if (made.role !== role) {
-      at++;
-      role = made.role;
-      parts = 0;
-    }
-    if (at > turn) return null;
-    if (at === turn && part === null) return { message, index, part: null, before: [] };
-    if (at === turn && part !== null && part < parts + made.parts.length) {
-      return { message, index, part: made.parts[part - parts] ?? null, before: made.parts.slice(0, part - parts) };
-    }
-    parts += made.parts.length;
+  const made = messages.flatMap((message, index) => {
+    const turn = turnOf(message);
+    return turn === null ? [] : [{ message, index, turn }];
+  });
+  let number = made[0]?.turn.role === sent[0]?.role ? 0 : 1;
+  let before: string | null = null;
+  const ofTurn = made.filter(({ turn: { role } }) => {
+    if (before !== null && role !== before) number++;
+    before = role;
+    return number === at.turn;
+  });
+  const [first] = ofTurn;
+  if (first === undefined) return null;
+  const whole = { message: first.message, index: first.index, kind: null, nth: 0 };
+  const parts = sent[at.turn]?.parts ?? [];
+  const part = at.part === null ? undefined : parts[at.part];
+  if (part === undefined || at.part === null) return whole;
+  const kind = kindOf(part);
+  let nth = parts.slice(0, at.part).filter((one) => kindOf(one) === kind).length;
+  for (const { message, index, turn } of ofTurn) {
+    const count = turn.parts.filter((one) => kindOf(one) === kind).length;
+    if (nth < count) return { message, index, kind, nth };
+    nth -= count;
   }
-  return null;
+  return whole;
 }
 
-/** The part of a message's content that a text was made from: blank ones are not sent. @param texts how many come before it */
-export function contentPath(content: unknown, texts: number): string[] {
+/** The part of a message's content that a text was made from: blank ones are not sent. @param nth of the texts that are */
+export function contentPath(content: unknown, nth: number): string[] {
   if (!Array.isArray(content)) return ["content"];
   const said = content.flatMap((part: { text?: unknown } | null, index) =>
     typeof part?.text === "string" && /\S/.test(part.text) ? [index] : [],
   );
-  const index = said[texts];
+  const index = said[nth];
   return index === undefined ? ["content"] : ["content", String(index)];
 }
