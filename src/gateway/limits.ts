@@ -216,6 +216,8 @@ export const launchChecksRetryMs = 500;
 export const hiddenInputTokensDefault = 64;
 export const hiddenInputTokensWithTools = 1_024;
 export const inputTokensPerMessage = 16;
+/** Output that is asked for without a bound of the client where the prompt seems to fill the context; of a small one a sixteenth. */
+export const outputTokensMin = 1_024;
 /** How often gateways share their counts of routes, and how long a count is included. */
 export const routeHealthMs = 10_000;
 export const routeHealthWindowMs = 86_400_000;

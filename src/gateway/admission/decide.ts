@@ -67,7 +67,7 @@ export interface Priced extends Pick<Prepared, "maxOutputTokens" | "costOf" | "r
  * @throws RangeError when a route has no price
  */
 export function price(
-  admit: Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools" | "candidates" | "ownKeys">,
+  admit: Pick<AdmitGeneration, "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates" | "ownKeys">,
   record: PricedRecord,
   models: ModelsView,
 ): Priced {
@@ -82,7 +82,8 @@ export function price(
   if (model === null) return refused(modelNotFound);
   const { routes, reason } = models.usableRoutes(model, keyed);
   if (reason !== null) return refused(reason);
-  const bounds = { model, routes, inputTokens: admit.inputTokens, tools: admit.tools };
+  const { inputTokens, promptTokens, tools } = admit;
+  const bounds = { model, routes, inputTokens, promptTokens, tools };
   const { amount, maxOutputTokens } = maximumCost({ ...bounds, maxTokens: admit.maxTokens });
   return { amount, maxOutputTokens, refusal: null, costOf: (maxTokens) => maximumCost({ ...bounds, maxTokens }).amount };
 }

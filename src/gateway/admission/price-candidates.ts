@@ -50,8 +50,8 @@ export function priceCandidates(list: CandidateList, context: PricingContext): P
   usable.sort(([a], [b]) => a - b);
   const candidates = usable.map(([, candidate]) => candidate);
   if (candidates.length === 0) return refusal ?? modelNotFound;
-  const { tools, inputTokens, maxTokens } = context.bounds;
-  const bounds = { tools, inputTokens, maxTokens };
+  const { tools, inputTokens, promptTokens, maxTokens } = context.bounds;
+  const bounds = { tools, inputTokens, promptTokens, maxTokens };
   const dearest = dearestOf(candidates, bounds);
   return {
     amount: dearest.amount,

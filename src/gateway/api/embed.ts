@@ -14,6 +14,7 @@ import { embeddingAttempts } from "./call/embedding-attempts.ts";
 import { endingError } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
 import { recordFailure } from "./call/record-failure.ts";
+import { nameRejectedInput } from "./call/rejected-field.ts";
 import { answerFailure, clientGone } from "./generate.ts";
 import { GenerationLifecycle } from "./generation-lifecycle.ts";
 import type { CheckedEmbedding } from "./request/embedding/check.ts";
@@ -127,6 +128,7 @@ function answerFailed(
   const left = (): ChargedUsage => ({ usage: { ...noUsage, promptTokens: embedding.promptEstimate() }, estimated: true });
   const call = { reservation: admitted.reservation, lifecycle, candidate, failure, hasLeft: clientSignal.aborted };
   const charged = chargedFailure({ ...call, delivered: nothingCharged, left }, unpaid);
+  nameRejectedInput(failure, embedding);
   return answerFailure(started, upstreamError(failure, candidate.route), candidate, charged);
 }
 

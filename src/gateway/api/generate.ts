@@ -19,6 +19,7 @@ import { dispatch, type DispatchResult } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { endingError } from "./error-answer.ts";
 import { recordFailure, type FailureContext } from "./call/record-failure.ts";
+import { nameRejectedField } from "./call/rejected-field.ts";
 import { isRoutingOn } from "./request/routing-fields.ts";
 import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
 import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
@@ -136,6 +137,7 @@ function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<Dispatch
     },
     onUsage: (usage) => lifecycle.noteReported(usage),
     onResent: () => lifecycle.noteResent(),
+    onFailed: (failure, candidate) => nameRejectedField(failure, chat, candidate),
     clientSignal: routed.clientSignal,
     stop: lifecycle.stop,
     acquireDrainSlot: routed.acquireDrainSlot,

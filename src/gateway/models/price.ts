@@ -1,7 +1,8 @@
 /** A request's maximum cost and its actual cost. All values are integers: tokens × pico-USD. */
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
-import { hiddenInputTokensDefault, hiddenInputTokensWithTools } from "../limits.ts";
+import { hiddenInputTokensDefault, hiddenInputTokensWithTools, outputTokensMin } from "../limits.ts";
 import type { Model, Prices, Route, TieredPrices, Usage } from "./model.ts";
+import { guessTokens } from "./tokens/input-tokens.ts";
 
 export interface PricedRequest {
   model: Pick<Model, "contextLength" | "maxOutputTokens"> & Partial<Pick<Model, "kind">>;
@@ -9,9 +10,11 @@ export interface PricedRequest {
   routes: readonly Route[];
   /** Upper bound of the provider's token count for the request (`inputTokensBound`). */
   inputTokens: number;
+  /** The estimate of that count (`inputTokensEstimate`). Absent: by `needsEstimate` none is needed. */
+  promptTokens?: number | undefined;
   /** Whether tools are sent, which makes the provider's hidden prompt larger. */
   tools: boolean;
-  /** The request's bound on output tokens; null: the model's maximum. */
+  /** The request's bound on output tokens; null: the model's maximum, or what the prompt leaves of the context. */
   maxTokens: number | null;
 }
 
@@ -26,10 +29,13 @@ export interface MaximumCost {
 
 /**
  * The maximum cost of an answer by any of these routes, if the provider counts within the bounds. A call with an own key costs nothing.
+ * The prompt counts with its upper bound and the output with the bound that is sent: an estimate of the prompt may lower what is asked
+ * for, and what is asked for is what is paid, so the amount stays an upper bound however wrong the estimate is.
  * @throws RangeError when no route is given or one has no price
  */
-export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: PricedRequest): MaximumCost {
-  const maxOutputTokens = Math.min(maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, model.contextLength);
+export function maximumCost(request: PricedRequest): MaximumCost {
+  const { model, routes, inputTokens, tools } = request;
+  const maxOutputTokens = outputBound(request);
   let dearest = 0n;
   let largestInput = 0;
   for (const route of routes) {
@@ -40,6 +46,50 @@ export function maximumCost({ model, routes, inputTokens, tools, maxTokens }: Pr
   }
   if (routes.length === 0) throw new RangeError("Cannot bound the cost of a request that no route may serve");
   return { amount: nanoRoundedUp(dearest), maxOutputTokens, inputTokens: largestInput };
+}
+
+/** Of the tokens that a provider counts for a prompt, our estimate may lack a fifth: a smaller vocabulary takes more for the same text. */
+const estimateMargin = 1 / 4;
+
+/**
+ * The output that a provider is asked for. Many refuse a request whose prompt and output bound exceed the context together. A bound of
+ * the client is sent as it is; without one the prompt decides, as far as it can be known: its upper bound leaves room for certain, and its
+ * estimate with a margin very likely. Where the margin takes most of the room, half of the room is left to the answer, and something
+ * always is: whether so long a prompt fits, its provider decides.
+ */
+function outputBound({ model, routes, inputTokens, promptTokens, tools, maxTokens }: PricedRequest): number {
+  const { contextLength, maxOutputTokens } = model;
+  const most = Math.min(maxTokens ?? maxOutputTokens, maxOutputTokens, contextLength);
+  if (maxTokens !== null || routes.every(hasOutputOutsideContext)) return most;
+  const hidden = largestHiddenPrompt(routes, tools);
+  const certain = contextLength - hidden - inputTokens;
+  if (certain >= most) return most;
+  const prompt = promptTokens ?? guessTokens(inputTokens);
+  const room = contextLength - hidden - prompt;
+  const likely = Math.floor(Math.max(room - prompt * estimateMargin, room / 2));
+  const least = Math.min(outputTokensMin, Math.ceil(contextLength / 16));
+  return Math.min(most, Math.max(certain, likely, least));
+}
+
+/** No text has so many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
+const bytesPerTokenMax = 16;
+
+/** Whether the output of a request depends on how long its prompt is: only then the prompt is worth an estimate, which takes its time. */
+export function needsEstimate(
+  { contextLength, maxOutputTokens, routes }: Pick<Model, "contextLength" | "maxOutputTokens" | "routes">,
+  { inputTokens, tools }: Pick<PricedRequest, "inputTokens" | "tools">,
+): boolean {
+  const isTight = inputTokens + largestHiddenPrompt(routes, tools) + maxOutputTokens > contextLength;
+  return isTight && inputTokens <= contextLength * bytesPerTokenMax && !routes.every(hasOutputOutsideContext);
+}
+
+/** Google's models have one limit for the prompt, which is their context, and another for the output, which do not share it. */
+function hasOutputOutsideContext({ provider }: Route): boolean {
+  return provider.format === "google";
+}
+
+function largestHiddenPrompt(routes: readonly Route[], tools: boolean): number {
+  return routes.reduce((largest, route) => Math.max(largest, hiddenInputTokens(route, tools)), 0);
 }
 
 /** The maximum over all tiers that a prompt within the bound can reach, each with its longest prompt: longer prompts may be cheaper. */

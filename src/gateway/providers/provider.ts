@@ -5,6 +5,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Route, ReportedUsage } from "../models/model.ts";
+import type { FieldPath } from "./rejection/field-path.ts";
 
 /** A request that passed the field checks: only known fields, without explicit nulls. */
 export interface ChatBody {
@@ -114,6 +115,11 @@ export interface WireFormat {
   /** The API refuses a smaller bound on output. Absent: 1. */
   outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;
+  /**
+   * The field of a chat that a field of the encoded request was made from, as far as it is known. Absent: both have the same names.
+   * @returns null: it was made from none
+   */
+  clientField?(path: FieldPath, call: { chat: ChatBody; upstreamModel: string }): FieldPath | null;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
   /**

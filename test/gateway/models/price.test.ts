@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { nanoRoundedHalfUp } from "../../../src/kernel/money.ts";
 import type { Prices, PriceTier, Route, TieredPrices, Usage } from "../../../src/gateway/models/model.ts";
-import { chargedCost, maximumCost, tierOf } from "../../../src/gateway/models/price.ts";
+import { chargedCost, maximumCost, needsEstimate, tierOf } from "../../../src/gateway/models/price.ts";
 import { aModel, aRoute } from "../../support/providers/models.ts";
 
 const count = fc.integer({ min: 0, max: 2_000_000 });
@@ -64,11 +64,11 @@ describe("the maximum cost", () => {
     expect(maximumCost({ model, routes: [aRoute()], inputTokens: 1, tools: false, maxTokens }).maxOutputTokens).toBe(bound);
   });
 
-  test("the output bound never exceeds a small context window", () => {
+  test("the output bound never exceeds a small context window, nor what the prompt leaves of it", () => {
     const small = { contextLength: 500, maxOutputTokens: 1_000 };
-    expect(maximumCost({ model: small, routes: [aRoute()], inputTokens: 1, tools: false, maxTokens: null }).maxOutputTokens).toBe(
-      500,
-    );
+    const bound = (maxTokens: number | null) =>
+      maximumCost({ model: small, routes: [aRoute()], inputTokens: 1, tools: false, maxTokens }).maxOutputTokens;
+    expect([bound(1_000), bound(null)]).toEqual([500, 500 - 64 - 1]);
   });
 
   test("the maximum is rounded up to the nano-USD", () => {
@@ -86,15 +86,18 @@ describe("the maximum cost", () => {
     const requests = fc.record({
       all: fc.array(fc.oneof(prices, tieredPrices), { minLength: 1, maxLength: 4 }),
       inputTokens: count,
+      promptTokens: fc.option(count, { nil: undefined }),
       maxTokens: fc.option(fc.integer({ min: 1, max: 200_000 })),
+      most: fc.integer({ min: 1, max: 200_000 }),
       tools: fc.boolean(),
       reported: usage,
       served: fc.nat(),
     });
     fc.assert(
-      fc.property(requests, ({ all, inputTokens, maxTokens, tools, reported, served }) => {
+      fc.property(requests, ({ all, inputTokens, promptTokens, maxTokens, most, tools, reported, served }) => {
         const routes = all.map((one) => routeWith(one, null));
-        const bound = maximumCost({ model, routes, inputTokens, tools, maxTokens });
+        const asked = { model: { ...model, maxOutputTokens: most }, routes, inputTokens, promptTokens, tools, maxTokens };
+        const bound = maximumCost(asked);
         const within: Usage = {
           ...reported,
           promptTokens: Math.min(reported.promptTokens, bound.inputTokens),
@@ -115,6 +118,84 @@ describe("the maximum cost", () => {
         expect(amount(input + more, maxTokens) >= amount(input, maxTokens)).toBe(true);
         expect(amount(input, maxTokens + 1) >= amount(input, maxTokens)).toBe(true);
       }),
+    );
+  });
+});
+
+describe("the output of a request without a bound of its own", () => {
+  const half = { contextLength: 100_000, maxOutputTokens: 50_000 };
+  const asked = { routes: [aRoute({}, { hidden_input_tokens: 0 })], tools: false, maxTokens: null };
+  const output = (inputTokens: number, promptTokens?: number, model = half): number =>
+    maximumCost({ ...asked, model, inputTokens, promptTokens }).maxOutputTokens;
+
+  test.each<[name: string, bytes: number, estimate: number, sent: number, model?: typeof half]>([
+    ["the model's maximum, where every byte could be a token", 50_000, 12_000, 50_000],
+    ["what the bytes leave for certain", 52_000, 45_000, 48_000],
+    ["the model's maximum, where the estimate leaves it with a margin", 160_000, 40_000, 50_000],
+    ["what the estimate leaves with a quarter of the prompt as margin", 160_000, 50_000, 37_500],
+    ["half of what the estimate leaves, where the margin is more", 320_000, 80_000, 10_000],
+    ["a little, where the estimate leaves nothing", 400_000, 100_000, 1_024],
+    ["a little, where the prompt is far too long", 4_000_000, 1_000_000, 1_024],
+    ["a sixteenth of a small context", 4_000, 900, 50, { contextLength: 800, maxOutputTokens: 400 }],
+  ])("%s", (_, bytes, estimate, sent, model = half) => {
+    expect(output(bytes, estimate, model)).toBe(sent);
+  });
+
+  test("is never more than the model can write", () => {
+    expect(output(400_000, 100_000, { contextLength: 100_000, maxOutputTokens: 16 })).toBe(16);
+  });
+
+  test("a gateway of before tells no estimate: then four bytes are a token", () => {
+    expect(output(160_000)).toBe(output(160_000, 40_000));
+    expect(output(200_000)).toBe(output(200_000, 50_000));
+  });
+
+  test("the provider's hidden prompt takes its room, the largest of all routes", () => {
+    const routes = [aRoute({}, { hidden_input_tokens: 0 }), aRoute({}, { hidden_input_tokens: 4_000 })];
+    expect(maximumCost({ ...asked, routes, model: half, inputTokens: 52_000, promptTokens: 45_000 }).maxOutputTokens).toBe(
+      44_000,
+    );
+  });
+
+  test("a bound of the client is sent as it is, whether it fits or not", () => {
+    const bounded = { ...asked, model: half, inputTokens: 400_000, promptTokens: 100_000, maxTokens: 40_000 };
+    expect(maximumCost(bounded).maxOutputTokens).toBe(40_000);
+  });
+
+  test("at Google output has a limit of its own, and the prompt takes nothing of it", () => {
+    const google = aRoute({ format: "google" });
+    const request = { ...asked, routes: [google], model: half, inputTokens: 400_000, promptTokens: 100_000 };
+    expect(maximumCost(request).maxOutputTokens).toBe(50_000);
+    expect(needsEstimate({ ...half, routes: [google] }, request)).toBe(false);
+  });
+
+  test("an estimate is needed only where the bytes do not leave the whole maximum, and may leave anything", () => {
+    const needs = (inputTokens: number) => needsEstimate({ ...half, routes: asked.routes }, { inputTokens, tools: false });
+    expect([50_000, 50_001, 1_600_000, 1_600_001].map(needs)).toEqual([false, true, true, false]);
+    expect(output(1_600_001)).toBe(1_024);
+  });
+
+  test("where it is not needed it changes nothing, and a true count within the margin always fits", () => {
+    const lengths = fc.integer({ min: 1, max: 200_000 });
+    fc.assert(
+      fc.property(
+        lengths,
+        lengths,
+        count,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (contextLength, maxOutputTokens, bytes, part) => {
+          const model = { contextLength, maxOutputTokens };
+          const estimate = Math.floor(bytes * part);
+          const sent = output(bytes, estimate, model);
+          expect(sent).toBeGreaterThan(0);
+          expect(sent).toBeLessThanOrEqual(Math.min(maxOutputTokens, contextLength));
+          if (bytes + maxOutputTokens <= contextLength) expect(sent).toBe(output(bytes, undefined, model));
+          // The margin is whole where it leaves half of the room.
+          if (contextLength - 1.5 * estimate >= 2_048)
+            expect(sent + Math.min(bytes, estimate * 1.25)).toBeLessThanOrEqual(contextLength);
+        },
+      ),
+      { numRuns: 2_000 },
     );
   });
 });

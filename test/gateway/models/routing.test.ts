@@ -159,6 +159,7 @@ const someRules: fc.Arbitrary<RoutingRules> = fc
   .map(({ only, ignore, ...rules }) => ({ ...rules, only: only && new Set(only), ignore: new Set(ignore) }));
 const someBounds = fc.record({
   inputTokens: fc.nat(300_000),
+  promptTokens: fc.option(fc.nat(300_000), { nil: undefined }),
   maxTokens: fc.option(fc.integer({ min: 1, max: 200_000 })),
   tools: fc.boolean(),
 });

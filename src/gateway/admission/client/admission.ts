@@ -9,7 +9,10 @@ export interface Caller {
 }
 
 /** The facts of a request that the worker needs; the body stays in the gateway. */
-export type RequestFacts = Pick<AdmitGeneration, "model" | "inputTokens" | "maxTokens" | "tools" | "candidates"> & {
+export type RequestFacts = Pick<
+  AdmitGeneration,
+  "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates"
+> & {
   /** The request's field that names `model`; absent: `model`. */
   field?: string;
 };

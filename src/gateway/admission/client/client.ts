@@ -121,8 +121,9 @@ export class AdmissionClient {
     const now = this.#clock.now();
     const generation = newGenerationId(now);
     // Field by field, since `facts` may carry more than its type shows: the body must not be sent.
-    const { model, inputTokens, maxTokens, tools, candidates } = facts;
-    const fields = { hash: caller.hash, model, inputTokens, maxTokens, tools, ...(candidates && { candidates }) };
+    const { model, inputTokens, promptTokens, maxTokens, tools, candidates } = facts;
+    const estimate = promptTokens === undefined ? {} : { promptTokens };
+    const fields = { hash: caller.hash, model, inputTokens, ...estimate, maxTokens, tools, ...(candidates && { candidates }) };
     const fingerprint = fingerprintOf(fields);
     const askedAt = this.#clock.monotonic();
     const decision = await this.#measured(caller, {

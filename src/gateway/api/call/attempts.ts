@@ -48,6 +48,8 @@ export interface AttemptsOptions {
   callRoute: CallRoute;
   /** Called with what the provider of the current call has counted before the first event of its stream. */
   onUsage(usage: ReportedUsage): void;
+  /** Called with each failure before anything follows from it. */
+  onFailed?(failure: UpstreamFailure, candidate: Candidate): void;
   /** Called when the provider had closed the connection, so that the request has to be sent again. */
   onResent(): void;
   /** The request's signal: for a client that has left nothing is tried again. */
@@ -120,6 +122,7 @@ export class Attempts {
         return { kind: "stream", events: await this.#opened(answer.events), ...served };
       } catch (failure) {
         if (!(failure instanceof UpstreamFailure)) throw failure;
+        this.#options.onFailed?.(failure, candidate);
         this.#failed.push({ candidate, failure, ms: clock.monotonic() - this.#calledAt });
         const mayRetry = this.#mayRetry && !clientSignal.aborted;
         const next = mayRetry ? nextCandidate({ failure, sent: this.#sent, failed: candidate, candidates }) : null;

@@ -5,6 +5,7 @@ import type { Logger } from "../../../kernel/log.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { upstreamFailuresTotal } from "../../../kernel/metrics.ts";
 import type { RouteHealth } from "../../models/health/route-health.ts";
+import { Rejection } from "../../providers/rejection/rejection.ts";
 import type { KeyReports } from "../../own-keys/key-reports.ts";
 import type { Attempt } from "./attempts.ts";
 import type { SentCall } from "./unpaid-work.ts";
@@ -46,6 +47,7 @@ function logFailure({ generation }: Reservation, { candidate: { route }, failure
     provider: route.provider.id,
     model: route.upstreamModel,
     detail: failure.message,
+    ...(failure instanceof Rejection && failure.why !== null && { cause: failure.why }),
     ...(route.ownKey && { ownKey: route.ownKey.id }),
   };
   if (failure.code === "upstream_auth" && !route.ownKey)

@@ -84,8 +84,8 @@ function fitting(ordered: readonly Candidate[]): RoutePlan {
 /** What admission needs of a request. */
 export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): RequestFacts {
   if (plan === null) return chat;
-  const { inputTokens, maxTokens, tools } = chat;
-  const bounds = { inputTokens, maxTokens, tools };
+  const { inputTokens, promptTokens, maxTokens, tools } = chat;
+  const bounds = { inputTokens, maxTokens, tools, ...(promptTokens !== undefined && { promptTokens }) };
   if (plan.unknown) return { ...bounds, model: plan.unknown.id, field: plan.unknown.field };
   return { ...bounds, model: chat.model, candidates: plan.list };
 }

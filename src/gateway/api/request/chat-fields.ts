@@ -123,7 +123,10 @@ const rows: Record<string, ChatRow> = {
     effect: sentOn,
   },
   max_completion_tokens: {
-    ...nullable(maxTokens, `${cappedOutput}. At most the model's \`max_output_tokens\`, which is also the default`),
+    ...nullable(
+      maxTokens,
+      `${cappedOutput}. At most the model's \`max_output_tokens\`, which is also the default where the prompt leaves room for it`,
+    ),
     accepts: "1 to the model's `max_output_tokens`",
     effect: "limits answer, reasoning and reservation",
   },

@@ -1,6 +1,7 @@
 /** Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent. */
 import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
+import { needsEstimate } from "../../models/price.ts";
 import type { ChatBody, ChatMessage } from "../../providers/provider.ts";
 import { chatFields, type ChatField } from "./chat-fields.ts";
 import { readModelId } from "./model-id.ts";
@@ -22,14 +23,20 @@ export interface CheckedChat {
   includeUsage: boolean;
   /** The client requested the charge in the usage. */
   includeCost: boolean;
-  /** null: the model's maximum. */
+  /** null: the model's maximum, or what the prompt leaves of its context. */
   maxTokens: number | null;
+  /** How the client calls that bound; absent: it gave none. */
+  outputField?: "max_tokens" | "max_completion_tokens";
+  /** The field that holds the prompt. Absent: `messages`. */
+  promptField?: "prompt";
   /** The request has tools, so the provider's hidden prompt is larger. */
   tools: boolean;
   /** Upper bound of the tokens that a provider counts for the body, without its hidden prompt. */
   inputTokens: number;
   /** The prompt's tokens if the provider does not report them. They are counted at the first call. */
   promptEstimate: () => number;
+  /** The same, where a model's output depends on them. */
+  promptTokens?: number;
   /** Absent: the request has no routing fields. */
   routing?: CheckedRouting;
 }
@@ -52,6 +59,8 @@ export interface RequestFormat {
   fields: readonly ChatField[];
   /** The names of all fields, from `knownFields`. */
   known: ReadonlySet<string>;
+  /** The field that holds the prompt. */
+  prompt: "messages" | "prompt";
   /** The bound on output of a request that has none; null: the model's maximum. */
   maxTokensDefault: number | null;
   /** Reads the field that holds the prompt. @throws GatewayError with `param` */
@@ -66,6 +75,7 @@ export function knownFields(prompt: string, fields: readonly ChatField[]): Reado
 export const chatRequestFormat: RequestFormat = {
   fields: chatFields,
   known: knownFields("messages", chatFields),
+  prompt: "messages",
   maxTokensDefault: null,
   messages: (context) => readMessages(context.request["messages"], context),
 };
@@ -100,19 +110,29 @@ export function checkParsed(
   rejectUnsupportedFields(body, routing === null ? context.model : permittedModel(context.model, routing));
   const includeCost = isOn(request["usage"], "include");
   const inputTokens = inputTokensBound(body);
+  const outputField = outputFields.find((name) => typeof request[name] === "number");
+  const maxTokens = numberOrNull(outputField && request[outputField]) ?? format.maxTokensDefault;
+  const tools = body["tools"] !== undefined || body["functions"] !== undefined;
+  const promptEstimate = countedOnce(body, inputTokensEstimate);
+  const isUnbounded = maxTokens === null && context.model !== null && needsEstimate(context.model, { inputTokens, tools });
   return {
     body,
     model,
     streamed: request["stream"] === true,
     includeUsage: includeCost || isOn(request["stream_options"], "include_usage"),
     includeCost,
-    maxTokens: numberOrNull(request["max_completion_tokens"]) ?? numberOrNull(request["max_tokens"]) ?? format.maxTokensDefault,
-    tools: body["tools"] !== undefined || body["functions"] !== undefined,
+    maxTokens,
+    ...(outputField && { outputField }),
+    ...(format.prompt === "prompt" && { promptField: format.prompt }),
+    tools,
     inputTokens,
-    promptEstimate: countedOnce(body, inputTokensEstimate),
+    promptEstimate,
+    ...(isUnbounded && { promptTokens: promptEstimate() }),
     ...(routing !== null && { routing: { ...routing, bodies: new Map([[model, body]]) } }),
   };
 }
+
+const outputFields = ["max_completion_tokens", "max_tokens"] as const;
 
 /** The fields that this model takes. @throws GatewayError when one is not valid for it */
 export function readPromptBody(model: string, format: RequestFormat, context: ReadContext): ChatBody {

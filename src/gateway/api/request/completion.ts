@@ -15,6 +15,7 @@ export const promptSchema = Type.Union([text, Type.Array(text, { minItems: 1, ma
 export const completionRequestFormat: RequestFormat = {
   fields: completionFields,
   known: knownFields("prompt", completionFields),
+  prompt: "prompt",
   maxTokensDefault: completionTokensDefault,
   messages: ({ request }) => [{ role: "user", content: readPrompt(request["prompt"]) }] satisfies ChatMessage[],
 };

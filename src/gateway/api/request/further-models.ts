@@ -4,8 +4,9 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { parseJsonObject } from "../../../http/json-body.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { takesReasoning } from "../../models/dialect.ts";
-import { inputTokensBound } from "../../models/tokens/input-tokens.ts";
+import { inputTokensBound, inputTokensEstimate } from "../../models/tokens/input-tokens.ts";
 import type { Model } from "../../models/model.ts";
+import { needsEstimate } from "../../models/price.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { checkParsed, readPromptBody, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat.ts";
 import { outputMinimum } from "./chat-options.ts";
@@ -37,7 +38,7 @@ export async function checkRouted(
  * @throws GatewayError whose message names the model that does not support a field
  */
 export async function withFurtherModels(chat: CheckedChat, { find, clock, readBody }: FurtherModels): Promise<CheckedChat> {
-  const { routing, maxTokens } = chat;
+  const { routing, maxTokens, tools } = chat;
   if (routing === undefined || routing.models.length === 1) return chat;
   const yielder = new EventLoopYielder(clock);
   const byRules = new Map([[rulesOf(find(chat.model), maxTokens), chat.body]]);
@@ -60,7 +61,18 @@ export async function withFurtherModels(chat: CheckedChat, { find, clock, readBo
     byRules.set(rules, body);
     inputTokens = Math.max(inputTokens, inputTokensBound(body));
   }
-  return { ...chat, inputTokens, routing: { ...routing, bodies } };
+  const isTight = ({ id }: { id: string }): boolean => {
+    const model = find(id);
+    return model !== null && needsEstimate(model, { inputTokens, tools });
+  };
+  let promptTokens = 0;
+  if (maxTokens === null && routing.models.some(isTight)) {
+    for (const body of byRules.values()) {
+      await yielder.yieldIfDue();
+      promptTokens = Math.max(promptTokens, body === chat.body ? chat.promptEstimate() : inputTokensEstimate(body));
+    }
+  }
+  return { ...chat, inputTokens, ...(promptTokens > 0 && { promptTokens }), routing: { ...routing, bodies } };
 }
 
 /** What decides how a model's body is read. */

@@ -3,6 +3,7 @@ import { GatewayError, errorTable } from "../../../kernel/errors.ts";
 import { upstreamRetryAfterSeconds } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import type { UpstreamCode, UpstreamFailure } from "../../providers/provider.ts";
+import { Rejection } from "../../providers/rejection/rejection.ts";
 import { retryHeaders } from "./headers.ts";
 
 /** The failure of a call before the client has received anything. */
@@ -14,11 +15,20 @@ export function upstreamError(failure: UpstreamFailure, { provider, ownKey }: Ro
     });
   }
   const headers = failure.code === "upstream_rate_limited" ? retryHeaders(upstreamRetryAfterSeconds * 1_000) : undefined;
-  const message = failure.hint === null ? undefined : `${errorTable[failure.code].message}: ${failure.hint}`;
-  return new GatewayError(failure.code, { message, headers, cause: failure });
+  return new GatewayError(failure.code, { message: messageOf(failure), param: paramOf(failure), headers, cause: failure });
 }
 
-/** The failure of a stream that has started: a timeout, or any other failure. */
+/** The failure of a stream that has started: a timeout, or any other failure. A refused request is told as what it is. */
 export function streamError(failure: UpstreamFailure): GatewayError<UpstreamCode> {
-  return new GatewayError(failure.code === "upstream_timeout" ? "upstream_timeout" : "upstream_error", { cause: failure });
+  if (failure.code === "upstream_timeout") return new GatewayError("upstream_timeout", { cause: failure });
+  const message = failure.code === "upstream_rejected" ? (messageOf(failure) ?? errorTable[failure.code].message) : undefined;
+  return new GatewayError("upstream_error", { message, param: paramOf(failure), cause: failure });
+}
+
+function messageOf({ code, hint }: UpstreamFailure): string | undefined {
+  return hint === null ? undefined : `${errorTable[code].message}: ${hint}`;
+}
+
+function paramOf(failure: UpstreamFailure): string | undefined {
+  return failure instanceof Rejection ? (failure.param ?? undefined) : undefined;
 }

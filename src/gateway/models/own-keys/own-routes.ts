@@ -56,7 +56,8 @@ export function passedOwnCheck(route: Route): boolean {
  */
 export function reservedCandidates(
   candidates: readonly Candidate[],
-  { inputTokens, tools, maxTokens, amount }: RequestBounds & { amount: NanoUsd },
+  { inputTokens, promptTokens, tools, maxTokens, amount }: RequestBounds & { amount: NanoUsd },
 ): Candidate[] {
-  return candidates.filter((candidate) => costOf(candidate, { inputTokens, tools, maxTokens }).amount <= amount);
+  const bounds = { inputTokens, promptTokens, tools, maxTokens };
+  return candidates.filter((candidate) => costOf(candidate, bounds).amount <= amount);
 }

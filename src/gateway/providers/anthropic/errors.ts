@@ -7,15 +7,16 @@ import { asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, failureDetail, filterHint } from "../wire/error-hints.ts";
 import { weighed } from "../wire/status-code.ts";
+import { withCause } from "../rejection/rejection.ts";
 
 /** Classifies a response whose status is not 200. */
 export function classifyAnthropicError(status: number, body: string): UpstreamFailure {
-  return judge(status, asObject(parseJson(body))?.["error"]);
+  return withCause(judge(status, asObject(parseJson(body))?.["error"]), body, status);
 }
 
 /** Classifies an `error` in a response with status 200: often an overload, reported as the first event of a stream. */
 export function anthropicFailureIn(error: unknown): UpstreamFailure {
-  return judge(200, error);
+  return withCause(judge(200, error), error);
 }
 
 /** `api_error` is missing on purpose: it does not say who is at fault, so the status decides. */

@@ -4,6 +4,7 @@
  */
 import type { WireFormat } from "../provider.ts";
 import { decodeAnthropicAnswer } from "./answer.ts";
+import { anthropicClientField } from "./client-field.ts";
 import { classifyAnthropicError } from "./errors.ts";
 import { encodeAnthropicRequest } from "./request.ts";
 import { anthropicStreamDecoder } from "./stream.ts";
@@ -12,6 +13,7 @@ import { anthropicUnsupportedField } from "./unsupported-fields.ts";
 export const anthropic: WireFormat = {
   unsupportedField: anthropicUnsupportedField,
   encode: encodeAnthropicRequest,
+  clientField: anthropicClientField,
   authorization: (key) => ({ "x-api-key": key }),
   decodeAnswer: decodeAnthropicAnswer,
   streamDecoder: anthropicStreamDecoder,

@@ -4,13 +4,14 @@
  */
 import { asArray, asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
-import { contextHint, failureDetail } from "../wire/error-hints.ts";
+import { contextHint, effortHint, failureDetail } from "../wire/error-hints.ts";
 import { weighed } from "../wire/status-code.ts";
+import { withCause } from "../rejection/rejection.ts";
 
 /** Classifies a response whose status is not 200: an object, or a list with one object for a stream. */
 export function classifyGoogleError(status: number, body: string): UpstreamFailure {
   const value = parseJson(body);
-  return judge(status, asObject(Array.isArray(value) ? value[0] : value)?.["error"]);
+  return withCause(judge(status, asObject(Array.isArray(value) ? value[0] : value)?.["error"]), body, status);
 }
 
 /**
@@ -19,7 +20,7 @@ export function classifyGoogleError(status: number, body: string): UpstreamFailu
  */
 export function googleFailureIn(error: unknown): UpstreamFailure {
   const code = asObject(error)?.["code"];
-  return judge(typeof code === "number" && code >= 400 && code <= 599 ? code : 502, error);
+  return withCause(judge(typeof code === "number" && code >= 400 && code <= 599 ? code : 502, error), error);
 }
 
 /**
@@ -53,7 +54,6 @@ const accountMessage =
 const contextMessage = /^(unable to submit request because )?the input token count\b/i;
 const effortMessage =
   /^(thinking level \w+ is not supported|(the thinking )?budget \d+ is invalid|.{0,60}max_output_tokens must be greater than the thinking)/i;
-const effortHint = "The model does not take this reasoning_effort, or not with so low a max_tokens";
 
 function judge(status: number, value: unknown): UpstreamFailure {
   const error = asObject(value) ?? {};

@@ -4,6 +4,7 @@
  */
 import type { WireFormat } from "../provider.ts";
 import { decodeGoogleAnswer } from "./answer.ts";
+import { googleClientField } from "./client-field.ts";
 import { classifyGoogleError } from "./errors.ts";
 import { encodeGoogleRequest } from "./request.ts";
 import { googleStreamDecoder } from "./stream.ts";
@@ -12,6 +13,7 @@ import { googleUnsupportedField } from "./unsupported-fields.ts";
 export const google: WireFormat = {
   unsupportedField: googleUnsupportedField,
   encode: encodeGoogleRequest,
+  clientField: googleClientField,
   authorization: (key) => ({ "x-goog-api-key": key }),
   decodeAnswer: decodeGoogleAnswer,
   streamDecoder: googleStreamDecoder,

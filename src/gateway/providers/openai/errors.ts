@@ -7,13 +7,14 @@ import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
 import { contextHint, failureDetail, filterHint } from "../wire/error-hints.ts";
 import { accountMessage, accountWords, contextMessage, failedModelWords, filterWords, rateWords } from "./error-words.ts";
 import { codeOfStatus } from "../wire/status-code.ts";
+import { withCause } from "../rejection/rejection.ts";
 
 /** Classifies a response whose status is not 200. */
 export function classifyOpenaiError(status: number, body: string): UpstreamFailure {
   const value = parseJson(body);
   // Google's compatible API wraps the object in a list.
   const outer = asObject(Array.isArray(value) ? value[0] : value);
-  return judge(status, outer === null ? noError : readOuter(outer));
+  return withCause(judge(status, outer === null ? noError : readOuter(outer)), body, status);
 }
 
 /** Classifies an `error` in a response with status 200, whole or within a stream. */
@@ -21,7 +22,7 @@ export function failureIn(error: unknown): UpstreamFailure {
   const read = readError(error);
   const status = read.words.map(Number).find((number) => number >= 400 && number <= 599);
   const rejected = read.words.includes("invalid_request_error") ? 400 : 502;
-  return judge(status ?? rejected, read);
+  return withCause(judge(status ?? rejected, read), error);
 }
 
 interface ProviderError {

@@ -44,6 +44,24 @@ describe("a routed admission", () => {
     expect(await ask(worker, [["acme/one", "C", "A", "B"]])).toMatchObject({ amount: "400000", priced: [0, 1, 2] });
   });
 
+  test("without max_tokens the estimate decides what a long prompt is asked for, and its bytes still count in full", async () => {
+    const cheap = { routes: [routeAt("A", "0.1", "0.2")] };
+    const tight = { ...one, ...cheap, id: "acme/tight", contextLength: 500, maxOutputTokens: 400 };
+    const wide = { ...one, ...cheap, id: "acme/wide" };
+    const long = { inputTokens: 300, promptTokens: 100, maxTokens: null };
+    const held = { amount: String(300 * 100 + 375 * 200), maxOutputTokens: 375 };
+    const worker = workerWith([tight, wide]);
+    expect(await ask(worker, [["acme/tight", "A"]], long)).toMatchObject(held);
+    const [unrouted] = await worker.replies(admitRequest({ ...long, model: "acme/tight" }));
+    expect(unrouted).toMatchObject(held);
+    const both: CandidateList = [
+      ["acme/tight", "A"],
+      ["acme/wide", "A"],
+    ];
+    const dearest = { amount: String(300 * 100 + 4_096 * 200), maxOutputTokens: 4_096 };
+    expect(await ask(workerWith([tight, wide]), both, long)).toMatchObject(dearest);
+  });
+
   test("without max_tokens each model is priced with its own maximum, and the bound is the largest", async () => {
     const reply = await ask(
       workerWith([one, two]),

@@ -1,0 +1,114 @@
+/**
+ * The fields that a provider names: read from whatever it wrote, and shown only as far as the request itself has them, so that nothing of
+ * the provider's text reaches a client.
+ */
+import { asObject } from "../wire/json.ts";
+
+/** Names and indexes from the outside in. */
+export type FieldPath = readonly string[];
+
+/** Characters that are read of a path, and that are shown of one. */
+const pathCharactersMax = 300;
+const shownCharactersMax = 200;
+const nameCharactersMax = 64;
+
+const pathsMax = 16;
+
+/** What providers put before the fields of a body. */
+const wrappers = new Set(["", "$", "body", "request", "GenerateContentRequest", "EmbedContentRequest"]);
+
+/** @param text such as `messages.[2].content`, `messages.3.content.0` or `properties['city']` */
+export function readPath(text: string): FieldPath {
+  return withoutWrappers(
+    text
+      .slice(0, pathCharactersMax)
+      .split(/[.[\]]+/)
+      .map(unquoted),
+  );
+}
+
+/** @param names as in the `loc` of FastAPI, which names alternatives of a type between the fields */
+export function pathOfNames(names: readonly unknown[]): FieldPath {
+  return withoutWrappers(names.slice(0, 32).map((name) => unquoted(String(name).slice(0, pathCharactersMax))));
+}
+
+function unquoted(name: string): string {
+  return name.trim().replaceAll(/^["'`]|["'`]$/g, "");
+}
+
+function withoutWrappers(names: readonly string[]): FieldPath {
+  const start = names.findIndex((name) => !wrappers.has(name));
+  return start === -1 ? [] : names.slice(start).filter((name) => name !== "");
+}
+
+const mentioned = /(^|[\s`'"(:*])([A-Za-z_$][\w$-]*(?:(?:\.\[?|\[)[\w$-]+\]?)*)/g;
+
+/**
+ * The paths that a text mentions, in its order. Words of plain English are none: a path is in quotation marks, has an index or an inner
+ * name, is written in snake or camel case, or stands before a colon at the start.
+ */
+export function pathsIn(text: string): FieldPath[] {
+  const paths: FieldPath[] = [];
+  for (const [, names = ""] of text.matchAll(/["']loc["']: ?[([]([^)\]]+)/g)) paths.push(pathOfNames(names.split(",")));
+  for (const { 0: match, 1: before = "", 2: path = "", index } of text.matchAll(mentioned)) {
+    if (paths.length >= pathsMax) break;
+    const after = text[index + match.length];
+    const isQuoted = before !== "" && "`'\"".includes(before) && before === after;
+    const isFirst = before === "" && after === ":";
+    if (isQuoted || isFirst || /[.[_]|[a-z][A-Z]/.test(path)) paths.push(readPath(path));
+  }
+  return paths.slice(0, pathsMax);
+}
+
+/** A step into a value, as it is written. */
+interface Step {
+  text: string;
+  value: unknown;
+}
+
+/**
+ * The beginning of a path that the request has, in the notation of our own errors, such as `messages[2].content`. Names that it does not
+ * have are passed over behind the first, since providers name types between fields; an index that it does not have ends the path.
+ * @returns null if the request does not even have the first field
+ */
+export function provenPath(request: Readonly<Record<string, unknown>>, path: FieldPath): string | null {
+  let value: unknown = request;
+  let shown = "";
+  for (const [at, name] of path.entries()) {
+    const step = stepInto(value, name, path[at - 1] === "properties");
+    if (step === null && (shown === "" || isIndex(name))) break;
+    if (step === null) continue;
+    if (shown.length + step.text.length > shownCharactersMax) break;
+    shown += step.text;
+    value = step.value;
+  }
+  return shown === "" ? null : shown.replace(/^\./, "");
+}
+
+/** @param isMap Google counts the entries of a map: `properties[4].value` is the fifth property */
+function stepInto(value: unknown, name: string, isMap: boolean): Step | null {
+  if (Array.isArray(value)) {
+    const items: unknown[] = value;
+    return isIndex(name) && Number(name) < items.length ? { text: `[${Number(name)}]`, value: items[Number(name)] } : null;
+  }
+  const fields = asObject(value);
+  if (fields === null) return null;
+  const entry = isMap && isIndex(name) ? Object.keys(fields)[Number(name)] : undefined;
+  const own = [name, camelCase(name), snakeCase(name), entry].find((key) => key !== undefined && Object.hasOwn(fields, key));
+  return own !== undefined && own.length <= nameCharactersMax && /^[\w$-]+$/.test(own)
+    ? { text: `.${own}`, value: fields[own] }
+    : null;
+}
+
+function isIndex(name: string): boolean {
+  return /^\d{1,5}$/.test(name);
+}
+
+/** Written in either case by most servers. */
+export function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

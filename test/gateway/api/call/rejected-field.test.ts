@@ -1,0 +1,185 @@
+/** What a client is told of a request that its provider refused is a field of its own request, and words of ours. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { recordFailure, type FailureContext } from "../../../../src/gateway/api/call/record-failure.ts";
+import { nameRejectedField, nameRejectedInput } from "../../../../src/gateway/api/call/rejected-field.ts";
+import { streamError, upstreamError } from "../../../../src/gateway/api/response/upstream-errors.ts";
+import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
+import type { EmbeddingInputs } from "../../../../src/gateway/providers/embedding.ts";
+import { firstEventMsMax } from "../../../../src/gateway/limits.ts";
+import type { ChatBody, ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
+import { rejectionCauses } from "../../../../src/gateway/providers/rejection/causes.ts";
+import { Rejection } from "../../../../src/gateway/providers/rejection/rejection.ts";
+import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
+import { silentLog, type Logger } from "../../../../src/kernel/log.ts";
+import { failure, given, whole } from "../../../support/gateway/given-dispatch.ts";
+import { body, bounded, rejected } from "../../../support/gateway/rejected.ts";
+import { candidate } from "../../../support/providers/candidates.ts";
+
+describe("the field belongs to the client's request", () => {
+  const name = fc.oneof(
+    fc.constantFrom(
+      "messages",
+      "tools",
+      "function",
+      "parameters",
+      "properties",
+      "content",
+      "0",
+      "1",
+      "99",
+      "temperature",
+      "CANARY",
+      "body",
+    ),
+    fc.string({ maxLength: 12 }),
+  );
+  const path = fc.array(name, { maxLength: 12 }).map((names) => names.join("."));
+  const formats = fc.constantFrom<WireFormatName>("openai", "anthropic", "google");
+
+  test("whatever a provider writes, only names that the request has are shown, and few of them", () => {
+    fc.assert(
+      fc.property(formats, path, fc.string(), fc.array(name), (format, named, text, loc) => {
+        const error = {
+          message: `${named}: ${text} '${named}'`,
+          param: named,
+          detail: [{ loc, msg: text }],
+          fieldViolations: [{ field: named }],
+        };
+        const { param, hint } = rejected(format, { error });
+        expect(`${param} ${hint}`).not.toContain("CANARY");
+        if (param === null) return;
+        expect(param.length).toBeLessThanOrEqual(200);
+        const found = param
+          .match(/[^.[\]]+/g)
+          ?.reduce<unknown>((value, one) => Reflect.get(Object(value), one), { ...body, max_tokens: 5_000 });
+        expect([param, found === undefined]).toEqual([param, false]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("names that a client would not expect in a path end it", () => {
+    const odd = { "a\nb": { type: "string" }, ["k".repeat(65)]: { type: "string" } };
+    const sent = { ...bounded, body: { ...body, response_format: odd } };
+    const told = (param: string) => ({ error: { message: "x", param } });
+    expect(rejected("openai", told("response_format.a\nb.type"), { sent }).param).toBe("response_format");
+    expect(rejected("openai", told(`response_format.${"k".repeat(65)}`), { sent }).param).toBe("response_format");
+  });
+
+  test("a body that is as deep and as wide as may be is read within bounds", () => {
+    let deep: unknown = "x";
+    for (let level = 0; level < 5_000; level++) deep = { error: deep };
+    expect(rejected("openai", { error: deep }).param).toBeNull();
+    expect(rejected("openai", { error: { message: "messages.".repeat(6_000), param: "[".repeat(60_000) } }).param).toBe(
+      "messages",
+    );
+    expect(rejected("openai", { errors: Array.from({ length: 5_000 }, () => ({ message: "x" })) }).param).toBeNull();
+  });
+});
+
+test("the prompt of a completion is its field prompt, and its bound has its own name", () => {
+  const prompt: ChatBody = { model: "acme/one", messages: [{ role: "user", content: "Once upon a time" }] };
+  const sent = { body: prompt, maxTokens: 16, promptField: "prompt", promptEstimate: () => 100 } as const;
+  const tooLong = { error: { message: "maximum context length ... in the completion", code: "context_length_exceeded" } };
+  expect(rejected("openai", { error: { message: "x", param: "messages.0.content" } }, { sent }).param).toBe("prompt");
+  expect(rejected("openai", tooLong, { sent }).param).toBe("prompt");
+  expect(rejected("openai", tooLong, { sent: { ...sent, outputField: "max_tokens" } }).param).toBe("max_tokens");
+});
+
+test("a prompt that is longer than the context is at fault, whatever output was asked for", () => {
+  const tooLong = { error: { message: "maximum context length (200000 in the messages, 5000 in the completion)" } };
+  const named = (tokens: number) => rejected("openai", tooLong, { sent: { ...bounded, promptEstimate: () => tokens } }).param;
+  expect([named(127_999), named(128_000)]).toEqual(["max_tokens", "messages"]);
+});
+
+describe("embeddings", () => {
+  const texts = (...all: string[]): EmbeddingInputs => ({ kind: "texts", texts: all });
+
+  test.each<[WireFormatName, string, EmbeddingInputs, string | null]>([
+    ["openai", "input", texts("a"), "input"],
+    ["openai", "input[1]", texts("a", "b"), "input[1]"],
+    ["openai", "input.7", texts("a", "b"), "input"],
+    ["openai", "output_dimension", texts("a"), "dimensions"],
+    ["openai", "texts", texts("a"), "input"],
+    ["openai", "user", texts("a"), null],
+    ["google", "requests[1].content", texts("a", "b"), "input[1]"],
+    ["google", "outputDimensionality", texts("a"), "dimensions"],
+  ])("in the format %s, %s is the field of the request", (format, field, inputs, param) => {
+    const refused = wireFormats[format].format.classify(
+      400,
+      JSON.stringify({ error: { message: "x", details: [{ fieldViolations: [{ field }] }] } }),
+    );
+    nameRejectedInput(refused, { inputs, dimensions: 256, inputType: null });
+    expect(refused instanceof Rejection && refused.param).toBe(param);
+  });
+});
+
+test("the page of rare cases has each cause with its sentence", async () => {
+  const page = await Bun.file(join(import.meta.dir, "../../../../docs/internals/inference.md")).text();
+  const rows = [...page.matchAll(/^\| `([a-z_]+)` +\| (The|Each) (.+?) +\|$/gm)].map(([, cause, ...words]) => [
+    cause,
+    words.join(" "),
+  ]);
+  expect(Object.fromEntries(rows)).toMatchObject(rejectionCauses);
+});
+
+describe("what the client gets", () => {
+  const refused = rejected("openai", { error: { message: "CANARY", param: "temperature", code: "unsupported_value" } });
+  const { route } = candidate("acme");
+
+  test("the cause at the end of the message, and the field as param", () => {
+    const { code, param, message } = upstreamError(refused, route);
+    expect([code, param]).toEqual(["upstream_rejected", "temperature"]);
+    expect(message).toEndWith(`: ${rejectionCauses.unsupported_value}`);
+    expect(message).not.toContain("CANARY");
+  });
+
+  test("in a stream that has started, the same under the code of all its failures", () => {
+    const { code, type, param, message } = streamError(refused);
+    expect([code, type, param]).toEqual(["upstream_error", "api_error", "temperature"]);
+    expect(message).toBe(upstreamError(refused, route).message);
+  });
+
+  test("a refusal that comes after the response has started has its field too", async () => {
+    const late = rejected("openai", { error: { message: "x", param: "seed", code: "unsupported_value" } });
+    late.param = null;
+    const refusing = Promise.withResolvers<never>();
+    const { outcome, clock } = given([refusing.promise], {
+      streamed: true,
+      onFailed: (told, candidate) => nameRejectedField(told, bounded, candidate),
+    });
+    await Promise.resolve();
+    clock.advance(firstEventMsMax);
+    const opened = await outcome;
+    if (opened.kind !== "stream") throw new Error(`It is ${opened.kind}`);
+    refusing.reject(late);
+    const [event] = await new Promise<readonly ProviderEvent[]>((take) => opened.events.next({ take }));
+    if (event?.kind !== "failure") throw new Error("It has not failed");
+    expect(streamError(event.failure)).toMatchObject({ code: "upstream_error", param: "seed" });
+  });
+
+  test("our log has the name of the cause, and no field of the client", () => {
+    const lines: unknown[] = [];
+    const log = { ...silentLog, warn: (facts: unknown) => void lines.push(facts) } as unknown as Logger;
+    const recorders = { log, health: { recordFailure: () => {} }, ownKeys: { refused: () => {} } };
+    const context = {
+      reservation: { generation: "gen-a" },
+      lifecycle: { stop: {} },
+      clientSignal: {},
+    } as unknown as FailureContext;
+    recordFailure(context, { candidate: candidate("acme"), failure: refused }, recorders);
+    expect(lines).toMatchObject([{ event: "upstream.failed", code: "upstream_rejected", cause: "unsupported_value" }]);
+    expect(JSON.stringify(lines)).not.toContain("temperature");
+  });
+
+  test("a dispatch tells each failure with its candidate before it goes on", async () => {
+    const told: string[] = [];
+    const { outcome } = given([failure("upstream_error"), whole], {
+      onFailed: ({ code }, { route: failed }) => void told.push(`${code} ${failed.provider.id}`),
+    });
+    await outcome;
+    expect(told).toEqual(["upstream_error first"]);
+  });
+});
