@@ -84,8 +84,8 @@ export function needsEstimate(
 }
 
 /** Google's models have one limit for the prompt, which is their context, and another for the output, which do not share it. */
-function hasOutputOutsideContext({ provider }: Route): boolean {
-  return provider.format === "google";
+function hasOutputOutsideContext({ format }: Route): boolean {
+  return format === "google";
 }
 
 function largestHiddenPrompt(routes: readonly Route[], tools: boolean): number {

@@ -13,7 +13,7 @@ type SentChat = Pick<CheckedChat, "body" | "routing" | "maxTokens" | "outputFiel
 export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { model, route }: Candidate): void {
   if (!(failure instanceof Rejection)) return;
   const body = chat.routing?.bodies.get(model.id) ?? chat.body;
-  const { clientField } = wireFormats[route.provider.format].format;
+  const { clientField } = wireFormats[route.format].format;
   const { upstreamModel } = route;
   const named = failure.paths.flatMap((path) => {
     const field = clientField === undefined ? path : clientField(path, { chat: body, upstreamModel });

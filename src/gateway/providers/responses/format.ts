@@ -4,6 +4,7 @@
  */
 import type { WireFormat } from "../provider.ts";
 import { decodeResponsesAnswer } from "./answer.ts";
+import { responsesClientField } from "./client-field.ts";
 import { classifyResponsesError } from "./errors.ts";
 import { encodeResponsesRequest } from "./request.ts";
 import { responsesStreamDecoder } from "./stream.ts";
@@ -13,6 +14,7 @@ export const responses: WireFormat = {
   unsupportedField: responsesUnsupportedField,
   outputTokensMin: 16,
   encode: encodeResponsesRequest,
+  clientField: responsesClientField,
   authorization: (key) => ({ authorization: `Bearer ${key}` }),
   decodeAnswer: decodeResponsesAnswer,
   streamDecoder: responsesStreamDecoder,
