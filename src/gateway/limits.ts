@@ -11,7 +11,7 @@ export const upstreamRetryAfterSeconds = 5;
 export const modelIdCharactersMax = 256;
 /** `max_tokens` of a completion that has none, as in the official schema. */
 export const completionTokensDefault = 16;
-/** Signatures and encrypted thoughts of one tool call, within its id. */
+/** Claude's thoughts within the id of one tool call: their signatures and encrypted texts; with more, the id carries none. */
 export const thoughtsCharactersMax = 64 * 1024;
 
 // Embeddings
@@ -216,7 +216,7 @@ export const launchChecksRetryMs = 500;
 export const hiddenInputTokensDefault = 64;
 export const hiddenInputTokensWithTools = 1_024;
 export const inputTokensPerMessage = 16;
-/** Output that is asked for without a bound of the client where the prompt seems to fill the context; of a small one a sixteenth. */
+/** The least output to ask for if the client sets no bound and the prompt seems to fill the context; a sixteenth of a small context. */
 export const outputTokensMin = 1_024;
 /** How often gateways share their counts of routes, and how long a count is included. */
 export const routeHealthMs = 10_000;
@@ -239,13 +239,13 @@ export const upstreamHeadBytesMax = 64 * 1024;
 export const upstreamReadAheadBytesMax = 64 * 1024;
 /** Buffer for a stream's tool calls until their names arrive: clients cannot use a tool call without a name. */
 export const heldToolCallCharactersMax = 64 * 1024;
-/** Encrypted reasoning that travels in the id of a tool call, which clients send back twice; longer reasoning is left out. */
+/** OpenAI's encrypted reasoning within the id of one tool call, which clients send back twice; longer reasoning is left out. */
 export const reasoningCharactersMax = 32 * 1024;
 export const upstreamErrorBytesMax = 64 * 1024;
 export const upstreamEventBytesMax = 4 * 1024 * 1024;
-/** How long the usage of a finished stream is awaited whose end does not come. */
+/** How long to wait for the usage of a finished stream that its provider leaves open. */
 export const finishGraceMs = 5_000;
-/** The same where it calls tools: some providers end each call, and write the next one before they send it. */
+/** The same if the answer calls tools: some providers send a finish reason after each call, and take time to write the next one. */
 export const callGraceMs = 30_000;
 /** How long and how far a body may continue after the last event, or after the usage of a finished answer, before its connection is closed. */
 export const streamTailMs = 1_000;

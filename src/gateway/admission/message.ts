@@ -41,7 +41,7 @@ export interface AdmitGeneration {
   model: string;
   /** Upper bound of the provider's token count for the texts sent, without its own hidden prompt. */
   inputTokens: number;
-  /** Our estimate of that count. Absent: the output of the gateway's models does not depend on it, or the gateway is of before. */
+  /** Our estimate of that count. Absent: by the gateway's catalog no model's output depends on it. */
   promptTokens?: number;
   /** The request's bound on output tokens; null: the model's maximum, or what the prompt leaves of its context. */
   maxTokens: number | null;

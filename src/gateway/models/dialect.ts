@@ -1,6 +1,6 @@
 /**
- * What a provider takes in its own way within its wire format. Each fact of providers.json has its source; a fact that is not
- * there has the value that every provider is known to accept.
+ * How a provider deviates from its wire format. Each fact in providers.json has its source; a fact that is absent has the value that
+ * every provider is known to accept. Only the format `openai` reads them, but for a `reasoning_content` of `never`.
  */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { Day, Source, strict } from "./entry-fields.ts";
@@ -15,7 +15,7 @@ export const DialectEntry = strict({
   developer_role: fact(Type.Boolean()),
   /** `one_first`: instructions become one message, the first. */
   instructions: fact(oneOf(instructionPlaces)),
-  /** Whose messages may have a `name`. Others have it before their text. */
+  /** Whose messages may have a `name`. For others the name moves into the text. */
   message_names: fact(oneOf(namedRoles)),
   /** false: a list of texts becomes one text. */
   text_parts: fact(Type.Boolean()),
@@ -23,13 +23,13 @@ export const DialectEntry = strict({
   refusals: fact(Type.Boolean()),
   /** false: a message of the model without text has `""`. */
   null_content: fact(Type.Boolean()),
-  /** false: the model speaks between a tool's result and the user. */
+  /** false: a message of the model must stand between a tool's result and the user's next message. */
   user_after_tool: fact(Type.Boolean()),
   /** false: `parallel_tool_calls` is not sent. The gateway enforces it. */
   parallel_tool_calls: fact(Type.Boolean()),
-  /** The ids that calls of tools may have. Others are replaced. */
+  /** The ids that tool calls may have. Others are replaced. */
   tool_call_ids: fact(oneOf(toolCallIdForms)),
-  /** How reasoning that a client sends back goes on, for models that reason. `required`: a call of a tool needs some. */
+  /** How a model that reasons gets back its reasoning from the client. `required`: as sent, and every tool call needs some. */
   reasoning_content: fact(oneOf(reasoningForms)),
 });
 export type DialectEntry = Static<typeof DialectEntry>;
@@ -47,7 +47,7 @@ export interface Dialect {
   reasoningContent: (typeof reasoningForms)[number];
 }
 
-/** Of the formats that convert every message themselves. */
+/** For the formats that convert every message themselves. */
 const converted: Dialect = {
   developerRole: true,
   instructions: "anywhere",
@@ -61,7 +61,7 @@ const converted: Dialect = {
   reasoningContent: "as_sent",
 };
 
-/** By wire format; the others have `converted`. */
+/** By the provider's wire format; others have `converted`. */
 const defaults: Readonly<Record<string, Dialect>> = {
   openai: {
     ...converted,
@@ -73,7 +73,7 @@ const defaults: Readonly<Record<string, Dialect>> = {
   google: { ...converted, reasoningContent: "never" },
 };
 
-/** @param format the provider's wire format, which has the values of the facts that `entry` does not have */
+/** @param format the provider's wire format, which decides the facts that `entry` lacks */
 export function dialectFrom(format: string, entry: DialectEntry = {}): Dialect {
   const usual = defaults[format] ?? converted;
   return {

@@ -1,4 +1,4 @@
-/** Kinds of values that several entries of the catalog's files have. */
+/** Types that the entries of the catalog's files share. */
 import { Type, type TProperties } from "@sinclair/typebox";
 
 export const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });

@@ -64,7 +64,7 @@ export interface Route {
   hiddenInputTokens: number | null;
   /** The provider's field name for the bound on output tokens. */
   maxTokensField: MaxTokensField;
-  /** How the model thinks, in Anthropic's format. Absent: it decides itself how much, and can be told not to. */
+  /** How the model thinks, in Anthropic's format. Absent: like `adaptive` with every effort, but it may continue its own last message. */
   thinking?: ThinkingFacts;
   /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */
   entry: string;
@@ -79,7 +79,7 @@ interface ThinkingFacts {
   off: "disabled" | "between_tools" | "never";
   /** The efforts that it takes. */
   efforts: readonly string[];
-  /** A thought that comes back is refused if anything before it has changed. */
+  /** It refuses a thought if anything before the thought has changed since. */
   isBound: boolean;
 }
 

@@ -48,14 +48,14 @@ export function maximumCost(request: PricedRequest): MaximumCost {
   return { amount: nanoRoundedUp(dearest), maxOutputTokens, inputTokens: largestInput };
 }
 
-/** Of the tokens that a provider counts for a prompt, our estimate may lack a fifth: a smaller vocabulary takes more for the same text. */
+/** Our estimate may be a fifth below the provider's count: a smaller vocabulary takes more tokens for the same text. */
 const estimateMargin = 1 / 4;
 
 /**
- * The output that a provider is asked for. Many refuse a request whose prompt and output bound exceed the context together. A bound of
- * the client is sent as it is; without one the prompt decides, as far as it can be known: its upper bound leaves room for certain, and its
- * estimate with a margin very likely. Where the margin takes most of the room, half of the room is left to the answer, and something
- * always is: whether so long a prompt fits, its provider decides.
+ * The output that a provider is asked for. Many refuse a request whose prompt and output bound together exceed the context. A client's
+ * bound is only capped at the model's. Without one, the prompt decides: what its upper bound leaves fits for certain, and what its
+ * estimate with a margin leaves very likely. If the margin takes more than half of the room, the answer still gets half. It always gets
+ * something: whether so long a prompt fits, the provider decides.
  */
 function outputBound({ model, routes, inputTokens, promptTokens, tools, maxTokens }: PricedRequest): number {
   const { contextLength, maxOutputTokens } = model;
@@ -74,7 +74,7 @@ function outputBound({ model, routes, inputTokens, promptTokens, tools, maxToken
 /** No text has so many bytes a token, except long runs of one character: a longer prompt fills the context without being estimated. */
 const bytesPerTokenMax = 16;
 
-/** Whether the output of a request depends on how long its prompt is: only then the prompt is worth an estimate, which takes its time. */
+/** Whether the output of a request depends on how long its prompt is: only then is the prompt estimated, which takes time. */
 export function needsEstimate(
   { contextLength, maxOutputTokens, routes }: Pick<Model, "contextLength" | "maxOutputTokens" | "routes">,
   { inputTokens, tools }: Pick<PricedRequest, "inputTokens" | "tools">,

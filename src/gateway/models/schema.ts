@@ -103,13 +103,16 @@ export const ModelEntry = strict({
   default_only: Type.Optional(
     Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),
   ),
-  /** How a model in Anthropic's format thinks: it decides itself by the effort, or takes a number of tokens. Absent: adaptive. */
+  /**
+   * How a model in Anthropic's format thinks: it decides itself by the effort, or takes a number of tokens. Absent: like adaptive, but it
+   * may continue its own last message, and the next three fields are not read.
+   */
   thinking: Type.Optional(Type.Union([Type.Literal("adaptive"), Type.Literal("budget")])),
   /** What switches its thinking off. Absent: disabled. */
   thinking_off: Type.Optional(Type.Union([Type.Literal("disabled"), Type.Literal("between_tools"), Type.Literal("never")])),
-  /** The efforts that it takes; one that it does not take becomes the next lower. Absent: all of them. */
+  /** The efforts that it supports; another becomes the next lower one. Absent: all of them. */
   thinking_efforts: Type.Optional(Type.Array(Type.Union(thinkingEfforts.map((effort) => Type.Literal(effort))), { minItems: 1 })),
-  /** true: it refuses a thought that comes back where anything before the thought has changed. Absent: false. */
+  /** true: it refuses a thought if anything before the thought has changed since. Absent: false. */
   thinking_bound: Type.Optional(Type.Boolean()),
   /** false: it refuses a choice that forces it to call a tool. Absent: true. */
   forced_tools: Type.Optional(Type.Boolean()),
@@ -149,7 +152,7 @@ export const ProviderEntry = strict({
   cancel_stops_billing: Type.Boolean(),
   /** false: the provider refuses `stream_options` and always reports usage in streams. Absent: true. */
   stream_options: Type.Optional(Type.Boolean()),
-  /** What it takes in its own way. */
+  /** How it deviates from its wire format. */
   dialect: Type.Optional(DialectEntry),
   zero_data_retention: Type.Boolean(),
   /** A responsible person has read the provider's terms and confirmed that this service may forward requests to it. */

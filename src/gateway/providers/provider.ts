@@ -116,21 +116,22 @@ export interface WireFormat {
   outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;
   /**
-   * The field of a chat that a field of the encoded request was made from, as far as it is known. Absent: both have the same names.
-   * @returns null: it was made from none
+   * The field of the chat that a field of the encoded request was made from, as far as that is known. Absent: the path is taken as it
+   * is, so it is wrong for messages that the format moved, joined or left out.
+   * @returns null: no field of the chat
    */
   clientField?(path: FieldPath, call: { chat: ChatBody; upstreamModel: string }): FieldPath | null;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
   /**
-   * @param route that answered, whose model gets its own thoughts back. Absent: none come back
+   * @param route the called one: its model's thoughts are kept in the ids of its calls. Absent: they are not kept
    * @throws UpstreamFailure when a response with status 200 holds no usable answer
    */
   decodeAnswer(body: unknown, route?: Route): WholeAnswer;
   /**
    * Creates a decoder for one stream: it converts the data of one server-sent event to our events. It is not called after `end`
-   * or `failure`. Each takes `[DONE]` for the end, which it is also given where a body with a finish reason ends without a mark: it
-   * returns what was still missing, such as the arguments of a call that got none.
+   * or `failure`. If a body ends after a finish reason but without `[DONE]`, the decoder is given `[DONE]`, and returns what is still
+   * missing, such as the arguments of a call that has none.
    */
   streamDecoder(route?: Route): (data: string) => ProviderEvent[];
   /** Classifies a response whose status is not 200, by its body before its status. */

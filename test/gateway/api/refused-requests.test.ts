@@ -109,7 +109,7 @@ describe.each<WireFormatName>(["openai", "anthropic", "google"])("in the format 
   test.each([false, true])("the client's own field and the cause are named (streamed: %p)", async (stream) => {
     const body = { model: `stub/${format}`, stream, messages, tools };
     stubOf(format).answerOnce(json(schema[format], 400), json(last[format], 400));
-    const cause = "The provider does not take this JSON schema";
+    const cause = "The provider does not support this JSON schema";
     expect(await refused("/chat/completions", body)).toEqual({
       status: 400,
       code: "upstream_rejected",
@@ -132,7 +132,7 @@ describe.each<WireFormatName>(["openai", "anthropic", "google"])("in the format 
       status: 400,
       code: "upstream_rejected",
       param: "prompt",
-      cause: "The provider needs a text that is not empty",
+      cause: "The provider requires text that is not empty",
     });
   });
 });

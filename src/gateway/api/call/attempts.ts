@@ -48,7 +48,7 @@ export interface AttemptsOptions {
   callRoute: CallRoute;
   /** Called with what the provider of the current call has counted before the first event of its stream. */
   onUsage(usage: ReportedUsage): void;
-  /** Called with each failure before anything follows from it. */
+  /** Called with each failed attempt, before it is retried or answered. */
   onFailed?(failure: UpstreamFailure, candidate: Candidate): void;
   /** Called when the provider had closed the connection, so that the request has to be sent again. */
   onResent(): void;

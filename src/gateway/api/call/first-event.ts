@@ -4,8 +4,8 @@ import { UpstreamFailure, type ProviderEventStream, type EventReceiver, type Pro
 import { mergeUsage } from "../response/merge-usage.ts";
 
 /**
- * Waits for the first event that is not a usage count, nor the role with a failure behind it: some providers count the prompt first and
- * then fail.
+ * Waits for the first event that is neither a usage count nor a role that a failure follows at once: some providers send these before
+ * they fail.
  * @param onUsage told the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
  * @returns the stream from its beginning
  * @throws UpstreamFailure when it fails or ends there
@@ -34,7 +34,7 @@ function saysNothing(event: ProviderEvent): boolean {
   return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);
 }
 
-/** Whether a failure has arrived together with that, and nothing in between: nothing has been delivered. */
+/** Whether the first of these events that says something is a failure: then nothing has been delivered. */
 function failsFirst(events: readonly ProviderEvent[]): boolean {
   return events.find((event) => event.kind !== "usage" && !saysNothing(event))?.kind === "failure";
 }

@@ -1,4 +1,4 @@
-/** Finds the field of the client's request that a provider named when it refused it. What the request does not have is never shown. */
+/** Finds the field of the client's request for which a provider refused it. What the request does not have is never shown. */
 import type { Candidate } from "../../models/routing/candidate.ts";
 import { inputCount, type EmbeddingRequest } from "../../providers/embedding.ts";
 import type { UpstreamFailure } from "../../providers/provider.ts";
@@ -22,7 +22,7 @@ export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { mo
   const { messages, ...fields } = body;
   const prompt = chat.promptField === "prompt" ? { prompt: messages[0]?.content } : { messages };
   const request = { ...fields, ...prompt, ...(chat.outputField && { [chat.outputField]: chat.maxTokens }) };
-  // A prompt that does not fit alone is at fault, whatever was asked for beside it.
+  // A prompt that is too long by itself is at fault, whatever output was asked for.
   const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
   const likely = isPromptAlone ? [["messages"]] : [...failure.fields, ...named];
   failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));

@@ -117,7 +117,7 @@ export const toolChoice: Reader = reader(anyChoice.schema, (value, at, context) 
     if (context.model?.refusesForcedTools && isForced(chosen)) {
       throw unsupportedParameter(
         at,
-        `${context.model.id} does not support ${at} that forces a call: use "auto", and ask for the call`,
+        `${context.model.id} does not support a ${at} that forces a call: use "auto" and ask for the call`,
       );
     }
     return chosen;

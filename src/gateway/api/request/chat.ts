@@ -35,7 +35,7 @@ export interface CheckedChat {
   inputTokens: number;
   /** The prompt's tokens if the provider does not report them. They are counted at the first call. */
   promptEstimate: () => number;
-  /** The same, where a model's output depends on them. */
+  /** The same count, present only if the model's output bound depends on it. */
   promptTokens?: number;
   /** Absent: the request has no routing fields. */
   routing?: CheckedRouting;

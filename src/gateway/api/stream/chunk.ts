@@ -17,8 +17,8 @@ export interface ChunkFacts {
 
 export const doneLine = "data: [DONE]\n\n";
 /**
- * Keeps proxies from closing a quiet stream; every client ignores it. It has no empty line of its own, which is the end of an event:
- * packages in use take a comment before it for an event without data, and fail to parse that.
+ * Keeps proxies from closing a quiet stream; every client ignores it. No empty line follows it, because that would end an event: some
+ * packages in use take a comment with an empty line for an event without data, and fail to parse it.
  */
 export const commentLine = ": keep-alive\n";
 

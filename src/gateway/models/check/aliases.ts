@@ -1,4 +1,4 @@
-/** Names that answer for one model must tell the same of it: whoever takes one name for the other would meet another model. */
+/** Two names of one model must have the same facts: otherwise a client that changes the name would get another model. */
 import { isDeepStrictEqual } from "node:util";
 import type { ModelEntry } from "../schema.ts";
 import type { JudgedModel } from "./judged-model.ts";
@@ -7,7 +7,7 @@ import type { ModelProblem } from "./problem.ts";
 /** `-20251001` or `-2025-10-01`. A date without its year, such as `-0731`, mostly names another model. */
 const dateInName = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
-/** What each name has for itself. Tiers are compared with the prices that they stand beside. */
+/** What each name has for itself. Tiers are compared together with the prices. */
 const ownFields = new Set<string>([
   "id",
   "name",
@@ -23,7 +23,7 @@ const ownFields = new Set<string>([
   "seen",
 ] satisfies (keyof ModelEntry)[]);
 
-/** Every field in which a model of one provider differs from the model that its name stands for as well. */
+/** Every field in which a model of one provider differs from the model that it is another name of. */
 export function aliasesAtOdds(judged: readonly JudgedModel[]): ModelProblem[] {
   const single = judged.filter(({ entry }) => entry.routes === undefined);
   const places = new Map(single.map((one) => [`${one.file} ${one.entry.id}`, one]));
@@ -56,9 +56,9 @@ function fieldsAtOdds(one: JudgedModel, other: JudgedModel): string[] {
 
 /** As the service reads them: an absent field is its default, and words have no order. */
 function factsOf({ entry, model }: JudgedModel): Map<string, unknown> {
-  const told = Object.entries(entry).filter(([field]) => !ownFields.has(field));
+  const stated = Object.entries(entry).filter(([field]) => !ownFields.has(field));
   return new Map<string, unknown>([
-    ...told,
+    ...stated,
     ["prices_per_1m_usd", model.listPrices],
     ["supports", model.supports],
     ["reasons", model.reasons],

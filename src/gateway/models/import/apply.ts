@@ -41,7 +41,7 @@ function replaced(entries: ModelEntry[], change: ChangeOfARoute, day: string): M
   });
 }
 
-/** The other names of a model take its new price with it, for lists have few of them; a name whose model is gone stands for itself. */
+/** A model's other names get its new price too, since lists have few of them; a name whose model is gone loses its `alias_of`. */
 function withOtherNames(entries: ModelEntry[], changes: readonly Change[], day: string): ModelEntry[] {
   const single = new Set(entries.flatMap(({ id, routes }) => (routes === undefined ? [id] : [])));
   const modelOf = (entry: ModelEntry): string => {

@@ -9,7 +9,7 @@ import { ThoughtsReader, type Piece } from "./thoughts.ts";
 import { ToolUseIds } from "./tool-use-ids.ts";
 
 export interface Conversation {
-  /** The parts of all system and developer messages, each as it came: the provider's cache knows a prompt by its blocks. */
+  /** The parts of all system and developer messages, not joined: the provider's cache compares prompts block by block. */
   system: TextBlock[];
   turns: Turn[];
   /** Some turn has a thought. */
@@ -33,8 +33,8 @@ export interface Turn {
 /**
  * Consecutive messages of one role become one turn, and the first is the user's. The API refuses blank texts and trailing white space in
  * an unfinished turn, so both are removed.
- * @param for.signer who receives its own thoughts; absent or null: nobody
- * @param for.endsWithUser the model does not go on with its own last turn
+ * @param options.signer the model that gets its own thoughts back; absent or null: no thoughts are sent
+ * @param options.endsWithUser the model refuses to continue its own last turn, so a turn of the user follows it
  */
 export function conversationOf(
   messages: readonly ChatMessage[],
@@ -66,8 +66,8 @@ function userSays(text: string): Turn {
 }
 
 /**
- * A finished answer has no call that could have kept its thoughts. A thought without the one before it is refused, so none before such
- * an answer is sent; the API asks only for those of the present turn.
+ * An answer without calls has no id in which its thoughts could travel. The API refuses a thought if an earlier one is missing, so none
+ * from before such an answer is sent; it requires only those of the current turn.
  */
 function isFinished({ role, tool_calls }: ChatMessage): boolean {
   return role === "assistant" && asArray(tool_calls).length === 0;
@@ -116,7 +116,7 @@ function spokenBlocks(message: ChatMessage): TextBlock[] {
   return named(message, [...textsOf(message.content), { type: "text", text: refusal }]);
 }
 
-/** The texts and then the calls, or each at the place that the calls' thoughts tell. */
+/** The texts and then the calls, or, if the calls' ids carry thoughts, all blocks in the order of the answer. */
 function assistantBlocks(message: ChatMessage, { ids, args, thoughts: reader }: Reading): JsonObject[] {
   const calls = asArray(message["tool_calls"]).map((value) => {
     const call = asObject(value) ?? {};
@@ -130,7 +130,7 @@ function assistantBlocks(message: ChatMessage, { ids, args, thoughts: reader }: 
   const thoughts = new Cutter(asText(message["reasoning_content"]), pieces, "thinking");
   return calls.flatMap((call, index) => {
     const before = call.pieces.map((piece) => blockOf(piece, piece.kind === "text" ? texts.next(piece) : thoughts.next(piece)));
-    // What the client has changed has no place of its own.
+    // The place of a text is unknown if the client has changed it: it goes before the first call.
     const moved = index === 0 && !texts.isWhole ? spokenBlocks(message) : [];
     return [...before.filter((block) => block !== null), ...moved, call.use];
   });

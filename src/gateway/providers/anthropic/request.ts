@@ -11,7 +11,7 @@ import { toolFields } from "./tools.ts";
 /** The API version, which is not part of the URL. */
 const version = "2023-06-01";
 
-/** Lets a request say what becomes of thoughts whose conversation has changed. */
+/** The beta of `block_binding`, which says what the API does with thoughts whose conversation has changed. */
 const bindingControls = "thinking-binding-controls-2026-08-01";
 
 export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
@@ -43,14 +43,14 @@ interface Thoughtful {
 }
 
 /**
- * The conversation with the model's thoughts, where it thinks in this call too. A model that takes a budget refuses to think in the
- * middle of a turn that it did not begin with a thought. Newer ones refuse a thought after anything that has changed before it, unless
- * told to drop it; since a turn ends as it began, they think on although the request has no effort.
+ * The conversation, with the model's thoughts if it thinks in this call too. A model that takes a budget refuses to think in the middle
+ * of a turn that it began without a thought. Newer models refuse a thought if anything before it has changed, unless the request says to
+ * drop it. A turn that began with thinking must go on with it, so `thinking` is sent even if the request has no effort.
  */
 function withThoughts(call: ProviderCall): Thoughtful {
   const { route, chat } = call;
   const thinking = thinkingOf(call);
-  // Those that think by themselves refuse to go on with a turn that the client began for them.
+  // Models with adaptive thinking refuse a conversation that ends with a message of the model (prefill).
   const endsWithUser = route.thinking?.form === "adaptive";
   const signer = thinking.takesThoughts ? signerOf(route) : null;
   const conversation = conversationOf(chat.messages, { signer, endsWithUser });

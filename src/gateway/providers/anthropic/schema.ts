@@ -1,8 +1,8 @@
 /**
  * Fits a JSON Schema into the subset that the API takes for answers and strict tools, as the vendor's own packages do
  * (https://platform.claude.com/docs/en/build-with-claude/structured-outputs): objects are closed, and a keyword that cannot be enforced
- * moves into the description, where the model reads it. A closed object's answers are valid by the open object's schema too. What
- * would leave nothing of the schema, or only an empty object, is a problem that the client is told.
+ * moves into the description, where the model reads it. An answer that is valid for a closed object is valid for the open one too. What
+ * would leave nothing of the schema, or only an empty object, is reported to the client as a problem.
  */
 import { asArray, asObject, asText, isEmpty, type JsonObject } from "../wire/json.ts";
 
@@ -31,12 +31,15 @@ const stringFormats = new Set<unknown>([
   "uuid",
 ]);
 const scalarTypes = new Set<unknown>(["string", "integer", "number", "boolean", "null"]);
-/** They say nothing to a model: definitions are read where they are referred to. */
+/** Not copied into the description: definitions are fitted where something refers to them, the others mean nothing to a model. */
 const leftOut = new Set(["$schema", "$id", "$comment", "$anchor", "$defs", "definitions"]);
 const pathCharactersMax = 200;
-/** Fitting a schema beyond this would keep others waiting: a part may be referred to at each of its depths. */
+/**
+ * Work for one schema, in characters of notes: more would keep other requests waiting. A part is fitted again for each reference to what
+ * contains it.
+ */
 const workMax = 1_000_000;
-/** What a part costs, beside the characters of its notes. */
+/** What each part adds to the characters of its notes. */
 const workOfPart = 20;
 const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "minProperties", "maxProperties"];
 const arrayKeywords = ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"];
@@ -71,7 +74,7 @@ class SchemaFitter {
   readonly #names = new Set<string>();
   #problem: SchemaProblem | null = null;
   #work = 0;
-  /** Who refers; absent: the root. */
+  /** The definition that is being fitted; absent: the root. */
   #referring: Definition | undefined;
 
   constructor(root: JsonObject, at: string) {
@@ -88,7 +91,7 @@ class SchemaFitter {
       definitions.push([definition.name, this.#node(definition.part, definition.at)]);
     }
     const circle = this.#findCircle();
-    if (circle) this.#report(circle.at, "a schema that contains itself");
+    if (circle) this.#report(circle.at, "a recursive schema");
     const $defs = Object.fromEntries(definitions);
     return { schema: definitions.length === 0 ? schema : { ...schema, $defs }, problem: this.#problem };
   }
@@ -128,7 +131,7 @@ class SchemaFitter {
     };
   }
 
-  /** Takes what it can express out of `rest`. */
+  /** Removes from `rest` what the subset can express. */
   #typed(rest: JsonObject, at: string): JsonObject {
     const all = taken(rest, "allOf");
     if (Array.isArray(all)) {
@@ -204,7 +207,7 @@ class SchemaFitter {
   #reference(pointer: unknown, at: string): JsonObject {
     const text = asText(pointer) ?? "";
     const part = text === "#" ? this.#root : this.#resolved(text);
-    if (part === undefined) return this.#report(at, "a reference to what the schema does not have");
+    if (part === undefined) return this.#report(at, "a reference to a part that the schema lacks");
     const segments = segmentsOf(text);
     const place = JSON.stringify(segments);
     const known = this.#definitions.get(place);
@@ -236,7 +239,7 @@ class SchemaFitter {
     return name;
   }
 
-  /** A definition in a circle of references: takes away, one by one, those that refer to none that is left. */
+  /** A definition in a circle of references. Removes, one by one, the definitions that refer to none that is left. */
   #findCircle(): Definition | undefined {
     const left = new Map([...this.#definitions.values()].map((one) => [one.name, one]));
     const referredBy = new Map<string, string[]>();

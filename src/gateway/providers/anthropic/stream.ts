@@ -44,7 +44,7 @@ class AnthropicStream {
     if (data === "[DONE]") return this.#finished ? [{ kind: "end" }] : [];
     const event = asObject(parseJson(data));
     if (event === null) return [broken("an event is not a JSON object")];
-    if (event["error"]) return told(event);
+    if (event["error"]) return failuresIn(event);
     switch (event["type"]) {
       case "message_start":
         this.#begun = true;
@@ -64,7 +64,7 @@ class AnthropicStream {
         if (!this.#begun && !this.#hasContent) return [broken("the stream ended before it began")];
         return [...this.#finish(""), { kind: "end" }];
       default:
-        return told(event);
+        return failuresIn(event);
     }
   }
 
@@ -130,8 +130,8 @@ function argue(call: ToolCall, text: string): ProviderEvent[] {
   return [callDelta({ index: call.index, function: { arguments: text } })];
 }
 
-/** The failure that an event tells; none if it is only of a type that is not known. */
-function told(event: JsonObject): ProviderEvent[] {
+/** The failure that an event reports; none if the event only has an unknown type. */
+function failuresIn(event: JsonObject): ProviderEvent[] {
   const error = toldFailure(event);
   return error === null ? [] : [{ kind: "failure", failure: anthropicFailureIn(error) }];
 }

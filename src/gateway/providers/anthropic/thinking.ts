@@ -9,7 +9,7 @@ export interface Thinking {
   field: JsonObject | null;
   /** The field `output_config.effort`. */
   effort: string | null;
-  /** The thoughts of earlier calls may go with it: those of a turn in which the model does not think are refused or removed. */
+  /** Whether to send the thoughts of earlier calls: without thinking the API refuses or removes them. */
   takesThoughts: boolean;
 }
 
@@ -39,7 +39,7 @@ export function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, 
   return { field: { type: "adaptive", display: "summarized" }, effort, takesThoughts: true };
 }
 
-/** The API has no `minimal`. An effort that the model does not take becomes the next lower. */
+/** The API has no `minimal`. An effort that the model does not support becomes the next lower one. */
 function effortOf({ reasoning_effort: effort }: ChatBody, { thinking }: Route): string | null {
   if (typeof effort !== "string") return null;
   const place = thinkingEfforts.findIndex((known) => known === effort);
@@ -59,7 +59,7 @@ function switchedOff({ thinking }: Route): Thinking {
   }
 }
 
-/** A forced call and the sampling fields are refused where the model is told to think, and they are the plainer wish. */
+/** The API refuses thinking together with a forced call or sampling fields; the client asked for those explicitly, so they win. */
 function mayThink(chat: ChatBody): boolean {
   const { tool_choice: choice } = chat;
   const isFree = choice === undefined || choice === "auto" || choice === "none";
@@ -67,7 +67,7 @@ function mayThink(chat: ChatBody): boolean {
   return isFree && temperature === undefined && !(typeof top_p === "number" && top_p < thinkingTopPMin);
 }
 
-/** Without room for the least budget the model does not think. */
+/** Without room for the smallest budget the model does not think. */
 function withBudget(effort: string | null, maxOutputTokens: number): Thinking {
   if (effort === null || maxOutputTokens <= budgetMin) return noThinking;
   const wanted = Math.min(budgets.get(effort) ?? budgetMax, Math.floor(maxOutputTokens * budgetShareMax));

@@ -11,7 +11,7 @@ import { asArray, asCount, asText, type JsonObject } from "../wire/json.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
 import { readToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
 
-/** A block before a call, in the answer's order. The client has the texts, so only their length is kept, which tells their place. */
+/** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are cut again. */
 export type Piece =
   | { kind: "text"; characters: number }
   | { kind: "thinking"; characters: number; signature: string }
@@ -26,7 +26,7 @@ export function signerOf({ provider, upstreamModel }: Route): string {
 export class ThoughtsBeforeCalls {
   readonly #signer: string | null;
   #pieces: Piece[] = [];
-  /** Of signatures and encrypted thoughts since the last call, and one for each block. Those of a call that has more are not kept. */
+  /** Characters of signatures and encrypted thoughts since the last call, and one for each block. Beyond the bound none are kept. */
   #characters = 0;
 
   /** @param route the called one; absent: no thoughts are kept */
@@ -79,12 +79,12 @@ export class ThoughtsBeforeCalls {
   }
 }
 
-/** Reads the ids of a conversation's calls. Anybody may have written them, so together they are as bounded as arguments of calls. */
+/** Reads the ids of a conversation's calls. A client may have written them, so they share the bounds of the calls' arguments. */
 export class ThoughtsReader {
   readonly #signer: string | null;
   readonly #json = new ToolArguments();
 
-  /** @param signer who receives the conversation; null: nobody who wants thoughts */
+  /** @param signer the model that receives the conversation; null: one that gets no thoughts */
   constructor(signer: string | null) {
     this.#signer = signer;
   }
@@ -117,7 +117,7 @@ function written(piece: Piece): unknown {
   return piece.kind === "thinking" ? [piece.characters, piece.signature] : [piece.data];
 }
 
-/** null if it is nobody's piece: whoever sends a request may have written the id. */
+/** null if it is not a piece: a client may have written the id itself. */
 function read(value: unknown): Piece | null {
   const text = asCount(value);
   if (text !== null) return { kind: "text", characters: text };

@@ -1,6 +1,6 @@
 /**
- * The ids of a conversation's calls, as the API takes them: of few characters, and each only once. Some other providers number the calls
- * of each answer from 0, so that a conversation repeats an id.
+ * The ids of a conversation's calls in the form that the API accepts: only certain characters, and each id only once. Some other
+ * providers number the calls of each answer from 0, so that a conversation repeats an id.
  */
 export class ToolUseIds {
   readonly #used = new Set<string>();

@@ -36,7 +36,7 @@ function strictSchema(parameters: unknown, at: string): FittedSchema {
 const noObject = "arguments that are not an object";
 
 /**
- * What the API cannot take of a function's parameters; null: nothing.
+ * What the API does not support in a function's parameters; null: nothing.
  * @param at the path of the parameters
  */
 export function parametersProblem({ parameters, strict }: JsonObject, at: string): SchemaProblem | null {
@@ -48,8 +48,8 @@ export function parametersProblem({ parameters, strict }: JsonObject, at: string
 const combinations = ["allOf", "anyOf", "oneOf"];
 
 /**
- * The API takes no combination of schemas as that of an input, which servers of tools write. The input then has the fields of all of them,
- * of which it needs those that each needs, and the model reads the combination in the description.
+ * The API refuses `allOf`, `anyOf` and `oneOf` at the top of an input schema, which some tool servers write. The input then gets the
+ * fields of all variants, requires those that are required in any case, and the model reads the combination in the description.
  */
 function inputSchema(parameters: JsonObject): JsonObject {
   const combined = combinations.filter((keyword) => Array.isArray(parameters[keyword]));
@@ -67,7 +67,7 @@ function inputSchema(parameters: JsonObject): JsonObject {
   };
 }
 
-/** The fields that one of several schemas needs if all of them hold, or else the fields that each needs. */
+/** The fields that any of the schemas requires for `allOf`, else those that every one requires. */
 function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
   const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
   if (keyword === "allOf") return lists.flat();

@@ -67,7 +67,7 @@ function* inToolCall(call: JsonObject, { at, args }: { at: string; args: ToolArg
   const called = asObject(call["function"]);
   if (called === null) yield because(`${at}.type`, "calls of custom tools");
   else if (args.read(asText(called["arguments"]) ?? "") === null)
-    yield because(`${at}.function.arguments`, "arguments that are not a JSON object, or deeper or more than a request may hold");
+    yield because(`${at}.function.arguments`, "arguments that are not a JSON object, or too deep or too large");
 }
 
 function* inOptions(chat: ChatBody): Generator<UnsupportedField> {

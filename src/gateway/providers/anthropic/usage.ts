@@ -17,7 +17,7 @@ export class AnthropicUsage {
   takePrompt(value: unknown): void {
     const { fresh, cacheRead, cacheWrite } = promptOf(asObject(value) ?? {});
     const known = this.#prompt;
-    // Some compatible servers estimate the whole prompt first, and at the end tell only that it came from the cache.
+    // Some compatible servers first estimate the whole prompt, and at the end report only that it came from the cache.
     const wasWhole = fresh === 0 && known.cacheRead + known.cacheWrite === 0 && cacheRead + cacheWrite >= known.fresh;
     // Each count is a total of its own: a later one replaces it, an absent one or a zero does not.
     known.fresh = fresh || (wasWhole ? 0 : known.fresh);

@@ -90,7 +90,7 @@ const callFields = new Map([
   ["args", ["function", "arguments"]],
 ]);
 
-/** They are sent as one text: the first is named. */
+/** They are sent as one text, so the first one is named. */
 function inInstructions(messages: readonly ChatMessage[]): FieldPath {
   const index = messages.findIndex(isInstruction);
   return index === -1 ? ["messages"] : ["messages", String(index), "content"];

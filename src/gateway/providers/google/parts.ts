@@ -64,7 +64,7 @@ export class GoogleParts {
     return [{ index, id: signed, type: "function", function: { name, arguments: text } }];
   }
 
-  /** The call that arguments without a name belong to: with several that wait for theirs, only an id tells. */
+  /** The call that arguments without a name belong to: if several wait for arguments, only an id decides. */
   #waiting(id: string): BareCall {
     const candidates = this.#bare.filter((call) => id === "" || call.id === "" || call.id === id);
     const [call] = candidates;

@@ -33,7 +33,7 @@ const messageFieldsCarried = new Set([
   "reasoning_content",
 ]);
 const stopsMax = 5;
-const noObject = "arguments that are no JSON object, or deeper or more than a request may hold";
+const noObject = "arguments that are not a JSON object, or too deep or too large";
 
 /** See `WireFormat.unsupportedField`. */
 export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null {

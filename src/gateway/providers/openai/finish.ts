@@ -1,7 +1,7 @@
-/** Maps providers' finish reasons to those of chat completions. */
+/** Maps finish reasons to those of chat completions, for chat completions and the Messages API: compatible servers mix the two. */
 import type { FinishReason } from "../provider.ts";
 
-/** The reasons of OpenAI and compatible providers. An unknown reason means that the model ended the answer. */
+/** The reasons of OpenAI, Anthropic and compatible providers. An unknown reason means that the model ended the answer. */
 const reasons = new Map<string, FinishReason | "failed">(
   Object.entries({
     length: "length",

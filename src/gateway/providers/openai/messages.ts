@@ -11,7 +11,7 @@ import { SentToolCallIds } from "./tool-call-ids.ts";
 /** The model's words between a tool's result and the user, for providers that refuse one after the other. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
 
-/** Sent where a provider wants the reasoning of a call that another model made. Moonshot takes an empty text for none. */
+/** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
 const blankReasoning = " ";
 
 export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
@@ -38,7 +38,7 @@ function instructionsInPlace(messages: readonly ChatMessage[], { instructions }:
   return [{ role: "system", content }, ...messages.filter((message) => !isInstruction(message))];
 }
 
-/** Such as an answer of reasoning alone, whose tokens were used up. Several providers refuse it, and it tells a model nothing. */
+/** For example an answer of reasoning alone, cut off by `max_tokens`. Several providers refuse it, and a model learns nothing from it. */
 function saysNothing({ role, content, refusal, tool_calls, function_call }: ChatMessage): boolean {
   if (role !== "assistant" || tool_calls !== undefined || function_call !== undefined || refusal) return false;
   return content === undefined || (typeof content === "string" ? content === "" : textOf(content) === "");
@@ -54,7 +54,7 @@ function fit(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): Chat
   return id === null || ids.isSentAsIs(id) ? fitted : { ...fitted, tool_call_id: ids.sent(id) };
 }
 
-/** The name of a function is no speaker's. */
+/** The `name` of a function message is the function's, not a speaker's. */
 function takesName({ role }: ChatMessage, { messageNames }: Dialect): boolean {
   return messageNames === "any" || role === "function" || (messageNames === "user" && role === "user");
 }

@@ -1,6 +1,6 @@
 /**
- * Ids of tool calls in the form that a provider takes. The client keeps its ids: only what is sent has others, the same for a call and for
- * its result, and the same in every request, so that the provider's cache knows the prompt again.
+ * Ids of tool calls in the form that a provider accepts. The client keeps its own ids. The ids that are sent are the same for a call and
+ * its result, and the same in every request, so that the provider's cache recognizes the prompt.
  */
 import { hash } from "node:crypto";
 import type { Dialect } from "../../models/dialect.ts";
@@ -42,7 +42,7 @@ export class SentToolCallIds {
     return this.sent(id) === id;
   }
 
-  /** Two ids of one conversation never become one: the later one gets the next free number, which both forms allow. */
+  /** Two ids of a conversation are never sent as the same one: the later gets the next free number, which every form allows. */
   sent(id: string): string {
     const known = this.#sent.get(id);
     if (known !== undefined) return known;

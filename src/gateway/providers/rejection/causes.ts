@@ -1,30 +1,30 @@
-/** The causes for which a provider refuses a request: a closed set, each in words of ours. */
+/** Why a provider refuses a request: a closed set of causes, each with a sentence of ours. */
 import { contextHint, effortHint, filterHint } from "../wire/error-hints.ts";
 import type { Told } from "./told.ts";
 
 /** What clients read. */
 export const rejectionCauses = {
   too_long: contextHint,
-  too_large: "The request is larger than the provider takes",
+  too_large: "The request is larger than the provider accepts",
   content_policy: filterHint,
   reasoning_effort: effortHint,
-  schema: "The provider does not take this JSON schema",
+  schema: "The provider does not support this JSON schema",
   tool_pairs: "Each tool call needs its result in the messages right after it, and each result its call",
-  message_order: "The provider does not take messages of these roles in this order",
-  empty_text: "The provider needs a text that is not empty",
-  media: "The model takes text alone",
-  tools: "The model does not take tools, or not in this way",
+  message_order: "The provider does not accept messages of these roles in this order",
+  empty_text: "The provider requires text that is not empty",
+  media: "The model accepts only text",
+  tools: "The model does not support tools, or not in this way",
   model: "The provider does not have the model",
   unknown_field: "The provider does not know the field",
-  missing_field: "The provider needs a field that is missing",
-  wrong_type: "The value is not of the kind that the provider takes",
-  out_of_range: "The value is larger, smaller or longer than the provider takes",
-  unsupported_value: "The model does not take the field, or not with this value",
+  missing_field: "The provider requires a field that is missing",
+  wrong_type: "The value has a type that the provider does not accept",
+  out_of_range: "The value is larger, smaller or longer than the provider accepts",
+  unsupported_value: "The model does not support the field, or not with this value",
 } as const;
 
 export type RejectionCause = keyof typeof rejectionCauses;
 
-/** Codes and types with one meaning, in lower case. Those of pydantic, which most servers in Python have, are among them. */
+/** Codes and types with one meaning, in lower case, including those of pydantic, which most Python servers use. */
 const causeByWord = new Map<string, RejectionCause>([
   ["context_length_exceeded", "too_long"],
   ["model_max_prompt_tokens_exceeded", "too_long"],
@@ -65,8 +65,8 @@ const causeByWord = new Map<string, RejectionCause>([
 ]);
 
 /**
- * By the shortest phrases of the providers' texts, in lower case; the dots stand for anything between. The first cause with a phrase that
- * fits counts, so the special ones come first.
+ * The shortest phrases that identify a cause in a provider's text, in lower case; `…` stands for anything between. The first cause with a
+ * matching phrase counts, so specific ones come first.
  */
 const causeByPhrase: readonly (readonly [RejectionCause, readonly string[]])[] = [
   [
@@ -273,7 +273,7 @@ const schemaFields = new Set([
   "schema",
 ]);
 
-/** null: the provider tells nothing that we know. */
+/** null: not recognized. */
 export function causeOf({ words, texts, paths }: Told): RejectionCause | null {
   const cause = causeByWords(words) ?? causeByTexts(texts);
   const isInSchema = paths.some((path) => path.length > 1 && path.some((name) => schemaFields.has(name)));

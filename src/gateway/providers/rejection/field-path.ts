@@ -1,5 +1,5 @@
 /**
- * The fields that a provider names: read from whatever it wrote, and shown only as far as the request itself has them, so that nothing of
+ * The fields that a provider names, read from any text of its error. Only what the request itself has of them is shown, so that none of
  * the provider's text reaches a client.
  */
 import { asObject } from "../wire/json.ts";
@@ -7,7 +7,7 @@ import { asObject } from "../wire/json.ts";
 /** Names and indexes from the outside in. */
 export type FieldPath = readonly string[];
 
-/** Characters that are read of a path, and that are shown of one. */
+/** The most characters that are read of a path, and shown of one. */
 const pathCharactersMax = 300;
 const shownCharactersMax = 200;
 const nameCharactersMax = 64;
@@ -44,8 +44,8 @@ function withoutWrappers(names: readonly string[]): FieldPath {
 const mentioned = /(^|[\s`'"(:*])([A-Za-z_$][\w$-]*(?:(?:\.\[?|\[)[\w$-]+\]?)*)/g;
 
 /**
- * The paths that a text mentions, in its order. Words of plain English are none: a path is in quotation marks, has an index or an inner
- * name, is written in snake or camel case, or stands before a colon at the start.
+ * The paths that a text mentions, in its order. To tell them from English words, a path must be in quotation marks, have an index or an
+ * inner name, be in snake or camel case, or stand at the start before a colon.
  */
 export function pathsIn(text: string): FieldPath[] {
   const paths: FieldPath[] = [];
@@ -67,8 +67,8 @@ interface Step {
 }
 
 /**
- * The beginning of a path that the request has, in the notation of our own errors, such as `messages[2].content`. Names that it does not
- * have are passed over behind the first, since providers name types between fields; an index that it does not have ends the path.
+ * The beginning of a path that the request has, in the notation of our own errors, such as `messages[2].content`. After the first name,
+ * names that it does not have are skipped, since providers put types between fields; an index that it does not have ends the path.
  * @returns null if the request does not even have the first field
  */
 export function provenPath(request: Readonly<Record<string, unknown>>, path: FieldPath): string | null {
@@ -104,7 +104,7 @@ function isIndex(name: string): boolean {
   return /^\d{1,5}$/.test(name);
 }
 
-/** Written in either case by most servers. */
+/** Most servers write names in either case. */
 export function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -7,11 +7,11 @@ import { readTold } from "./told.ts";
 
 export class Rejection extends UpstreamFailure {
   override name = "Rejection";
-  /** null: it told nothing that we know. */
+  /** null: not recognized. */
   readonly why: RejectionCause | null;
   /** Fields of a chat that the cause is about, the likeliest first: `max_tokens` stands for the bound on output, however the client calls it. */
   readonly fields: readonly FieldPath[];
-  /** Fields as the provider names them, the likeliest first. They are its text: only what the request has of them may be shown. */
+  /** Fields as the provider names them, the likeliest first. This is its text: show only what the request itself has. */
   readonly paths: readonly FieldPath[];
   /** The field of the client's request, once it is found there; null: none. */
   param: string | null = null;
@@ -34,8 +34,9 @@ const outputNames = [
 ];
 
 /**
- * The failure with what the provider's error tells about it, if it is the request that was refused.
- * @param body the error as it came, parsed or not. @param status of the response; absent: the error came in one with status 200
+ * Adds the cause and the fields that the provider's error names, if it refused the request. Other failures are returned as they are.
+ * @param body the error as it came, parsed or not
+ * @param status of the response; absent: 200
  */
 export function withCause(failure: UpstreamFailure, body: unknown, status?: number): UpstreamFailure {
   if (failure.code !== "upstream_rejected") return failure;

@@ -1,4 +1,4 @@
-/** Reads what an error of a provider tells, in whatever shape it comes: each provider, and each server behind one, has its own. */
+/** Reads texts, codes and fields from a provider's error in any shape: each provider, and each server behind one, has its own. */
 import { asArray, asObject, parseJson } from "../wire/json.ts";
 import { pathOfNames, pathsIn, readPath, type FieldPath } from "./field-path.ts";
 
@@ -6,7 +6,7 @@ export interface Told {
   texts: string[];
   /** Codes, types and reasons, in lower case. */
   words: string[];
-  /** The fields that it names: first those that have a place of their own in the body, then those within its texts. */
+  /** The fields that it names: first those in fields of the error such as `param`, then those within its texts. */
   paths: FieldPath[];
 }
 

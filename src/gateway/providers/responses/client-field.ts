@@ -35,7 +35,7 @@ function inTool([index, ...inner]: FieldPath, { tools }: ChatBody): FieldPath {
   return ["tools", index, ...(inner.length === 0 ? [] : [kind, ...inner])];
 }
 
-/** A message may have become several items. Reasoning in the ids of calls makes items that are not known here: nothing behind it is named. */
+/** A message may have become several items. Reasoning in ids makes further items that are unknown here, so nothing after it is named. */
 function inInput(item: number, messages: readonly ChatMessage[]): FieldPath {
   let items = 0;
   for (const [index, message] of messages.entries()) {

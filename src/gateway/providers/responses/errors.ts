@@ -6,10 +6,10 @@ import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 
 /** Only verified organizations get summaries of reasoning, which the gateway asks for where the client sets an effort. */
 const unverified = /^your organization must be verified/i;
-const summaryHint = "The provider tells this account no reasoning until its organization is verified; leave out reasoning_effort";
+const summaryHint = "The provider summarizes reasoning only for verified organizations; leave out reasoning_effort";
 
 const reasoningHint =
-  "The provider cannot read the reasoning in the ids of earlier tool calls; leave those calls out, or begin the conversation anew";
+  "The provider cannot read the reasoning in the ids of earlier tool calls; leave those calls out, or start a new conversation";
 
 /** Codes of a response that failed although its status was 200: the request was refused. */
 const refusals: ReadonlySet<unknown> = new Set(["invalid_prompt", "bio_policy", "misalignment_policy_violation"]);

@@ -1,4 +1,4 @@
-/** Maps the state of a response to the finish reasons of chat completions. */
+/** Maps the status of a response to the finish reasons of chat completions. */
 import type { FinishReason } from "../provider.ts";
 import { asObject, type JsonObject } from "../wire/json.ts";
 

@@ -51,7 +51,7 @@ export function saidIn({ content }: JsonObject): Said {
   return { content: texts("text"), refusal: texts("refusal"), logprobs: parts.flatMap(({ logprobs }) => asArray(logprobs)) };
 }
 
-/** The summary of a reasoning item, or the reasoning itself where a provider tells it. */
+/** The summary of a reasoning item, or the reasoning itself if the provider returns it. */
 export function reasoningIn({ summary, content }: JsonObject): string {
   const parts = asArray(summary).length > 0 ? asArray(summary) : asArray(content);
   return parts.map((part) => asText(asObject(part)?.["text"]) ?? "").join(paragraphEnd);

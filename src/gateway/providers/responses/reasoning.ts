@@ -8,7 +8,7 @@ import type { Route } from "../../models/model.ts";
 import { asText } from "../wire/json.ts";
 import { readToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
 
-/** Whose reasoning it is: only the same account can decrypt it, and only the same model is to get it. */
+/** Who gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
 export function signerOf({ provider, upstreamModel, ownKey }: Route): string {
   return signerNamed([provider.id, upstreamModel, ...(ownKey === undefined ? [] : [ownKey.id])].join("."));
 }
@@ -16,7 +16,7 @@ export function signerOf({ provider, upstreamModel, ownKey }: Route): string {
 /**
  * @param encrypted the `encrypted_content` before the call, or whatever is in its place. It is left out, and the id unchanged, if
  * it is too long for an id or would not return exactly as it came
- * @param signer null: nobody's, so that nothing is added
+ * @param signer who gets it back; null: nobody, so nothing is added
  */
 export function idWithReasoning(id: string, encrypted: unknown, signer: string | null): string {
   const text = asText(encrypted) ?? "";

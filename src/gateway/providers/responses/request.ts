@@ -26,7 +26,7 @@ export function encodeResponsesRequest({ generation, route, chat, maxOutputToken
   return { path: "/responses", headers: { "x-client-request-id": generation }, body: JSON.stringify(body) };
 }
 
-/** A client that sets an effort also receives the reasoning: the API tells it as a summary, on request alone. */
+/** A client that sets an effort also receives the reasoning: the API returns a summary of it, and only on request. */
 function reasoningOf(effort: unknown): JsonObject | undefined {
   if (effort === undefined) return undefined;
   return effort === "none" ? { effort } : { effort, summary: "auto" };
@@ -46,7 +46,7 @@ function toolsOf(chat: ChatBody): JsonObject[] | undefined {
   });
 }
 
-/** Here functions are strict by default, in chat completions they are not. The schema must be an object with properties, even if it has none. */
+/** Functions are strict by default here, unlike in chat completions. A schema must be an object with `properties`, even without any. */
 function functionTool({ name, description, parameters, strict }: JsonObject): JsonObject {
   return {
     type: "function",

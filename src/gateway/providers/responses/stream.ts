@@ -28,7 +28,7 @@ class ResponsesStream {
   /** The calls so far, by each name of their item (`namesOf`). */
   readonly #calls = new Map<unknown, OpenCall>();
   #called = 0;
-  /** The names of the items of which a piece arrived, so that their end says nothing again. */
+  /** The names of the items of which a piece arrived, so that their end does not repeat it. */
   readonly #begun = new Set<unknown>();
   /** The last `encrypted_content`: that of the reasoning before the next call. */
   #encrypted: unknown = null;

@@ -13,7 +13,11 @@ export function beginsEvents(text: string): boolean {
   return /^\s*(data|event|id|retry)?:/.test(text);
 }
 
-/** @param text of an answer's whole body. @param decode of a new decoder. @throws UpstreamFailure when the stream fails or breaks off */
+/**
+ * @param text the whole body
+ * @param decode a new decoder
+ * @throws UpstreamFailure when the stream fails or breaks off
+ */
 export function assembledAnswer(text: string, decode: (data: string) => ProviderEvent[]): WholeAnswer {
   const message: JsonObject = {};
   const logprobs: JsonObject = {};

@@ -2,7 +2,7 @@
 import { callGraceMs, finishGraceMs, streamTailMs } from "../../limits.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
 
-/** What every decoder takes for the end of an answer; it is given where the body ends without such a mark. */
+/** Given to the decoder if the body ends after a finish reason without this mark. */
 const endMark = "[DONE]";
 
 export class EventSequence {
@@ -10,7 +10,7 @@ export class EventSequence {
   #finish: FinishReason | null = null;
   /** The provider has counted both sides. */
   #counted = false;
-  /** It has done so after its finish reason, with nothing beside it: more of the answer is not to come. */
+  /** It has done so after its finish reason, in an event of its own: nothing more of the answer will come. */
   #settled = false;
 
   constructor(decode: (data: string) => ProviderEvent[]) {
@@ -22,14 +22,14 @@ export class EventSequence {
     return this.#finish !== null;
   }
 
-  /** How long the end is to be awaited once a finish reason is there, if nothing more comes. */
+  /** How long to wait for the end after a finish reason, if nothing more comes. */
   get graceMs(): number {
     if (this.#settled) return streamTailMs;
     if (this.#finish === "tool_calls" || this.#finish === "function_call") return callGraceMs;
     return this.#counted ? streamTailMs : finishGraceMs;
   }
 
-  /** Appends the events of this data, up to the end or the failure. @returns whether that has come */
+  /** Appends the events of this data up to the end or a failure. @returns whether one of these came */
   take(data: string, events: ProviderEvent[]): boolean {
     let countsAlone = this.#finish !== null;
     for (const event of this.#decode(data)) {
@@ -47,7 +47,7 @@ export class EventSequence {
     return false;
   }
 
-  /** Appends the last events of a body that ended. Not every provider marks the end; a finish reason is as good. */
+  /** Appends the last events of a body that ended. Not every provider marks the end; a finish reason is enough. */
   end(events: ProviderEvent[]): void {
     if (this.#finish === null)
       events.push({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the stream broke off") });

@@ -101,10 +101,10 @@ export class EventParser {
   }
 }
 
-/** More than the name that is searched for has. */
+/** Enough for `event: error`. */
 const nameBytesMax = 16;
 
-/** Most servers name the error in the data too; some have only its fields there, or a text. A part of an answer stays one. */
+/** Most servers mark the error in the data too; some send only its fields or a text. Data that is part of an answer stays unchanged. */
 function asError(data: string): string {
   const told = parseJson(data);
   const fields = asObject(told);

@@ -21,7 +21,7 @@ import type { BytesReceiver } from "./transport.ts";
 export interface StreamParts {
   upstream: UpstreamCall;
   format: Pick<WireFormat, "streamDecoder" | "decodeAnswer">;
-  /** The called one. Absent: the answer has nothing of its own. */
+  /** The called one; see `WireFormat.decodeAnswer`. */
   route?: Route | undefined;
   clock: Clock;
 }
@@ -35,7 +35,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   /** undefined: nothing but white space has arrived; null: the body is an event stream, whatever its content type. */
   #document: StreamDocument | null | undefined;
   #receiver: EventReceiver | null = null;
-  /** Monotonic milliseconds: when a finished stream is ended whose end does not come. */
+  /** Monotonic milliseconds: when the gateway ends a finished stream that its provider leaves open. */
   #endsBy = Infinity;
   #deliveredAt = 0;
   #over = false;
@@ -132,8 +132,8 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   }
 
   /**
-   * The answer is finished, but its end has not come. It is awaited for a moment, which neither comments nor empty events prolong. A call
-   * that begins after the finish reason has all the time that it needs, up to the next finish reason.
+   * The answer is finished, but its end has not come. The gateway waits a moment, which neither comments nor empty events prolong. A call
+   * that begins after the finish reason gets all the time that it needs, up to the next finish reason.
    */
   #await(events: readonly ProviderEvent[]): void {
     const now = this.#clock.monotonic();

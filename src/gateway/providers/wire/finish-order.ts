@@ -1,7 +1,7 @@
-/** Decides the one finish reason of an answer whose provider sends several, or more of the answer after one. */
+/** Decides the single finish reason of an answer whose provider sends several, or goes on after one. */
 import type { FinishReason } from "../provider.ts";
 
-/** What cut the answer short stands over what ended it: a client must not take it for complete. */
+/** A reason that cut the answer short outranks one that ended it: a client must not take a cut answer for complete. */
 const ascending: readonly FinishReason[] = ["stop", "function_call", "tool_calls", "length", "content_filter"];
 
 /** @param before null: there was none so far */

@@ -1,7 +1,7 @@
-/** What stands for the user where a format or a model wants a turn that the conversation does not have. */
+/** Turns of the user that the gateway adds where a format or a model requires one. */
 
 /** Begins a conversation of instructions alone, or one that the model begins. It adds nothing to the instructions. */
 export const openingText = "Begin.";
 
-/** Ends a conversation whose last words are the model's, for a model that does not go on with its own words. */
+/** Ends a conversation whose last message is the model's, for a model that refuses to continue its own message (prefill). */
 export const continuingText = "Continue.";

@@ -1,15 +1,15 @@
-/** Finds the failure that a document with status 200 tells, in any of the shapes that servers use. */
+/** Finds the error in a document with status 200, in any of the shapes that servers use. */
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
 
 /**
- * Call it for what has the field `error`, or holds no part of an answer.
+ * Call it only for a document with the field `error`, or without any part of an answer.
  * @param value a body or the data of an event; a list stands for its first item
- * @returns the error, with its text in `message` and its code in `code` if it has them; null: it tells none
+ * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
  */
 export function toldFailure(value: unknown): JsonObject | null {
   const outer = firstObject(value);
   if (outer === null) return null;
-  // Cloudflare names it `errors`; FastAPI's framework `detail`. Each may be an object, a list of them, or a text.
+  // Cloudflare names it `errors`, FastAPI `detail`. Each may be an object, a list of objects, or a text.
   const inner = outer["error"] || asArray(outer["errors"])[0] || outer["detail"];
   if (inner)
     return firstObject(inner) === null
@@ -30,10 +30,10 @@ function named(error: JsonObject): JsonObject {
   return { ...error, ...(message !== null && { message }), ...(code !== undefined && { code }) };
 }
 
-/** Codes beside the message of a success. */
+/** Codes that accompany the message of a success. */
 const successes: ReadonlySet<unknown> = new Set([0, 200, "0", "200", "ok", "success"]);
 
-/** A message beside a code or the type of an error is an error without a wrapping; null if it is something else. */
+/** A message with a code or the type of an error is an error without a wrapper; null if it is something else. */
 function apart(error: JsonObject): JsonObject | null {
   const { message, code, status, type } = error;
   const word = code ?? status ?? (/error|exception/i.test(asText(type) ?? "") ? type : null);
@@ -41,7 +41,7 @@ function apart(error: JsonObject): JsonObject | null {
   return asText(message) && tells && !successes.has(word) ? error : null;
 }
 
-/** MiniMax tells its failures beside the fields of an answer, which are null; 0 means none. */
+/** MiniMax reports failures next to the fields of an answer, which are then null; 0 means none. */
 function minimaxFailure(value: unknown): JsonObject | null {
   const { status_code: code, status_msg: message } = asObject(value) ?? {};
   return typeof code === "number" && code !== 0 ? { code, message } : null;

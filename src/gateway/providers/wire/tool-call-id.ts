@@ -1,11 +1,11 @@
 /**
- * Some models sign their tool calls and refuse them later without the signature. The id is the only part of a call that every
- * client returns unchanged (the official SDK's tool runner drops all else), so the signature travels within the id, together
- * with its model's name, because other models must not receive it.
+ * What a model wants back with its tool calls: Gemini's signature, Claude's thoughts, the encrypted reasoning of the Responses API.
+ * The id is the only part of a call that every client returns unchanged (the official SDK's tool runner drops all else), so this
+ * travels within the id, together with the name of who gets it back, because nobody else must receive it.
  */
 const mark = ".sig.";
 
-/** OpenAI accepts ids of at most 40 characters, including those of other providers. */
+/** OpenAI's chat completions accept ids of at most 40 characters, including those of other providers. */
 const answerCharactersMax = 32;
 
 /**
@@ -18,14 +18,14 @@ export function mintedToolCallId(answerId: unknown, index: number): string {
 }
 
 export interface Signature {
-  /** The model's name, with only letters, digits, hyphens and underscores. */
+  /** Who gets it back, as `signerNamed` writes it: the model, for some formats with its provider and own key. */
   signer: string;
   base64: string;
 }
 
-/** @param model the name as its provider spells it */
-export function signerNamed(model: string): string {
-  return model.replace(/[^\w-]/g, "_");
+/** Only letters, digits, hyphens and underscores. @param name the model as its provider spells it, or more than it */
+export function signerNamed(name: string): string {
+  return name.replace(/[^\w-]/g, "_");
 }
 
 /** @param signature base64 of either alphabet; anything else leaves the id unchanged */
