@@ -4,7 +4,7 @@ import type { ReportedUsage } from "../../models/model.ts";
 import type { FinishReason, ProviderEvent, WholeAnswer } from "../provider.ts";
 import { finalReason, strongerReason } from "../wire/finish-order.ts";
 import { blank, joinPiece } from "../wire/join-pieces.ts";
-import { asArray, asText, type JsonObject } from "../wire/json.ts";
+import { asArray, asText } from "../wire/json.ts";
 import { EventSequence } from "./event-sequence.ts";
 import { EventParser } from "./sse.ts";
 
