@@ -18,9 +18,11 @@ export async function withFirstEvent(
   for (;;) {
     const received = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
     if (received.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
+    // The first event that says something: with a failure there nothing has been delivered.
+    const failsFirst = received.find((event) => event.kind !== "usage" && !saysNothing(event))?.kind === "failure";
     for (const [index, event] of received.entries()) {
       if (event.kind === "failure") throw event.failure;
-      if (event.kind !== "usage" && saysNothing(event) && failsFirst(received.slice(index + 1))) continue;
+      if (event.kind !== "usage" && saysNothing(event) && failsFirst) continue;
       if (event.kind !== "usage") return new Replay(usage, received.slice(index), events);
       usage = mergeUsage(usage, event.usage);
       onUsage(usage);
@@ -32,11 +34,6 @@ export async function withFirstEvent(
 function saysNothing(event: ProviderEvent): boolean {
   if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return false;
   return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);
-}
-
-/** Whether the first of these events that says something is a failure: then nothing has been delivered. */
-function failsFirst(events: readonly ProviderEvent[]): boolean {
-  return events.find((event) => event.kind !== "usage" && !saysNothing(event))?.kind === "failure";
 }
 
 class Replay implements ProviderEventStream {

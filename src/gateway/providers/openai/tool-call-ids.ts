@@ -33,6 +33,7 @@ export class SentToolCallIds {
   /** By the client's id. */
   readonly #sent = new Map<string, string>();
   readonly #taken = new Set<string>();
+  #free = 0;
 
   constructor(form: Dialect["toolCallIds"]) {
     this.#form = forms[form];
@@ -47,7 +48,8 @@ export class SentToolCallIds {
     const known = this.#sent.get(id);
     if (known !== undefined) return known;
     let made = this.#form.allows(id) ? id : this.#form.made(id);
-    for (let n = this.#taken.size; this.#taken.has(made); n++) made = String(n).padStart(9, "0");
+    // It never looks at a number twice: a client can make many ids that collide.
+    while (this.#taken.has(made)) made = String(this.#free++).padStart(9, "0");
     this.#sent.set(id, made);
     this.#taken.add(made);
     return made;

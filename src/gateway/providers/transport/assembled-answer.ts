@@ -3,8 +3,8 @@ import { Buffer } from "node:buffer";
 import type { ReportedUsage } from "../../models/model.ts";
 import type { FinishReason, ProviderEvent, WholeAnswer } from "../provider.ts";
 import { finalReason, strongerReason } from "../wire/finish-order.ts";
-import { joinPiece } from "../wire/join-pieces.ts";
-import { asArray, asText, type JsonObject } from "../wire/json.ts";
+import { blank, joinPiece } from "../wire/join-pieces.ts";
+import { asArray, asText } from "../wire/json.ts";
 import { EventSequence } from "./event-sequence.ts";
 import { EventParser } from "./sse.ts";
 
@@ -19,12 +19,13 @@ export function beginsEvents(text: string): boolean {
  * @throws UpstreamFailure when the stream fails or breaks off
  */
 export function assembledAnswer(text: string, decode: (data: string) => ProviderEvent[]): WholeAnswer {
-  const message: JsonObject = {};
-  const logprobs: JsonObject = {};
+  const message = blank();
+  const logprobs = blank();
   let reason: FinishReason | null = null;
   let usage: ReportedUsage | null = null;
   for (const event of eventsIn(text, decode)) {
-    if (event.kind === "failure") throw event.failure;
+    // An answer that is finished is whole, as it is in a stream.
+    if (event.kind === "failure" && reason === null) throw event.failure;
     if (event.kind === "usage") usage = event.usage;
     if (event.kind !== "delta") continue;
     joinPiece(message, event.delta);

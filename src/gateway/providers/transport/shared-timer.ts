@@ -6,7 +6,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { timerStepMs } from "../../limits.ts";
 
 export interface TimerListener {
-  /** Called repeatedly, at most `timerStepMs` late. @param nowMs monotonic */
+  /** Called repeatedly, at most `timerStepMs` late, until it throws: the others go on. @param nowMs monotonic */
   look(nowMs: number): void;
 }
 
@@ -40,8 +40,17 @@ export class SharedTimer {
   #setTimer(): void {
     this.#cancelTimer = this.#clock.after(timerStepMs, () => {
       const now = this.#clock.monotonic();
-      for (const one of this.#waiting) one.look(now);
+      let failure: { error: unknown } | null = null;
+      for (const one of this.#waiting) {
+        try {
+          one.look(now);
+        } catch (error) {
+          this.#waiting.delete(one);
+          failure ??= { error };
+        }
+      }
       if (this.#waiting.size > 0) this.#setTimer();
+      if (failure !== null) throw failure.error;
     });
   }
 }

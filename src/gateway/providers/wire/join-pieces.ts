@@ -1,6 +1,11 @@
 /** Joins the pieces of a message: texts are appended, tool calls are joined by their index. */
 import { asCount, asObject, asText, type JsonObject } from "./json.ts";
 
+/** A message without pieces. It has no prototype, so that a provider's field named `__proto__` is an ordinary field. */
+export function blank(): JsonObject {
+  return Object.create(null);
+}
+
 /** Adds a delta, as the formats' decoders make it, to the message so far. */
 export function joinPiece(message: JsonObject, delta: JsonObject): void {
   for (const [name, more] of Object.entries(delta)) message[name] = joined(message[name], more);
@@ -11,7 +16,7 @@ function joined(value: unknown, more: unknown): unknown {
   if (Array.isArray(more)) return joinedList(Array.isArray(value) ? value : [], more);
   const fields = asObject(more);
   if (fields === null) return more ?? value;
-  const whole = asObject(value) ?? {};
+  const whole = asObject(value) ?? blank();
   joinPiece(whole, fields);
   return whole;
 }
@@ -21,7 +26,9 @@ function joinedList(list: unknown[], pieces: readonly unknown[]): unknown[] {
     const { index, ...rest } = asObject(piece) ?? {};
     const place = asCount(index);
     if (place === null) list.push(piece);
-    else list[place] = joined(list[place], rest);
+    else if (place < list.length) list[place] = joined(list[place], rest);
+    // A provider's large index must not make a long list.
+    else list.push(joined(undefined, rest));
   }
   return list;
 }

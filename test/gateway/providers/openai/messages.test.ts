@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { dialectFrom, type Dialect } from "../../../../src/gateway/models/dialect.ts";
 import type { ChatMessage } from "../../../../src/gateway/providers/provider.ts";
 import { fittedMessages } from "../../../../src/gateway/providers/openai/messages.ts";
+import { SentToolCallIds } from "../../../../src/gateway/providers/openai/tool-call-ids.ts";
 import { randomFrom } from "../../../support/random.ts";
 
 function fitted(messages: ChatMessage[], facts: Partial<Dialect> = {}): ChatMessage[] {
@@ -226,6 +227,17 @@ describe("ids of calls", () => {
     expect(new Set(sent).size).toBe(given.length);
     const some = given.slice(0, 250);
     expect(idsOf(fitted(some.flatMap(loop), { toolCallIds: "alphanumeric_9" }))).toEqual(sent.slice(0, 2 * some.length));
+  });
+
+  // With a walk over what is taken for each of them, this would run for many times the limit of a test.
+  test("of a conversation whose client makes them collide cost no more than others", () => {
+    const toolCallIds = "alphanumeric_9";
+    const takenNumbers = Array.from({ length: 20_000 }, (_, index) => String(20_001 + index).padStart(9, "0"));
+    const foreign = Array.from({ length: 6_600 }, (_, index) => `foreign-${index}`);
+    const ids = new SentToolCallIds(toolCallIds);
+    const madeOf = foreign.map((id) => new SentToolCallIds(toolCallIds).sent(id));
+    const sent = [...takenNumbers, ...madeOf, ...foreign].map((id) => ids.sent(id));
+    expect(new Set(sent).size).toBe(sent.length);
   });
 
   test("only what is sent changes: the given messages stay as they are", () => {

@@ -36,3 +36,16 @@ test("a listener that removes itself does not prevent the others from being call
   clock.advance(2 * timerStepMs);
   expect(looks).toHaveLength(2);
 });
+
+test("a listener that throws is called no more, and the others go on", () => {
+  const clock = new ManualClock();
+  sharedTimerOf(clock).add({
+    look: () => {
+      throw new Error("broken");
+    },
+  });
+  const { looks } = waiting(clock);
+  expect(() => clock.advance(timerStepMs)).toThrow("broken");
+  clock.advance(timerStepMs);
+  expect(looks).toHaveLength(2);
+});

@@ -1,0 +1,27 @@
+/** A whole answer that is assembled from the stream that came in its place. */
+import { expect, test } from "bun:test";
+import { openaiStreamDecoder } from "../../../../src/gateway/providers/openai/stream.ts";
+import { assembledAnswer } from "../../../../src/gateway/providers/transport/assembled-answer.ts";
+
+const chunk = (choice: string): string => `data: {"choices":[${choice}]}\n\n`;
+const assembled = (...events: string[]) => assembledAnswer(events.join(""), openaiStreamDecoder());
+
+test("a provider's field named __proto__ changes nothing but the answer", () => {
+  const logprobs = '{"__proto__":{"ownKey":{"id":"x"}},"content":[{"__proto__":{"polluted":true}}]}';
+  const answer = assembled(chunk(`{"delta":{"content":"a"},"finish_reason":"stop","logprobs":${logprobs}}`));
+  expect(answer.message.content).toBe("a");
+  expect(Object.getOwnPropertyNames(Object.prototype)).not.toContain("ownKey");
+  expect("polluted" in {}).toBe(false);
+});
+
+test("a large index makes no long list", () => {
+  const citation = { type: "url_citation", index: 4_294_967_294, url_citation: { url: "u", title: "t", start_index: 0, end_index: 1 } };
+  const delta = JSON.stringify({ content: "a", annotations: [citation] });
+  const { message } = assembled(chunk(`{"delta":${delta},"finish_reason":"stop"}`));
+  expect(message["annotations"]).toHaveLength(1);
+});
+
+test("a failure after the finish reason leaves the answer whole, as in a stream", () => {
+  const answer = assembled(chunk('{"delta":{"content":"a"},"finish_reason":"stop"}'), 'data: {"error":{"message":"late"}}\n\n');
+  expect(answer.message.content).toBe("a");
+});
