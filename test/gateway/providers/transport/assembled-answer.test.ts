@@ -15,7 +15,11 @@ test("a provider's field named __proto__ changes nothing but the answer", () => 
 });
 
 test("a large index makes no long list", () => {
-  const citation = { type: "url_citation", index: 4_294_967_294, url_citation: { url: "u", title: "t", start_index: 0, end_index: 1 } };
+  const citation = {
+    type: "url_citation",
+    index: 4_294_967_294,
+    url_citation: { url: "u", title: "t", start_index: 0, end_index: 1 },
+  };
   const delta = JSON.stringify({ content: "a", annotations: [citation] });
   const { message } = assembled(chunk(`{"delta":${delta},"finish_reason":"stop"}`));
   expect(message["annotations"]).toHaveLength(1);
