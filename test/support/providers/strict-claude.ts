@@ -65,6 +65,19 @@ export function strictClaude(answer: StubAnswer, model?: string): StubAnswer {
 }
 
 /**
+ * Answers as said unless a thought came back without its text. Some of the API's servers take it so, some refuse it
+ * (https://github.com/anthropics/claude-code/issues/63284).
+ */
+export function unlessEmptied(answer: StubAnswer): StubAnswer {
+  return (response, call) => {
+    const turns = call.body["messages"] as { content: Json[] }[];
+    const isEmptied = turns.some(({ content }) => content.some(({ type, thinking }) => type === "thinking" && !thinking));
+    const words = "messages.1.content.0.thinking: each thinking block must contain thinking";
+    return (isEmptied ? refusal(400, "invalid_request_error", words) : answer)(response, call);
+  };
+}
+
+/**
  * @param model whose rules hold; default: the one in the body
  * @returns why the API refuses the body of a call; null: it takes it
  */

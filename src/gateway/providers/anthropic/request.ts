@@ -48,18 +48,19 @@ interface Thoughtful {
  * told to drop it; since a turn ends as it began, they think on although the request has no effort.
  */
 function withThoughts(call: ProviderCall): Thoughtful {
-  const { route, chat } = call;
+  const { route, chat, withoutThoughts } = call;
   const thinking = thinkingOf(call);
   // Those that think by themselves refuse to go on with a turn that the client began for them.
   const endsWithUser = route.thinking?.form === "adaptive";
-  const signer = thinking.takesThoughts ? signerOf(route) : null;
+  const signer = thinking.takesThoughts && !withoutThoughts ? signerOf(route) : null;
   const conversation = conversationOf(chat.messages, { signer, endsWithUser });
   const { hasThoughts, isThoughtless } = conversation;
   if (route.thinking?.form === "budget") {
     if (thinking.field === null || !isThoughtless) return { conversation, thinking, isBound: false };
     return { conversation: conversationOf(chat.messages), thinking: { ...thinking, field: null }, isBound: false };
   }
-  const isBound = hasThoughts && route.thinking?.isBound === true;
+  // The controls are documented for adaptive thinking alone.
+  const isBound = hasThoughts && route.thinking?.isBound === true && thinking.field?.["type"] !== "between_tools";
   if (!hasThoughts) return { conversation, thinking, isBound };
   const binding = isBound && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
   return { conversation, thinking: { ...thinking, field: { type: "adaptive", ...thinking.field, ...binding } }, isBound };
