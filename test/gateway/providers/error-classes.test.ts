@@ -113,6 +113,7 @@ test.each<[string, boolean, string]>([
     "messages.5.content.0: If an assistant message contains any thinking blocks, the first block must be `thinking`",
     "messages.1: The final block in an assistant message cannot be `thinking`.",
     "messages.1.content.0.redacted_thinking.data: Field required",
+    "messages.31.content.1: When providing `thinking` or `redacted_thinking` blocks, the blocks must match the parameters",
   ].map((words): [string, boolean, string] => ["anthropic", true, anthropicRefusal(words)]),
   ...[
     '"thinking.type.enabled" is not supported for this model.',

@@ -65,8 +65,8 @@ export function strictClaude(answer: StubAnswer, model?: string): StubAnswer {
 }
 
 /**
- * Answers as said unless a thought came back without its text. Some of the API's servers take it so, some refuse it
- * (https://github.com/anthropics/claude-code/issues/63284).
+ * Answers as said unless a thought came back without its text, in the words of https://github.com/eclipse-theia/theia/issues/18044. A thought
+ * that had no text at first is taken so, which is for the test to know.
  */
 export function unlessEmptied(answer: StubAnswer): StubAnswer {
   return (response, call) => {

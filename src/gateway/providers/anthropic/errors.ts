@@ -37,8 +37,8 @@ const accountMessage =
 const contextMessage = /prompt is too long|exceed context limit|input is too long/i;
 const filterMessage = /content filtering policy/i;
 /**
- * A block of thinking that is not as it was, or not at its place (https://github.com/anthropics/claude-code/issues/63284,
- * https://github.com/anthropics/claude-code/issues/20691,
+ * A block of thinking that is not as it was, or not at its place (https://github.com/Yeachan-Heo/gajae-code/issues/4247,
+ * https://github.com/eclipse-theia/theia/issues/18044, https://github.com/anthropics/claude-code/issues/20691,
  * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/fix-bound-to-a-different-conversation).
  * Matched near the start for the same reason.
  */
