@@ -29,6 +29,8 @@ export interface ProviderCall {
   streamed: boolean;
   /** Whether this is the second attempt, which uses a new connection. Default: the first. */
   second?: boolean;
+  /** Sent without the model's earlier thoughts, which the provider has refused. */
+  withoutThoughts?: boolean;
   /**
    * Called when the request was sent twice because a kept connection closed during the first send. This counts as the second
    * attempt.
@@ -78,6 +80,8 @@ export class UpstreamFailure extends Error {
   readonly code: UpstreamCode;
   /** Our hint for the client, such as that the context is too long. */
   readonly hint: string | null;
+  /** What was refused are thoughts of the model that the request gives back: without them it may be taken. */
+  isOfThoughts = false;
 
   /** @param detail for our log: status and error type; no prompt and no text of the provider */
   constructor(code: UpstreamCode, detail: string, hint: string | null = null, cause?: unknown) {

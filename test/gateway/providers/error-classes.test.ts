@@ -98,3 +98,37 @@ describe.each(formats)("a failure of a provider of the format %s", (name, { form
     expect(format.classify(status, rejecting[name] ?? "").code).toBe("upstream_auth");
   });
 });
+
+const anthropicRefusal = (message: string) =>
+  JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });
+const googleRefusal = (message: string) => JSON.stringify({ error: { code: 400, status: "INVALID_ARGUMENT", message } });
+
+test.each<[string, boolean, string]>([
+  ...[
+    "messages.3.content.8: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+    "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+    "messages.1.content.0.thinking: each thinking block must contain thinking",
+    "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+    "messages.1.content.2: Invalid `data` in `redacted_thinking` block",
+    "messages.5.content.0: If an assistant message contains any thinking blocks, the first block must be `thinking`",
+    "messages.1: The final block in an assistant message cannot be `thinking`.",
+    "messages.1.content.0.redacted_thinking.data: Field required",
+    "messages.31.content.1: When providing `thinking` or `redacted_thinking` blocks, the blocks must match the parameters",
+  ].map((words): [string, boolean, string] => ["anthropic", true, anthropicRefusal(words)]),
+  ...[
+    '"thinking.type.enabled" is not supported for this model.',
+    "`max_tokens` must be greater than `thinking.budget_tokens`",
+    "Thinking may not be enabled when tool_choice forces tool use.",
+    "messages.1: `tool_use` ids must be unique",
+    "prompt is too long: 200001 tokens",
+  ].map((words): [string, boolean, string] => ["anthropic", false, anthropicRefusal(words)]),
+  ["openai-responses", true, '{"error":{"code":"invalid_encrypted_content"}}'],
+  ["openai-responses", false, '{"error":{"code":"invalid_value"}}'],
+  ["google", true, googleRefusal("Corrupted thought signature.")],
+  ["google", true, googleRefusal("Invalid thought signature.")],
+  ["google", true, googleRefusal("Unable to submit request because Thought signature is not valid.")],
+  ["google", false, googleRefusal("Thinking level high is not supported for this model.")],
+])("a refusal in the format %s is one of the model's thoughts (%p): %s", (name, isOfThoughts, body) => {
+  const format = formats.find(([known]) => known === name)?.[1].format;
+  expect(format?.classify(400, body)).toMatchObject({ code: "upstream_rejected", isOfThoughts });
+});

@@ -65,6 +65,19 @@ export function strictClaude(answer: StubAnswer, model?: string): StubAnswer {
 }
 
 /**
+ * Answers as said unless a thought came back without its text, in the words of https://github.com/eclipse-theia/theia/issues/18044. A thought
+ * that had no text at first is taken so, which is for the test to know.
+ */
+export function unlessEmptied(answer: StubAnswer): StubAnswer {
+  return (response, call) => {
+    const turns = call.body["messages"] as { content: Json[] }[];
+    const isEmptied = turns.some(({ content }) => content.some(({ type, thinking }) => type === "thinking" && !thinking));
+    const words = "messages.1.content.0.thinking: each thinking block must contain thinking";
+    return (isEmptied ? refusal(400, "invalid_request_error", words) : answer)(response, call);
+  };
+}
+
+/**
  * @param model whose rules hold; default: the one in the body
  * @returns why the API refuses the body of a call; null: it takes it
  */

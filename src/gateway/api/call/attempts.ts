@@ -1,7 +1,8 @@
 /**
  * Calls a provider, and retries once where that may help and is allowed. Nothing has reached the client yet, so the second answer is
  * as good as the first; only the answer that is served is charged. If the transport sends a request again because a kept connection
- * closed, that counts as the retry, with and without fallbacks, and stays on the same route.
+ * closed, that counts as the retry, with and without fallbacks, and stays on the same route. So does a request whose thoughts the
+ * provider refuses: it goes once more without them, since the client cannot take them out of its conversation.
  */
 import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -68,7 +69,9 @@ export class Attempts {
   readonly #failed: Attempt[] = [];
   readonly #givenUp = new StopSignal();
   #candidate: Candidate;
-  #mayRetry: boolean;
+  /** No other call follows the current one. */
+  #isLast = false;
+  #withoutThoughts = false;
   #calledAt: number;
   /** The request of the current call is on its way. */
   #sent = false;
@@ -76,7 +79,6 @@ export class Attempts {
   constructor(options: AttemptsOptions) {
     this.#options = options;
     this.#candidate = options.candidates[0];
-    this.#mayRetry = options.fallbacks;
     this.#calledAt = options.clock.monotonic();
   }
 
@@ -101,18 +103,18 @@ export class Attempts {
 
   /** The current call is the last one. */
   disableRetry(): void {
-    this.#mayRetry = false;
+    this.#isLast = true;
   }
 
   /** Aborts the current call, or the stream before its first event. */
   abort(): void {
-    this.#mayRetry = false;
+    this.#isLast = true;
     this.#givenUp.stop();
   }
 
   /** Rejects only with errors that are not a provider's failure. */
   async run(): Promise<AttemptsResult> {
-    const { candidates, clientSignal, clock } = this.#options;
+    const { clock } = this.#options;
     for (;;) {
       const candidate = this.#candidate;
       try {
@@ -124,13 +126,21 @@ export class Attempts {
         if (!(failure instanceof UpstreamFailure)) throw failure;
         this.#options.onFailed?.(failure, candidate);
         this.#failed.push({ candidate, failure, ms: clock.monotonic() - this.#calledAt });
-        const mayRetry = this.#mayRetry && !clientSignal.aborted;
-        const next = mayRetry ? nextCandidate({ failure, sent: this.#sent, failed: candidate, candidates }) : null;
+        const next = this.#next(failure, candidate);
         if (next === null) return { kind: "failed", candidate, failure, failed: this.#failed };
         this.#candidate = next;
-        this.#mayRetry = false;
+        this.#withoutThoughts = failure.isOfThoughts;
+        this.#isLast = true;
       }
     }
+  }
+
+  /** @returns the candidate of the retry; null: there is none */
+  #next(failure: UpstreamFailure, failed: Candidate): Candidate | null {
+    const { candidates, clientSignal, fallbacks } = this.#options;
+    if (this.#isLast || clientSignal.aborted) return null;
+    if (failure.isOfThoughts) return failed;
+    return fallbacks ? nextCandidate({ failure, sent: this.#sent, failed, candidates }) : null;
   }
 
   /** @throws UpstreamFailure when the call was aborted before */
@@ -145,10 +155,11 @@ export class Attempts {
     const onSent = (): void => void (this.#sent = true);
     const second = this.#failed.length > 0;
     const onResent = (): void => {
-      this.#mayRetry = false;
+      this.#isLast = true;
       noteResent();
     };
-    const call = { generation, route: candidate.route, ...requestFor(candidate), streamed, second, onResent };
+    const request = { ...requestFor(candidate), streamed, withoutThoughts: this.#withoutThoughts };
+    const call = { generation, route: candidate.route, ...request, second, onResent };
     return callRoute(call, candidate, { givenUp, onSent });
   }
 

@@ -36,13 +36,23 @@ const accountMessage =
   /^(your credit balance is too low|you have reached your specified .{0,20}usage limits|(this|your) organization has been disabled)/i;
 const contextMessage = /prompt is too long|exceed context limit|input is too long/i;
 const filterMessage = /content filtering policy/i;
+/**
+ * A block of thinking that is not as it was, or not at its place (https://github.com/Yeachan-Heo/gajae-code/issues/4247,
+ * https://github.com/eclipse-theia/theia/issues/18044, https://github.com/anthropics/claude-code/issues/20691,
+ * https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/fix-bound-to-a-different-conversation).
+ * Matched near the start for the same reason.
+ */
+const thoughtsMessage =
+  /^(messages\.[\w.]+: .{0,60}thinking|messages\.\d+\.content\.\d+\.(redacted_)?thinking\b|.{0,40}thinking`? blocks?\b)/i;
 
 function judge(status: number, error: unknown): UpstreamFailure {
   const type = asText(asObject(error)?.["type"]) ?? "";
   const message = asText(asObject(error)?.["message"]) ?? "";
   const code = accountMessage.test(message) ? "upstream_auth" : codeOf(status, type);
   const hint = code === "upstream_rejected" ? hintFor(message) : null;
-  return new UpstreamFailure(code, failureDetail(status, [type]), hint);
+  const failure = new UpstreamFailure(code, failureDetail(status, [type]), hint);
+  failure.isOfThoughts = code === "upstream_rejected" && thoughtsMessage.test(message);
+  return failure;
 }
 
 /** `invalid_request_error` covers every 4xx without a type of its own; in a stream it means that the request is at fault. */

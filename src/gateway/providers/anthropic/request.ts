@@ -48,18 +48,19 @@ interface Thoughtful {
  * drop it. A turn that began with thinking must go on with it, so `thinking` is sent even if the request has no effort.
  */
 function withThoughts(call: ProviderCall): Thoughtful {
-  const { route, chat } = call;
+  const { route, chat, withoutThoughts } = call;
   const thinking = thinkingOf(call);
   // Models with adaptive thinking refuse a conversation that ends with a message of the model (prefill).
   const endsWithUser = route.thinking?.form === "adaptive";
-  const signer = thinking.takesThoughts ? signerOf(route) : null;
+  const signer = thinking.takesThoughts && !withoutThoughts ? signerOf(route) : null;
   const conversation = conversationOf(chat.messages, { signer, endsWithUser });
   const { hasThoughts, isThoughtless } = conversation;
   if (route.thinking?.form === "budget") {
     if (thinking.field === null || !isThoughtless) return { conversation, thinking, isBound: false };
     return { conversation: conversationOf(chat.messages), thinking: { ...thinking, field: null }, isBound: false };
   }
-  const isBound = hasThoughts && route.thinking?.isBound === true;
+  // The controls are documented for adaptive thinking alone.
+  const isBound = hasThoughts && route.thinking?.isBound === true && thinking.field?.["type"] !== "between_tools";
   if (!hasThoughts) return { conversation, thinking, isBound };
   const binding = isBound && { block_binding: { prefix_mismatch_behavior: "drop_block" } };
   return { conversation, thinking: { ...thinking, field: { type: "adaptive", ...thinking.field, ...binding } }, isBound };

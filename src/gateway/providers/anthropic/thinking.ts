@@ -31,7 +31,7 @@ const noThinking: Thinking = { field: null, effort: null, takesThoughts: false }
 /** A client that sets an effort also receives the reasoning: newer models leave it out unless they are asked for its summary. */
 export function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, "route" | "chat" | "maxOutputTokens">): Thinking {
   const effort = effortOf(chat, route);
-  if (effort === "none") return switchedOff(route);
+  if (effort === "none") return switchedOff(route, mayThink(chat));
   const takesBudget = route.thinking?.form === "budget";
   if (!mayThink(chat)) return { ...noThinking, effort: takesBudget ? null : effort };
   if (takesBudget) return withBudget(effort, maxOutputTokens);
@@ -47,13 +47,13 @@ function effortOf({ reasoning_effort: effort }: ChatBody, { thinking }: Route): 
   return thinkingEfforts.slice(0, place + 1).findLast((known) => thinking?.efforts.includes(known) ?? true) ?? "low";
 }
 
-/** A model that cannot stop thinking thinks as little as it can. */
-function switchedOff({ thinking }: Route): Thinking {
+/** A model that cannot stop thinking thinks as little as it can, and goes on from its thoughts where it may think. */
+function switchedOff({ thinking }: Route, takesThoughts: boolean): Thinking {
   switch (thinking?.off) {
     case "never":
-      return { ...noThinking, effort: "low" };
+      return { field: null, effort: "low", takesThoughts };
     case "between_tools":
-      return { ...noThinking, field: { type: "between_tools" } };
+      return { field: { type: "between_tools" }, effort: null, takesThoughts };
     default:
       return { ...noThinking, field: { type: "disabled" } };
   }

@@ -24,9 +24,14 @@ const noSignature = "skip_thought_signature_validator";
 /**
  * Consecutive messages of one role become one turn; empty texts are left out.
  * @param upstreamModel the model that receives the call: it gets back its own signatures and no others
+ * @param withoutThoughts it does not get its own either
  */
-export function googleConversation(messages: readonly ChatMessage[], upstreamModel: string): GoogleConversation {
-  const turns = new Turns(upstreamModel);
+export function googleConversation(
+  messages: readonly ChatMessage[],
+  upstreamModel: string,
+  withoutThoughts = false,
+): GoogleConversation {
+  const turns = new Turns(upstreamModel, withoutThoughts);
   const instructions = messages.filter(isInstruction).map((message) => textsToSend(message).join(""));
   const instruction = instructions.filter((text) => text !== "").join("\n\n");
   for (const message of messages) if (!isInstruction(message)) turns.add(message);
@@ -43,15 +48,15 @@ export function isSpoken(message: ChatMessage): boolean {
 
 class Turns {
   readonly contents: Content[] = [];
-  readonly #signer: string;
+  readonly #signer: string | null;
   /** The model refuses calls without a signature. */
   readonly #mustSign: boolean;
   readonly #arguments = new ToolArguments();
   /** Called function names by call id: tool results need them. */
   readonly #names = new Map<string, unknown>();
 
-  constructor(upstreamModel: string) {
-    this.#signer = signerNamed(upstreamModel);
+  constructor(upstreamModel: string, withoutThoughts: boolean) {
+    this.#signer = withoutThoughts ? null : signerNamed(upstreamModel);
     this.#mustSign = !isUpToGemini2(upstreamModel);
   }
 

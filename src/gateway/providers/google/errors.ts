@@ -52,6 +52,8 @@ const keyMessage = /^api key (not valid|not found|expired)/i;
 const accountMessage =
   /^your prepayment credits are depleted|^your project has exceeded its (monthly )?spending cap|, limit: 0(?![\d.])/i;
 const contextMessage = /^(unable to submit request because )?the input token count\b/i;
+/** Such as https://github.com/google-gemini/gemini-cli/issues/13467 and https://github.com/decolua/9router/issues/301 */
+const thoughtsMessage = /^(unable to submit request because )?((corrupted|invalid) )?thought signature\b/i;
 const effortMessage =
   /^(thinking level \w+ is not supported|(the thinking )?budget \d+ is invalid|.{0,60}max_output_tokens must be greater than the thinking)/i;
 
@@ -63,7 +65,9 @@ function judge(status: number, value: unknown): UpstreamFailure {
   const ours = reasons.some((reason) => accountReason.test(reason)) || keyMessage.test(message);
   const code = ours ? "upstream_auth" : codeOf({ status, canonical, message });
   const words = [canonical ?? "", ...reasons].filter((word) => word !== "");
-  return new UpstreamFailure(code, failureDetail(status, words), code === "upstream_rejected" ? hintFor(message) : null);
+  const failure = new UpstreamFailure(code, failureDetail(status, words), code === "upstream_rejected" ? hintFor(message) : null);
+  failure.isOfThoughts = code === "upstream_rejected" && thoughtsMessage.test(message);
+  return failure;
 }
 
 function codeOf({

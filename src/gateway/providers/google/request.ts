@@ -5,9 +5,9 @@ import { googleConversation } from "./contents.ts";
 import { thinkingConfig } from "./thinking.ts";
 import { googleToolFields } from "./tools.ts";
 
-export function encodeGoogleRequest({ route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
+export function encodeGoogleRequest({ route, chat, maxOutputTokens, streamed, withoutThoughts }: ProviderCall): EncodedCall {
   const { upstreamModel } = route;
-  const { instruction, contents } = googleConversation(chat.messages, upstreamModel);
+  const { instruction, contents } = googleConversation(chat.messages, upstreamModel, withoutThoughts);
   const body = {
     ...(instruction !== "" && { systemInstruction: { parts: [{ text: instruction }] } }),
     contents,

@@ -43,11 +43,10 @@ export function withCause(failure: UpstreamFailure, body: unknown, status?: numb
   const told = readTold(typeof body === "string" ? (parseJson(body) ?? body) : body);
   const why = causeOfHint(failure.hint) ?? (status === 413 ? "too_large" : causeOf(told));
   if (why === "too_long") return new Rejection(failure.message, { why, fields: tooLong(told.texts), paths: [] });
-  return new Rejection(failure.message, {
-    why,
-    fields: why === "reasoning_effort" ? [["reasoning_effort"]] : [],
-    paths: told.paths,
-  });
+  const fields = why === "reasoning_effort" ? [["reasoning_effort"]] : [];
+  const rejection = new Rejection(failure.message, { why, fields, paths: told.paths });
+  rejection.isOfThoughts = failure.isOfThoughts;
+  return rejection;
 }
 
 /** The prompt, or together with it the output that the client asked for, where the provider speaks of that. */

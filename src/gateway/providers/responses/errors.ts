@@ -32,5 +32,7 @@ function ofThisApi(status: number, error: JsonObject | null): UpstreamFailure | 
     return new UpstreamFailure("upstream_rejected", `status ${status}: the organization is not verified`, summaryHint);
   }
   if (status !== 400 || error?.["code"] !== "invalid_encrypted_content") return null;
-  return new UpstreamFailure("upstream_rejected", `status ${status}: invalid_encrypted_content`, reasoningHint);
+  const failure = new UpstreamFailure("upstream_rejected", `status ${status}: invalid_encrypted_content`, reasoningHint);
+  failure.isOfThoughts = true;
+  return failure;
 }

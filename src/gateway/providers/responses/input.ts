@@ -8,18 +8,18 @@ import { readIdWithReasoning } from "./reasoning.ts";
 /** The API refuses longer ids of calls. */
 const callIdCharactersMax = 64;
 
-/** @param signer the route that receives the items: it gets back its own reasoning and no other's */
-export function inputItems(messages: readonly ChatMessage[], signer: string): JsonObject[] {
+/** @param signer the route that receives the items: it gets back its own reasoning and no other's; null: nobody does */
+export function inputItems(messages: readonly ChatMessage[], signer: string | null): JsonObject[] {
   const items = new Items(signer);
   return messages.flatMap((message) => items.of(message));
 }
 
 class Items {
-  readonly #signer: string;
+  readonly #signer: string | null;
   /** The ids of calls of custom tools, whose results are items of another type. */
   readonly #custom = new Set<string>();
 
-  constructor(signer: string) {
+  constructor(signer: string | null) {
     this.#signer = signer;
   }
 

@@ -24,8 +24,8 @@ export function idWithReasoning(id: string, encrypted: unknown, signer: string |
   return fromBase64(text) === text ? signedToolCallId(id, { signer, base64: text }) : id;
 }
 
-/** @returns the id without the reasoning, and the reasoning if it is this signer's */
-export function readIdWithReasoning(text: string, signer: string): { id: string; encrypted: string | null } {
+/** @returns the id without the reasoning, and the reasoning if it is this signer's; null: nobody's */
+export function readIdWithReasoning(text: string, signer: string | null): { id: string; encrypted: string | null } {
   const { id, signature } = readToolCallId(text);
   return { id, encrypted: signature?.signer === signer ? fromBase64(signature.base64) : null };
 }

@@ -5,10 +5,11 @@ import { inputItems } from "./input.ts";
 import { signerOf } from "./reasoning.ts";
 
 /** Labels of the client's customers are not sent on, as in chat completions. JSON leaves out what is undefined. */
-export function encodeResponsesRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
+export function encodeResponsesRequest(call: ProviderCall): EncodedCall {
+  const { generation, route, chat, maxOutputTokens, streamed, withoutThoughts } = call;
   const body = {
     model: route.upstreamModel,
-    input: inputItems(chat.messages, signerOf(route)),
+    input: inputItems(chat.messages, withoutThoughts ? null : signerOf(route)),
     store: false,
     include: ["reasoning.encrypted_content", ...(chat["logprobs"] === true ? ["message.output_text.logprobs"] : [])],
     max_output_tokens: maxOutputTokens,

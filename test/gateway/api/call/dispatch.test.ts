@@ -70,6 +70,37 @@ describe("the retry", () => {
     expect(called).toEqual(["first"]);
   });
 
+  test.each([true, false])(
+    "dispatch calls a route that refuses thoughts once more without them (fallbacks: %p)",
+    async (fallbacks) => {
+      const refused = failure("upstream_rejected");
+      refused.isOfThoughts = true;
+      const withoutThoughts: unknown[] = [];
+      const refusing: CallRoute = (call) => {
+        withoutThoughts.push(call.withoutThoughts);
+        return Promise.reject(refused);
+      };
+      const { outcome } = given([], { callRoute: refusing, fallbacks });
+      expect(await outcome).toMatchObject({ kind: "failed", candidate: first, failure: refused });
+      expect(withoutThoughts).toEqual([false, true]);
+    },
+  );
+
+  test("dispatch does not do so for a client that has left, nor after another retry", async () => {
+    const refused = failure("upstream_rejected");
+    refused.isOfThoughts = true;
+    const client = new AbortController();
+    let calls = 0;
+    const leaving: CallRoute = () => {
+      calls++;
+      client.abort();
+      return Promise.reject(refused);
+    };
+    expect((await given([], { callRoute: leaving, clientSignal: client.signal }).outcome).kind).not.toBe("whole");
+    expect(calls).toBe(1);
+    expect((await given([failure("upstream_error"), refused, whole]).outcome).kind).toBe("failed");
+  });
+
   test("dispatch returns the route that served", async () => {
     expect(await given([failure("upstream_error"), whole]).outcome).toMatchObject({ kind: "whole", candidate: second, answer });
   });

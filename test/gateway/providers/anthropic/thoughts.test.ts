@@ -255,6 +255,24 @@ describe("thoughts of a conversation", () => {
     }
   });
 
+  test.each([
+    ["never", "adaptive"],
+    ["between_tools", "between_tools"],
+  ] as const)("are sent with the effort none to a model that thinks all the same: %s", (off, type) => {
+    const thinker = route({ thinking: "adaptive", thinking_off: off });
+    const { turns, thinking: mode } = afterwards(answered(first, thinker), { reasoning_effort: "none" }, thinker);
+    expect([turns, mode]).toEqual([[first], { type }]);
+    const forced = { reasoning_effort: "none", tool_choice: "required" };
+    expect(afterwards(answered(first, thinker), forced, thinker).turns).toEqual([[use("toolu_a")]]);
+  });
+
+  test("of a model that binds them go without its controls where it thinks between tools alone", () => {
+    const bound = route({ thinking: "adaptive", thinking_off: "between_tools", thinking_bound: true });
+    const { headers, thinking: mode } = afterwards(answered(first, bound), { reasoning_effort: "none" }, bound);
+    expect(headers).not.toContainKey("anthropic-beta");
+    expect(mode).toEqual({ type: "between_tools" });
+  });
+
   test("are sent on without an effort, and the model thinks to the end of its turn", () => {
     const { turns, thinking: mode } = afterwards(message, {});
     expect([turns, mode]).toEqual([[first], { type: "adaptive" }]);
