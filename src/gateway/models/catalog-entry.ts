@@ -5,15 +5,7 @@ import { dialectFrom } from "./dialect.ts";
 import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
 import { EntryError } from "./entry-error.ts";
 import { entryDigest, type CalledEntry } from "./entry-digest.ts";
-import {
-  thinkingEfforts,
-  type Model,
-  type Prices,
-  type PriceTier,
-  type ProviderRecord,
-  type Route,
-  type TieredPrices,
-} from "./model.ts";
+import { type Model, type Prices, type PriceTier, type ProviderRecord, type Route, type TieredPrices } from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
 
 export function providerFrom(entry: ProviderEntry): ProviderRecord {
@@ -72,12 +64,12 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
 }
 
 function thinkingFacts(entry: ModelEntry): Pick<Route, "thinking"> {
-  const { thinking: form, thinking_off: off = "disabled", thinking_efforts: efforts = thinkingEfforts } = entry;
-  return form === undefined ? {} : { thinking: { form, off, efforts, isBound: entry.thinking_bound ?? false } };
+  const { thinking: form, thinking_off: off = "disabled" } = entry;
+  return form === undefined ? {} : { thinking: { form, off, isBound: entry.thinking_bound ?? false } };
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
-  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field, format } = entry;
+  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field, format, efforts } = entry;
   // An embeddings model embeds the text as it is.
   const hidden_input_tokens = entry.hidden_input_tokens ?? (entry.kind === "embeddings" ? 0 : undefined);
   // Set on the model, they apply to every route without its own value.
@@ -85,6 +77,7 @@ function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
     ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
     ...(max_tokens_field !== undefined && { max_tokens_field }),
     ...(format !== undefined && { format }),
+    ...(efforts !== undefined && { efforts }),
   };
   if (entry.routes !== undefined) {
     if (upstream_model !== undefined || prices_per_1m_usd !== undefined || tiers !== undefined) {
@@ -113,6 +106,7 @@ function routeFrom(
     upstreamModel: entry.upstream_model,
     hiddenInputTokens: entry.hidden_input_tokens ?? null,
     maxTokensField,
+    ...(entry.efforts && { efforts: entry.efforts }),
     entry: entryDigest({ model, provider, format, upstreamModel: entry.upstream_model, maxTokensField, embeddings }),
   };
 }

@@ -11,8 +11,9 @@ export type WireFormatName = (typeof wireFormatNames)[number];
 export const embeddingFormatNames = ["openai", "google", "cohere", "mistral", "voyage"] as const;
 export type EmbeddingFormatName = (typeof embeddingFormatNames)[number];
 
-/** The efforts of models in Anthropic's format, from the least. */
-export const thinkingEfforts = ["low", "medium", "high", "xhigh", "max"] as const;
+/** The efforts that a request may ask for, from the least. */
+export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 export interface ProviderRecord {
   id: string;
@@ -64,6 +65,8 @@ export interface Route {
   hiddenInputTokens: number | null;
   /** The provider's field name for the bound on output tokens. */
   maxTokensField: MaxTokensField;
+  /** The efforts that it takes. Absent: all that its wire format has. */
+  efforts?: readonly ReasoningEffort[];
   /** How the model thinks, in Anthropic's format. Absent: it decides itself how much, and can be told not to. */
   thinking?: ThinkingFacts;
   /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */
@@ -77,8 +80,6 @@ interface ThinkingFacts {
   form: "adaptive" | "budget";
   /** What switches it off: the type `disabled` or `between_tools`, or nothing. */
   off: "disabled" | "between_tools" | "never";
-  /** The efforts that it takes. */
-  efforts: readonly string[];
   /** A thought that comes back is refused if anything before it has changed. */
   isBound: boolean;
 }

@@ -4,6 +4,7 @@
  * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it.
  */
 import { temperatureMax } from "../../limits.ts";
+import { reasoningEfforts } from "../../models/model.ts";
 import { cacheControl } from "./cache-control.ts";
 import {
   acceptOnly,
@@ -39,7 +40,6 @@ export interface ChatField extends ChatRow {
   name: string;
 }
 
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const isZero = (value: unknown): boolean => value === 0;
 const isFalse = (value: unknown): boolean => value === false;
 const penalty = omitIf(isZero, numberFrom(-2, 2));
@@ -117,7 +117,7 @@ const rows: Record<string, ChatRow> = {
     effect: sentOn,
   },
   reasoning_effort: {
-    ...nullable(oneOf(...efforts), "How much the model reasons before it answers"),
+    ...nullable(oneOf(...reasoningEfforts), "How much the model reasons before it answers"),
     needs: "reasoning",
     accepts: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`",
     effect: sentOn,

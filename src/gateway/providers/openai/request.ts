@@ -1,5 +1,6 @@
 /** Encodes our request as chat completions: unchanged, except for what the provider does not take. */
 import type { EncodedCall, ProviderCall } from "../provider.ts";
+import { fittedEffort } from "../wire/effort.ts";
 import { fittedMessages } from "./messages.ts";
 
 /**
@@ -26,6 +27,7 @@ export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, 
   for (const field in chat) if (!keptBack.has(field)) body[field] = chat[field];
   const { dialect } = route.provider;
   if (!dialect.parallelToolCalls) delete body["parallel_tool_calls"];
+  if (route.efforts) body["reasoning_effort"] = fittedEffort(chat["reasoning_effort"], route.efforts);
   body["messages"] = fittedMessages(chat.messages, dialect);
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {

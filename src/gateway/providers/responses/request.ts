@@ -1,5 +1,7 @@
 /** Encodes our request for the Responses API. Fields that it does not support were refused before (unsupported-fields.ts). */
+import type { Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
+import { fittedEffort } from "../wire/effort.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { inputItems } from "./input.ts";
 import { signerOf } from "./reasoning.ts";
@@ -18,7 +20,7 @@ export function encodeResponsesRequest({ generation, route, chat, maxOutputToken
     tools: toolsOf(chat),
     tool_choice: choiceOf(chat["tool_choice"]),
     parallel_tool_calls: chat["parallel_tool_calls"],
-    reasoning: reasoningOf(chat["reasoning_effort"]),
+    reasoning: reasoningOf(chat["reasoning_effort"], route),
     text: textOf(chat),
     stream: streamed || undefined,
   };
@@ -27,9 +29,10 @@ export function encodeResponsesRequest({ generation, route, chat, maxOutputToken
 }
 
 /** A client that sets an effort also receives the reasoning: the API tells it as a summary, on request alone. */
-function reasoningOf(effort: unknown): JsonObject | undefined {
+function reasoningOf(wanted: unknown, { efforts }: Route): JsonObject | undefined {
+  const effort = fittedEffort(wanted, efforts);
   if (effort === undefined) return undefined;
-  return effort === "none" ? { effort } : { effort, summary: "auto" };
+  return wanted === "none" || effort === "none" ? { effort } : { effort, summary: "auto" };
 }
 
 function textOf({ response_format, verbosity }: ChatBody): JsonObject | undefined {
