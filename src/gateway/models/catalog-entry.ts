@@ -39,7 +39,7 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   const routes = routeEntries(entry, surroundings.fileProvider).map((route, index) => ({
     ...routeFrom({ model: entry.id, embeddings }, route, surroundings.providers),
     prices: tieredPrices(route, path(index)),
-    ...thinkingFacts(entry),
+    ...reasoningFacts(entry),
   }));
   const model: Model = {
     id: entry.id,
@@ -63,9 +63,12 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   return model;
 }
 
-function thinkingFacts(entry: ModelEntry): Pick<Route, "thinking"> {
+function reasoningFacts(entry: ModelEntry): Pick<Route, "thinking" | "samplesWithoutReasoning"> {
   const { thinking: form, thinking_off: off = "disabled" } = entry;
-  return form === undefined ? {} : { thinking: { form, off, isBound: entry.thinking_bound ?? false } };
+  return {
+    ...(form !== undefined && { thinking: { form, off, isBound: entry.thinking_bound ?? false } }),
+    ...(entry.samples_without_reasoning === true && { samplesWithoutReasoning: true as const }),
+  };
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {

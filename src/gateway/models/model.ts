@@ -67,6 +67,8 @@ export interface Route {
   maxTokensField: MaxTokensField;
   /** The efforts that it takes. Absent: all that its wire format has. */
   efforts?: readonly ReasoningEffort[];
+  /** `temperature` and `top_p` are refused while it reasons. */
+  samplesWithoutReasoning?: true;
   /** How the model thinks, in Anthropic's format. Absent: it decides itself how much, and can be told not to. */
   thinking?: ThinkingFacts;
   /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */

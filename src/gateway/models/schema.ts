@@ -107,6 +107,11 @@ export const ModelEntry = strict({
   default_only: Type.Optional(
     Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),
   ),
+  /**
+   * true: a model in a format of OpenAI that takes `temperature` and `top_p` only with the effort none: they are not sent with another.
+   * Beside `default_only` the model reasons unless it is told not to, and they are refused unless the effort is none. Absent: false.
+   */
+  samples_without_reasoning: Type.Optional(Type.Boolean()),
   /** How a model in Anthropic's format thinks: it decides itself by the effort, or takes a number of tokens. Absent: adaptive. */
   thinking: Type.Optional(Type.Union([Type.Literal("adaptive"), Type.Literal("budget")])),
   /** What switches its thinking off. Absent: disabled. */

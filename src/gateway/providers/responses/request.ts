@@ -1,26 +1,26 @@
 /** Encodes our request for the Responses API. Fields that it does not support were refused before (unsupported-fields.ts). */
-import type { Route } from "../../models/model.ts";
+import type { ReasoningEffort } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
-import { fittedEffort } from "../wire/effort.ts";
+import { fittedEffort, takesSampling } from "../wire/effort.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { inputItems } from "./input.ts";
 import { signerOf } from "./reasoning.ts";
 
 /** Labels of the client's customers are not sent on, as in chat completions. JSON leaves out what is undefined. */
 export function encodeResponsesRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
+  const effort = fittedEffort(chat["reasoning_effort"], route.efforts);
   const body = {
     model: route.upstreamModel,
     input: inputItems(chat.messages, signerOf(route)),
     store: false,
     include: ["reasoning.encrypted_content", ...(chat["logprobs"] === true ? ["message.output_text.logprobs"] : [])],
     max_output_tokens: maxOutputTokens,
-    temperature: chat["temperature"],
-    top_p: chat["top_p"],
+    ...(takesSampling(route, effort) && { temperature: chat["temperature"], top_p: chat["top_p"] }),
     top_logprobs: chat["top_logprobs"],
     tools: toolsOf(chat),
     tool_choice: choiceOf(chat["tool_choice"]),
     parallel_tool_calls: chat["parallel_tool_calls"],
-    reasoning: reasoningOf(chat["reasoning_effort"], route),
+    reasoning: reasoningOf(effort, chat["reasoning_effort"]),
     text: textOf(chat),
     stream: streamed || undefined,
   };
@@ -29,8 +29,7 @@ export function encodeResponsesRequest({ generation, route, chat, maxOutputToken
 }
 
 /** A client that sets an effort also receives the reasoning: the API tells it as a summary, on request alone. */
-function reasoningOf(wanted: unknown, { efforts }: Route): JsonObject | undefined {
-  const effort = fittedEffort(wanted, efforts);
+function reasoningOf(effort: ReasoningEffort | undefined, wanted: unknown): JsonObject | undefined {
   if (effort === undefined) return undefined;
   return wanted === "none" || effort === "none" ? { effort } : { effort, summary: "auto" };
 }

@@ -1,5 +1,5 @@
 /** Reasoning efforts. A model refuses those that it does not take, so each wire format sends one that it takes. */
-import { reasoningEfforts, type ReasoningEffort } from "../../models/model.ts";
+import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
 
 /**
  * @param taken absent: every effort
@@ -11,4 +11,13 @@ export function fittedEffort(effort: unknown, taken: readonly ReasoningEffort[] 
   if (place === -1) return undefined;
   const isTaken = (known: ReasoningEffort): boolean => taken.includes(known);
   return reasoningEfforts.slice(0, place + 1).findLast(isTaken) ?? reasoningEfforts.find(isTaken);
+}
+
+/**
+ * Some models refuse `temperature` and `top_p` while they reason. The effort then counts, and the fields, which are hints, are left out.
+ *
+ * @param effort the one that is sent
+ */
+export function takesSampling({ samplesWithoutReasoning }: Route, effort: ReasoningEffort | undefined): boolean {
+  return !samplesWithoutReasoning || effort === undefined || effort === "none";
 }

@@ -10,11 +10,12 @@ import { aModel, aRoute } from "../../../support/providers/models.ts";
 
 const shipped = await readCatalog(join(import.meta.dir, "../../../../catalog-data"), { sandbox: false });
 
-function bodyFor(route: Route, effort?: string) {
+function bodyFor(route: Route, effort?: string, fields: object = {}) {
   const chat = {
     model: "stub/model",
     messages: [{ role: "user", content: "Hello" }],
     ...(effort && { reasoning_effort: effort }),
+    ...fields,
   };
   const call = { generation: testGeneration, route, chat, maxOutputTokens: 64_000, streamed: false };
   return JSON.parse(wireFormats[route.format]?.format.encode(call).body ?? "{}");
@@ -88,6 +89,26 @@ describe("the reasoning is told if the client asked for an effort", () => {
   });
 });
 
+describe("a model that samples without reasoning alone", () => {
+  const sampling = { temperature: 0.2, top_p: 0.9 };
+  const cases = (["openai", "openai-responses"] as const).flatMap((format) => [
+    { format, effort: undefined, expected: sampling },
+    { format, effort: "none", expected: sampling },
+    { format, effort: "minimal", expected: sampling },
+    { format, effort: "high", expected: {} },
+  ]);
+
+  test.each(cases)("gets the sampling fields unless it reasons: $format, $effort", ({ format, effort, expected }) => {
+    const route = aRoute({ format }, { efforts: ["none", "low", "high"], samples_without_reasoning: true });
+    const { temperature, top_p } = bodyFor(route, effort, sampling);
+    expect({ ...(temperature && { temperature }), ...(top_p && { top_p }) }).toEqual(expected);
+  });
+
+  test.each(["openai", "openai-responses"] as const)("other models get them with any effort: %s", (format) => {
+    expect(bodyFor(aRoute({ format }, { efforts: ["none", "high"] }), "high", sampling)).toMatchObject(sampling);
+  });
+});
+
 describe("the shipped catalog knows what its models refuse", () => {
   test.each([
     ["mistral/mistral-small-2603", "none none none none high high high"],
@@ -102,6 +123,8 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["openai/gpt-5.5", "none none low medium high xhigh xhigh"],
     ["openai/gpt-5.6-sol", "none none low medium high xhigh max"],
     ["openai/gpt-6-astra", "low low low medium high xhigh max"],
+    ["openai/gpt-6.1-sol", "low low low medium high xhigh max"],
+    ["openai/gpt-6.1-terra", "none none low medium high xhigh max"],
     ["openai/gpt-6-luna", "none none low medium high xhigh max"],
     ["x-ai/grok-4.3", "none none low medium high high high"],
     ["x-ai/grok-4.5", "low low low medium high high high"],
