@@ -48,7 +48,7 @@ const cappedOutput = "The most tokens of the answer, its reasoning included. Lim
 const label = "label, not sent on";
 const sentOn = "sent on";
 const sentUnlessZero = "sent on, except 0";
-const sentUnlessFixed = "some models accept only their default";
+const sentUnlessFixed = "some models: only their default";
 const theDefault = "none: the default";
 const handled = "by the gateway";
 const changesRetention = "refused: changes what a provider retains";
@@ -120,7 +120,7 @@ const rows: Record<string, ChatRow> = {
     ...nullable(oneOf(...reasoningEfforts), "How much the model reasons before it answers"),
     needs: "reasoning",
     accepts: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`",
-    effect: sentOn,
+    effect: "fitted to the model",
   },
   max_completion_tokens: {
     ...nullable(
