@@ -43,7 +43,7 @@ beforeAll(async () => {
           ...entry,
           id: "stub/adaptive",
           upstream_model: "claude-sonnet-4-6",
-          thinking_efforts: ["low", "medium", "high", "max"],
+          efforts: ["low", "medium", "high", "max"],
         },
         { ...entry, id: "stub/budget", upstream_model: "claude-haiku-4-5", thinking: "budget" },
       ],

@@ -5,15 +5,7 @@ import { dialectFrom } from "./dialect.ts";
 import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
 import { EntryError } from "./entry-error.ts";
 import { entryDigest, type CalledEntry } from "./entry-digest.ts";
-import {
-  thinkingEfforts,
-  type Model,
-  type Prices,
-  type PriceTier,
-  type ProviderRecord,
-  type Route,
-  type TieredPrices,
-} from "./model.ts";
+import { type Model, type Prices, type PriceTier, type ProviderRecord, type Route, type TieredPrices } from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
 
 export function providerFrom(entry: ProviderEntry): ProviderRecord {
@@ -47,7 +39,7 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   const routes = routeEntries(entry, surroundings.fileProvider).map((route, index) => ({
     ...routeFrom({ model: entry.id, embeddings }, route, surroundings.providers),
     prices: tieredPrices(route, path(index)),
-    ...thinkingFacts(entry),
+    ...reasoningFacts(entry),
   }));
   const model: Model = {
     id: entry.id,
@@ -71,13 +63,16 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   return model;
 }
 
-function thinkingFacts(entry: ModelEntry): Pick<Route, "thinking"> {
-  const { thinking: form, thinking_off: off = "disabled", thinking_efforts: efforts = thinkingEfforts } = entry;
-  return form === undefined ? {} : { thinking: { form, off, efforts, isBound: entry.thinking_bound ?? false } };
+function reasoningFacts(entry: ModelEntry): Pick<Route, "thinking" | "samplesWithoutReasoning"> {
+  const { thinking: form, thinking_off: off = "disabled" } = entry;
+  return {
+    ...(form !== undefined && { thinking: { form, off, isBound: entry.thinking_bound ?? false } }),
+    ...(entry.samples_without_reasoning === true && { samplesWithoutReasoning: true as const }),
+  };
 }
 
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
-  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field, format } = entry;
+  const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field, format, efforts } = entry;
   // An embeddings model embeds the text as it is.
   const hidden_input_tokens = entry.hidden_input_tokens ?? (entry.kind === "embeddings" ? 0 : undefined);
   // Set on the model, they apply to every route without its own value.
@@ -85,6 +80,7 @@ function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
     ...(hidden_input_tokens !== undefined && { hidden_input_tokens }),
     ...(max_tokens_field !== undefined && { max_tokens_field }),
     ...(format !== undefined && { format }),
+    ...(efforts !== undefined && { efforts }),
   };
   if (entry.routes !== undefined) {
     if (upstream_model !== undefined || prices_per_1m_usd !== undefined || tiers !== undefined) {
@@ -113,6 +109,7 @@ function routeFrom(
     upstreamModel: entry.upstream_model,
     hiddenInputTokens: entry.hidden_input_tokens ?? null,
     maxTokensField,
+    ...(entry.efforts && { efforts: entry.efforts }),
     entry: entryDigest({ model, provider, format, upstreamModel: entry.upstream_model, maxTokensField, embeddings }),
   };
 }

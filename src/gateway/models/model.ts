@@ -11,8 +11,9 @@ export type WireFormatName = (typeof wireFormatNames)[number];
 export const embeddingFormatNames = ["openai", "google", "cohere", "mistral", "voyage"] as const;
 export type EmbeddingFormatName = (typeof embeddingFormatNames)[number];
 
-/** The efforts of models in Anthropic's format, from the least. */
-export const thinkingEfforts = ["low", "medium", "high", "xhigh", "max"] as const;
+/** The efforts that a request may ask for, from the least. */
+export const reasoningEfforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ReasoningEffort = (typeof reasoningEfforts)[number];
 
 export interface ProviderRecord {
   id: string;
@@ -64,6 +65,10 @@ export interface Route {
   hiddenInputTokens: number | null;
   /** The provider's field name for the bound on output tokens. */
   maxTokensField: MaxTokensField;
+  /** The efforts that it takes. Absent: all that its wire format has. */
+  efforts?: readonly ReasoningEffort[];
+  /** `temperature` and `top_p` are refused while it reasons. */
+  samplesWithoutReasoning?: true;
   /** How the model thinks, in Anthropic's format. Absent: like `adaptive` with every effort, but it may continue its own last message. */
   thinking?: ThinkingFacts;
   /** Identifies the call's parameters: a launch check counts only for the entry that it called, not for a changed one. */
@@ -77,8 +82,6 @@ interface ThinkingFacts {
   form: "adaptive" | "budget";
   /** What switches it off: the type `disabled` or `between_tools`, or nothing. */
   off: "disabled" | "between_tools" | "never";
-  /** The efforts that it takes. */
-  efforts: readonly string[];
   /** It refuses a thought if anything before the thought has changed since. */
   isBound: boolean;
 }

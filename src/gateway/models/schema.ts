@@ -2,7 +2,7 @@
  * The files of a catalog folder: providers.json and models/<provider>.json. Unknown fields are refused, since a mistyped price field
  * would otherwise be ignored. catalog-data/README.md explains each field.
  */
-import { embeddingFormatNames, thinkingEfforts, wireFormatNames } from "./model.ts";
+import { embeddingFormatNames, reasoningEfforts, wireFormatNames } from "./model.ts";
 import { Type, type Static } from "@sinclair/typebox";
 import { embeddingInputsMax } from "../limits.ts";
 import { DialectEntry } from "./dialect.ts";
@@ -46,6 +46,10 @@ const routeFields = {
   hidden_input_tokens: Type.Optional(Count),
   /** The provider's field name for the bound on output tokens. Absent: max_tokens. */
   max_tokens_field: Type.Optional(Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")])),
+  /** The efforts that it takes; another becomes the next lower, else the lowest. Absent: all that its wire format has. */
+  efforts: Type.Optional(
+    Type.Array(Type.Union(reasoningEfforts.map((effort) => Type.Literal(effort))), { minItems: 1, uniqueItems: true }),
+  ),
 };
 
 /** Where a price was read. */
@@ -104,14 +108,17 @@ export const ModelEntry = strict({
     Type.Array(Type.Union([Type.Literal("temperature"), Type.Literal("top_p")]), { uniqueItems: true }),
   ),
   /**
+   * true: a model in a format of OpenAI that takes `temperature` and `top_p` only with the effort none: they are not sent with another.
+   * Beside `default_only` the model reasons unless it is told not to, and they are refused unless the effort is none. Absent: false.
+   */
+  samples_without_reasoning: Type.Optional(Type.Boolean()),
+  /**
    * How a model in Anthropic's format thinks: it decides itself by the effort, or takes a number of tokens. Absent: like adaptive, but it
-   * may continue its own last message, and the next three fields are not read.
+   * may continue its own last message, and the next two fields are not read.
    */
   thinking: Type.Optional(Type.Union([Type.Literal("adaptive"), Type.Literal("budget")])),
   /** What switches its thinking off. Absent: disabled. */
   thinking_off: Type.Optional(Type.Union([Type.Literal("disabled"), Type.Literal("between_tools"), Type.Literal("never")])),
-  /** The efforts that it supports; another becomes the next lower one. Absent: all of them. */
-  thinking_efforts: Type.Optional(Type.Array(Type.Union(thinkingEfforts.map((effort) => Type.Literal(effort))), { minItems: 1 })),
   /** true: it refuses a thought if anything before the thought has changed since. Absent: false. */
   thinking_bound: Type.Optional(Type.Boolean()),
   /** false: it refuses a choice that forces it to call a tool. Absent: true. */

@@ -4,6 +4,7 @@
  * description and the table in docs/reference/inference.md (scripts/inference-tables.ts) are made from it.
  */
 import { temperatureMax } from "../../limits.ts";
+import { reasoningEfforts } from "../../models/model.ts";
 import { cacheControl } from "./cache-control.ts";
 import {
   acceptOnly,
@@ -39,7 +40,6 @@ export interface ChatField extends ChatRow {
   name: string;
 }
 
-const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
 const isZero = (value: unknown): boolean => value === 0;
 const isFalse = (value: unknown): boolean => value === false;
 const penalty = omitIf(isZero, numberFrom(-2, 2));
@@ -48,7 +48,7 @@ const cappedOutput = "The most tokens of the answer, its reasoning included. Lim
 const label = "label, not sent on";
 const sentOn = "sent on";
 const sentUnlessZero = "sent on, except 0";
-const sentUnlessFixed = "some models accept only their default";
+const sentUnlessFixed = "some models: only their default";
 const theDefault = "none: the default";
 const handled = "by the gateway";
 const changesRetention = "refused: changes what a provider retains";
@@ -117,10 +117,10 @@ const rows: Record<string, ChatRow> = {
     effect: sentOn,
   },
   reasoning_effort: {
-    ...nullable(oneOf(...efforts), "How much the model reasons before it answers"),
+    ...nullable(oneOf(...reasoningEfforts), "How much the model reasons before it answers"),
     needs: "reasoning",
     accepts: "`none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`",
-    effect: sentOn,
+    effect: "fitted to the model",
   },
   max_completion_tokens: {
     ...nullable(

@@ -46,12 +46,15 @@ export function acceptOnly(accepted: readonly (string | number | boolean)[], wor
   });
 }
 
-/** Some models accept only the default of a sampling field; it is then not sent on. */
+/** Some models accept only the default of a sampling field, or only that while they reason; it is then not sent on. */
 export function honorDefaultOnly(standard: number, read: Reader): Reader {
   return reader(read.schema, (value, at, context) => {
     const given = read(value, at, context);
-    if (!context.model?.defaultOnly.has(at)) return given;
-    return acceptOnly([standard], `${at}=${standard}`)(given, at, context);
+    const { model, request } = context;
+    if (!model?.defaultOnly.has(at)) return given;
+    if (!samplesWithoutReasoning(model)) return acceptOnly([standard], `${at}=${standard}`)(given, at, context);
+    if (request["reasoning_effort"] === "none") return given;
+    return acceptOnly([standard], `${at}=${standard}, or reasoning_effort=none,`)(given, at, context);
   });
 }
 
@@ -163,6 +166,10 @@ export const responseFormat: Reader = reader(Type.Union([plainFormat.schema, sch
   requireSupport(type === "json_schema" ? "json_schema" : "json_object", at, context, `${at} ${String(type)}`);
   return format;
 });
+
+export function samplesWithoutReasoning({ routes }: Model): boolean {
+  return routes.length > 0 && routes.every((route) => route.samplesWithoutReasoning);
+}
 
 /** @param what is not supported, where it is not the whole field @throws GatewayError unsupported_parameter */
 export function requireSupport(word: SupportWord, at: string, { model }: ReadContext, what = at): void {

@@ -9,7 +9,7 @@ import type { Model } from "../../models/model.ts";
 import { needsEstimate } from "../../models/price.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { checkParsed, readPromptBody, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat.ts";
-import { outputMinimum } from "./chat-options.ts";
+import { outputMinimum, samplesWithoutReasoning } from "./chat-options.ts";
 import { permittedModel } from "./routing-fields.ts";
 import { rejectUnsupportedFields } from "./unsupported-fields.ts";
 
@@ -80,7 +80,13 @@ function rulesOf(model: Model | null, maxTokens: number | null): string {
   if (model === null) return "";
   const { supports, defaultOnly, maxOutputTokens, refusesForcedTools } = model;
   const isWithin = maxTokens === null || (maxTokens >= outputMinimum(model) && maxTokens <= maxOutputTokens);
-  const facts = [[...supports].toSorted(), [...defaultOnly].toSorted(), takesReasoning(model), refusesForcedTools];
+  const facts = [
+    [...supports].toSorted(),
+    [...defaultOnly].toSorted(),
+    samplesWithoutReasoning(model),
+    takesReasoning(model),
+    refusesForcedTools,
+  ];
   return JSON.stringify([...facts, isWithin || maxOutputTokens]);
 }
 

@@ -1,6 +1,7 @@
 /** Whether and how much a model may think in a call. What each model takes is in the catalog. */
-import { thinkingEfforts, type Route } from "../../models/model.ts";
+import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, ProviderCall } from "../provider.ts";
+import { fittedEffort } from "../wire/effort.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { samplingFields } from "./sampling.ts";
 
@@ -12,6 +13,9 @@ export interface Thinking {
   /** Whether to send the thoughts of earlier calls: without thinking the API refuses or removes them. */
   takesThoughts: boolean;
 }
+
+/** The API has no `minimal`; `none` is a kind of thinking, not an effort. */
+const adaptiveEfforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
 
 /** Tokens. The vendor's bounds are 1,024 and `max_tokens`, of which the answer needs a part. */
 const budgets = new Map([
@@ -30,21 +34,13 @@ const noThinking: Thinking = { field: null, effort: null, takesThoughts: false }
 
 /** A client that sets an effort also receives the reasoning: newer models leave it out unless they are asked for its summary. */
 export function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, "route" | "chat" | "maxOutputTokens">): Thinking {
-  const effort = effortOf(chat, route);
-  if (effort === "none") return switchedOff(route, mayThink(chat));
+  if (chat["reasoning_effort"] === "none") return switchedOff(route, mayThink(chat));
+  const effort = fittedEffort(chat["reasoning_effort"], route.efforts ?? adaptiveEfforts) ?? null;
   const takesBudget = route.thinking?.form === "budget";
   if (!mayThink(chat)) return { ...noThinking, effort: takesBudget ? null : effort };
   if (takesBudget) return withBudget(effort, maxOutputTokens);
   if (effort === null) return { field: null, effort, takesThoughts: true };
   return { field: { type: "adaptive", display: "summarized" }, effort, takesThoughts: true };
-}
-
-/** The API has no `minimal`. An effort that the model does not support becomes the next lower one. */
-function effortOf({ reasoning_effort: effort }: ChatBody, { thinking }: Route): string | null {
-  if (typeof effort !== "string") return null;
-  const place = thinkingEfforts.findIndex((known) => known === effort);
-  if (place === -1) return effort === "minimal" ? "low" : effort;
-  return thinkingEfforts.slice(0, place + 1).findLast((known) => thinking?.efforts.includes(known) ?? true) ?? "low";
 }
 
 /** A model that cannot stop thinking thinks as little as it can, and goes on from its thoughts where it may think. */

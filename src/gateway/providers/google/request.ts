@@ -16,7 +16,7 @@ export function encodeGoogleRequest({ route, chat, maxOutputTokens, streamed, wi
       maxOutputTokens,
       ...samplingFields(chat),
       ...formatFields(asObject(chat["response_format"])),
-      thinkingConfig: thinkingConfig(chat["reasoning_effort"], upstreamModel),
+      thinkingConfig: thinkingConfig(chat["reasoning_effort"], route),
     },
   };
   const method = streamed ? "streamGenerateContent?alt=sse" : "generateContent";

@@ -2,6 +2,8 @@
  * Maps the reasoning effort to Google's thinking fields, as Google's own chat completions do
  * (https://ai.google.dev/gemini-api/docs/openai).
  */
+import type { Route } from "../../models/model.ts";
+import { fittedEffort } from "../wire/effort.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { isUpToGemini2 } from "./model.ts";
 
@@ -14,7 +16,7 @@ const budgets = new Map<unknown, number>([
 ]);
 const budgetMax = 24_576;
 
-/** Levels cannot be switched off, so `none` becomes the lowest level. Models that lack it answer with an error. */
+/** Levels cannot be switched off, so `none` becomes the lowest level. Models that lack it have `efforts` in the catalog. */
 const levels = new Map<unknown, string>([
   ["none", "MINIMAL"],
   ["minimal", "MINIMAL"],
@@ -26,9 +28,10 @@ const levels = new Map<unknown, string>([
  * A client that sets an effort also receives the reasoning.
  * @returns undefined if the model's default applies
  */
-export function thinkingConfig(effort: unknown, upstreamModel: string): JsonObject | undefined {
+export function thinkingConfig(wanted: unknown, { upstreamModel, efforts }: Route): JsonObject | undefined {
+  const effort = fittedEffort(wanted, efforts);
   if (effort === undefined) return undefined;
-  const includeThoughts = effort !== "none";
+  const includeThoughts = wanted !== "none";
   if (isUpToGemini2(upstreamModel)) return { thinkingBudget: budgets.get(effort) ?? budgetMax, includeThoughts };
   return { thinkingLevel: levels.get(effort) ?? "HIGH", includeThoughts };
 }

@@ -1,5 +1,7 @@
 /** Encodes our request as chat completions: unchanged, except for what the provider does not take. */
+import type { Route } from "../../models/model.ts";
 import type { EncodedCall, ProviderCall } from "../provider.ts";
+import { fittedEffort, takesSampling } from "../wire/effort.ts";
 import { fittedMessages } from "./messages.ts";
 
 /**
@@ -26,6 +28,7 @@ export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, 
   for (const field in chat) if (!keptBack.has(field)) body[field] = chat[field];
   const { dialect } = route.provider;
   if (!dialect.parallelToolCalls) delete body["parallel_tool_calls"];
+  if (route.efforts || route.samplesWithoutReasoning) fitEffort(body, route);
   body["messages"] = fittedMessages(chat.messages, dialect);
   body[route.maxTokensField] = maxOutputTokens;
   if (streamed) {
@@ -39,4 +42,12 @@ export function encodeOpenaiRequest({ generation, route, chat, maxOutputTokens, 
     headers: { "x-client-request-id": generation },
     body: JSON.stringify(body),
   };
+}
+
+function fitEffort(body: Record<string, unknown>, route: Route): void {
+  const effort = fittedEffort(body["reasoning_effort"], route.efforts);
+  body["reasoning_effort"] = effort;
+  if (takesSampling(route, effort)) return;
+  delete body["temperature"];
+  delete body["top_p"];
 }

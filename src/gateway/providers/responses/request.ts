@@ -1,5 +1,7 @@
 /** Encodes our request for the Responses API. Fields that it does not support were refused before (unsupported-fields.ts). */
+import type { ReasoningEffort } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
+import { fittedEffort, takesSampling } from "../wire/effort.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { inputItems } from "./input.ts";
 import { signerOf } from "./reasoning.ts";
@@ -7,19 +9,19 @@ import { signerOf } from "./reasoning.ts";
 /** Labels of the client's customers are not sent on, as in chat completions. JSON leaves out what is undefined. */
 export function encodeResponsesRequest(call: ProviderCall): EncodedCall {
   const { generation, route, chat, maxOutputTokens, streamed, withoutThoughts } = call;
+  const effort = fittedEffort(chat["reasoning_effort"], route.efforts);
   const body = {
     model: route.upstreamModel,
     input: inputItems(chat.messages, withoutThoughts ? null : signerOf(route)),
     store: false,
     include: ["reasoning.encrypted_content", ...(chat["logprobs"] === true ? ["message.output_text.logprobs"] : [])],
     max_output_tokens: maxOutputTokens,
-    temperature: chat["temperature"],
-    top_p: chat["top_p"],
+    ...(takesSampling(route, effort) && { temperature: chat["temperature"], top_p: chat["top_p"] }),
     top_logprobs: chat["top_logprobs"],
     tools: toolsOf(chat),
     tool_choice: choiceOf(chat["tool_choice"]),
     parallel_tool_calls: chat["parallel_tool_calls"],
-    reasoning: reasoningOf(chat["reasoning_effort"]),
+    reasoning: reasoningOf(effort, chat["reasoning_effort"]),
     text: textOf(chat),
     stream: streamed || undefined,
   };
@@ -28,9 +30,9 @@ export function encodeResponsesRequest(call: ProviderCall): EncodedCall {
 }
 
 /** A client that sets an effort also receives the reasoning: the API returns a summary of it, and only on request. */
-function reasoningOf(effort: unknown): JsonObject | undefined {
+function reasoningOf(effort: ReasoningEffort | undefined, wanted: unknown): JsonObject | undefined {
   if (effort === undefined) return undefined;
-  return effort === "none" ? { effort } : { effort, summary: "auto" };
+  return wanted === "none" || effort === "none" ? { effort } : { effort, summary: "auto" };
 }
 
 function textOf({ response_format, verbosity }: ChatBody): JsonObject | undefined {

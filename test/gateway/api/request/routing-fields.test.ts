@@ -13,6 +13,12 @@ const models: Model[] = [
   chatModel(["tools"], { id: "acme/one", routes }),
   chatModel(["tools"], { id: "acme/two", routes: routes.slice(0, 1), maxOutputTokens: 100 }),
   chatModel([], { id: "acme/plain", routes: routes.slice(1, 2), defaultOnly: new Set(["temperature"]) }),
+  chatModel(["reasoning"], { id: "acme/fixed", defaultOnly: new Set(["temperature"]) }),
+  chatModel(["reasoning"], {
+    id: "acme/samples",
+    defaultOnly: new Set(["temperature"]),
+    routes: [{ ...route("A"), samplesWithoutReasoning: true }],
+  }),
   chatModel([], { id: "acme/vectors", kind: "embeddings" }),
   chatModel([], { id: "acme/abroad", routes: [route("claude", { format: "anthropic" })] }),
   chatModel(["tools"], { id: "acme/newer", routes: [route("C", { format: "openai-responses" })] }),
@@ -126,6 +132,12 @@ describe("with routing on", () => {
     expect(routing?.bodies.get("acme/one")).toBe(body);
     expect(body).toMatchObject({ model: "acme/one", temperature: 1 });
     expect(routing?.bodies.get("acme/plain")).toEqual({ model: "acme/plain", messages: hello });
+  });
+
+  test("a temperature without reasoning is refused for the model that takes none at all", async () => {
+    const fields = { model: "acme/samples", temperature: 0.2, reasoning_effort: "none" };
+    expect(await refusalOf(fields)).toBeNull();
+    expect(await refusalOf({ ...fields, models: ["acme/fixed"] })).toMatchObject({ param: "temperature" });
   });
 
   test("models with equal rules share one reading of the messages", async () => {

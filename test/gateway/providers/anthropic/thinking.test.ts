@@ -24,7 +24,7 @@ describe("a model that thinks by itself", () => {
   });
 
   test("gets the next lower effort in place of one that it does not take", () => {
-    const older = { ...adaptive, thinking_efforts: ["low" as const, "medium" as const, "high" as const, "max" as const] };
+    const older = { ...adaptive, efforts: ["low" as const, "medium" as const, "high" as const, "max" as const] };
     const efforts = ["minimal", "xhigh", "max"].map((effort) => sent(older, { reasoning_effort: effort })["output_config"]);
     expect(efforts).toEqual([{ effort: "low" }, { effort: "high" }, { effort: "max" }]);
   });
