@@ -4,7 +4,7 @@ import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { mintedToolCallId } from "../wire/tool-call-id.ts";
 import { idWithReasoning } from "./reasoning.ts";
 
-/** What separates two parts of a summary: each is a paragraph. */
+/** What separates two parts of a summary, and the texts of two messages: each is a paragraph. */
 export const paragraphEnd = "\n\n";
 
 export type CallKind = "function" | "custom";
