@@ -31,7 +31,12 @@ describe("a request", () => {
       max_output_tokens: 100,
     };
     expect(sent({})).toEqual(plain);
-    expect(sent({}, { streamed: true })).toEqual({ ...plain, stream: true });
+    expect(sent({}, { streamed: true })).toMatchObject({ ...plain, stream: true });
+  });
+
+  test("asks for a stream without padding, which no client receives", () => {
+    expect(sent({}, { streamed: true })["stream_options"]).toEqual({ include_obfuscation: false });
+    expect(sent({})).not.toHaveProperty("stream_options");
   });
 
   test("asks for a summary of the reasoning where the client sets an effort", () => {
