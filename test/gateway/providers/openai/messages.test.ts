@@ -144,6 +144,13 @@ describe("contents", () => {
   });
 });
 
+test("a conversation that ends with the model's words ends with a user's where the provider wants it", () => {
+  const messages = [user, said("thinking", { content: "It rains in" })];
+  expect(fitted(messages, { endsWithUser: true })).toEqual([...messages, { role: "user", content: "Continue." }]);
+  expect(fitted([user, calling("a"), result("a")], { endsWithUser: true }).at(-1)).toEqual(result("a"));
+  expect(fitted(messages)).toEqual(messages);
+});
+
 describe("reasoning that comes back", () => {
   const messages = [user, said("I greet")];
   const last = (reasoningContent: Dialect["reasoningContent"], given = messages): unknown =>
