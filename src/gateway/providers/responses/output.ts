@@ -1,7 +1,7 @@
 /** Converts the items of a response to the fields of a chat completion. */
 import { UpstreamFailure } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { mintedToolCallId } from "../../tool-call-id.ts";
 import { idWithReasoning } from "./reasoning.ts";
 
 /** What separates two parts of a summary, and the texts of two messages: each is a paragraph. */

@@ -215,6 +215,13 @@ describe("ids of calls", () => {
     expect(idsOf(fitted(loop(vllmId), { toolCallIds: "any" }))).toEqual([vllmId, vllmId]);
   });
 
+  test("have no signature of another format where any id is taken", () => {
+    const messages = [...loop("call_1.sig.gemini.AAAA"), ...loop("call_1.sig.gemini.BBBB")];
+    const [first, , second] = idsOf(fitted(messages, { toolCallIds: "any" }));
+    expect(first).toBe("call_1");
+    expect([typeof second, second === first, String(second).includes(".sig.")]).toEqual(["string", false, false]);
+  });
+
   test("of one conversation stay different, also where one is what another becomes", () => {
     const made = String(idsOf(fitted(loop(openaiId), { toolCallIds: "alphanumeric_9" }))[0]);
     const messages = [...loop(openaiId), ...loop(made), ...loop(openaiId)];
