@@ -25,6 +25,8 @@ export const DialectEntry = strict({
   null_content: fact(Type.Boolean()),
   /** false: a message of the model must stand between a tool's result and the user's next message. */
   user_after_tool: fact(Type.Boolean()),
+  /** true: a conversation whose last words are the model's gets a user's. */
+  ends_with_user: fact(Type.Boolean()),
   /** false: `parallel_tool_calls` is not sent. The gateway enforces it. */
   parallel_tool_calls: fact(Type.Boolean()),
   /** The ids that tool calls may have. Others are replaced. */
@@ -42,6 +44,7 @@ export interface Dialect {
   refusals: boolean;
   nullContent: boolean;
   userAfterTool: boolean;
+  endsWithUser: boolean;
   parallelToolCalls: boolean;
   toolCallIds: (typeof toolCallIdForms)[number];
   reasoningContent: (typeof reasoningForms)[number];
@@ -56,6 +59,7 @@ const converted: Dialect = {
   refusals: true,
   nullContent: true,
   userAfterTool: true,
+  endsWithUser: false,
   parallelToolCalls: true,
   toolCallIds: "any",
   reasoningContent: "as_sent",
@@ -84,6 +88,7 @@ export function dialectFrom(format: string, entry: DialectEntry = {}): Dialect {
     refusals: entry.refusals?.value ?? usual.refusals,
     nullContent: entry.null_content?.value ?? usual.nullContent,
     userAfterTool: entry.user_after_tool?.value ?? usual.userAfterTool,
+    endsWithUser: entry.ends_with_user?.value ?? usual.endsWithUser,
     parallelToolCalls: entry.parallel_tool_calls?.value ?? usual.parallelToolCalls,
     toolCallIds: entry.tool_call_ids?.value ?? usual.toolCallIds,
     reasoningContent: entry.reasoning_content?.value ?? usual.reasoningContent,

@@ -44,6 +44,7 @@ test("the shipped facts hold for the providers of whom they were reported", asyn
   const of = (id: string) => providers.get(id)?.dialect;
   expect(of("openai")).toMatchObject({ developerRole: true, refusals: true, reasoningContent: "never" });
   expect(of("mistral")).toMatchObject({ toolCallIds: "alphanumeric_9", messageNames: "none", userAfterTool: false });
+  expect(of("mistral")).toMatchObject({ instructions: "one_first", endsWithUser: true });
   for (const id of ["moonshot", "xiaomi"]) expect(of(id)?.reasoningContent).toBe("required");
   for (const id of ["groq", "cerebras"]) expect(of(id)?.reasoningContent).toBe("as_reasoning");
 });

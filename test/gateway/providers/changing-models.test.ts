@@ -172,6 +172,28 @@ describe("a conversation that changes its provider at every turn", () => {
   );
 });
 
+describe("a conversation to which a framework has added", () => {
+  const system = { role: "system", content: "Two steps are left." };
+  const answered = { role: "assistant", content: "It rains in" };
+  test.each<[string, Message[]]>([
+    ["an instruction behind a tool's result", [system]],
+    ["an instruction behind the model's words", [answered, system]],
+    ["an instruction between the model's words and the user's", [answered, system, { role: "user", content: "Go on." }]],
+    ["the beginning of the answer", [answered]],
+  ])("%s gets an answer from each", async (_, added) => {
+    refusals.length = 0;
+    kind = "text";
+    const call = { id: "call_1", type: "function", function: { name: "weather", arguments: "{}" } };
+    const loop: Message[] = [
+      { role: "user", content: "Weather?" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "tool", tool_call_id: "call_1", content: "rain" },
+    ];
+    for (const { model } of strictProviders) await ask(model, [...loop, ...added], false);
+    expect(refusals).toEqual([]);
+  });
+});
+
 /** Otherwise the test above could not fail. */
 const asTheClientHasIt: Message[] = [
   { role: "developer", content: [{ type: "text", text: "Be brief." }], name: "rules" },

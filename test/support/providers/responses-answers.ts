@@ -153,6 +153,7 @@ const parameters = new Set([
   "reasoning",
   "text",
   "stream",
+  "stream_options",
 ]);
 
 /** What OpenAI's API refuses of a call, in its own words; null: nothing. */
@@ -160,6 +161,7 @@ function refusalOf({ path, body }: StubCall): Json | null {
   const refused = (param: string, code: string | null): Json => ({ type: "invalid_request_error", param, code });
   if (!path.endsWith("/responses")) return refused("path", null);
   for (const name of Object.keys(body)) if (!parameters.has(name)) return refused(name, "unknown_parameter");
+  if (body["stream_options"] !== undefined && body["stream"] !== true) return refused("stream_options", null);
   if (Number(body["max_output_tokens"]) < 16) return refused("max_output_tokens", "integer_below_min_value");
   for (const tool of list(body["tools"]))
     if (typeof tool["name"] !== "string") return refused("tools[0].name", "missing_required_parameter");

@@ -96,9 +96,18 @@ export const namesOfUsers: Rule = each(({ role, name }) =>
   name === undefined || role === "user" ? null : "Only messages of role 'user' can have a name.",
 );
 
-export const noUserAfterTool: Rule = (messages) =>
-  messages.some(({ role }, at) => role === "user" && messages[at - 1]?.["role"] === "tool")
-    ? "Unexpected role 'user' after role 'tool'"
+/** By role: the roles that may not follow it. */
+export function neverAfter(followers: Record<string, readonly string[]>): Rule {
+  return (messages) =>
+    first(messages.entries(), ([at, { role }]) => {
+      const before = String(messages[at - 1]?.["role"]);
+      return followers[before]?.includes(String(role)) ? `Unexpected role '${String(role)}' after role '${before}'` : null;
+    });
+}
+
+export const userLast: Rule = (messages) =>
+  messages.at(-1)?.["role"] === "assistant"
+    ? "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
     : null;
 
 /** Anthropic's Messages API. */

@@ -1,7 +1,7 @@
 /** Tools, the choice among them, and a model's calls of them. */
 import { Type } from "@sinclair/typebox";
 import { cacheControl } from "./cache-control.ts";
-import { readToolCallId } from "../../providers/wire/tool-call-id.ts";
+import { readToolCallId } from "../../tool-call-id.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
 import {
   added,

@@ -4,6 +4,7 @@
  * tokens without a tokenizer, and 8 MiB take milliseconds.
  */
 import { inputTokensPerMessage } from "../../limits.ts";
+import { readToolCallId } from "../../tool-call-id.ts";
 import { estimateTokens } from "./text-tokens.ts";
 
 /** Fields that control the call and are not part of the prompt. All others are counted, so that a new field is never missed. */
@@ -23,7 +24,10 @@ export interface SentChat {
   [field: string]: unknown;
 }
 
-/** UTF-8 bytes of all texts (contents, names, tool calls, tool schemas, response schema) and 16 a message. */
+/**
+ * UTF-8 bytes of all texts (contents, names, tool calls, tool schemas, response schema) and 16 a message. The signature in an id counts
+ * its own bytes: encrypted thoughts are as long as the thoughts, and base64 is never in a prompt.
+ */
 export function inputTokensBound(chat: SentChat): number {
   let bytes = 0;
   for (const message of chat.messages) bytes += inputTokensPerMessage + messageBytes(message);
@@ -34,7 +38,25 @@ export function inputTokensBound(chat: SentChat): number {
 function messageBytes(message: SentChat["messages"][number]): number {
   let bytes = 0;
   for (const field in message) if (field !== "role") bytes += fieldBytes(message[field]);
+  if (message["tool_call_id"] !== undefined) bytes -= idBytes(message["tool_call_id"]).unsent;
+  if (Array.isArray(message["tool_calls"])) for (const call of message["tool_calls"]) bytes -= unsentOfCall(call);
   return bytes;
+}
+
+function unsentOfCall(call: unknown): number {
+  const { unsent, signature } = idBytes(typeof call === "object" && call !== null && "id" in call ? call.id : undefined);
+  return unsent - signature;
+}
+
+/** A provider whose ids are short gets one of at most so many characters in place of a signed one. */
+const replacedIdCharactersMax = 40;
+
+/** Of an id's bytes, those that no provider receives as an id. The signature goes with the call alone, in a field of its own. */
+function idBytes(id: unknown): { unsent: number; signature: number } {
+  const { id: own, signature } = readToolCallId(typeof id === "string" ? id : "");
+  if (typeof id !== "string" || signature === null) return { unsent: 0, signature: 0 };
+  const sent = Math.max(Buffer.byteLength(own), replacedIdCharactersMax);
+  return { unsent: Buffer.byteLength(id) - sent, signature: Buffer.byteLength(signature.base64, "base64") };
 }
 
 /** The estimate, at most the bound. */

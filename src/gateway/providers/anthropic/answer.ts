@@ -2,7 +2,7 @@
 import type { ReportedUsage, Route } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
-import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { mintedToolCallId } from "../../tool-call-id.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";

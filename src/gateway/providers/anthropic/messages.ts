@@ -4,7 +4,7 @@ import type { ChatMessage } from "../provider.ts";
 import { continuingText, openingText } from "../wire/opening.ts";
 import { namedTexts } from "../wire/participant.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
-import { readToolCallId } from "../wire/tool-call-id.ts";
+import { readToolCallId } from "../../tool-call-id.ts";
 import { ThoughtsReader, type Piece } from "./thoughts.ts";
 import { ToolUseIds } from "./tool-use-ids.ts";
 

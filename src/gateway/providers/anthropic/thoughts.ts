@@ -1,6 +1,6 @@
 /**
  * A model that thinks before it calls a tool wants its thinking back with the result: unmodified, and at its place. Clients of chat
- * completions have no field for it, so it travels within the call's id (wire/tool-call-id.ts). The signature holds the thinking itself,
+ * completions have no field for it, so it travels within the call's id (gateway/tool-call-id.ts). The signature holds the thinking itself,
  * encrypted; its summary comes back as `reasoning_content`, if the client sends that. Without it the block goes back with an empty text,
  * as the API writes blocks whose text it leaves out; their signatures are the same
  * (https://platform.claude.com/docs/en/build-with-claude/thinking).
@@ -9,7 +9,7 @@ import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import { asArray, asCount, asText, type JsonObject } from "../wire/json.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
-import { readToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
+import { readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
 
 /** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are cut again. */
 export type Piece =

@@ -1,7 +1,7 @@
 /** Converts a conversation to generateContent: the instructions, and turns of user and model made of parts. */
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatMessage } from "../provider.ts";
-import { readToolCallId, signerNamed } from "../wire/tool-call-id.ts";
+import { readToolCallId, signerNamed } from "../../tool-call-id.ts";
 import { isUpToGemini2 } from "./model.ts";
 import { openingText } from "../wire/opening.ts";
 import { namedTexts } from "../wire/participant.ts";

@@ -1,7 +1,7 @@
 /** Converts the parts of an answer to the fields of a chat completion. */
 import { UpstreamFailure } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { mintedToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
+import { mintedToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
 
 export interface Said {
   content: string;

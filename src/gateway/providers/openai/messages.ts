@@ -5,6 +5,7 @@
 import type { Dialect } from "../../models/dialect.ts";
 import type { ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { continuingText } from "../wire/opening.ts";
 import { namedTexts } from "../wire/participant.ts";
 import { SentToolCallIds } from "./tool-call-ids.ts";
 
@@ -22,6 +23,7 @@ export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialec
     if (!dialect.userAfterTool && message.role === "user" && fitted.at(-1)?.role === "tool") fitted.push(bridge);
     fitted.push(fit(message, dialect, ids));
   }
+  if (dialect.endsWithUser && fitted.at(-1)?.role === "assistant") fitted.push({ role: "user", content: continuingText });
   return fitted;
 }
 

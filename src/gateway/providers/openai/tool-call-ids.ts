@@ -4,6 +4,7 @@
  */
 import { hash } from "node:crypto";
 import type { Dialect } from "../../models/dialect.ts";
+import { readToolCallId } from "../../tool-call-id.ts";
 
 interface IdForm {
   allows(id: string): boolean;
@@ -16,7 +17,7 @@ const charactersMax = 40;
 const begin = "call_";
 
 const forms: Record<Dialect["toolCallIds"], IdForm> = {
-  any: { allows: () => true, made: (id) => id },
+  any: { allows: (id) => readToolCallId(id).signature === null, made: (id) => readToolCallId(id).id },
   characters_40: {
     allows: (id) => id.length <= charactersMax,
     made: (id) => begin + hash("sha256", id, "hex").slice(0, charactersMax - begin.length),

@@ -6,7 +6,7 @@
 import { heldToolCallCharactersMax } from "../../limits.ts";
 import { asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure } from "../provider.ts";
-import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { mintedToolCallId } from "../../tool-call-id.ts";
 import { WholeObject } from "../wire/whole-object.ts";
 
 type Kind = "function" | "custom";

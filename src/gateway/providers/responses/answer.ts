@@ -20,10 +20,9 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
   const toolCalls = callsIn(items, response["id"], route === undefined ? null : signerOf(route));
   const reason = finishReasonOf(response, response["status"], toolCalls.length > 0);
   if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
-  const content = said.map((one) => one.content).join("");
-  const refusal = said.map((one) => one.refusal).join("");
-  const reasoning = items.filter(({ type }) => type === "reasoning").map(reasoningIn);
-  const thoughts = reasoning.filter((text) => text !== "").join(paragraphEnd);
+  const content = paragraphs(said.map((one) => one.content));
+  const refusal = paragraphs(said.map((one) => one.refusal));
+  const thoughts = paragraphs(items.filter(({ type }) => type === "reasoning").map(reasoningIn));
   return {
     message: {
       role: "assistant",
@@ -36,6 +35,10 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
     logprobs: logprobsOf(said.flatMap(({ logprobs }) => logprobs)),
     usage: responsesUsage(response["usage"]),
   };
+}
+
+function paragraphs(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join(paragraphEnd);
 }
 
 function callsIn(items: readonly JsonObject[], answerId: unknown, signer: string | null): JsonObject[] {

@@ -18,6 +18,7 @@ export function responsesClientField([first = "", ...rest]: FieldPath, { chat }:
       return inTool(rest, chat);
     case "include":
     case "store":
+    case "stream_options":
       return null;
     default:
       return [first, ...rest];

@@ -28,12 +28,16 @@ class Items {
     return message.role === "tool" ? [this.#result(message)] : [prompted(message)];
   }
 
-  /** The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. */
+  /**
+   * The model thought before it wrote: its first reasoning precedes the text, as it did in the answer. A text has its phase again:
+   * models that write one work worse without it (https://rubydoc.info/gems/openai/OpenAI/Models/Responses/EasyInputMessage).
+   */
   #answered(message: ChatMessage): JsonObject[] {
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));
     const [first] = calls;
     const text = [...textsOf(message.content), asText(message["refusal"]) ?? ""].join("");
-    const texts = text === "" ? [] : [{ role: "assistant", content: text }];
+    const phase = first === undefined ? "final_answer" : "commentary";
+    const texts = text === "" ? [] : [{ role: "assistant", content: text, phase }];
     if (first === undefined) return texts;
     return [...first.reasoning, ...texts, first.call, ...calls.slice(1).flatMap(({ reasoning, call }) => [...reasoning, call])];
   }

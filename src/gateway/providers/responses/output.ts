@@ -1,10 +1,10 @@
 /** Converts the items of a response to the fields of a chat completion. */
 import { UpstreamFailure } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
-import { mintedToolCallId } from "../wire/tool-call-id.ts";
+import { mintedToolCallId } from "../../tool-call-id.ts";
 import { idWithReasoning } from "./reasoning.ts";
 
-/** What separates two parts of a summary: each is a paragraph. */
+/** What separates two parts of a summary, and the texts of two messages: each is a paragraph. */
 export const paragraphEnd = "\n\n";
 
 export type CallKind = "function" | "custom";

@@ -1,12 +1,12 @@
 /**
  * Reasoning across a tool loop. The API stores nothing for us, so it sends the reasoning before a call in encrypted form and
  * reads it again with the call's result; without it the model starts over at each step. It travels within the call's id, as
- * signatures do (wire/tool-call-id.ts).
+ * signatures do (gateway/tool-call-id.ts).
  */
 import { reasoningCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import { asText } from "../wire/json.ts";
-import { readToolCallId, signedToolCallId, signerNamed } from "../wire/tool-call-id.ts";
+import { readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
 
 /** Who gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
 export function signerOf({ provider, upstreamModel, ownKey }: Route): string {

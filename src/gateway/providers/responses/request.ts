@@ -24,6 +24,7 @@ export function encodeResponsesRequest(call: ProviderCall): EncodedCall {
     reasoning: reasoningOf(effort, chat["reasoning_effort"]),
     text: textOf(chat),
     stream: streamed || undefined,
+    stream_options: streamed ? { include_obfuscation: false } : undefined,
   };
   // OpenAI's support and logs read this id. It is not an idempotency key: a second attempt must be a second call.
   return { path: "/responses", headers: { "x-client-request-id": generation }, body: JSON.stringify(body) };

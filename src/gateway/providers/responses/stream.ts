@@ -32,8 +32,8 @@ class ResponsesStream {
   readonly #begun = new Set<unknown>();
   /** The last `encrypted_content`: that of the reasoning before the next call. */
   #encrypted: unknown = null;
-  /** The part of a summary whose text arrived last; null before the first. */
-  #thought: string | null = null;
+  /** By field of our message: the part whose text arrived last. */
+  readonly #parts = new Map<string, string>();
   /** The response's id. */
   #id: unknown = null;
 
@@ -87,8 +87,9 @@ class ResponsesStream {
   #say(field: "content" | "refusal", event: JsonObject): ProviderEvent[] {
     const text = asText(event["delta"]) ?? "";
     if (text === "") return [];
-    this.#markBegun(namesOf(event));
-    return [said({ [field]: text }, asArray(event["logprobs"]))];
+    const names = namesOf(event);
+    this.#markBegun(names);
+    return [said({ [field]: this.#separator(field, String(names[0])) + text }, asArray(event["logprobs"]))];
   }
 
   #think(event: JsonObject, text: string): ProviderEvent[] {
@@ -96,9 +97,14 @@ class ResponsesStream {
     const names = namesOf(event);
     this.#markBegun(names);
     const part = `${String(names[0])} ${String(event["summary_index"] ?? event["content_index"])}`;
-    const separator = this.#thought === null || this.#thought === part ? "" : paragraphEnd;
-    this.#thought = part;
-    return [said({ reasoning_content: separator + text })];
+    return [said({ reasoning_content: this.#separator("reasoning_content", part) + text })];
+  }
+
+  /** What stands between the text of the part before and that of this one. */
+  #separator(field: string, part: string): string {
+    const last = this.#parts.get(field) ?? part;
+    this.#parts.set(field, part);
+    return last === part ? "" : paragraphEnd;
   }
 
   /** Arguments may come in pieces, at the end, or both: the item's start has none, or the whole that its end repeats. */
@@ -134,7 +140,9 @@ class ResponsesStream {
     if (item["type"] !== "message") return [];
     this.#markBegun(names);
     const { content, refusal, logprobs } = saidIn(item);
-    const delta = { ...(content !== "" && { content }), ...(refusal !== "" && { refusal }) };
+    const of = (field: string, text: string) =>
+      text === "" ? null : { [field]: this.#separator(field, String(names[0])) + text };
+    const delta = { ...of("content", content), ...of("refusal", refusal) };
     return content === "" && refusal === "" ? [] : [said(delta, logprobs)];
   }
 

@@ -1,6 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { dialectFrom } from "../../../../src/gateway/models/dialect.ts";
 import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../../../src/gateway/models/tokens/input-tokens.ts";
+import { conversationOf } from "../../../../src/gateway/providers/anthropic/messages.ts";
+import { ThoughtsBeforeCalls, signerOf } from "../../../../src/gateway/providers/anthropic/thoughts.ts";
+import { googleConversation } from "../../../../src/gateway/providers/google/contents.ts";
+import { fittedMessages } from "../../../../src/gateway/providers/openai/messages.ts";
+import { inputItems } from "../../../../src/gateway/providers/responses/input.ts";
+import { idWithReasoning } from "../../../../src/gateway/providers/responses/reasoning.ts";
+import { signedToolCallId, signerNamed } from "../../../../src/gateway/tool-call-id.ts";
+import { aRoute } from "../../../support/providers/models.ts";
 import { threadMs } from "../../../support/processes/thread-time.ts";
 
 const user = (content: unknown) => ({ role: "user", content });
@@ -16,6 +25,86 @@ test("the bound counts names, tool calls and their arguments", () => {
   expect(bare).toBe(16);
   expect(calling).toBe(16 + 3 + Buffer.byteLength(JSON.stringify([call])));
 });
+
+const loop = (id: string) => [
+  { role: "assistant", tool_calls: [{ id, type: "function", function: { name: "f", arguments: "{}" } }] },
+  { role: "tool", tool_call_id: id, content: "7" },
+];
+
+test("the bound counts the signature in the ids of a call and its result once, by its own bytes", () => {
+  const signed = (bytes: number) =>
+    signedToolCallId("call_1", { signer: "m", base64: Buffer.alloc(bytes, 7).toString("base64") });
+  const plain = inputTokensBound({ messages: loop("call_1") });
+  expect(inputTokensBound({ messages: loop(signed(48_000)) })).toBeWithin(plain + 48_000, plain + 48_000 + 2 * 40);
+  expect(inputTokensBound({ messages: loop(signed(3)) })).toBeGreaterThan(plain);
+});
+
+interface SentFormat {
+  /** An id with these thoughts. */
+  signed(id: string, thoughts: Buffer): string;
+  sent(messages: ReturnType<typeof loop>): unknown;
+  /** The model gets back its thoughts. */
+  thinks?: boolean;
+}
+
+const route = aRoute();
+const signedFor = (signer: string) => (id: string, thoughts: Buffer) =>
+  signedToolCallId(id, { signer, base64: thoughts.toString("base64") });
+const formats: Record<string, SentFormat> = {
+  openai: { signed: signedFor("m"), sent: (messages) => fittedMessages(messages, dialectFrom("openai")) },
+  "openai that takes any id": {
+    signed: signedFor("m"),
+    sent: (messages) => fittedMessages(messages, { ...dialectFrom("openai"), toolCallIds: "any" }),
+  },
+  "openai-responses": {
+    signed(id, thoughts) {
+      const base64url = thoughts.toString("base64").replaceAll("+", "-").replaceAll("/", "_");
+      return idWithReasoning(id, base64url, "m");
+    },
+    sent: (messages) => inputItems(messages, "m"),
+    thinks: true,
+  },
+  google: {
+    signed: signedFor(signerNamed("gemini-3")),
+    sent: (messages) => googleConversation(messages, "gemini-3").contents,
+    thinks: true,
+  },
+  anthropic: {
+    signed(id, thoughts) {
+      const before = new ThoughtsBeforeCalls(route);
+      before.block({ type: "thinking", thinking: "", signature: thoughts.toString("base64") });
+      return before.signed(id);
+    },
+    sent: (messages) => conversationOf(messages, { signer: signerOf(route) }).turns,
+    thinks: true,
+  },
+};
+
+/** Bytes of all ids, and of all thoughts as a provider decrypts them. */
+function bytesSent(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.entries(value).reduce((sum, [field, inner]: [string, unknown]) => {
+    if (typeof inner !== "string") return sum + bytesSent(inner);
+    if (["thoughtSignature", "signature", "encrypted_content"].includes(field)) return sum + Buffer.from(inner, "base64").length;
+    return ["id", "call_id", "tool_call_id", "tool_use_id"].includes(field) ? sum + Buffer.byteLength(inner) : sum;
+  }, 0);
+}
+
+test.each(Object.entries(formats))(
+  "the bound holds for the ids and the thoughts that are sent to %s",
+  (_, { signed, sent, thinks }) => {
+    const bytes = fc.uint8Array({ minLength: 1, maxLength: 400 }).map((all) => Buffer.from(all));
+    fc.assert(
+      fc.property(fc.stringMatching(/^[\w-]{1,50}$/), bytes, (id, thoughts) => {
+        const messages = loop(signed(id, thoughts));
+        const others = inputTokensBound({ messages: loop("") });
+        const told = bytesSent(sent(messages));
+        expect(inputTokensBound({ messages }) - others).toBeGreaterThanOrEqual(told);
+        if (thinks) expect(told).toBeGreaterThanOrEqual(thoughts.length);
+      }),
+    );
+  },
+);
 
 test("the bound counts tool schemas and response schemas as the JSON that providers put into the prompt", () => {
   const tools = [{ type: "function", function: { name: "f", description: "déjà vu", parameters: { type: "object" } } }];

@@ -145,6 +145,13 @@ describe("contents", () => {
   });
 });
 
+test("a conversation that ends with the model's words ends with a user's where the provider wants it", () => {
+  const messages = [user, said("thinking", { content: "It rains in" })];
+  expect(fitted(messages, { endsWithUser: true })).toEqual([...messages, { role: "user", content: "Continue." }]);
+  expect(fitted([user, calling("a"), result("a")], { endsWithUser: true }).at(-1)).toEqual(result("a"));
+  expect(fitted(messages)).toEqual(messages);
+});
+
 describe("reasoning that comes back", () => {
   const messages = [user, said("I greet")];
   const last = (reasoningContent: Dialect["reasoningContent"], given = messages): unknown =>
@@ -207,6 +214,13 @@ describe("ids of calls", () => {
     expect(String(idsOf(fitted(loop(openaiId), { toolCallIds: "alphanumeric_9" }))[0])).toMatch(/^[a-zA-Z0-9]{9}$/);
     expect(idsOf(fitted(loop("abc12DEF9"), { toolCallIds: "alphanumeric_9" }))).toEqual(["abc12DEF9", "abc12DEF9"]);
     expect(idsOf(fitted(loop(vllmId), { toolCallIds: "any" }))).toEqual([vllmId, vllmId]);
+  });
+
+  test("have no signature of another format where any id is taken", () => {
+    const messages = [...loop("call_1.sig.gemini.AAAA"), ...loop("call_1.sig.gemini.BBBB")];
+    const [first, , second] = idsOf(fitted(messages, { toolCallIds: "any" }));
+    expect(first).toBe("call_1");
+    expect([typeof second, second === first, String(second).includes(".sig.")]).toEqual(["string", false, false]);
   });
 
   test("of one conversation stay different, also where one is what another becomes", () => {

@@ -16,6 +16,7 @@ test.each([
   ["temperature", "temperature"],
   ["text.verbosity", null],
   ["include", null],
+  ["stream_options", null],
 ])("%s of the Responses API is made from %s of a chat", (param, field) => {
   const error = { message: "CANARY", type: "invalid_request_error", param, code: "invalid_value" };
   expect(rejected("openai-responses", { error }).param).toBe(field);

@@ -61,7 +61,7 @@ test.each([false, true])("the reasoning before a call comes back before that cal
 
 test("the reasoning comes back before the text that the model wrote between it and its call", async () => {
   const ids = await askedBy(route, true, "Let me look.");
-  const said = { role: "assistant", content: "Let me look." };
+  const said = { role: "assistant", content: "Let me look.", phase: "commentary" };
   expect((await itemsOf(route, ids, "Let me look.")).slice(1)).toEqual([reasoning, said, ...asked, ...results]);
 });
 

@@ -31,7 +31,12 @@ describe("a request", () => {
       max_output_tokens: 100,
     };
     expect(sent({})).toEqual(plain);
-    expect(sent({}, { streamed: true })).toEqual({ ...plain, stream: true });
+    expect(sent({}, { streamed: true })).toMatchObject({ ...plain, stream: true });
+  });
+
+  test("asks for a stream without padding, which no client receives", () => {
+    expect(sent({}, { streamed: true })["stream_options"]).toEqual({ include_obfuscation: false });
+    expect(sent({})).not.toHaveProperty("stream_options");
   });
 
   test("asks for a summary of the reasoning where the client sets an effort", () => {
@@ -109,15 +114,15 @@ describe("a conversation", () => {
     expect(inputOf(...messages)).toEqual([
       { role: "system", content: "Be brief." },
       user([input("ann: Hi"), input("there")]),
-      { role: "assistant", content: "Good day" },
+      { role: "assistant", content: "Good day", phase: "final_answer" },
       { role: "developer", content: "Be kind." },
       user("bob: "),
-      { role: "assistant", content: "I must not" },
+      { role: "assistant", content: "I must not", phase: "final_answer" },
       user("bob: And?"),
     ]);
   });
 
-  test("carries calls and their results as items of their own", () => {
+  test("carries calls and their results as items of their own, and tells the text before a call from an answer", () => {
     const calls = [call("a", "weather", '{"city":"Oslo"}'), { id: "b", type: "custom", custom: { name: "shell", input: "ls" } }];
     const items = inputOf(
       user("Hi"),
@@ -128,7 +133,7 @@ describe("a conversation", () => {
     );
     expect(items).toEqual([
       user("Hi"),
-      { role: "assistant", content: "Let me look." },
+      { role: "assistant", content: "Let me look.", phase: "commentary" },
       { type: "function_call", call_id: "a", name: "weather", arguments: '{"city":"Oslo"}' },
       { type: "custom_tool_call", call_id: "b", name: "shell", input: "ls" },
       { type: "function_call", call_id: "c", name: "now", arguments: "{}" },

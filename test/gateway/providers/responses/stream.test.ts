@@ -54,6 +54,29 @@ test("every text is told once, wherever a server tells it", () => {
   }
 });
 
+test("what the model says before it works on, and its answer, are paragraphs, whole and streamed", () => {
+  const texts = ["I'll check.", "", "It rains."];
+  const output = texts.map((text, index) => ({ id: `msg_${index}`, type: "message", content: [{ type: "output_text", text }] }));
+  const pieces = output.flatMap(({ id, content: [part] }, output_index) =>
+    (part?.text.match(/\S+\s*/g) ?? []).map((delta) => ({
+      type: "response.output_text.delta",
+      item_id: id,
+      output_index,
+      delta,
+    })),
+  );
+  const ends = output.map((item, output_index) => ({ type: "response.output_item.done", output_index, item }));
+  const completed = { type: "response.completed", response: { output } };
+  const streams = [[...pieces, completed], [...ends, completed], [completed]];
+  const told = streams.map((events) =>
+    deltas(decoded(events))
+      .map(({ content = "" }) => content)
+      .join(""),
+  );
+  const whole = responses.decodeAnswer({ output }).message.content;
+  expect([whole, ...told]).toEqual(Array(4).fill("I'll check.\n\nIt rains."));
+});
+
 test("the last event's counts precede the finish reason and the end", () => {
   const usage = responseUsage(100, 40, { cached: 64, reasoning: 30 });
   expect(decoded(responseEvents("Hello", { usage })).slice(-3)).toEqual([

@@ -33,6 +33,18 @@ test.each([
   expect(refused(chat)).toBe(param);
 });
 
+test("the reference names what the API refuses and other models with tools take", async () => {
+  const page = await Bun.file(new URL("../../../../docs/reference/inference.md", import.meta.url)).text();
+  const functions = [{ name: "f" }];
+  const fields = { stop: "END", functions, function_call: "auto" };
+  for (const [field, value] of Object.entries(fields)) {
+    expect(refusal({ functions, [field]: value }, chatModel(["tools"]))).toBeNull();
+    expect(refused({ [field]: value })).toBe(field);
+  }
+  const told = /OpenAI's since gpt-5\.4 take no (.*) below 16/.exec(page)?.[1]?.match(/\w+(?=`)/g);
+  expect<unknown>(told).toEqual([...Object.keys(fields), "max_tokens"]);
+});
+
 test("a tool loop and everything that the API takes is not refused", () => {
   const messages = [
     { role: "system", content: "x", name: "s" },

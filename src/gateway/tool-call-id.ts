@@ -37,7 +37,8 @@ export function signedToolCallId(id: string, { signer, base64 }: Signature): str
 /** Splits an id into the provider's id and the signature; the signature is null if there is none. */
 export function readToolCallId(text: string): { id: string; signature: Signature | null } {
   const at = text.lastIndexOf(mark);
+  if (at <= 0) return { id: text, signature: null };
   const [, signer, base64url] = /^([\w-]*)\.([\w-]+)$/.exec(text.slice(at + mark.length)) ?? [];
-  if (at <= 0 || signer === undefined || base64url === undefined) return { id: text, signature: null };
+  if (signer === undefined || base64url === undefined) return { id: text, signature: null };
   return { id: text.slice(0, at), signature: { signer, base64: Buffer.from(base64url, "base64url").toString("base64") } };
 }

@@ -1,12 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
-import {
-  mintedToolCallId,
-  readToolCallId,
-  signedToolCallId,
-  signerNamed,
-} from "../../../../src/gateway/providers/wire/tool-call-id.ts";
+import { wireFormats } from "../../src/gateway/providers/registry.ts";
+import { mintedToolCallId, readToolCallId, signedToolCallId, signerNamed } from "../../src/gateway/tool-call-id.ts";
 
 /** Each with one call without an id, in an answer without an id. */
 const answers = {
