@@ -1,8 +1,16 @@
 /** Encodes our request for the Responses API. Fields that it does not support were refused before (unsupported-fields.ts). */
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { addedToFields } from "../wire/added-bytes.ts";
 import { inputItems } from "./input.ts";
 import { signerOf } from "./reasoning.ts";
+
+/** See `WireFormat.addedBytes`. */
+export function responsesAddedBytes(chat: ChatBody): number {
+  if (chat["tools"] === undefined) return 0;
+  const { tool_choice, response_format } = chat;
+  return addedToFields(chat, { tools: toolsOf(chat), tool_choice, response_format });
+}
 
 /** Labels of the client's customers are not sent on, as in chat completions. JSON leaves out what is undefined. */
 export function encodeResponsesRequest({ generation, route, chat, maxOutputTokens, streamed }: ProviderCall): EncodedCall {
