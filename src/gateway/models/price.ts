@@ -8,7 +8,7 @@ export interface PricedRequest {
   model: Pick<Model, "contextLength" | "maxOutputTokens"> & Partial<Pick<Model, "kind">>;
   /** The routes that may serve; the most expensive one decides. */
   routes: readonly Route[];
-  /** Upper bound of the provider's token count for the request (`inputTokensBound`). */
+  /** Upper bound of the provider's token count for the request (`inputTokensBound` with `addedBytes`). */
   inputTokens: number;
   /** The estimate of that count (`inputTokensEstimate`). Absent: by `needsEstimate` none is needed. */
   promptTokens?: number | undefined;

@@ -116,6 +116,11 @@ export interface WireFormat {
    * expresses all.
    */
   unsupportedField?(chat: ChatBody): UnsupportedField | null;
+  /**
+   * At most how many bytes more the encoded prompt has than the request's own texts (`inputTokensBound`): the provider charges for them,
+   * so they are reserved. Absent: none.
+   */
+  addedBytes?(chat: ChatBody): number;
   /** The API refuses a smaller bound on output. Absent: 1. */
   outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;

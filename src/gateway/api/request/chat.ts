@@ -12,7 +12,7 @@ import { parseJsonObject } from "../../../http/json-body.ts";
 import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { readField, truncated, unknownField, type ReadContext } from "./read-value.ts";
 import { permittedModel, readRouting, routingFields, type RoutingCatalog, type RoutingFields } from "./routing-fields.ts";
-import { rejectUnsupportedFields } from "./unsupported-fields.ts";
+import { addedBytes, rejectUnsupportedFields } from "./unsupported-fields.ts";
 
 export interface CheckedChat {
   /** The fields to send to the provider: no labels, no nulls, no fields that the gateway itself acts on. */
@@ -31,7 +31,7 @@ export interface CheckedChat {
   promptField?: "prompt";
   /** The request has tools, so the provider's hidden prompt is larger. */
   tools: boolean;
-  /** Upper bound of the tokens that a provider counts for the body, without its hidden prompt. */
+  /** Upper bound of the tokens that a provider counts for the body, without its hidden prompt, at any of the permitted routes. */
   inputTokens: number;
   /** The prompt's tokens if the provider does not report them. They are counted at the first call. */
   promptEstimate: () => number;
@@ -107,9 +107,10 @@ export function checkParsed(
   const body = readPromptBody(model, format, context);
   const routing = readRouting(request, model, catalog);
   rejectUnknownFields(request, format.known);
-  rejectUnsupportedFields(body, routing === null ? context.model : permittedModel(context.model, routing));
+  const permitted = routing === null ? context.model : permittedModel(context.model, routing);
+  rejectUnsupportedFields(body, permitted);
   const includeCost = isOn(request["usage"], "include");
-  const inputTokens = inputTokensBound(body);
+  const inputTokens = inputTokensBound(body) + addedBytes(body, permitted);
   const outputField = outputFields.find((name) => typeof request[name] === "number");
   const maxTokens = numberOrNull(outputField && request[outputField]) ?? format.maxTokensDefault;
   const tools = body["tools"] !== undefined || body["functions"] !== undefined;

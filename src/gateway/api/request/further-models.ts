@@ -11,7 +11,7 @@ import type { ChatBody } from "../../providers/provider.ts";
 import { checkParsed, readPromptBody, type CheckChatOptions, type CheckedChat, type RequestFormat } from "./chat.ts";
 import { outputMinimum, samplesWithoutReasoning } from "./chat-options.ts";
 import { permittedModel } from "./routing-fields.ts";
-import { rejectUnsupportedFields } from "./unsupported-fields.ts";
+import { addedBytes, rejectUnsupportedFields } from "./unsupported-fields.ts";
 
 export interface FurtherModels {
   find(id: string): Model | null;
@@ -57,9 +57,10 @@ export async function withFurtherModels(chat: CheckedChat, { find, clock, readBo
       return own;
     });
     bodies.set(id, body);
-    if (shared) continue;
-    byRules.set(rules, body);
-    inputTokens = Math.max(inputTokens, inputTokensBound(body));
+    byRules.set(rules, shared ?? body);
+    const added = addedBytes(body, permitted);
+    if (shared && added === 0) continue;
+    inputTokens = Math.max(inputTokens, inputTokensBound(body) + added);
   }
   const isTight = ({ id }: { id: string }): boolean => {
     const model = find(id);

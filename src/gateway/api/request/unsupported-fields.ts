@@ -1,4 +1,4 @@
-/** Refuses fields of the official schema that the wire format of the model's provider does not support. */
+/** What the wire formats of a model's providers do with a request: the fields that they do not support, and what they add to it. */
 import type { Model } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";
@@ -13,4 +13,10 @@ export function rejectUnsupportedFields(body: ChatBody, model: Pick<Model, "rout
     const unsupportedField = wireFormats[format]?.format.unsupportedField?.(body);
     if (unsupportedField) throw unsupportedParameter(unsupportedField.param, unsupportedField.message);
   }
+}
+
+/** What any of the routes may add to the request's own texts, in bytes, as `inputTokensBound` counts. */
+export function addedBytes(body: ChatBody, model: Pick<Model, "routes"> | null): number {
+  const formats = new Set(model?.routes.map(({ format }) => format));
+  return Math.max(0, ...[...formats].map((format) => wireFormats[format]?.format.addedBytes?.(body) ?? 0));
 }

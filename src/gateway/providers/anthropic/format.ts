@@ -6,12 +6,13 @@ import type { WireFormat } from "../provider.ts";
 import { decodeAnthropicAnswer } from "./answer.ts";
 import { anthropicClientField } from "./client-field.ts";
 import { classifyAnthropicError } from "./errors.ts";
-import { encodeAnthropicRequest } from "./request.ts";
+import { anthropicAddedBytes, encodeAnthropicRequest } from "./request.ts";
 import { anthropicStreamDecoder } from "./stream.ts";
 import { anthropicUnsupportedField } from "./unsupported-fields.ts";
 
 export const anthropic: WireFormat = {
   unsupportedField: anthropicUnsupportedField,
+  addedBytes: anthropicAddedBytes,
   encode: encodeAnthropicRequest,
   clientField: anthropicClientField,
   authorization: (key) => ({ "x-api-key": key }),

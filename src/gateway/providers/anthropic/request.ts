@@ -1,6 +1,8 @@
 /** Encodes our request for the Messages API. Fields that it does not support were refused before (unsupported-fields.ts). */
 import { asObject, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
+import { addedToArguments, addedToFields } from "../wire/added-bytes.ts";
+import { continuingText, openingText } from "../wire/opening.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
 import { samplingFields } from "./sampling.ts";
 import { formatSchema } from "./schema.ts";
@@ -11,8 +13,19 @@ import { toolFields } from "./tools.ts";
 /** The API version, which is not part of the URL. */
 const version = "2023-06-01";
 
+/** A first and a last turn of the user, which some conversations get. */
+const addedTurnsBytes = openingText.length + continuingText.length;
+
 /** The beta of `block_binding`, which says what the API does with thoughts whose conversation has changed. */
 const bindingControls = "thinking-binding-controls-2026-08-01";
+
+/** See `WireFormat.addedBytes`. */
+export function anthropicAddedBytes(chat: ChatBody): number {
+  const { tools, response_format } = chat;
+  const isFitted = tools !== undefined || response_format !== undefined;
+  const fields = isFitted ? addedToFields(chat, { ...toolFields(chat), ...formatOf(asObject(response_format)) }) : 0;
+  return fields + addedToArguments(chat) + addedTurnsBytes;
+}
 
 export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
   const { route, chat, maxOutputTokens, streamed } = call;

@@ -30,17 +30,19 @@ const stringFormats = new Set<unknown>([
   "ipv6",
   "uuid",
 ]);
+const knownTypes = new Set<unknown>(["object", "array", "string", "integer", "number", "boolean", "null"]);
 const scalarTypes = new Set<unknown>(["string", "integer", "number", "boolean", "null"]);
 /** Not copied into the description: definitions are fitted where something refers to them, the others mean nothing to a model. */
 const leftOut = new Set(["$schema", "$id", "$comment", "$anchor", "$defs", "definitions"]);
 const pathCharactersMax = 200;
+/** No schema is as deep as a longer pointer says. */
+const pointerCharactersMax = 2_000;
 /**
- * Work for one schema, in characters of notes: more would keep other requests waiting. A part is fitted again for each reference to what
- * contains it.
+ * How long a schema may become, in characters of JSON: a part is written again for each reference to what contains it. All that is
+ * walked is written or ends the walk, so this bounds the work too.
  */
-const workMax = 1_000_000;
-/** What each part adds to the characters of its notes. */
-const workOfPart = 20;
+const lengthFactorMax = 2;
+const lengthAlways = 4_096;
 const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "minProperties", "maxProperties"];
 const arrayKeywords = ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"];
 
@@ -73,13 +75,16 @@ class SchemaFitter {
   readonly #definitions = new Map<string, Definition>();
   readonly #names = new Set<string>();
   #problem: SchemaProblem | null = null;
-  #work = 0;
+  /** The characters of JSON that were written. */
+  #length = 0;
+  readonly #lengthMax: number;
   /** The definition that is being fitted; absent: the root. */
   #referring: Definition | undefined;
 
   constructor(root: JsonObject, at: string) {
     this.#root = root;
     this.#at = at;
+    this.#lengthMax = JSON.stringify(root).length * lengthFactorMax + lengthAlways;
   }
 
   fit(): FittedSchema {
@@ -87,7 +92,9 @@ class SchemaFitter {
     const definitions: [name: string, schema: JsonObject][] = [];
     // Grows while it is walked.
     for (const definition of this.#definitions.values()) {
+      if (this.#problem !== null) break;
       this.#referring = definition;
+      this.#length += JSON.stringify(definition.name).length;
       definitions.push([definition.name, this.#node(definition.part, definition.at)]);
     }
     const circle = this.#findCircle();
@@ -109,9 +116,15 @@ class SchemaFitter {
   }
 
   #node(value: unknown, at: string): JsonObject {
+    if (this.#problem !== null) return {};
+    const fitted = this.#part(value, at);
+    this.#length += ownLength(fitted);
+    if (this.#length <= this.#lengthMax) return fitted;
+    return this.#report(at, "references that make the schema more than twice as long");
+  }
+
+  #part(value: unknown, at: string): JsonObject {
     const schema = asObject(value);
-    this.#work += workOfPart;
-    if (this.#work > workMax) return this.#report(at, "a schema with so many parts");
     if (schema === null) return this.#report(at, "a schema that is not an object");
     if ("$ref" in schema) return this.#reference(schema["$ref"], `${at}.$ref`);
     const rest = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !leftOut.has(keyword)));
@@ -122,7 +135,6 @@ class SchemaFitter {
     if ("$ref" in fitted) return fitted;
     const notes = Object.entries(rest).map(([keyword, one]) => `${keyword}: ${JSON.stringify(one)}`);
     const note = notes.length === 0 ? "" : `{${notes.join(", ")}}`;
-    this.#work += note.length;
     const described = [asText(description) ?? asText(fitted["description"]) ?? "", note].filter((text) => text !== "");
     return {
       ...fitted,
@@ -169,6 +181,7 @@ class SchemaFitter {
 
   /** A list of single types stays; others become variants, each with the keywords of its type. */
   #severalTypes(types: unknown[], { rest, values, at }: { rest: JsonObject; values: JsonObject; at: string }): JsonObject {
+    if (!types.every((type) => knownTypes.has(type))) return this.#report(`${at}.type`, "this type");
     if (types.every((type) => scalarTypes.has(type))) return { type: types, ...values, ...stringFormat(rest) };
     const object = { ...takenAll(rest, objectKeywords), type: "object" };
     const array = { ...takenAll(rest, arrayKeywords), type: "array" };
@@ -223,7 +236,7 @@ class SchemaFitter {
 
   /** The part at a JSON pointer; undefined if there is none. */
   #resolved(pointer: string): unknown {
-    if (!pointer.startsWith("#/")) return undefined;
+    if (!pointer.startsWith("#/") || pointer.length > pointerCharactersMax) return undefined;
     let part: unknown = this.#root;
     for (const segment of segmentsOf(pointer)) {
       if (typeof part !== "object" || part === null || !Object.hasOwn(part, segment)) return undefined;
@@ -293,15 +306,30 @@ function isScalar(value: unknown): boolean {
   return value === null || typeof value !== "object";
 }
 
+/** The percent signs of a URI are read before the slashes, by RFC 6901. */
 function segmentsOf(pointer: string): string[] {
-  const parts = pointer.split("/").slice(1);
-  return parts.map((part) => decoded(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+  const parts = decoded(pointer).split("/").slice(1);
+  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-function decoded(part: string): string {
+function decoded(pointer: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(pointer);
   } catch {
-    return part;
+    return pointer;
   }
 }
+
+/** The characters of a part's JSON without those of the parts in it, which were counted before. */
+function ownLength(part: JsonObject): number {
+  let length = 0;
+  for (const [keyword, value] of Object.entries(part)) {
+    const names = keyword === "properties" ? Object.keys(asObject(value) ?? {}) : null;
+    const isOfParts = keyword === "items" || keyword === "anyOf";
+    length += keyword.length + punctuation + (isOfParts ? 0 : JSON.stringify(names ?? value).length);
+  }
+  return length;
+}
+
+/** Of a keyword: its quotes, a colon, and a comma or the braces around. */
+const punctuation = 5;

@@ -49,7 +49,8 @@ const combinations = ["allOf", "anyOf", "oneOf"];
 
 /**
  * The API refuses `allOf`, `anyOf` and `oneOf` at the top of an input schema, which some tool servers write. The input then gets the
- * fields of all variants, requires those that are required in any case, and the model reads the combination in the description.
+ * fields of all variants, requires those that are required in any case, and the model reads the combination in the description. A field
+ * is described once: the description has a field's schema only where variants differ in it.
  */
 function inputSchema(parameters: JsonObject): JsonObject {
   const combined = combinations.filter((keyword) => Array.isArray(parameters[keyword]));
@@ -57,13 +58,31 @@ function inputSchema(parameters: JsonObject): JsonObject {
   const rest = Object.fromEntries(Object.entries(parameters).filter(([keyword]) => !combined.includes(keyword)));
   const variants = [...combined.flatMap((keyword) => asArray(parameters[keyword])), rest];
   const always = combined.flatMap((keyword) => requiredBy(keyword, asArray(parameters[keyword])));
-  const notes = combined.map((keyword) => `${keyword}: ${JSON.stringify(parameters[keyword])}`);
+  const properties = Object.fromEntries(variants.flatMap((one) => Object.entries(propertiesOf(one))));
+  const notes = combined.map((keyword) => {
+    const described = asArray(parameters[keyword]).map((one) => withoutDescribed(one, properties));
+    return `${keyword}: ${JSON.stringify(described)}`;
+  });
   return {
     ...rest,
     type: "object",
-    properties: Object.fromEntries(variants.flatMap((one) => Object.entries(asObject(asObject(one)?.["properties"]) ?? {}))),
+    properties,
     required: [...new Set([...asArray(rest["required"]), ...always])],
     description: [asText(rest["description"]) ?? "", `{${notes.join(", ")}}`].filter((text) => text !== "").join("\n\n"),
+  };
+}
+
+function propertiesOf(schema: unknown): JsonObject {
+  return asObject(asObject(schema)?.["properties"]) ?? {};
+}
+
+/** Any value fits the schema `{}`, which stands for one of `properties`. */
+function withoutDescribed(variant: unknown, properties: JsonObject): unknown {
+  const own = Object.entries(propertiesOf(variant));
+  if (own.length === 0) return variant;
+  return {
+    ...asObject(variant),
+    properties: Object.fromEntries(own.map(([name, one]) => [name, one === properties[name] ? {} : one])),
   };
 }
 

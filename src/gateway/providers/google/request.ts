@@ -1,9 +1,16 @@
 /** Encodes our request for generateContent. Fields that it does not support were refused before (unsupported-fields.ts). */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
+import { addedToArguments } from "../wire/added-bytes.ts";
+import { openingText } from "../wire/opening.ts";
 import { googleConversation } from "./contents.ts";
 import { thinkingConfig } from "./thinking.ts";
 import { googleToolFields } from "./tools.ts";
+
+/** See `WireFormat.addedBytes`. Tools and formats have fewer fields around them than in chat completions. */
+export function googleAddedBytes(chat: ChatBody): number {
+  return addedToArguments(chat) + openingText.length;
+}
 
 export function encodeGoogleRequest({ route, chat, maxOutputTokens, streamed, withoutThoughts }: ProviderCall): EncodedCall {
   const { upstreamModel } = route;

@@ -6,13 +6,14 @@ import type { WireFormat } from "../provider.ts";
 import { decodeResponsesAnswer } from "./answer.ts";
 import { responsesClientField } from "./client-field.ts";
 import { classifyResponsesError } from "./errors.ts";
-import { encodeResponsesRequest } from "./request.ts";
+import { encodeResponsesRequest, responsesAddedBytes } from "./request.ts";
 import { responsesStreamDecoder } from "./stream.ts";
 import { responsesUnsupportedField } from "./unsupported-fields.ts";
 
 export const responses: WireFormat = {
   unsupportedField: responsesUnsupportedField,
   outputTokensMin: 16,
+  addedBytes: responsesAddedBytes,
   encode: encodeResponsesRequest,
   clientField: responsesClientField,
   authorization: (key) => ({ authorization: `Bearer ${key}` }),

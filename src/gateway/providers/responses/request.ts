@@ -3,8 +3,16 @@ import type { ReasoningEffort } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { fittedEffort, takesSampling } from "../wire/effort.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { addedToFields } from "../wire/added-bytes.ts";
 import { inputItems } from "./input.ts";
 import { signerOf } from "./reasoning.ts";
+
+/** See `WireFormat.addedBytes`. */
+export function responsesAddedBytes(chat: ChatBody): number {
+  if (chat["tools"] === undefined) return 0;
+  const { tool_choice, response_format } = chat;
+  return addedToFields(chat, { tools: toolsOf(chat), tool_choice, response_format });
+}
 
 /** Labels of the client's customers are not sent on, as in chat completions. JSON leaves out what is undefined. */
 export function encodeResponsesRequest(call: ProviderCall): EncodedCall {

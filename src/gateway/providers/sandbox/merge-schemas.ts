@@ -40,7 +40,7 @@ function united(
   work.read(texts[0].length + texts[1].length, at);
   if (texts[0] === texts[1]) return one;
   if (keyword === "required") return [...new Set([...asArray(one), ...asArray(other)])];
-  if (keyword === "type") return [one].flat().filter((type) => [other].flat().includes(type));
+  if (keyword === "type") return [...new Set([one].flat()).intersection(new Set([other].flat()))];
   if (keyword === "properties") return unitedProperties(asObject(one) ?? {}, asObject(other) ?? {});
   throw new UnsatisfiableError(`${at}.${keyword}`, "two parts of the schema say different things");
 }

@@ -110,7 +110,8 @@ class SchemaValues {
   }
 
   #typed(schema: JsonObject, at: string, references: readonly string[]): unknown {
-    const [type = "none"] = [schema["type"] ?? impliedType(schema)].flat();
+    const { type: given = impliedType(schema) } = schema;
+    const [type = "none"] = Array.isArray(given) ? given : [given];
     if (type === "object") return this.#object(schema, at, references);
     if (type === "array") return this.#array(schema, at, references);
     if (type === "string") return this.#paid(textWithin(schema, at), at);
@@ -122,7 +123,9 @@ class SchemaValues {
 
   #object(schema: JsonObject, at: string, references: readonly string[]): JsonObject {
     const properties = asObject(schema["properties"]) ?? {};
-    const names = asArray(schema["required"]).filter((name) => typeof name === "string");
+    const required = asArray(schema["required"]);
+    this.#work.take(required.length, at);
+    const names = required.filter((name) => typeof name === "string");
     const entries = names.map((name) => {
       const isListed = Object.hasOwn(properties, name);
       const path = isListed ? `${at}.properties.${name}` : `${at}.additionalProperties`;

@@ -249,7 +249,17 @@ describe("tools", () => {
       type: "object",
       properties: { city: { type: "string" }, at: { type: "string" }, unit: { type: "string" } },
       required: ["unit"],
-      description: `{anyOf: ${JSON.stringify(anyOf)}}`,
+      description:
+        '{anyOf: [{"properties":{"city":{}},"required":["city","unit"]},{"properties":{"at":{}},"required":["at","unit"]}]}',
+    });
+  });
+
+  test("whose combination describes one field in two ways keep both", () => {
+    const anyOf = ["a", "b"].map((kind) => ({ properties: { kind: { const: kind } } }));
+    const [sentTool] = sent({ tools: [tool("go", { parameters: { anyOf } })] })["tools"] as { input_schema: object }[];
+    expect(sentTool?.input_schema).toMatchObject({
+      properties: { kind: { const: "b" } },
+      description: '{anyOf: [{"properties":{"kind":{"const":"a"}}},{"properties":{"kind":{}}}]}',
     });
   });
 

@@ -113,6 +113,8 @@ describe("what the API cannot express is a problem with the path of its keyword"
 });
 
 describe("a schema that would cost much work ends early", () => {
+  const tooLong = "references that make the schema more than twice as long";
+
   test("a chain of definitions as long as a body holds", () => {
     const length = 4_000;
     const $defs = Object.fromEntries(
@@ -128,7 +130,58 @@ describe("a schema that would cost much work ends early", () => {
     for (let depth = 0; depth < 25; depth++) part = object({ a: part });
     const pointers = Array.from({ length: 25 }, (_, depth) => `#/$defs/deep${"/properties/a".repeat(depth)}`);
     const schema = object(Object.fromEntries(pointers.map(($ref, index) => [`r${index}`, { $ref }])), { $defs: { deep: part } });
-    expect(problemOf(schema)?.what).toBe("a schema with so many parts");
+    expect(problemOf(schema)?.what).toBe(tooLong);
+  });
+
+  test.each([
+    ["its description", { type: "string", description: "d".repeat(60_000) }],
+    ["its title", { type: "string", title: "t".repeat(60_000) }],
+    ["its values", { enum: ["v".repeat(60_000)] }],
+    ["its value", { const: "v".repeat(60_000) }],
+    ["what it requires", { type: "object", properties: { a: city }, required: ["r".repeat(60_000)] }],
+    ["the name of a field", { type: "object", properties: { ["n".repeat(60_000)]: city } }],
+    ["what moves into its description", { type: "string", pattern: "p".repeat(60_000) }],
+  ])("a part that many references would repeat: %s", (_, large) => {
+    const deep = Array.from({ length: 50 }).reduce<Record<string, unknown>>((part) => object({ a: part }), large);
+    const refs = Array.from({ length: 50 }, (_one, depth) => [
+      `r${depth}`,
+      { $ref: `#/$defs/deep${"/properties/a".repeat(depth)}` },
+    ]);
+    expect(problemOf(object(Object.fromEntries(refs), { $defs: { deep } }))?.what).toBe(tooLong);
+  });
+
+  // Without the bounds these take seconds to minutes.
+  test("a list of types and one of values, each as long as a body holds", () => {
+    const schema = { type: Array.from({ length: 50_000 }, (_, index) => index), enum: Array.from({ length: 140_000 }, () => 0) };
+    expect(problemOf(schema)).toEqual({ at: `${at}.type`, what: "this type" });
+  });
+
+  test("types of which each would get all values", () => {
+    const types = ["object", "array", "string", "integer", "number", "boolean", "null"];
+    const values = Array.from({ length: 140_000 }, (_, index) => index);
+    expect(problemOf({ type: types, enum: values, properties: { city }, items: city })?.what).toBe(tooLong);
+  });
+
+  test("pointers that are long, or have percent signs that say nothing", () => {
+    const pointer = (length: number) => `#${"/%".repeat(length / 2)}`;
+    const many = (length: number) => Array.from({ length: 8_000 }, () => ({ $ref: pointer(length) }));
+    expect(problemOf(object({ a: { $ref: pointer(8_000_000) } }))?.at).toBe(`${at}.properties.a.$ref`);
+    expect(problemOf({ anyOf: many(1_000) })?.at).toBe(`${at}.anyOf[0].$ref`);
+    const found = object({ a: { $ref: `#/$defs/${"a".repeat(1_990)}` } }, { $defs: { ["a".repeat(1_990)]: city } });
+    expect(problemOf(found)).toBeNull();
+    const longer = object({ a: { $ref: `#/$defs/${"a".repeat(2_000)}` } }, { $defs: { ["a".repeat(2_000)]: city } });
+    expect(problemOf(longer)?.at).toBe(`${at}.properties.a.$ref`);
+  });
+
+  test("nothing is read after the first problem", () => {
+    let reads = 0;
+    const counted = new Proxy(city, {
+      ownKeys: (part) => (reads++, Reflect.ownKeys(part)),
+      has: (part, key) => (reads++, key in part),
+    });
+    const parts = Array.from({ length: 1_000 }, (_, index) => [`f${index}`, counted]);
+    expect(problemOf(object({ a: {}, ...Object.fromEntries(parts) }))?.at).toBe(`${at}.properties.a`);
+    expect(reads).toBeLessThan(2_000);
   });
 
   test("many spellings of one reference are one definition", () => {
