@@ -18,6 +18,8 @@ class GoogleStream {
   readonly #parts = new GoogleParts();
   /** The last finish reason. More of the answer may follow it: with several calls, each has had one. */
   #reason: FinishReason | null = null;
+  /** A call has gone on after it. */
+  #goesOn = false;
 
   take(data: string): ProviderEvent[] {
     try {
@@ -43,7 +45,9 @@ class GoogleStream {
     const read = finishReasonIn(chunk, this.#parts.calledTools);
     // A failure after the finish reason does not take the answer back.
     const fails = read === "failed" && this.#reason === null;
-    const finishReason = read === "failed" || (read === this.#reason && isEmpty(delta)) ? null : read;
+    const repeats = read === this.#reason && isEmpty(delta) && !this.#goesOn;
+    const finishReason = read === "failed" || repeats ? null : read;
+    this.#goesOn = read === null && (this.#goesOn || "tool_calls" in delta);
     this.#reason = finishReason ?? this.#reason;
     const saysNothing = isEmpty(delta) && finishReason === null;
     const events: ProviderEvent[] = [...(saysNothing ? [] : [{ kind: "delta" as const, delta, finishReason }]), ...usage];

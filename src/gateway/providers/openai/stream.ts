@@ -25,6 +25,8 @@ class OpenaiStream {
   #begun = false;
   /** The last finish reason. More of the answer may follow it. */
   #reason: FinishReason | null = null;
+  /** A call has gone on after it. */
+  #goesOn = false;
 
   take(data: string): ProviderEvent[] {
     const content = this.#alike.textOf(data);
@@ -83,7 +85,8 @@ class OpenaiStream {
     const read = reported ? finishReason(reported, this.#calledTools) : null;
     // A failure after the finish reason does not take the answer back.
     if (reported && read === null && this.#reason === null) return broken("the provider reports a failure");
-    const reason = read === this.#reason && isEmpty(delta) ? null : read;
+    const reason = read === this.#reason && isEmpty(delta) && !this.#goesOn ? null : read;
+    this.#goesOn = reported === "" && (this.#goesOn || "tool_calls" in delta || "function_call" in delta);
     this.#reason = read ?? this.#reason;
     const logprobs = asObject(choice["logprobs"]);
     if (logprobs !== null) return { kind: "delta", delta, finishReason: reason, logprobs };

@@ -119,6 +119,55 @@ test("a body that ends in time after the last event is not closed", async () => 
   expect(clock.pending).toBe(0);
 });
 
+describe("a call after the finish reason", () => {
+  const piece = (fields: object, text: string, finishReason: string | null = null) =>
+    event(chunk({ tool_calls: [{ ...fields, function: { ...("id" in fields && { name: "now" }), arguments: text } }] }, finishReason));
+  const first = piece({ index: 0, id: "a", type: "function" }, '{"city":"Oslo"}') + event(chunk({}, "tool_calls"));
+  const begun = piece({ index: 1, id: "b", type: "function" }, '{"city":"Pa');
+  const older = event(chunk({ function_call: { name: "now", arguments: '{"city":"Pa' } }));
+  const brokeOff = { last: "failure", failure: { message: "the stream broke off" } };
+
+  test.each([
+    ["begins", first + begun],
+    ["of another call has begun", first + begun + piece({ index: 2, id: "c", type: "function" }, "{}")],
+    ["has no arguments yet", first + piece({ index: 1, id: "b", type: "function" }, "")],
+    ["of the older form begins", event(chunk({ content: "a" }, "stop")) + older],
+    ["goes on", piece({ index: 0, id: "a", type: "function" }, "{", "tool_calls") + piece({ index: 0 }, '"city":"Pa')],
+  ])("that %s is not whole at the end of the body", async (_, text) => {
+    const { stream } = await counting(text);
+    expect(await readAll(stream)).toMatchObject(brokeOff);
+  });
+
+  test.each([
+    ["is whole", begun + piece({ index: 1 }, 'ris"}')],
+    ["has a finish reason of its own", `${begun}${event(chunk({}, "tool_calls"))}`],
+    ["the provider ends", `${begun}data: [DONE]\n\n`],
+  ])("ends the answer well once it %s", async (_, text) => {
+    const { stream } = await counting(first + text);
+    expect(await readAll(stream)).toMatchObject({ last: "end", failure: null });
+  });
+
+  test("began before it and ends after it", async () => {
+    const { stream } = await counting(piece({ index: 0, id: "a", type: "function" }, "{", "tool_calls") + piece({ index: 0 }, "}"));
+    expect(await readAll(stream)).toMatchObject({ last: "end", toolCalls: [{ arguments: "{}" }] });
+  });
+
+  test("is awaited although its usage comes alone, and whole with the rest of its arguments", async () => {
+    const usage = (output: number) => event({ choices: [], usage: usageOf(10, output) });
+    const { body, clock, stream } = await open(new CountingBody([first + begun + usage(3)], { silent: true }));
+    const reading: { ended: Transcript | null } = { ended: null };
+    void readAll(stream).then((transcript) => (reading.ended = transcript));
+    await settled();
+    body.give(usage(4));
+    await clock.pass(callGraceMs * 2);
+    expect(reading.ended).toBeNull();
+    body.give(piece({ index: 1 }, 'ris"}') + usage(5));
+    await clock.pass(callGraceMs + timerStepMs);
+    expect(reading.ended).toMatchObject({ last: "end", toolCalls: [{}, { arguments: '{"city":"Paris"}' }] });
+    expect(clock.pending).toBe(0);
+  });
+});
+
 describe("a finished stream whose end does not come", () => {
   const finished = three + event(chunk({}, "stop"));
   const usage = event({ choices: [], usage: usageOf(10, 3) });
