@@ -41,10 +41,10 @@ export const body: ChatBody = {
   stop: ["END"],
   reasoning_effort: "high",
 };
-export const bounded = { body, maxTokens: 5_000, outputField: "max_tokens", promptEstimate: () => 100 } as const;
-export const unbounded = { body, maxTokens: null, promptEstimate: () => 100 };
+export const bounded = { body, maxTokens: 5_000, outputField: "max_tokens", inputTokens: 100, promptEstimate: () => 100 } as const;
+export const unbounded = { body, maxTokens: null, inputTokens: 100, promptEstimate: () => 100 };
 
-export type Sent = Pick<CheckedChat, "body" | "maxTokens" | "outputField" | "promptField" | "promptEstimate">;
+export type Sent = Pick<CheckedChat, "body" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens">;
 
 /** The failure of `body`, or of another request, by the error of a provider of this format. */
 export function rejected(

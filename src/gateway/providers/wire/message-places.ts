@@ -20,10 +20,32 @@ export interface Place {
 interface Conversation {
   messages: readonly ChatMessage[];
   /** The turns as they were sent. They may begin with one that no message made. */
-  sent: readonly Turn[];
+  turnsOf(messages: readonly ChatMessage[]): readonly Turn[];
   /** What a message becomes on its own; null: nothing. */
   turnOf(message: ChatMessage): Turn | null;
   kindOf(part: JsonObject): string;
+}
+
+/** What a conversation was converted to. */
+interface Converted {
+  sent: readonly Turn[];
+  made: readonly { message: ChatMessage; index: number; turn: Turn }[];
+}
+
+type PlaceOf = (at: { turn: number; part: number | null }) => Place | null;
+
+/** As `placeIn`. The conversation is converted when the first place is asked for, and once. */
+export function placesOf(conversation: Conversation): PlaceOf {
+  let converted: Converted | null = null;
+  return (at) => placeIn((converted ??= convert(conversation)), at, conversation);
+}
+
+function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
+  const made = messages.flatMap((message, index) => {
+    const turn = turnOf(message);
+    return turn === null ? [] : [{ message, index, turn }];
+  });
+  return { sent: turnsOf(messages), made };
 }
 
 /**
@@ -31,14 +53,11 @@ interface Conversation {
  * @param at the turn, counted from 0, and its part; null: the turn itself, which stands for its first message
  * @returns null if no message made such a turn
  */
-export function placeOf(
-  { messages, sent, turnOf, kindOf }: Conversation,
+function placeIn(
+  { sent, made }: Converted,
   at: { turn: number; part: number | null },
+  { kindOf }: Conversation,
 ): Place | null {
-  const made = messages.flatMap((message, index) => {
-    const turn = turnOf(message);
-    return turn === null ? [] : [{ message, index, turn }];
-  });
   let number = made[0]?.turn.role === sent[0]?.role ? 0 : 1;
   let before: string | null = null;
   const ofTurn = made.filter(({ turn: { role } }) => {

@@ -79,9 +79,50 @@ describe("the field belongs to the client's request", () => {
   });
 });
 
+describe("a provider that names many fields", () => {
+  /** How often the calls of the conversation are read when the provider names the messages from 0 on. */
+  function readings(format: WireFormatName, list: string, { count = 1, inputTokens = 100 } = {}) {
+    let reads = 0;
+    const messages = body.messages.map((message) => {
+      const { tool_calls, ...rest } = message;
+      return Object.defineProperty(rest, "tool_calls", { enumerable: true, get: () => (reads++, tool_calls) });
+    });
+    const errors = Array.from({ length: count }, (_, index) => ({ message: "x", param: `${list}[${index}]` }));
+    const { param } = rejected(format, { error: { message: "x", errors } }, { sent: { ...bounded, inputTokens, body: { ...body, messages } } });
+    return { reads, param };
+  }
+  const lists: [WireFormatName, string][] = [
+    ["openai-responses", "input"],
+    ["anthropic", "messages"],
+    ["google", "contents"],
+  ];
+
+  test.each(lists)("has the conversation converted once: %s", (format, list) => {
+    const { reads, param } = readings(format, list);
+    expect(param).toStartWith("messages[");
+    expect(reads).toBeGreaterThan(0);
+    expect(readings(format, list, { count: 100 }).reads).toBe(reads);
+  });
+
+  test.each(lists)("is not followed into a prompt above 1 MiB: %s", (format, list) => {
+    expect(readings(format, list, { count: 100, inputTokens: 1024 * 1024 + 1 })).toEqual({ reads: 0, param: "messages" });
+  });
+
+  test("is believed for eight of them, each once", () => {
+    const details = ["seed", "stop", "seed", "tools.0", ...Array.from({ length: 400 }, (_, index) => `messages.${index}`)];
+    const { paths } = rejected("openai", { error: { message: "x", details: details.map((field) => ({ field })) } });
+    expect(paths.map((path) => path.join("."))).toEqual([
+      "seed",
+      "stop",
+      "tools.0",
+      ...Array.from({ length: 5 }, (_, index) => `messages.${index}`),
+    ]);
+  });
+});
+
 test("the prompt of a completion is its field prompt, and its bound has its own name", () => {
   const prompt: ChatBody = { model: "acme/one", messages: [{ role: "user", content: "Once upon a time" }] };
-  const sent = { body: prompt, maxTokens: 16, promptField: "prompt", promptEstimate: () => 100 } as const;
+  const sent = { body: prompt, maxTokens: 16, promptField: "prompt", inputTokens: 100, promptEstimate: () => 100 } as const;
   const tooLong = { error: { message: "maximum context length ... in the completion", code: "context_length_exceeded" } };
   expect(rejected("openai", { error: { message: "x", param: "messages.0.content" } }, { sent }).param).toBe("prompt");
   expect(rejected("openai", tooLong, { sent }).param).toBe("prompt");
