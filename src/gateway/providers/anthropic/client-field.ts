@@ -1,13 +1,14 @@
 /** The fields of the Messages API, and the fields of a chat from which they are made. */
-import { type JsonObject } from "../wire/json.ts";
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage } from "../provider.ts";
 import type { FieldPath } from "../rejection/field-path.ts";
 import { contentPath, placesOf, type Place, type Turn } from "../wire/message-places.ts";
+import { readToolCallId } from "../wire/tool-call-id.ts";
 import { conversationOf } from "./messages.ts";
 
 /** See `WireFormat.clientField`. */
 export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
-  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf });
+  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf, hasUnknownParts });
   return (path) => fieldAt(path, chat, placeOf);
 }
 
@@ -66,6 +67,11 @@ function isInstruction({ role }: ChatMessage): boolean {
 
 function kindOf({ type }: JsonObject): string {
   return String(type);
+}
+
+/** Whether its thoughts were sent depends on more than the conversation. */
+function hasUnknownParts({ tool_calls }: ChatMessage): boolean {
+  return asArray(tool_calls).some((call) => readToolCallId(asText(asObject(call)?.["id"]) ?? "").signature !== null);
 }
 
 /** @param names of the block's fields, behind the name of its type */

@@ -24,6 +24,8 @@ interface Conversation {
   /** What a message becomes on its own; null: nothing. */
   turnOf(message: ChatMessage): Turn | null;
   kindOf(part: JsonObject): string;
+  /** It may have been sent with parts that `turnsOf` does not know, so no part of its turn is named. */
+  hasUnknownParts?(message: ChatMessage): boolean;
 }
 
 /** What a conversation was converted to. */
@@ -51,12 +53,12 @@ function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
 /**
  * Parts are found by their kind and count, since a turn may have some that its messages on their own would not.
  * @param at the turn, counted from 0, and its part; null: the turn itself, which stands for its first message
- * @returns null if no message made such a turn
+ * @returns null if no message made such a turn, or it is not known which one made the part
  */
 function placeIn(
   { sent, made }: Converted,
   at: { turn: number; part: number | null },
-  { kindOf }: Conversation,
+  { kindOf, hasUnknownParts }: Conversation,
 ): Place | null {
   let number = made[0]?.turn.role === sent[0]?.role ? 0 : 1;
   let before: string | null = null;
@@ -71,6 +73,7 @@ function placeIn(
   const parts = sent[at.turn]?.parts ?? [];
   const part = at.part === null ? undefined : parts[at.part];
   if (part === undefined || at.part === null) return whole;
+  if (ofTurn.some(({ message }) => hasUnknownParts?.(message))) return ofTurn.length === 1 ? whole : null;
   const kind = kindOf(part);
   let nth = parts.slice(0, at.part).filter((one) => kindOf(one) === kind).length;
   for (const { message, index, turn } of ofTurn) {
