@@ -18,6 +18,7 @@ class GoogleStream {
   readonly #parts = new GoogleParts();
   /** The last finish reason. More of the answer may follow it: with several calls, each has had one. */
   #reason: FinishReason | null = null;
+  #hasContent = false;
   /** A call has gone on after it. */
   #goesOn = false;
 
@@ -39,9 +40,10 @@ class GoogleStream {
     const chunk = asObject(Array.isArray(value) ? value[0] : value);
     if (chunk === null) return [failed(new UpstreamFailure("upstream_error", "a chunk is not a JSON object"))];
     const usage = this.#usageIn(chunk);
-    const told = chunk["error"] || candidateOf(chunk) === null ? toldFailure(chunk) : null;
+    const told = chunk["error"] || candidateOf(chunk) === null ? toldFailure(chunk, { begun: this.#hasContent }) : null;
     if (told !== null) return [...usage, failed(googleFailureIn(told))];
     const delta = deltaOf(this.#parts.take(chunk));
+    this.#hasContent ||= !isEmpty(delta);
     const read = finishReasonIn(chunk, this.#parts.calledTools);
     // A failure after the finish reason does not take the answer back.
     const fails = read === "failed" && this.#reason === null;

@@ -23,6 +23,8 @@ class OpenaiStream {
   /** A call of a function in the older form that has no arguments so far. */
   #bareCall = false;
   #begun = false;
+  /** Something of the answer has arrived, beside its role. */
+  #hasContent = false;
   /** The last finish reason. More of the answer may follow it. */
   #reason: FinishReason | null = null;
   /** A call has gone on after it. */
@@ -75,11 +77,12 @@ class OpenaiStream {
 
   #newsOf(chunk: JsonObject, choice: JsonObject | null): ProviderEvent | null {
     if (choice === null || chunk["error"]) {
-      const told = toldFailure(chunk);
+      const told = toldFailure(chunk, { begun: this.#hasContent });
       return told && { kind: "failure", failure: failureIn(told) };
     }
     this.#begun = true;
     const delta = this.#pieceOf(asObject(choice["delta"]) ?? {}, chunk["id"]);
+    this.#hasContent ||= hasContent(delta);
     const reported = reportedReason(choice["finish_reason"]);
     if (this.#toolCalls.holdsTooMuch || (reported && this.#toolCalls.lacksName())) return broken(namelessCall);
     const read = reported ? finishReason(reported, this.#calledTools) : null;
@@ -108,6 +111,10 @@ class OpenaiStream {
     if (called !== null) this.#bareCall = asText(called["arguments"])?.trim() === "" && (this.#bareCall || "name" in called);
     return delta;
   }
+}
+
+function hasContent(delta: JsonObject): boolean {
+  return Object.keys(delta).some((field) => field !== "role" && delta[field]);
 }
 
 /** Nothing is read after a failure. */
