@@ -115,7 +115,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   #sniff(bytes: Uint8Array): void {
     if (this.#document !== undefined) return;
     const begins = beginsDocument(bytes);
-    if (begins !== null) this.#document = begins ? new StreamDocument() : null;
+    if (begins !== null) this.#document = begins ? new StreamDocument(bytes) : null;
   }
 
   #deliver(events: ProviderEvent[]): void {

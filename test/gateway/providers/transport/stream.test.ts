@@ -6,12 +6,14 @@ import {
   streamTailMs,
   timerStepMs,
   upstreamAnswerBytesMax,
+  upstreamEventBytesMax,
 } from "../../../../src/gateway/limits.ts";
 import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
 import { OversizedAnswer, type WireFormat } from "../../../../src/gateway/providers/provider.ts";
 import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { openai } from "../../../../src/gateway/providers/openai/format.ts";
+import { assembledAnswer } from "../../../../src/gateway/providers/transport/assembled-answer.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
 import { readAll } from "../../../support/providers/call.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
@@ -68,6 +70,35 @@ test("a document in place of a stream is read to the bound of a whole answer", a
   expect(body.ended).not.toBeNull();
 });
 
+test("a list in place of a stream is read to the bound of one event", async () => {
+  const item = `${JSON.stringify(chunk({ content: "a" }))},`;
+  const items = item.repeat(upstreamEventBytesMax / 4 / item.length);
+  const end = JSON.stringify(chunk({}, "stop"));
+  const whole = await counting(" [", items, items, items, `${end}]`);
+  expect(await readAll(whole.stream)).toMatchObject({ last: "end" });
+  const { body, stream } = await counting(" [", items, items, items, items, items, `${end}]`);
+  expect((await readAll(stream)).failure).toBeInstanceOf(OversizedAnswer);
+  expect(body.ended).not.toBeNull();
+});
+
+test("other calls have their turns while a stream in place of a whole answer is decoded", async () => {
+  const events = 20_000;
+  const decoder = openai.streamDecoder();
+  let inTurn = 0;
+  let mostInTurn = 0;
+  let turns = setImmediate(function next() {
+    inTurn = 0;
+    turns = setImmediate(next);
+  });
+  const answer = await assembledAnswer(event(chunk({ content: "a" })).repeat(events) + done, (data) => {
+    mostInTurn = Math.max(mostInTurn, ++inTurn);
+    return decoder(data);
+  });
+  clearImmediate(turns);
+  expect(answer.message["content"]).toBe("a".repeat(events));
+  expect(mostInTurn).toBeLessThan(events / 5);
+});
+
 test("the end is delivered once, and nothing after it", async () => {
   const { stream } = await counting(three, `${done}${event(chunk({ content: "too late" }))}`);
   expect(await readAll(stream)).toMatchObject({ text: "abc", last: "end" });
@@ -121,7 +152,9 @@ test("a body that ends in time after the last event is not closed", async () => 
 
 describe("a call after the finish reason", () => {
   const piece = (fields: object, text: string, finishReason: string | null = null) =>
-    event(chunk({ tool_calls: [{ ...fields, function: { ...("id" in fields && { name: "now" }), arguments: text } }] }, finishReason));
+    event(
+      chunk({ tool_calls: [{ ...fields, function: { ...("id" in fields && { name: "now" }), arguments: text } }] }, finishReason),
+    );
   const first = piece({ index: 0, id: "a", type: "function" }, '{"city":"Oslo"}') + event(chunk({}, "tool_calls"));
   const begun = piece({ index: 1, id: "b", type: "function" }, '{"city":"Pa');
   const older = event(chunk({ function_call: { name: "now", arguments: '{"city":"Pa' } }));
@@ -148,7 +181,9 @@ describe("a call after the finish reason", () => {
   });
 
   test("began before it and ends after it", async () => {
-    const { stream } = await counting(piece({ index: 0, id: "a", type: "function" }, "{", "tool_calls") + piece({ index: 0 }, "}"));
+    const { stream } = await counting(
+      piece({ index: 0, id: "a", type: "function" }, "{", "tool_calls") + piece({ index: 0 }, "}"),
+    );
     expect(await readAll(stream)).toMatchObject({ last: "end", toolCalls: [{ arguments: "{}" }] });
   });
 
