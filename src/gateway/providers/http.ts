@@ -100,7 +100,9 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   upstream.finished();
   return {
     kind: "whole",
-    answer: beginsEvents(text) ? assembledAnswer(text, format.streamDecoder(route)) : format.decodeAnswer(parsed(text), route),
+    answer: beginsEvents(text)
+      ? await assembledAnswer(text, format.streamDecoder(route))
+      : format.decodeAnswer(parsed(text), route),
   };
 }
 

@@ -125,11 +125,11 @@ export interface WireFormat {
   outputTokensMin?: number;
   encode(call: ProviderCall): EncodedCall;
   /**
-   * The field of the chat that a field of the encoded request was made from, as far as that is known. Absent: the path is taken as it
-   * is, so it is wrong for messages that the format moved, joined or left out.
-   * @returns null: no field of the chat
+   * Finds the field of the chat that a field of the encoded request was made from, as far as that is known: rather the field around it
+   * than a wrong one. A conversation is converted at most once, however many paths are asked for. Absent: the path is taken as it is.
+   * @returns a function that returns null for no field of the chat
    */
-  clientField?(path: FieldPath, call: { chat: ChatBody; upstreamModel: string }): FieldPath | null;
+  clientField?(call: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null;
   /** The headers with our key. Called last, so that nothing else holds the key. */
   authorization(key: string): Record<string, string>;
   /**

@@ -246,6 +246,32 @@ describe("a failure with status 200, however it is told", () => {
     });
   });
 
+  describe.each(formats)("a notice is none, of format %s", (format) => {
+    const after = hello[format].events.slice(hello[format].events.lastIndexOf("data: ", hello[format].events.indexOf("there")));
+
+    test.each([
+      { message: "queued", status: "in_progress" },
+      { message: "queued", status: "PENDING" },
+      { message: "starting a machine", code: 202 },
+      { message: "starting a machine", code: "102", status: "loading" },
+    ])("at the start or within: %p", async (notice) => {
+      provider.answer(text(data(notice) + hello[format].events, { type: eventStream }));
+      expect(await streamed(format)).toMatchObject({ text: "Hello there", last: "end", failure: null });
+      provider.answer(text(begun[format] + data(notice) + after, { type: eventStream }));
+      expect(await streamed(format)).toMatchObject({ text: expect.stringContaining("there"), last: "end", failure: null });
+    });
+
+    test("words of the provider's own: a failure at the start, and within an answer none", async () => {
+      const notice = { message: "Moved to another machine", code: "migrated" };
+      provider.answer(text(data(notice) + hello[format].events, { type: eventStream }));
+      expectFailure(await streamed(format), "");
+      provider.answer(text(begun[format] + data(notice) + after, { type: eventStream }));
+      expect(await streamed(format)).toMatchObject({ text: expect.stringContaining("there"), last: "end", failure: null });
+      provider.answer(text(begun[format] + data({ ...notice, status: 503 }) + after, { type: eventStream }));
+      expectFailure(await streamed(format), "Hal");
+    });
+  });
+
   test("its code is read wherever it stands", async () => {
     for (const shape of [
       { object: "error", message: secret, code: 429 },

@@ -1,7 +1,7 @@
 /** A request that its provider refuses, with what the client is told of it. */
 import { nameRejectedField } from "../../../src/gateway/api/call/rejected-field.ts";
 import type { CheckedChat } from "../../../src/gateway/api/request/chat.ts";
-import type { WireFormatName } from "../../../src/gateway/models/model.ts";
+import type { ProviderRecord, WireFormatName } from "../../../src/gateway/models/model.ts";
 import type { ChatBody } from "../../../src/gateway/providers/provider.ts";
 import { wireFormats } from "../../../src/gateway/providers/registry.ts";
 import { Rejection } from "../../../src/gateway/providers/rejection/rejection.ts";
@@ -41,19 +41,29 @@ export const body: ChatBody = {
   stop: ["END"],
   reasoning_effort: "high",
 };
-export const bounded = { body, maxTokens: 5_000, outputField: "max_tokens", promptEstimate: () => 100 } as const;
-export const unbounded = { body, maxTokens: null, promptEstimate: () => 100 };
+export const bounded = {
+  body,
+  maxTokens: 5_000,
+  outputField: "max_tokens",
+  inputTokens: 100,
+  promptEstimate: () => 100,
+} as const;
+export const unbounded = { body, maxTokens: null, inputTokens: 100, promptEstimate: () => 100 };
 
-export type Sent = Pick<CheckedChat, "body" | "maxTokens" | "outputField" | "promptField" | "promptEstimate">;
+export type Sent = Pick<CheckedChat, "body" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens">;
 
-/** The failure of `body`, or of another request, by the error of a provider of this format. */
+/** The failure of `body`, or of another request, by the error of a provider of this format, with these fields if any. */
 export function rejected(
   format: WireFormatName,
   error: unknown,
-  { sent = bounded, status = 400 }: { sent?: Sent; status?: number } = {},
+  {
+    sent = bounded,
+    status = 400,
+    fields = {},
+  }: { sent?: Sent; status?: number; fields?: Partial<ProviderRecord> | undefined } = {},
 ) {
   const refused = wireFormats[format].format.classify(status, typeof error === "string" ? error : JSON.stringify(error));
-  nameRejectedField(refused, sent, candidate("acme", { format }));
+  nameRejectedField(refused, sent, candidate("acme", { ...fields, format }));
   if (!(refused instanceof Rejection)) throw new Error(`It is ${refused.code}`);
   return refused;
 }

@@ -7,18 +7,21 @@ import { provenPath, snakeCase, type FieldPath } from "../../providers/rejection
 import { Rejection } from "../../providers/rejection/rejection.ts";
 import type { CheckedChat } from "../request/chat.ts";
 
-type SentChat = Pick<CheckedChat, "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate">;
+type SentChat = Pick<
+  CheckedChat,
+  "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens"
+>;
+
+/** In a larger prompt no message is looked for: that means to convert all of them once more. */
+const searchedPromptBytesMax = 1024 * 1024;
 
 /** Puts the field into the failure, if the candidate's provider refused the request and named one. */
 export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { model, route }: Candidate): void {
   if (!(failure instanceof Rejection)) return;
   const body = chat.routing?.bodies.get(model.id) ?? chat.body;
-  const { clientField } = wireFormats[route.format].format;
-  const { upstreamModel } = route;
-  const named = failure.paths.flatMap((path) => {
-    const field = clientField === undefined ? path : clientField(path, { chat: body, upstreamModel });
-    return field === null ? [] : [field];
-  });
+  const searched = chat.inputTokens > searchedPromptBytesMax ? { ...body, messages: [] } : body;
+  const clientField = wireFormats[route.format].format.clientField?.({ chat: searched, route }) ?? ((path) => path);
+  const named = failure.paths.map(clientField).filter((field) => field !== null);
   const { messages, ...fields } = body;
   const prompt = chat.promptField === "prompt" ? { prompt: messages[0]?.content } : { messages };
   const request = { ...fields, ...prompt, ...(chat.outputField && { [chat.outputField]: chat.maxTokens }) };

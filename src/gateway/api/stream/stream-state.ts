@@ -20,7 +20,7 @@ export class StreamState {
   readonly #tokens = new AnswerTokens();
   #begun = false;
   #reason: FinishReason | null = null;
-  /** A call of a tool has begun after the finish reason, and has none of its own so far. */
+  /** A call has begun after the finish reason, and has none of its own so far. */
   #goesOn = false;
   #calledTools = false;
   #ended = false;
@@ -107,7 +107,7 @@ export class StreamState {
 
   /** Called only for a finish reason and for what follows one. */
   #takeReason(finishReason: FinishReason | null, content: Record<string, unknown>): void {
-    if (finishReason === null) this.#goesOn ||= hasCalls(content);
+    if (finishReason === null) this.#goesOn ||= hasCalls(content) || "function_call" in content;
     else {
       this.#reason = strongerReason(this.#reason, finishReason);
       this.#goesOn = false;

@@ -1,15 +1,21 @@
 /** The fields of the Messages API, and the fields of a chat from which they are made. */
-import type { JsonObject } from "../wire/json.ts";
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage } from "../provider.ts";
 import type { FieldPath } from "../rejection/field-path.ts";
-import { contentPath, placeOf, type Place, type Turn } from "../wire/message-places.ts";
+import { contentPath, placesOf, type Place, type Turn } from "../wire/message-places.ts";
+import { readToolCallId } from "../../tool-call-id.ts";
 import { conversationOf } from "./messages.ts";
 
 /** See `WireFormat.clientField`. */
-export function anthropicClientField([first = "", ...rest]: FieldPath, { chat }: { chat: ChatBody }): FieldPath | null {
+export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
+  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf, hasUnknownParts });
+  return (path) => fieldAt(path, chat, placeOf);
+}
+
+function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: ReturnType<typeof placesOf>): FieldPath | null {
   switch (first) {
     case "messages":
-      return inMessages(rest, chat.messages);
+      return inMessages(rest, placeOf);
     case "system":
       return inSystem(rest, chat.messages);
     case "tools":
@@ -40,20 +46,32 @@ function inTool([index, ...rest]: FieldPath): FieldPath {
   return [index, "function", name === "input_schema" ? "parameters" : name, ...inner];
 }
 
-function inMessages([turn, , part, ...inner]: FieldPath, messages: readonly ChatMessage[]): FieldPath {
+function inMessages([turn, , part, ...inner]: FieldPath, placeOf: ReturnType<typeof placesOf>): FieldPath {
   if (turn === undefined) return ["messages"];
-  const sent = conversationOf(messages).turns.map(({ role, content }) => ({ role, parts: content }));
-  const kindOf = ({ type }: JsonObject): string => String(type);
-  const at = { turn: numberOf(turn), part: part === undefined ? null : numberOf(part) };
-  const place = placeOf({ messages, sent, turnOf, kindOf }, at);
+  const place = placeOf({ turn: numberOf(turn), part: part === undefined ? null : numberOf(part) });
   return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
+}
+
+function turnsOf(messages: readonly ChatMessage[]): Turn[] {
+  return conversationOf(messages).turns.map(({ role, content }) => ({ role, parts: content }));
 }
 
 /** The turn of a message on its own is the last one: another may open the conversation. */
 function turnOf(message: ChatMessage): Turn | null {
-  if (message.role === "system" || message.role === "developer") return null;
-  const turn = conversationOf([message]).turns.at(-1);
-  return turn === undefined ? null : { role: turn.role, parts: turn.content };
+  return isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null);
+}
+
+function isInstruction({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
+function kindOf({ type }: JsonObject): string {
+  return String(type);
+}
+
+/** Whether its thoughts were sent depends on more than the conversation. */
+function hasUnknownParts({ tool_calls }: ChatMessage): boolean {
+  return asArray(tool_calls).some((call) => readToolCallId(asText(asObject(call)?.["id"]) ?? "").signature !== null);
 }
 
 /** @param names of the block's fields, behind the name of its type */
@@ -84,6 +102,7 @@ const callFields = new Map([
 function inSystem([block]: FieldPath, messages: readonly ChatMessage[]): FieldPath {
   let blocks = 0;
   for (const [index, message] of messages.entries()) {
+    if (!isInstruction(message)) continue;
     const { system } = conversationOf([message]);
     if (system.length > 0 && numberOf(block ?? "0") < blocks + system.length) {
       return ["messages", String(index), ...contentPath(message.content, numberOf(block ?? "0") - blocks)];

@@ -44,7 +44,7 @@ class AnthropicStream {
     if (data === "[DONE]") return this.#finished ? [{ kind: "end" }] : [];
     const event = asObject(parseJson(data));
     if (event === null) return [broken("an event is not a JSON object")];
-    if (event["error"]) return failuresIn(event);
+    if (event["error"]) return failuresIn(event, this.#hasContent);
     switch (event["type"]) {
       case "message_start":
         this.#begun = true;
@@ -64,7 +64,7 @@ class AnthropicStream {
         if (!this.#begun && !this.#hasContent) return [broken("the stream ended before it began")];
         return [...this.#finish(""), { kind: "end" }];
       default:
-        return failuresIn(event);
+        return failuresIn(event, this.#hasContent);
     }
   }
 
@@ -131,8 +131,8 @@ function argue(call: ToolCall, text: string): ProviderEvent[] {
 }
 
 /** The failure that an event reports; none if the event only has an unknown type. */
-function failuresIn(event: JsonObject): ProviderEvent[] {
-  const error = toldFailure(event);
+function failuresIn(event: JsonObject, begun: boolean): ProviderEvent[] {
+  const error = toldFailure(event, { begun });
   return error === null ? [] : [{ kind: "failure", failure: anthropicFailureIn(error) }];
 }
 

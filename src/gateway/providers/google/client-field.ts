@@ -1,18 +1,23 @@
 /** The fields of generateContent, and the fields of a chat from which they are made. */
 import type { JsonObject } from "../wire/json.ts";
+import type { Route } from "../../models/model.ts";
 import type { ChatBody, ChatMessage } from "../provider.ts";
 import { snakeCase, type FieldPath } from "../rejection/field-path.ts";
-import { contentPath, placeOf, type Place, type Turn } from "../wire/message-places.ts";
+import { contentPath, placesOf, type Place, type Turn } from "../wire/message-places.ts";
 import { googleConversation } from "./contents.ts";
 
 /** See `WireFormat.clientField`. Google writes names in either case. */
-export function googleClientField(
-  [first = "", ...rest]: FieldPath,
-  { chat, upstreamModel }: { chat: ChatBody; upstreamModel: string },
-): FieldPath | null {
+export function googleClientField({ chat, route }: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null {
+  const turnsOf = (some: readonly ChatMessage[]): readonly Turn[] => googleConversation(some, route.upstreamModel).contents;
+  const turnOf = (message: ChatMessage): Turn | null => (isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null));
+  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf });
+  return (path) => fieldAt(path, chat, placeOf);
+}
+
+function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: ReturnType<typeof placesOf>): FieldPath | null {
   switch (snakeCase(first)) {
     case "contents":
-      return inContents(rest, { chat, upstreamModel });
+      return inContents(rest, placeOf);
     case "system_instruction":
       return inInstructions(chat.messages);
     case "generation_config":
@@ -58,15 +63,9 @@ function inTools([, declarations, index, name, ...inner]: FieldPath): FieldPath 
   return ["tools", index, "function", isSchema ? "parameters" : name, ...inner];
 }
 
-function inContents(
-  [turn = "", , part, ...inner]: FieldPath,
-  { chat: { messages }, upstreamModel }: { chat: ChatBody; upstreamModel: string },
-): FieldPath {
+function inContents([turn = "", , part, ...inner]: FieldPath, placeOf: ReturnType<typeof placesOf>): FieldPath {
   if (!isIndex(turn)) return ["messages"];
-  const turnsOf = (some: readonly ChatMessage[]): readonly Turn[] => googleConversation(some, upstreamModel).contents;
-  const turnOf = (message: ChatMessage): Turn | null => (isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null));
-  const at = { turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null };
-  const place = placeOf({ messages, sent: turnsOf(messages), turnOf, kindOf }, at);
+  const place = placeOf({ turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null });
   return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
 }
 

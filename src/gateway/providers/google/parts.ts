@@ -10,20 +10,14 @@ export interface Said {
   toolCalls: JsonObject[];
 }
 
-/** A call whose arguments are empty so far. */
-interface BareCall {
-  /** As Google gave it; "" if it gave none. */
-  id: string;
-  index: number;
-}
-
 /**
  * The parts of one answer, whole or chunk by chunk. A tool call arrives whole, or its name first and its arguments in a later part, which
  * has no name.
  */
 export class GoogleParts {
   #calls = 0;
-  #bare: BareCall[] = [];
+  /** The indexes of the calls whose arguments are empty so far, by the id as Google gave it; "" if it gave none. No set is empty. */
+  readonly #bare = new Map<string, Set<number>>();
 
   get calledTools(): boolean {
     return this.#calls > 0;
@@ -32,22 +26,24 @@ export class GoogleParts {
   /** @param answer a whole answer or a chunk. @throws UpstreamFailure for arguments that belong to no call */
   take(answer: JsonObject): Said {
     const said: Said = { content: "", reasoning: "", toolCalls: [] };
+    const calls = new Map<unknown, JsonObject>();
     const content = asObject(candidateOf(answer)?.["content"]);
     for (const value of asArray(content?.["parts"])) {
       const part = asObject(value) ?? {};
       const text = asText(part["text"]) ?? "";
-      if (part["functionCall"]) for (const piece of this.#callOf(part, answer)) addPiece(said.toolCalls, piece);
+      if (part["functionCall"]) for (const piece of this.#callOf(part, answer)) addPiece(calls, piece);
       else if (part["thought"] === true) said.reasoning += text;
       else said.content += text;
     }
+    said.toolCalls = [...calls.values()];
     return said;
   }
 
   /** The arguments of the calls that got none: clients cannot parse an empty text. Called at the end. */
   end(): JsonObject[] {
-    const bare = this.#bare;
-    this.#bare = [];
-    return bare.map(({ index }) => arguing(index, "{}"));
+    const bare = [...this.#bare.values()].flatMap((indexes) => [...indexes]);
+    this.#bare.clear();
+    return bare.toSorted((one, other) => one - other).map((index) => arguing(index, "{}"));
   }
 
   #callOf(part: JsonObject, { responseId, modelVersion }: JsonObject): JsonObject[] {
@@ -55,30 +51,37 @@ export class GoogleParts {
     const text = argumentsText(args);
     if (asArray(partialArgs).length > 0)
       throw new UpstreamFailure("upstream_error", "arguments came in a form that was not asked for");
-    if (!asText(name)) return text === "" ? [] : [arguing(this.#waiting(asText(id) ?? "").index, text)];
+    if (!asText(name)) return text === "" ? [] : [arguing(this.#waiting(asText(id) ?? ""), text)];
     const index = this.#calls++;
-    if (text === "") this.#bare.push({ id: asText(id) ?? "", index });
+    if (text === "") this.#wait(asText(id) ?? "", index);
     const given = asText(id) || mintedToolCallId(responseId, index);
     const base64 = asText(part["thoughtSignature"]);
     const signed = base64 ? signedToolCallId(given, { signer: signerNamed(asText(modelVersion) ?? ""), base64 }) : given;
     return [{ index, id: signed, type: "function", function: { name, arguments: text } }];
   }
 
-  /** The call that arguments without a name belong to: if several wait for arguments, only an id decides. */
-  #waiting(id: string): BareCall {
-    const candidates = this.#bare.filter((call) => id === "" || call.id === "" || call.id === id);
-    const [call] = candidates;
-    if (call === undefined || candidates.length > 1)
+  #wait(id: string, index: number): void {
+    const same = this.#bare.get(id);
+    if (same === undefined) this.#bare.set(id, new Set([index]));
+    else same.add(index);
+  }
+
+  /** The index of the call that arguments without a name belong to: if several wait for arguments, only an id decides. */
+  #waiting(id: string): number {
+    const waiting = (id === "" ? [...this.#bare.keys()] : [id, ""]).filter((one) => this.#bare.has(one));
+    const [owner = ""] = waiting;
+    const [index, another] = this.#bare.get(owner) ?? [];
+    if (index === undefined || another !== undefined || waiting.length > 1)
       throw new UpstreamFailure("upstream_error", "arguments came without the name of their call");
-    this.#bare = this.#bare.filter((one) => one !== call);
-    return call;
+    this.#bare.delete(owner);
+    return index;
   }
 }
 
 /** Clients expect one piece of a call in a chunk. */
-function addPiece(pieces: JsonObject[], piece: JsonObject): void {
-  const named = pieces.find(({ index }) => index === piece["index"]);
-  if (named === undefined) pieces.push(piece);
+function addPiece(pieces: Map<unknown, JsonObject>, piece: JsonObject): void {
+  const named = pieces.get(piece["index"]);
+  if (named === undefined) pieces.set(piece["index"], piece);
   else named["function"] = { ...asObject(named["function"]), ...asObject(piece["function"]) };
 }
 

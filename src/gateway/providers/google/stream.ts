@@ -18,6 +18,9 @@ class GoogleStream {
   readonly #parts = new GoogleParts();
   /** The last finish reason. More of the answer may follow it: with several calls, each has had one. */
   #reason: FinishReason | null = null;
+  #hasContent = false;
+  /** A call has gone on after it. */
+  #goesOn = false;
 
   take(data: string): ProviderEvent[] {
     try {
@@ -37,13 +40,16 @@ class GoogleStream {
     const chunk = asObject(Array.isArray(value) ? value[0] : value);
     if (chunk === null) return [failed(new UpstreamFailure("upstream_error", "a chunk is not a JSON object"))];
     const usage = this.#usageIn(chunk);
-    const told = chunk["error"] || candidateOf(chunk) === null ? toldFailure(chunk) : null;
+    const told = chunk["error"] || candidateOf(chunk) === null ? toldFailure(chunk, { begun: this.#hasContent }) : null;
     if (told !== null) return [...usage, failed(googleFailureIn(told))];
     const delta = deltaOf(this.#parts.take(chunk));
+    this.#hasContent ||= !isEmpty(delta);
     const read = finishReasonIn(chunk, this.#parts.calledTools);
     // A failure after the finish reason does not take the answer back.
     const fails = read === "failed" && this.#reason === null;
-    const finishReason = read === "failed" || (read === this.#reason && isEmpty(delta)) ? null : read;
+    const repeats = read === this.#reason && isEmpty(delta) && !this.#goesOn;
+    const finishReason = read === "failed" || repeats ? null : read;
+    this.#goesOn = read === null && (this.#goesOn || "tool_calls" in delta);
     this.#reason = finishReason ?? this.#reason;
     const saysNothing = isEmpty(delta) && finishReason === null;
     const events: ProviderEvent[] = [...(saysNothing ? [] : [{ kind: "delta" as const, delta, finishReason }]), ...usage];

@@ -23,8 +23,12 @@ class OpenaiStream {
   /** A call of a function in the older form that has no arguments so far. */
   #bareCall = false;
   #begun = false;
+  /** Something of the answer has arrived, beside its role. */
+  #hasContent = false;
   /** The last finish reason. More of the answer may follow it. */
   #reason: FinishReason | null = null;
+  /** A call has gone on after it. */
+  #goesOn = false;
 
   take(data: string): ProviderEvent[] {
     const content = this.#alike.textOf(data);
@@ -73,17 +77,19 @@ class OpenaiStream {
 
   #newsOf(chunk: JsonObject, choice: JsonObject | null): ProviderEvent | null {
     if (choice === null || chunk["error"]) {
-      const told = toldFailure(chunk);
+      const told = toldFailure(chunk, { begun: this.#hasContent });
       return told && { kind: "failure", failure: failureIn(told) };
     }
     this.#begun = true;
     const delta = this.#pieceOf(asObject(choice["delta"]) ?? {}, chunk["id"]);
+    this.#hasContent ||= hasContent(delta);
     const reported = reportedReason(choice["finish_reason"]);
     if (this.#toolCalls.holdsTooMuch || (reported && this.#toolCalls.lacksName())) return broken(namelessCall);
     const read = reported ? finishReason(reported, this.#calledTools) : null;
     // A failure after the finish reason does not take the answer back.
     if (reported && read === null && this.#reason === null) return broken("the provider reports a failure");
-    const reason = read === this.#reason && isEmpty(delta) ? null : read;
+    const reason = read === this.#reason && isEmpty(delta) && !this.#goesOn ? null : read;
+    this.#goesOn = reported === "" && (this.#goesOn || "tool_calls" in delta || "function_call" in delta);
     this.#reason = read ?? this.#reason;
     const logprobs = asObject(choice["logprobs"]);
     if (logprobs !== null) return { kind: "delta", delta, finishReason: reason, logprobs };
@@ -105,6 +111,10 @@ class OpenaiStream {
     if (called !== null) this.#bareCall = asText(called["arguments"])?.trim() === "" && (this.#bareCall || "name" in called);
     return delta;
   }
+}
+
+function hasContent(delta: JsonObject): boolean {
+  return Object.keys(delta).some((field) => field !== "role" && delta[field]);
 }
 
 /** Nothing is read after a failure. */

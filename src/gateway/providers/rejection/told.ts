@@ -6,7 +6,7 @@ export interface Told {
   texts: string[];
   /** Codes, types and reasons, in lower case. */
   words: string[];
-  /** The fields that it names: first those in fields of the error such as `param`, then those within its texts. */
+  /** The fields that it names, each once: first those in fields of the error such as `param`, then those within its texts. */
   paths: FieldPath[];
 }
 
@@ -30,13 +30,19 @@ const depthMax = 8;
 const valuesMax = 500;
 const textsMax = 16;
 const textCharactersMax = 2_000;
+/** Each is looked up in the request. */
+const pathsMax = 8;
 
 /** @param body parsed, or a text that is no JSON; anything */
 export function readTold(body: unknown): Told {
   const reading: Told & { values: number } = { texts: [], words: [], paths: [], values: 0 };
   readValue(body, reading, 0);
   const { texts, words, paths } = reading;
-  return { texts, words, paths: [...paths, ...texts.flatMap(pathsIn)] };
+  return { texts, words, paths: firstOf([...paths, ...texts.flatMap(pathsIn)]) };
+}
+
+function firstOf(paths: readonly FieldPath[]): FieldPath[] {
+  return [...new Map(paths.map((path) => [path.join("\n"), path])).values()].slice(0, pathsMax);
 }
 
 function readValue(value: unknown, reading: Told & { values: number }, depth: number): void {

@@ -4,10 +4,22 @@ import type { FieldPath } from "../rejection/field-path.ts";
 import { inputItems } from "./input.ts";
 
 /** See `WireFormat.clientField`. */
-export function responsesClientField([first = "", ...rest]: FieldPath, { chat }: { chat: ChatBody }): FieldPath | null {
+export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
+  let sources: readonly number[] | null = null;
+  const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
+  return (path) => fieldAt(path, chat, sourceOf);
+}
+
+function fieldAt(
+  [first = "", ...rest]: FieldPath,
+  chat: ChatBody,
+  sourceOf: (item: number) => number | undefined,
+): FieldPath | null {
   switch (first) {
-    case "input":
-      return ["messages", ...inInput(Number(rest[0]), chat.messages)];
+    case "input": {
+      const source = sourceOf(Number(rest[0]));
+      return source === undefined ? ["messages"] : ["messages", String(source)];
+    }
     case "max_output_tokens":
       return ["max_tokens"];
     case "reasoning":
@@ -36,13 +48,15 @@ function inTool([index, ...inner]: FieldPath, { tools }: ChatBody): FieldPath {
   return ["tools", index, ...(inner.length === 0 ? [] : [kind, ...inner])];
 }
 
-/** A message may have become several items. Reasoning in ids makes further items that are unknown here, so nothing after it is named. */
-function inInput(item: number, messages: readonly ChatMessage[]): FieldPath {
-  let items = 0;
+/**
+ * The index of the message that each item was made from: one may have become several. Reasoning in ids makes further items that are
+ * unknown here, so the list ends before it.
+ */
+function sourcesOf(messages: readonly ChatMessage[]): number[] {
+  const sources: number[] = [];
   for (const [index, message] of messages.entries()) {
-    if (JSON.stringify(message["tool_calls"] ?? "").includes(".sig.")) return [];
-    items += inputItems([message], "").length;
-    if (item < items) return [String(index)];
+    if (JSON.stringify(message["tool_calls"] ?? "").includes(".sig.")) break;
+    for (const _ of inputItems([message], "")) sources.push(index);
   }
-  return [];
+  return sources;
 }

@@ -13,24 +13,32 @@ export function beginsEvents(text: string): boolean {
   return /^\s*(data|event|id|retry)?:/.test(text);
 }
 
+/** How much is decoded before other calls have their turn. */
+const bytesATurn = 256 * 1024;
+
 /**
+ * Other calls have their turns while it decodes.
  * @param text the whole body
  * @param decode a new decoder
  * @throws UpstreamFailure when the stream fails or breaks off
  */
-export function assembledAnswer(text: string, decode: (data: string) => ProviderEvent[]): WholeAnswer {
+export async function assembledAnswer(text: string, decode: (data: string) => ProviderEvent[]): Promise<WholeAnswer> {
   const message = blank();
   const logprobs = blank();
   let reason: FinishReason | null = null;
   let usage: ReportedUsage | null = null;
-  for (const event of eventsIn(text, decode)) {
-    // An answer that is finished is whole, as it is in a stream.
-    if (event.kind === "failure" && reason === null) throw event.failure;
-    if (event.kind === "usage") usage = event.usage;
-    if (event.kind !== "delta") continue;
-    joinPiece(message, event.delta);
-    joinPiece(logprobs, { logprobs: event.logprobs });
-    if (event.finishReason !== null) reason = strongerReason(reason, event.finishReason);
+  let isWhole = false;
+  for await (const events of eventsIn(text, decode)) {
+    for (const event of events) {
+      // An answer that is finished is whole, as it is in a stream, unless a call goes on behind its finish reason.
+      if (event.kind === "failure" && !isWhole) throw event.failure;
+      if (event.kind === "usage") usage = event.usage;
+      if (event.kind !== "delta") continue;
+      joinPiece(message, event.delta);
+      joinPiece(logprobs, { logprobs: event.logprobs });
+      if (event.finishReason !== null) reason = strongerReason(reason, event.finishReason);
+      isWhole = event.finishReason !== null || (isWhole && !("tool_calls" in event.delta || "function_call" in event.delta));
+    }
   }
   const { role: _role, content, ...fields } = message;
   const calledTools = asArray(fields["tool_calls"]).length > 0;
@@ -42,12 +50,19 @@ export function assembledAnswer(text: string, decode: (data: string) => Provider
   };
 }
 
-function eventsIn(text: string, decode: (data: string) => ProviderEvent[]): ProviderEvent[] {
+/** The events of one turn after those of another. */
+async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]): AsyncGenerator<ProviderEvent[]> {
   const bytes = Buffer.from(text);
   const parser = new EventParser(bytes.length + 1);
   const sequence = new EventSequence(decode);
+  for (let at = 0; at < bytes.length; at += bytesATurn) {
+    const events: ProviderEvent[] = [];
+    const isOver = parser.feed(bytes.subarray(at, at + bytesATurn)).some((data) => sequence.take(data, events));
+    yield events;
+    if (isOver) return;
+    if (at + bytesATurn < bytes.length) await new Promise((resolve) => void setImmediate(resolve));
+  }
   const events: ProviderEvent[] = [];
-  for (const data of [...parser.feed(bytes), ...parser.end()]) if (sequence.take(data, events)) return events;
-  sequence.end(events);
-  return events;
+  if (!parser.end().some((data) => sequence.take(data, events))) sequence.end(events);
+  yield events;
 }

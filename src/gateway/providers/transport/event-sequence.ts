@@ -1,6 +1,7 @@
 /** The events of one stream, from the data of its server-sent events to the end of its body. */
 import { callGraceMs, finishGraceMs, streamTailMs } from "../../limits.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+import { OpenCalls } from "./open-calls.ts";
 
 /** Given to the decoder if the body ends after a finish reason without this mark. */
 const endMark = "[DONE]";
@@ -12,6 +13,7 @@ export class EventSequence {
   #counted = false;
   /** It has done so after its finish reason, in an event of its own: nothing more of the answer will come. */
   #settled = false;
+  readonly #calls = new OpenCalls();
 
   constructor(decode: (data: string) => ProviderEvent[]) {
     this.#decode = decode;
@@ -20,6 +22,11 @@ export class EventSequence {
   /** A finish reason has arrived. */
   get finishSeen(): boolean {
     return this.#finish !== null;
+  }
+
+  /** A call has gone on after the finish reason and is not complete. */
+  get isInCall(): boolean {
+    return this.#calls.some;
   }
 
   /** How long to wait for the end after a finish reason, if nothing more comes. */
@@ -42,14 +49,15 @@ export class EventSequence {
         countsAlone = false;
         this.#settled = false;
         if (event.finishReason !== null) this.#finish = event.finishReason;
+        if ("tool_calls" in event.delta || "function_call" in event.delta || event.finishReason !== null) this.#calls.take(event);
       }
     }
     return false;
   }
 
-  /** Appends the last events of a body that ended. Not every provider marks the end; a finish reason is enough. */
+  /** Appends the last events of a body that ended. Not every provider marks the end; a finish reason is enough, except within a call. */
   end(events: ProviderEvent[]): void {
-    if (this.#finish === null)
+    if (this.#finish === null || this.isInCall)
       events.push({ kind: "failure", failure: new UpstreamFailure("upstream_error", "the stream broke off") });
     else if (!this.take(endMark, events)) events.push({ kind: "end" });
   }

@@ -1,14 +1,15 @@
 /** A document in place of a stream's events: a whole answer, an error, a list of chunks, the page of a proxy. */
 import { Buffer } from "node:buffer";
-import { upstreamAnswerBytesMax } from "../../limits.ts";
+import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
 import { OversizedAnswer, UpstreamFailure, type ProviderEvent, type WholeAnswer } from "../provider.ts";
 import { asArray, asObject, parseJson, type JsonObject } from "../wire/json.ts";
+import { openBracket } from "../../../http/json-bytes.ts";
 import type { EventSequence } from "./event-sequence.ts";
 
 /** White space and the bytes of a byte order mark. */
 const blank: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
 /** `{`, `[`, `<` and `"`, with which no line of an event stream begins. */
-const openings: ReadonlySet<number> = new Set([0x7b, 0x5b, 0x3c, 0x22]);
+const openings: ReadonlySet<number> = new Set([0x7b, openBracket, 0x3c, 0x22]);
 
 /** Whether a body that begins like this is a document; null: that is not known yet. */
 export function beginsDocument(bytes: Uint8Array): boolean | null {
@@ -19,12 +20,17 @@ export function beginsDocument(bytes: Uint8Array): boolean | null {
 export class StreamDocument {
   readonly #pieces: Uint8Array[] = [];
   #bytes = 0;
+  readonly #bytesMax: number;
+
+  /** @param begins its first bytes, which `beginsDocument` knows. All chunks of a list are decoded in one turn, like an event. */
+  constructor(begins: Uint8Array) {
+    this.#bytesMax = begins.find((byte) => !blank.has(byte)) === openBracket ? upstreamEventBytesMax : upstreamAnswerBytesMax;
+  }
 
   /** @throws OversizedAnswer */
   add(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
-    if (this.#bytes > upstreamAnswerBytesMax)
-      throw new OversizedAnswer(`the answer is larger than ${upstreamAnswerBytesMax} bytes`);
+    if (this.#bytes > this.#bytesMax) throw new OversizedAnswer(`the answer is larger than ${this.#bytesMax} bytes`);
     this.#pieces.push(bytes);
   }
 

@@ -115,7 +115,7 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
   #sniff(bytes: Uint8Array): void {
     if (this.#document !== undefined) return;
     const begins = beginsDocument(bytes);
-    if (begins !== null) this.#document = begins ? new StreamDocument() : null;
+    if (begins !== null) this.#document = begins ? new StreamDocument(bytes) : null;
   }
 
   #deliver(events: ProviderEvent[]): void {
@@ -133,15 +133,16 @@ export class ProviderStream implements ProviderEventStream, BytesReceiver, Timer
 
   /**
    * The answer is finished, but its end has not come. The gateway waits a moment, which neither comments nor empty events prolong. A call
-   * that begins after the finish reason gets all the time that it needs, up to the next finish reason.
+   * that begins after the finish reason gets all the time that it needs, up to the next finish reason, or
+   * to a usage once it is complete.
    */
   #await(events: readonly ProviderEvent[]): void {
     const now = this.#clock.monotonic();
     this.#deliveredAt = now;
     const end = now + this.#sequence.graceMs;
     for (const event of events) {
-      if (event.kind === "usage") this.#endsBy = Math.min(this.#endsBy, end);
-      else if (event.kind === "delta") this.#endsBy = this.#endAfter(event, end);
+      if (event.kind === "delta") this.#endsBy = this.#endAfter(event, end);
+      else if (event.kind === "usage" && !this.#sequence.isInCall) this.#endsBy = Math.min(this.#endsBy, end);
     }
     if (this.#endsBy !== Infinity) sharedTimerOf(this.#clock).add(this);
   }

@@ -20,25 +20,46 @@ export interface Place {
 interface Conversation {
   messages: readonly ChatMessage[];
   /** The turns as they were sent. They may begin with one that no message made. */
-  sent: readonly Turn[];
+  turnsOf(messages: readonly ChatMessage[]): readonly Turn[];
   /** What a message becomes on its own; null: nothing. */
   turnOf(message: ChatMessage): Turn | null;
   kindOf(part: JsonObject): string;
+  /** It may have been sent with parts that `turnsOf` does not know, so no part of its turn is named. */
+  hasUnknownParts?(message: ChatMessage): boolean;
+}
+
+/** What a conversation was converted to. */
+interface Converted {
+  sent: readonly Turn[];
+  made: readonly { message: ChatMessage; index: number; turn: Turn }[];
+}
+
+type PlaceOf = (at: { turn: number; part: number | null }) => Place | null;
+
+/** As `placeIn`. The conversation is converted when the first place is asked for, and once. */
+export function placesOf(conversation: Conversation): PlaceOf {
+  let converted: Converted | null = null;
+  return (at) => placeIn((converted ??= convert(conversation)), at, conversation);
+}
+
+function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
+  const made = messages.flatMap((message, index) => {
+    const turn = turnOf(message);
+    return turn === null ? [] : [{ message, index, turn }];
+  });
+  return { sent: turnsOf(messages), made };
 }
 
 /**
  * Parts are found by their kind and count, since a turn may have some that its messages on their own would not.
  * @param at the turn, counted from 0, and its part; null: the turn itself, which stands for its first message
- * @returns null if no message made such a turn
+ * @returns null if no message made such a turn, or it is not known which one made the part
  */
-export function placeOf(
-  { messages, sent, turnOf, kindOf }: Conversation,
+function placeIn(
+  { sent, made }: Converted,
   at: { turn: number; part: number | null },
+  { kindOf, hasUnknownParts }: Conversation,
 ): Place | null {
-  const made = messages.flatMap((message, index) => {
-    const turn = turnOf(message);
-    return turn === null ? [] : [{ message, index, turn }];
-  });
   let number = made[0]?.turn.role === sent[0]?.role ? 0 : 1;
   let before: string | null = null;
   const ofTurn = made.filter(({ turn: { role } }) => {
@@ -52,6 +73,7 @@ export function placeOf(
   const parts = sent[at.turn]?.parts ?? [];
   const part = at.part === null ? undefined : parts[at.part];
   if (part === undefined || at.part === null) return whole;
+  if (ofTurn.some(({ message }) => hasUnknownParts?.(message))) return ofTurn.length === 1 ? whole : null;
   const kind = kindOf(part);
   let nth = parts.slice(0, at.part).filter((one) => kindOf(one) === kind).length;
   for (const { message, index, turn } of ofTurn) {

@@ -5,13 +5,15 @@ import fc from "fast-check";
 import { recordFailure, type FailureContext } from "../../../../src/gateway/api/call/record-failure.ts";
 import { nameRejectedField, nameRejectedInput } from "../../../../src/gateway/api/call/rejected-field.ts";
 import { streamError, upstreamError } from "../../../../src/gateway/api/response/upstream-errors.ts";
-import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
+import { dialectFrom } from "../../../../src/gateway/models/dialect.ts";
+import type { ProviderRecord, WireFormatName } from "../../../../src/gateway/models/model.ts";
 import type { EmbeddingInputs } from "../../../../src/gateway/providers/embedding.ts";
 import { firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import type { ChatBody, ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { rejectionCauses } from "../../../../src/gateway/providers/rejection/causes.ts";
 import { Rejection } from "../../../../src/gateway/providers/rejection/rejection.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
+import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { silentLog, type Logger } from "../../../../src/kernel/log.ts";
 import { failure, given, whole } from "../../../support/gateway/given-dispatch.ts";
 import { body, bounded, rejected } from "../../../support/gateway/rejected.ts";
@@ -79,9 +81,104 @@ describe("the field belongs to the client's request", () => {
   });
 });
 
+describe("a message is named only if it is known", () => {
+  const told = (param: string) => ({ error: { message: "x", param } });
+  const named = (param: string, messages: ChatBody["messages"], fields?: Partial<ProviderRecord>) =>
+    rejected("openai", told(param), { sent: { ...bounded, body: { ...body, messages } }, fields }).param;
+  const user = { role: "user", content: "Hello" };
+  const system = { role: "system", content: "Be brief" };
+  const silent = { role: "assistant", content: "" };
+
+  test.each([
+    ["an instruction moved to the front", [user, system, user]],
+    ["instructions joined", [system, user, system]],
+    ["an empty answer left out", [user, silent, user]],
+  ])("chat completions with %s", (_, messages) => {
+    expect(named("messages[1].content", messages)).toBe("messages");
+    expect(named("messages[0]", messages)).toBe("messages");
+  });
+
+  test("chat completions with words of the model added before the user's", () => {
+    const result = { role: "tool", tool_call_id: "call_a", content: "rain" };
+    const dialect = { ...dialectFrom("openai"), userAfterTool: false };
+    expect(named("messages[2].content", [user, result, user], { dialect })).toBe("messages");
+  });
+
+  test("chat completions as they came, or with other roles", () => {
+    expect(named("messages[1].content", [{ ...system, role: "developer" }, user])).toBe("messages[1].content");
+    expect(named("messages[0].role", [{ ...system, role: "developer" }, user])).toBe("messages[0].role");
+  });
+
+  test("parts of a content that was rewritten are not named", () => {
+    const parts = ["a", "b"].map((text) => ({ type: "text", text }));
+    const dialect = { ...dialectFrom("openai"), reasoningContent: "as_thinking_parts" as const };
+    const said = { role: "assistant", content: parts, reasoning_content: "Hm" };
+    expect(named("messages[1].content[1].text", [user, said])).toBe("messages[1].content[1].text");
+    expect(named("messages[1].content[1].text", [user, said], { dialect })).toBe("messages[1].content");
+  });
+
+  test("no part is named of an answer whose thoughts may have been sent", () => {
+    const id = signedToolCallId("toolu_1", { signer: "acme_echo", base64: "c2ln" });
+    const calling = { role: "assistant", content: "Look", tool_calls: [{ id, function: { name: "weather", arguments: "{}" } }] };
+    const result = { role: "tool", tool_call_id: id, content: "rain" };
+    const messages = [user, calling, result];
+    const sent = { ...bounded, body: { ...body, messages } };
+    expect(rejected("anthropic", told("messages.1.content.2.tool_use.input"), { sent }).param).toBe("messages[1]");
+    expect(rejected("anthropic", told("messages.2.content.0.tool_result.content"), { sent }).param).toBe("messages[2].content");
+    const twice = { ...bounded, body: { ...body, messages: [user, { role: "assistant", content: "Wait" }, calling, result] } };
+    expect(rejected("anthropic", told("messages.1.content.2.tool_use.input"), { sent: twice }).param).toBe("messages");
+  });
+});
+
+describe("a provider that names many fields", () => {
+  /** How often the calls of the conversation are read when the provider names the messages from 0 on. */
+  function readings(format: WireFormatName, list: string, { count = 1, inputTokens = 100 } = {}) {
+    let reads = 0;
+    const messages = body.messages.map((message) => {
+      const { tool_calls, ...rest } = message;
+      return Object.defineProperty(rest, "tool_calls", { enumerable: true, get: () => (reads++, tool_calls) });
+    });
+    const errors = Array.from({ length: count }, (_, index) => ({ message: "x", param: `${list}[${index}]` }));
+    const { param } = rejected(
+      format,
+      { error: { message: "x", errors } },
+      { sent: { ...bounded, inputTokens, body: { ...body, messages } } },
+    );
+    return { reads, param };
+  }
+  const lists: [WireFormatName, string][] = [
+    ["openai", "messages"],
+    ["openai-responses", "input"],
+    ["anthropic", "messages"],
+    ["google", "contents"],
+  ];
+
+  test.each(lists)("has the conversation converted once: %s", (format, list) => {
+    const { reads, param } = readings(format, list);
+    expect(param).toStartWith("messages[");
+    expect(reads).toBeGreaterThan(0);
+    expect(readings(format, list, { count: 100 }).reads).toBe(reads);
+  });
+
+  test.each(lists)("is not followed into a prompt above 1 MiB: %s", (format, list) => {
+    expect(readings(format, list, { count: 100, inputTokens: 1024 * 1024 + 1 })).toEqual({ reads: 0, param: "messages" });
+  });
+
+  test("is believed for eight of them, each once", () => {
+    const details = ["seed", "stop", "seed", "tools.0", ...Array.from({ length: 400 }, (_, index) => `messages.${index}`)];
+    const { paths } = rejected("openai", { error: { message: "x", details: details.map((field) => ({ field })) } });
+    expect(paths.map((path) => path.join("."))).toEqual([
+      "seed",
+      "stop",
+      "tools.0",
+      ...Array.from({ length: 5 }, (_, index) => `messages.${index}`),
+    ]);
+  });
+});
+
 test("the prompt of a completion is its field prompt, and its bound has its own name", () => {
   const prompt: ChatBody = { model: "acme/one", messages: [{ role: "user", content: "Once upon a time" }] };
-  const sent = { body: prompt, maxTokens: 16, promptField: "prompt", promptEstimate: () => 100 } as const;
+  const sent = { body: prompt, maxTokens: 16, promptField: "prompt", inputTokens: 100, promptEstimate: () => 100 } as const;
   const tooLong = { error: { message: "maximum context length ... in the completion", code: "context_length_exceeded" } };
   expect(rejected("openai", { error: { message: "x", param: "messages.0.content" } }, { sent }).param).toBe("prompt");
   expect(rejected("openai", tooLong, { sent }).param).toBe("prompt");

@@ -104,8 +104,17 @@ describe("a stream that ends well", () => {
     expect(lines).toEqual([opening, ...deltas.map((delta) => chunk(delta)), chunk({}, reason), "[DONE]"]);
   });
 
-  test("a stream that breaks off within a call after the finish reason has failed", async () => {
-    const { stream, outcomes } = openRelay({ events: new FakeEvents([call(0, "tool_calls"), call(1, null), broken]) });
+  const older: ProviderEvent = {
+    kind: "delta",
+    delta: { function_call: { name: "now", arguments: "{" } },
+    finishReason: null,
+  };
+
+  test.each([
+    ["a call", call(1, null)],
+    ["a call in the older form", older],
+  ])("a stream that breaks off within %s after the finish reason has failed", async (_, begun) => {
+    const { stream, outcomes } = openRelay({ events: new FakeEvents([call(0, "tool_calls"), begun, broken]) });
     expect(dataOf(await allOf(stream)).slice(-2)).toMatchObject([{ error: { code: "upstream_error" } }, "[DONE]"]);
     expect(outcomes).toMatchObject([{ how: "failed", isComplete: false }]);
   });

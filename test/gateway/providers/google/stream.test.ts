@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
@@ -117,4 +117,31 @@ describe("a provider that speaks generateContent", () => {
     provider.answer(rawStream(`: comment\r\ndata:${chunk}\r\n\r\n`));
     expect(await readAll(await callStream({ route }))).toMatchObject({ text: "Hi", last: "end" });
   });
+});
+
+test("an event's calls are read without a search of all calls for each", () => {
+  const calls = 2_000;
+  let searched = 0;
+  const spies = (["find", "filter"] as const).map((name) => {
+    const search = Array.prototype[name] as unknown as (...all: unknown[]) => unknown;
+    return spyOn(Array.prototype, name).mockImplementation(function (this: unknown[], ...all: unknown[]) {
+      searched += this.length;
+      return Reflect.apply(search, this, all) as never;
+    });
+  });
+  const parts = Array.from({ length: calls }, (_, index) => ({ functionCall: { id: `c${index}`, name: "now" } }));
+  const rest = Array.from({ length: calls }, (_, index) => ({ functionCall: { id: `c${index}`, args: { index } } }));
+  const whole = Array.from({ length: calls }, (_, index) => ({
+    functionCall: { id: `d${index}`, name: "now", args: { index } },
+  }));
+  const data = JSON.stringify({ candidates: [{ content: { parts: [...parts, ...rest, ...whole] }, finishReason: "STOP" }] });
+  try {
+    const [event] = google.streamDecoder()(data);
+    if (event?.kind !== "delta") throw new Error("It is no delta");
+    expect(event.delta["tool_calls"]).toHaveLength(2 * calls);
+    expect(event.delta["tool_calls"]).toMatchObject({ 7: { index: 7, function: { name: "now", arguments: '{"index":7}' } } });
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  expect(searched).toBeLessThan(20 * calls);
 });

@@ -6,12 +6,14 @@ import {
   streamTailMs,
   timerStepMs,
   upstreamAnswerBytesMax,
+  upstreamEventBytesMax,
 } from "../../../../src/gateway/limits.ts";
 import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
 import { OversizedAnswer, type WireFormat } from "../../../../src/gateway/providers/provider.ts";
 import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { openai } from "../../../../src/gateway/providers/openai/format.ts";
+import { assembledAnswer } from "../../../../src/gateway/providers/transport/assembled-answer.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
 import { readAll } from "../../../support/providers/call.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
@@ -68,6 +70,35 @@ test("a document in place of a stream is read to the bound of a whole answer", a
   expect(body.ended).not.toBeNull();
 });
 
+test("a list in place of a stream is read to the bound of one event", async () => {
+  const item = `${JSON.stringify(chunk({ content: "a" }))},`;
+  const items = item.repeat(upstreamEventBytesMax / 4 / item.length);
+  const end = JSON.stringify(chunk({}, "stop"));
+  const whole = await counting(" [", items, items, items, `${end}]`);
+  expect(await readAll(whole.stream)).toMatchObject({ last: "end" });
+  const { body, stream } = await counting(" [", items, items, items, items, items, `${end}]`);
+  expect((await readAll(stream)).failure).toBeInstanceOf(OversizedAnswer);
+  expect(body.ended).not.toBeNull();
+});
+
+test("other calls have their turns while a stream in place of a whole answer is decoded", async () => {
+  const events = 20_000;
+  const decoder = openai.streamDecoder();
+  let inTurn = 0;
+  let mostInTurn = 0;
+  let turns = setImmediate(function next() {
+    inTurn = 0;
+    turns = setImmediate(next);
+  });
+  const answer = await assembledAnswer(event(chunk({ content: "a" })).repeat(events) + done, (data) => {
+    mostInTurn = Math.max(mostInTurn, ++inTurn);
+    return decoder(data);
+  });
+  clearImmediate(turns);
+  expect(answer.message["content"]).toBe("a".repeat(events));
+  expect(mostInTurn).toBeLessThan(events / 5);
+});
+
 test("the end is delivered once, and nothing after it", async () => {
   const { stream } = await counting(three, `${done}${event(chunk({ content: "too late" }))}`);
   expect(await readAll(stream)).toMatchObject({ text: "abc", last: "end" });
@@ -117,6 +148,59 @@ test("a body that ends in time after the last event is not closed", async () => 
   clock.advance(streamTailMs);
   expect(body.ended).toBeNull();
   expect(clock.pending).toBe(0);
+});
+
+describe("a call after the finish reason", () => {
+  const piece = (fields: object, text: string, finishReason: string | null = null) =>
+    event(
+      chunk({ tool_calls: [{ ...fields, function: { ...("id" in fields && { name: "now" }), arguments: text } }] }, finishReason),
+    );
+  const first = piece({ index: 0, id: "a", type: "function" }, '{"city":"Oslo"}') + event(chunk({}, "tool_calls"));
+  const begun = piece({ index: 1, id: "b", type: "function" }, '{"city":"Pa');
+  const older = event(chunk({ function_call: { name: "now", arguments: '{"city":"Pa' } }));
+  const brokeOff = { last: "failure", failure: { message: "the stream broke off" } };
+
+  test.each([
+    ["begins", first + begun],
+    ["of another call has begun", first + begun + piece({ index: 2, id: "c", type: "function" }, "{}")],
+    ["has no arguments yet", first + piece({ index: 1, id: "b", type: "function" }, "")],
+    ["of the older form begins", event(chunk({ content: "a" }, "stop")) + older],
+    ["goes on", piece({ index: 0, id: "a", type: "function" }, "{", "tool_calls") + piece({ index: 0 }, '"city":"Pa')],
+  ])("that %s is not whole at the end of the body", async (_, text) => {
+    const { stream } = await counting(text);
+    expect(await readAll(stream)).toMatchObject(brokeOff);
+  });
+
+  test.each([
+    ["is whole", begun + piece({ index: 1 }, 'ris"}')],
+    ["has a finish reason of its own", `${begun}${event(chunk({}, "tool_calls"))}`],
+    ["the provider ends", `${begun}data: [DONE]\n\n`],
+  ])("ends the answer well once it %s", async (_, text) => {
+    const { stream } = await counting(first + text);
+    expect(await readAll(stream)).toMatchObject({ last: "end", failure: null });
+  });
+
+  test("began before it and ends after it", async () => {
+    const { stream } = await counting(
+      piece({ index: 0, id: "a", type: "function" }, "{", "tool_calls") + piece({ index: 0 }, "}"),
+    );
+    expect(await readAll(stream)).toMatchObject({ last: "end", toolCalls: [{ arguments: "{}" }] });
+  });
+
+  test("is awaited although its usage comes alone, and whole with the rest of its arguments", async () => {
+    const usage = (output: number) => event({ choices: [], usage: usageOf(10, output) });
+    const { body, clock, stream } = await open(new CountingBody([first + begun + usage(3)], { silent: true }));
+    const reading: { ended: Transcript | null } = { ended: null };
+    void readAll(stream).then((transcript) => (reading.ended = transcript));
+    await settled();
+    body.give(usage(4));
+    await clock.pass(callGraceMs * 2);
+    expect(reading.ended).toBeNull();
+    body.give(piece({ index: 1 }, 'ris"}') + usage(5));
+    await clock.pass(callGraceMs + timerStepMs);
+    expect(reading.ended).toMatchObject({ last: "end", toolCalls: [{}, { arguments: '{"city":"Paris"}' }] });
+    expect(clock.pending).toBe(0);
+  });
 });
 
 describe("a finished stream whose end does not come", () => {
