@@ -93,20 +93,25 @@ describe.each(databases)("a project of many findings on $name", ({ open }) => {
   });
 });
 
+/** More findings of a project than a transaction changes, and a document that decides about them. */
+async function decision({ database: { sql }, workspace }: ToolsStage, said: object) {
+  const world = new ListWorld(sql);
+  const project = await world.project(workspace, "shop");
+  const [id, vulnerability] = [await world.package("npm", "part"), await world.vulnerability("CVE-2024-1000")];
+  await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES ('CVE-2024-1000', ${vulnerability}, false)`;
+  const found = Array.from({ length: 2 * vexTriagedMax + 30 }, (_, version) => `1.${version}`);
+  await world.find(found.map((version) => ({ project, package: id, version, vulnerability })));
+  const vulnerabilities = [{ id: "CVE-2024-1000", ...said }];
+  const bytes = Buffer.from(JSON.stringify({ bomFormat: "CycloneDX", vulnerabilities }));
+  return { project, found, given: { actor: { kind: "operator" } as const, workspace, project, bytes } };
+}
+
 describe.each(databases)("an import on $name", ({ open }) => {
   test("decides about a version in a document, and all versions of its package follow, in transactions that let others in", async () => {
     await using stage = await toolsStage(open);
     const { sql } = stage.database;
-    const world = new ListWorld(sql);
-    const project = await world.project(stage.workspace, "shop");
-    const [id, vulnerability] = [await world.package("npm", "part"), await world.vulnerability("CVE-2024-1000")];
-    await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES ('CVE-2024-1000', ${vulnerability}, false)`;
-    const found = Array.from({ length: 2 * vexTriagedMax + 30 }, (_, version) => `1.${version}`);
-    await world.find(found.map((version) => ({ project, package: id, version, vulnerability })));
     const affects = [{ ref: "pkg:npm/part@1.7" }, { ref: "pkg:npm/part@1.8" }];
-    const vulnerabilities = [{ id: "CVE-2024-1000", analysis: { state: "resolved", detail: "patched" }, affects }];
-    const bytes = Buffer.from(JSON.stringify({ bomFormat: "CycloneDX", vulnerabilities }));
-    const given = { actor: { kind: "operator" } as const, workspace: stage.workspace, project, bytes };
+    const { project, found, given } = await decision(stage, { analysis: { state: "resolved", detail: "patched" }, affects });
     const updated = { statements: 2, unmatched: 0, unmatched_first: [] };
     expect(await importVex(given, { sql, clock: systemClock })).toEqual({ ...updated, updated: found.length, unchanged: 0 });
     const statuses = await sql`SELECT DISTINCT status FROM findings WHERE project_id = ${project}`;
@@ -119,15 +124,8 @@ describe.each(databases)("an import on $name", ({ open }) => {
   test("ends where somebody else undoes each of its transactions", async () => {
     await using stage = await toolsStage(open);
     const { sql } = stage.database;
-    const world = new ListWorld(sql);
-    const project = await world.project(stage.workspace, "shop");
-    const [id, vulnerability] = [await world.package("npm", "part"), await world.vulnerability("CVE-2024-1000")];
-    await sql`INSERT INTO vulnerability_names (name, vulnerability_id, shared) VALUES ('CVE-2024-1000', ${vulnerability}, false)`;
-    const found = Array.from({ length: 2 * vexTriagedMax + 30 }, (_, version) => `1.${version}`);
-    await world.find(found.map((version) => ({ project, package: id, version, vulnerability })));
-    const vulnerabilities = [{ id: "CVE-2024-1000", analysis: { state: "resolved" }, affects: [{ ref: "pkg:npm/part@1.7" }] }];
-    const bytes = Buffer.from(JSON.stringify({ bomFormat: "CycloneDX", vulnerabilities }));
-    const given = { actor: { kind: "operator" } as const, workspace: stage.workspace, project, bytes };
+    const affects = [{ ref: "pkg:npm/part@1.7" }];
+    const { project, given } = await decision(stage, { analysis: { state: "resolved" }, affects });
     let [ms, undone] = [0, 0];
     const undo = async () => {
       if (++undone <= 20) await sql`UPDATE findings SET status = 'open' WHERE project_id = ${project}`;
