@@ -1,5 +1,5 @@
 /** What the wire formats of a model's providers do with a request: the fields that they do not support, and what they add to it. */
-import type { Model } from "../../models/model.ts";
+import type { Model, WireFormatName } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";
 import { unsupportedParameter } from "../../../http/bad-request.ts";
@@ -9,7 +9,7 @@ import { unsupportedParameter } from "../../../http/bad-request.ts";
  * @throws GatewayError unsupported_parameter with `param`
  */
 export function rejectUnsupportedFields(body: ChatBody, model: Pick<Model, "routes"> | null): void {
-  for (const { format } of model?.routes ?? []) {
+  for (const format of formatsOf(model)) {
     const unsupportedField = wireFormats[format]?.format.unsupportedField?.(body);
     if (unsupportedField) throw unsupportedParameter(unsupportedField.param, unsupportedField.message);
   }
@@ -17,6 +17,10 @@ export function rejectUnsupportedFields(body: ChatBody, model: Pick<Model, "rout
 
 /** What any of the routes may add to the request's own texts, in bytes, as `inputTokensBound` counts. */
 export function addedBytes(body: ChatBody, model: Pick<Model, "routes"> | null): number {
-  const formats = new Set(model?.routes.map(({ format }) => format));
-  return Math.max(0, ...[...formats].map((format) => wireFormats[format]?.format.addedBytes?.(body) ?? 0));
+  return Math.max(0, ...[...formatsOf(model)].map((format) => wireFormats[format]?.format.addedBytes?.(body) ?? 0));
+}
+
+/** Each once, in the order of the routes. */
+function formatsOf(model: Pick<Model, "routes"> | null): ReadonlySet<WireFormatName> {
+  return new Set(model?.routes.map(({ format }) => format));
 }

@@ -5,6 +5,7 @@ import type { FieldPath } from "../rejection/field-path.ts";
 import { contentPath, placesOf, type Place, type Turn } from "../wire/message-places.ts";
 import { readToolCallId } from "../../tool-call-id.ts";
 import { conversationOf } from "./messages.ts";
+import { isInstruction } from "../wire/participant.ts";
 
 /** See `WireFormat.clientField`. */
 export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
@@ -59,10 +60,6 @@ function turnsOf(messages: readonly ChatMessage[]): Turn[] {
 /** The turn of a message on its own is the last one: another may open the conversation. */
 function turnOf(message: ChatMessage): Turn | null {
   return isInstruction(message) ? null : (turnsOf([message]).at(-1) ?? null);
-}
-
-function isInstruction({ role }: ChatMessage): boolean {
-  return role === "system" || role === "developer";
 }
 
 function kindOf({ type }: JsonObject): string {

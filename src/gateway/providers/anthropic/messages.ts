@@ -2,7 +2,7 @@
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { ChatMessage } from "../provider.ts";
 import { continuingText, openingText } from "../wire/opening.ts";
-import { namedTexts } from "../wire/participant.ts";
+import { isInstruction, namedTexts } from "../wire/participant.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
 import { readToolCallId } from "../../tool-call-id.ts";
 import { ThoughtsReader, type Piece } from "./thoughts.ts";
@@ -86,10 +86,6 @@ function isToolResult({ type }: JsonObject): boolean {
 
 function isThought({ type }: JsonObject): boolean {
   return type === "thinking" || type === "redacted_thinking";
-}
-
-function isInstruction({ role }: ChatMessage): boolean {
-  return role === "system" || role === "developer";
 }
 
 function append(turns: Turn[], turn: Turn): void {

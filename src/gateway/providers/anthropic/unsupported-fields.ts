@@ -6,6 +6,7 @@ import { formatSchema, type SchemaProblem } from "./schema.ts";
 import { parametersProblem } from "./tools.ts";
 import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
+import { because } from "../wire/because.ts";
 
 const fieldsCarried = new Set([
   "model",
@@ -96,9 +97,4 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   const choice = asObject(chat["tool_choice"]);
   if (choice !== null && choice["type"] !== "function")
     yield because("tool_choice.type", "a choice of allowed or of custom tools");
-}
-
-/** @param what the part of the field that is unsupported; absent for the whole field */
-function because(param: string, what?: string): UnsupportedField {
-  return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
 }

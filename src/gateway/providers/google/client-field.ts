@@ -5,6 +5,7 @@ import type { ChatBody, ChatMessage } from "../provider.ts";
 import { snakeCase, type FieldPath } from "../rejection/field-path.ts";
 import { contentPath, placesOf, type Place, type Turn } from "../wire/message-places.ts";
 import { googleConversation } from "./contents.ts";
+import { isInstruction } from "../wire/participant.ts";
 
 /** See `WireFormat.clientField`. Google writes names in either case. */
 export function googleClientField({ chat, route }: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null {
@@ -93,10 +94,6 @@ const callFields = new Map([
 function inInstructions(messages: readonly ChatMessage[]): FieldPath {
   const index = messages.findIndex(isInstruction);
   return index === -1 ? ["messages"] : ["messages", String(index), "content"];
-}
-
-function isInstruction({ role }: ChatMessage): boolean {
-  return role === "system" || role === "developer";
 }
 
 function isIndex(text: string): boolean {

@@ -4,7 +4,7 @@ import type { ChatMessage } from "../provider.ts";
 import { readToolCallId, signerNamed } from "../../tool-call-id.ts";
 import { isUpToGemini2 } from "./model.ts";
 import { openingText } from "../wire/opening.ts";
-import { namedTexts } from "../wire/participant.ts";
+import { isInstruction, namedTexts } from "../wire/participant.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
 
 export interface GoogleConversation {
@@ -104,10 +104,6 @@ class Turns {
     const { id } = readToolCallId(asText(message["tool_call_id"]) ?? "");
     return { functionResponse: { id, name: this.#names.get(id), response } };
   }
-}
-
-function isInstruction({ role }: ChatMessage): boolean {
-  return role === "system" || role === "developer";
 }
 
 function textParts(message: ChatMessage): JsonObject[] {

@@ -1,6 +1,7 @@
 /** Maps Google's finish reasons to those of chat completions. */
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import type { FinishReason } from "../provider.ts";
+import { finalReason } from "../wire/finish-order.ts";
 import { candidateOf } from "./parts.ts";
 
 /**
@@ -31,5 +32,5 @@ export function finishReasonIn(answer: JsonObject, calledTools: boolean): Finish
   const reported = asText(candidate["finishReason"]);
   if (!reported || reported === "FINISH_REASON_UNSPECIFIED") return null;
   const reason = reasons.get(reported) ?? withheld;
-  return reason === "stop" && calledTools ? "tool_calls" : reason;
+  return reason === "failed" ? reason : finalReason(reason, calledTools);
 }

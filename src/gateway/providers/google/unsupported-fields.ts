@@ -5,6 +5,7 @@ import { isSpoken } from "./contents.ts";
 import { allowedNames } from "./tools.ts";
 import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
 import { ToolArguments } from "../wire/tool-arguments.ts";
+import { because } from "../wire/because.ts";
 
 const fieldsCarried = new Set([
   "model",
@@ -94,9 +95,4 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   if (allowed?.length === 0 && asObject(choice?.["allowed_tools"])?.["mode"] === "required") {
     yield because("tool_choice.allowed_tools.tools", "no tool to choose from");
   }
-}
-
-/** @param what the part of the field that is unsupported; absent for the whole field */
-function because(param: string, what?: string): UnsupportedField {
-  return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
 }

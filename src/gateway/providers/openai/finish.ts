@@ -1,5 +1,6 @@
 /** Maps finish reasons to those of chat completions, for chat completions and the Messages API: compatible servers mix the two. */
 import type { FinishReason } from "../provider.ts";
+import { finalReason } from "../wire/finish-order.ts";
 
 /** The reasons of OpenAI, Anthropic and compatible providers. An unknown reason means that the model ended the answer. */
 const reasons = new Map<string, FinishReason | "failed">(
@@ -50,5 +51,5 @@ export function finishReason(reported: string, toolCalls: boolean): FinishReason
   const word = reported.toLowerCase();
   const reason = reasons.get(word) ?? reasons.get(word.slice(0, Math.max(0, word.indexOf(":")))) ?? "stop";
   if (reason === "failed") return null;
-  return reason === "stop" && toolCalls ? "tool_calls" : reason;
+  return finalReason(reason, toolCalls);
 }

@@ -6,7 +6,7 @@ import type { Dialect } from "../../models/dialect.ts";
 import type { ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { continuingText } from "../wire/opening.ts";
-import { namedTexts } from "../wire/participant.ts";
+import { isInstruction, namedTexts } from "../wire/participant.ts";
 import { SentToolCallIds } from "./tool-call-ids.ts";
 
 /** The model's words between a tool's result and the user, for providers that refuse one after the other. */
@@ -25,10 +25,6 @@ export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialec
   }
   if (dialect.endsWithUser && fitted.at(-1)?.role === "assistant") fitted.push({ role: "user", content: continuingText });
   return fitted;
-}
-
-function isInstruction({ role }: ChatMessage): boolean {
-  return role === "system" || role === "developer";
 }
 
 /** Chat templates of many models refuse a second instruction, and one that is not the first message. */

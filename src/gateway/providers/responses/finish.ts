@@ -1,5 +1,6 @@
 /** Maps the status of a response to the finish reasons of chat completions. */
 import type { FinishReason } from "../provider.ts";
+import { finalReason } from "../wire/finish-order.ts";
 import { asObject, type JsonObject } from "../wire/json.ts";
 
 /**
@@ -9,7 +10,7 @@ import { asObject, type JsonObject } from "../wire/json.ts";
  * @returns null when the provider did not finish the response
  */
 export function finishReasonOf(response: JsonObject, status: unknown, calledTools: boolean): FinishReason | null {
-  if (status === undefined || status === "completed") return calledTools ? "tool_calls" : "stop";
+  if (status === undefined || status === "completed") return finalReason("stop", calledTools);
   if (status !== "incomplete") return null;
   return asObject(response["incomplete_details"])?.["reason"] === "content_filter" ? "content_filter" : "length";
 }

@@ -2,6 +2,7 @@
 import { asArray, asObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { cacheBreakpoints } from "../wire/cache-breakpoints.ts";
+import { because } from "../wire/because.ts";
 
 const fieldsCarried = new Set([
   "model",
@@ -47,9 +48,4 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedFie
     }
     for (const call of asArray(message["tool_calls"])) called.add(asObject(call)?.["id"]);
   }
-}
-
-/** @param what the part of the field that is unsupported; absent for the whole field */
-function because(param: string, what?: string): UnsupportedField {
-  return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
 }

@@ -1,4 +1,4 @@
-/** Names of participants, for formats that have no field for them. */
+/** Who speaks in a message: names, for formats that have no field for them, and instructions. */
 import { asText } from "./json.ts";
 import type { ChatMessage } from "../provider.ts";
 
@@ -10,4 +10,9 @@ export function namedTexts({ role, name }: ChatMessage, texts: readonly string[]
   const [first, ...others] = texts;
   const speaker = role === "assistant" ? null : asText(name);
   return speaker && first !== undefined ? [`${speaker}: ${first}`, ...others] : texts;
+}
+
+/** Whether a message tells the model what to do, in place of saying something to it. */
+export function isInstruction({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
 }
