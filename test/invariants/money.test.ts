@@ -78,13 +78,17 @@ describe("I-8, each call is charged once, and exactly its cost", () => {
   });
 
   const whole = [called(1, "gen-1"), served(2, "gen-1", 50n), answered(3, "gen-1")];
-  test("the invariant holds without an end only where the stream lost its event and the database its charge", () => {
+  test("the invariant holds without an end, or with a hold that expired, only where the stream lost its event and the database its charge", () => {
     const charge = { ...charged(4, "gen-1"), kind: "charged" } as EventOf<"charged">;
     const stream: HistoryEvent = { kind: "events lost", at: 3, generations: ["gen-1"] };
     const database: HistoryEvent = { kind: "restored", at: 5, lost: [charge] };
     expect(chargedOnce([...whole, stream, database]).broken).toEqual([]);
     expect(chargedOnce([...whole, stream]).broken.join()).toContain("has no end");
     expect(chargedOnce([...whole, database]).broken.join()).toContain("has no end");
+    const expired = charged(6, "gen-1", { outcome: "expired", cost: 0n });
+    expect(chargedOnce([...whole, stream, database, expired]).broken).toEqual([]);
+    expect(chargedOnce([...whole, stream, expired]).broken.join()).toContain("ended as expired");
+    expect(chargedOnce([...whole, database, expired]).broken.join()).toContain("ended as expired");
     const wrongly = charged(6, "gen-1", { cost: 49n });
     expect(chargedOnce([...whole, stream, database, wrongly]).broken.join()).toContain("counted 50, but 49");
   });

@@ -5,8 +5,8 @@ import { lostByBoth } from "../without-lost.ts";
 /**
  * I-8: after the run, each generation whose provider was called has exactly one end in the ledger, and nothing else is charged.
  * The charge is the provider's final count, a complete answer is settled, and no delivered text is free. A generation that died
- * with its gateway is charged for what was delivered. What both database and stream lost may have no end; nor has what was admitted with
- * a block whose gateway was lost with its disk, and then the block has one.
+ * with its gateway is charged for what was delivered. What both database and stream lost may have no end, or expire where its hold still
+ * stood; nor has what was admitted with a block whose gateway was lost with its disk, and then the block has one.
  */
 export function chargedOnce(history: History): Finding {
   const notes = new Notes();
@@ -44,7 +44,8 @@ export function chargedOnce(history: History): Finding {
   }
   for (const { generation, whole, status, deliveredBytes = 0 } of eventsOf(history, "answered")) {
     const last = ends.get(generation ?? "")?.at(-1);
-    if (whole && status === 200 && (last || !isLost(generation ?? ""))) {
+    const mayExpire = (last === undefined || last.outcome === "expired") && isLost(generation ?? "");
+    if (whole && status === 200 && !mayExpire) {
       notes.check(
         last?.outcome === "settled" && !last.cut,
         () => `${generation}: answered in full, but ended as ${last?.outcome}`,
