@@ -61,6 +61,8 @@ export const strictProviders: readonly StrictProvider[] = [
   claude("claude-opus-4-6"),
   // https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-3-5-flash
   google("google/gemini-3.5-flash", ["minimal", "low", "medium", "high"]),
+  // https://ai.google.dev/gemini-api/docs/generate-content/latest-model
+  google("google/gemini-4-argon", ["low", "medium", "high"]),
   openai(
     "moonshot",
     "moonshotai/kimi-k2.6",

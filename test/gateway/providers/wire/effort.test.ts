@@ -131,6 +131,8 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["x-ai/grok-4.6", "low low low medium high xhigh xhigh"],
     ["openai/gpt-oss-120b", "low low low medium high high high"],
     ["openai/gpt-oss-20b", "low low low medium high high high"],
+    ["google/gemini-4-argon", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
+    ["google/gemini-4-hydrogen", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
     ["anthropic/claude-sonnet-4-6", "none low low medium high high max"],
   ])("%s gets from none to max: %s", (id, expected) => {
     const routes = shipped.models.get(id)?.routes ?? [];
