@@ -127,4 +127,11 @@ export const strictProviders: readonly StrictProvider[] = [
     roles(...others),
     oneInstruction,
   ),
+  openai(
+    "meta",
+    "meta/muse-spark-1.1",
+    // https://dev.meta.ai/docs/features/reasoning, as told by https://github.com/theopenco/llmgateway/pull/3079
+    { idOf: () => `call_${hex(24)}`, reasoning: null, efforts: ["minimal", ...upToHigh, "xhigh"] },
+    roles(...others),
+  ),
 ];
