@@ -70,6 +70,13 @@ export const strictProviders: readonly StrictProvider[] = [
     { idOf: kimiId, reasoning: "reasoning_content", sampling: "fixed" },
     ...kimiRules,
   ),
+  openai(
+    "moonshot",
+    "moonshotai/kimi-k3",
+    // https://platform.kimi.ai/docs/guide/use-reasoning-effort; another is 400: https://github.com/CherryHQ/cherry-studio/pull/20036
+    { idOf: kimiId, reasoning: "reasoning_content", sampling: "fixed", efforts: ["low", "high", "max"] },
+    ...kimiRules,
+  ),
   openai("zai", "z-ai/glm-5.1", { idOf: glmId, reasoning: "reasoning_content" }, roles(...others)),
   openai(
     "groq",

@@ -135,6 +135,8 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["google/gemini-4-hydrogen", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
     ["meta/muse-spark-1.1", "minimal minimal low medium high xhigh xhigh"],
     ["meta/muse-spark-1.3", "minimal minimal low medium high xhigh max"],
+    ["moonshotai/kimi-k3", "low low low low high high max"],
+    ["moonshotai/kimi-k3-fast", "low low low low high high max"],
     ["anthropic/claude-sonnet-4-6", "none low low medium high high max"],
   ])("%s gets from none to max: %s", (id, expected) => {
     const routes = shipped.models.get(id)?.routes ?? [];
