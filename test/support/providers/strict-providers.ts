@@ -79,6 +79,13 @@ export const strictProviders: readonly StrictProvider[] = [
   ),
   openai("zai", "z-ai/glm-5.1", { idOf: glmId, reasoning: "reasoning_content" }, roles(...others)),
   openai(
+    "zai",
+    "z-ai/glm-5.3",
+    // https://docs.z.ai/guides/capabilities/thinking, https://github.com/charmbracelet/catwalk/pull/603
+    { idOf: glmId, reasoning: "reasoning_content", efforts: ["low", "high", "max"] },
+    roles(...others),
+  ),
+  openai(
     "groq",
     "qwen/qwen3.8-27b",
     { idOf: () => `chatcmpl-tool-${hex(32)}`, reasoning: "reasoning" },
@@ -139,6 +146,13 @@ export const strictProviders: readonly StrictProvider[] = [
     "meta/muse-spark-1.1",
     // https://dev.meta.ai/docs/features/reasoning, as told by https://github.com/theopenco/llmgateway/pull/3079
     { idOf: () => `call_${hex(24)}`, reasoning: null, efforts: ["minimal", ...upToHigh, "xhigh"] },
+    roles(...others),
+  ),
+  openai(
+    "baseten",
+    "z-ai/glm-5.2",
+    // https://docs.baseten.co/inference/model-apis/reasoning, as told by https://github.com/anomalyco/models.dev/pull/4106
+    { idOf: glmId, reasoning: "reasoning_content", efforts: ["none", "high", "max"] },
     roles(...others),
   ),
 ];

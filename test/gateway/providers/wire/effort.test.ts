@@ -137,6 +137,9 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["meta/muse-spark-1.3", "minimal minimal low medium high xhigh max"],
     ["moonshotai/kimi-k3", "low low low low high high max"],
     ["moonshotai/kimi-k3-fast", "low low low low high high max"],
+    ["z-ai/glm-5.3", "low low low low high high max"],
+    ["z-ai/glm-5.3-flash", "low low low low high high max"],
+    ["z-ai/glm-5.2-fast", "none none none none high high max"],
     ["anthropic/claude-sonnet-4-6", "none low low medium high high max"],
   ])("%s gets from none to max: %s", (id, expected) => {
     const routes = shipped.models.get(id)?.routes ?? [];
