@@ -149,6 +149,13 @@ export const strictProviders: readonly StrictProvider[] = [
     roles(...others),
   ),
   openai(
+    "fireworks",
+    "deepseek/deepseek-v4.1-flash",
+    // https://github.com/theopenco/llmgateway/pull/3350, https://github.com/anomalyco/models.dev/pull/6741
+    { idOf: () => `call_${hex(24)}`, reasoning: "reasoning_content", efforts: ["none", ...upToHigh, "xhigh", "max"] },
+    roles(...others),
+  ),
+  openai(
     "baseten",
     "z-ai/glm-5.2",
     // https://docs.baseten.co/inference/model-apis/reasoning, as told by https://github.com/anomalyco/models.dev/pull/4106
