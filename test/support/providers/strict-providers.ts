@@ -149,6 +149,13 @@ export const strictProviders: readonly StrictProvider[] = [
     roles(...others),
   ),
   openai(
+    "stepfun",
+    "stepfun/step-3.5-flash-2603",
+    // https://platform.stepfun.com/docs/zh/api-reference/chat/chat-completion-create, as told by https://github.com/anomalyco/models.dev/pull/1988
+    { idOf: () => `call_${hex(24)}`, reasoning: "reasoning", efforts: ["low", "high"] },
+    roles(...others),
+  ),
+  openai(
     "fireworks",
     "deepseek/deepseek-v4.1-flash",
     // https://github.com/theopenco/llmgateway/pull/3350, https://github.com/anomalyco/models.dev/pull/6741

@@ -141,6 +141,8 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["z-ai/glm-5.3-flash", "low low low low high high max"],
     ["z-ai/glm-5.2-fast", "none none none none high high max"],
     ["fireworks/ember-1", "none none low medium high xhigh max"],
+    ["stepfun/step-3.5-flash-2603", "low low low low high high high"],
+    ["stepfun/step-5-preview", "low low low medium high high high"],
     ["anthropic/claude-sonnet-4-6", "none low low medium high high max"],
   ])("%s gets from none to max: %s", (id, expected) => {
     const routes = shipped.models.get(id)?.routes ?? [];
