@@ -147,7 +147,7 @@ export function google(model: string, levels: readonly string[]): StrictProvider
 /** OpenAI's Responses API. The model reads its own reasoning and no other's, and tells a summary of it on request. */
 export function responses(name: string): StrictProvider {
   const rules = gptRules[name] ?? { efforts: [], defaultEffort: "none" };
-  const own = new Set<string>();
+  const own = new Map<string, string>();
   return {
     provider: "openai",
     model: `openai/${name}`,
@@ -157,11 +157,11 @@ export function responses(name: string): StrictProvider {
     refuses: (body) => responsesRefusal({ path: "/v1/responses", body }, own)?.message ?? null,
     answer: (kind) => (answer, call) => {
       const encrypted = Buffer.from(`reasoning ${hex(14)}`).toString("base64url");
-      own.add(encrypted);
       const { summary } = (call.body["reasoning"] ?? {}) as Message;
       const calls = cities.map((city) => {
         return { call_id: `call_${hex(24)}`, name: "weather", arguments: JSON.stringify(weather(city)) };
       });
+      own.set(encrypted, calls[0]?.call_id ?? "");
       const said = response(kind === "text" ? "It rains in both." : "", {
         encrypted,
         summary: summary === undefined ? [] : [thought],

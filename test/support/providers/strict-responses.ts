@@ -13,6 +13,8 @@ export interface ResponsesRefusal {
   code: string | null;
 }
 
+type Reasoning = ReadonlyMap<string, string>;
+
 interface GptRules {
   efforts: readonly string[];
   /** Without an effort in the request. */
@@ -72,10 +74,10 @@ const callIdCharactersMax = 64;
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /**
- * @param own the `encrypted_content` that the called model has made; absent: any
+ * @param own by the `encrypted_content` that the called model has made: the id of the call that it led to; absent: any leads to any
  * @returns why the API refuses the call; null: it takes it
  */
-export function responsesRefusal(call: Pick<StubCall, "path" | "body">, own?: ReadonlySet<string>): ResponsesRefusal | null {
+export function responsesRefusal(call: Pick<StubCall, "path" | "body">, own?: Reasoning): ResponsesRefusal | null {
   const { path, body } = call;
   if (!path.endsWith("/responses")) return refused("path", `Invalid URL (POST ${path})`);
   return (
@@ -196,7 +198,7 @@ function formatRefusal({ text }: Json): ResponsesRefusal | null {
   );
 }
 
-function itemsRefusal(items: readonly Json[], own?: ReadonlySet<string>): ResponsesRefusal | null {
+function itemsRefusal(items: readonly Json[], own?: Reasoning): ResponsesRefusal | null {
   for (const [index, item] of items.entries()) {
     const { type = "message", ...fields } = item;
     const at = `input[${index}]`;
@@ -208,7 +210,7 @@ function itemsRefusal(items: readonly Json[], own?: ReadonlySet<string>): Respon
       unknownField(`${at}.`, fields, [...known, ...phase]) ??
       idRefusal(kind, fields["id"], at) ??
       valueRefusal(kind, fields, at) ??
-      (kind === "reasoning" ? chainRefusal(fields, items[index + 1], own) : null);
+      (kind === "reasoning" ? chainRefusal(fields, items.slice(index + 1), own) : null);
     if (words) return words;
   }
   return null;
@@ -251,7 +253,7 @@ function reasoningRefusal({ summary, content }: Json, at: string): ResponsesRefu
 }
 
 /** Nothing is stored, so reasoning must hold itself, and what it led to must follow it: https://github.com/vercel/ai/issues/7099. */
-function chainRefusal(item: Json, next: Json | undefined, own?: ReadonlySet<string>): ResponsesRefusal | null {
+function chainRefusal(item: Json, later: readonly Json[], own?: Reasoning): ResponsesRefusal | null {
   const { encrypted_content: encrypted, id = "rs_" } = item;
   // https://github.com/anomalyco/opencode/issues/7724
   if (typeof encrypted !== "string") {
@@ -262,7 +264,10 @@ function chainRefusal(item: Json, next: Json | undefined, own?: ReadonlySet<stri
   if (own?.has(encrypted) === false) {
     return refused("input", `The encrypted content ${encrypted} could not be verified.`, "invalid_encrypted_content");
   }
-  const isFollowed = next?.["role"] === "assistant" || ["function_call", "custom_tool_call"].includes(String(next?.["type"]));
+  const [next, second] = later;
+  const { type, role, call_id: called } = (next?.["role"] === "assistant" ? second : undefined) ?? next ?? {};
+  const isCall = type === "function_call" || type === "custom_tool_call";
+  const isFollowed = isCall ? (own?.get(encrypted) ?? called) === called : role === "assistant";
   const words = `Item '${String(id)}' of type 'reasoning' was provided without its required following item.`;
   return isFollowed ? null : refused("input", words);
 }

@@ -9,7 +9,7 @@ const thought = { type: "reasoning", summary: [], encrypted_content: "gAAA" };
 const schema = { type: "object", properties: { city: { type: "string" } } };
 const weather = { type: "function", name: "weather", parameters: schema, strict: false };
 
-const refusal = (fields: object, own?: ReadonlySet<string>) =>
+const refusal = (fields: object, own?: ReadonlyMap<string, string>) =>
   responsesRefusal({ path: "/v1/responses", body: { model: "gpt-5.4", input: [user], ...fields } }, own);
 
 test.each<[object, string]>([
@@ -59,10 +59,11 @@ test.each<[object, string]>([
   expect(refusal(fields)?.param).toBe(param);
 });
 
-test("reasoning that another model has encrypted is refused, and the model's own is not", () => {
+test("reasoning that another model has encrypted is refused, and the model's own is not where it led to the call", () => {
   const input = [user, thought, call, result];
-  expect(refusal({ input }, new Set())?.code).toBe("invalid_encrypted_content");
-  expect(refusal({ input }, new Set(["gAAA"]))).toBeNull();
+  expect(refusal({ input }, new Map())?.code).toBe("invalid_encrypted_content");
+  expect(refusal({ input }, new Map([["gAAA", "call_1"]]))).toBeNull();
+  expect(refusal({ input }, new Map([["gAAA", "call_2"]]))?.message).toEndWith("without its required following item.");
 });
 
 test("a call of chat completions is refused, and a whole conversation is not", () => {
