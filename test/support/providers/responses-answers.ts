@@ -3,7 +3,7 @@
  * does not take.
  */
 import { chat, json, rawStream, type StubAnswer } from "./stub-answers.ts";
-import type { StubCall } from "./provider-stub.ts";
+import { responsesRefusal } from "./strict-responses.ts";
 
 type Json = Record<string, unknown>;
 
@@ -26,8 +26,8 @@ export function response(text: string, options: ResponseOptions = {}): StubAnswe
   const whole = json(responseBody(text, options));
   const streamed = rawStream(...responseEvents(text, options).map(event));
   return (answer, call) => {
-    const refused = refusalOf(call);
-    return (refused === null ? (call.streamed ? streamed : whole) : refusal(400, refused))(answer, call);
+    const refused = responsesRefusal(call);
+    return (refused === null ? (call.streamed ? streamed : whole) : refusal(400, { ...refused }))(answer, call);
   };
 }
 
@@ -135,45 +135,6 @@ function itemEvents(item: Json, output_index: number, { pieces }: ResponseOption
     ...(inner?.() ?? []),
     { type: "response.output_item.done", output_index, item },
   ];
-}
-
-/** The parameters of the official schema that Weir has a use for. */
-const parameters = new Set([
-  "model",
-  "input",
-  "store",
-  "include",
-  "max_output_tokens",
-  "temperature",
-  "top_p",
-  "top_logprobs",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "reasoning",
-  "text",
-  "stream",
-  "stream_options",
-]);
-
-/** What OpenAI's API refuses of a call, in its own words; null: nothing. */
-function refusalOf({ path, body }: StubCall): Json | null {
-  const refused = (param: string, code: string | null): Json => ({ type: "invalid_request_error", param, code });
-  if (!path.endsWith("/responses")) return refused("path", null);
-  for (const name of Object.keys(body)) if (!parameters.has(name)) return refused(name, "unknown_parameter");
-  if (body["stream_options"] !== undefined && body["stream"] !== true) return refused("stream_options", null);
-  if (Number(body["max_output_tokens"]) < 16) return refused("max_output_tokens", "integer_below_min_value");
-  for (const tool of list(body["tools"]))
-    if (typeof tool["name"] !== "string") return refused("tools[0].name", "missing_required_parameter");
-  const called = new Set<unknown>();
-  for (const [index, item] of list(body["input"]).entries()) {
-    const { type, call_id: id, content } = item;
-    if (typeof id === "string" && id.length > 64) return refused(`input[${index}].call_id`, "string_above_max_length");
-    if (type === "function_call" || type === "custom_tool_call") called.add(`${type}_output ${id}`);
-    if (String(type).endsWith("_output") && !called.has(`${String(type)} ${String(id)}`)) return refused("input", null);
-    if (list(content).some((part) => part["type"] !== "input_text")) return refused(`input[${index}].content`, "invalid_value");
-  }
-  return null;
 }
 
 function list(value: unknown): Json[] {

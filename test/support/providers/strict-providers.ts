@@ -1,16 +1,11 @@
-/** Twelve providers of the catalog as mocks that answer 400 to what the real ones refuse. No vendor was called: the rules are those of public reports. */
-import { message } from "./anthropic-answers.ts";
-import { googleChat } from "./google-answers.ts";
-import { chunk, completion, json, stream, usageOf, type StubAnswer } from "./stub-answers.ts";
+/**
+ * Models of the catalog's providers as mocks that answer 400 to what the real ones refuse. No vendor was called: the rules are those of
+ * public reports, and the efforts of each model those of the page beside them, whatever the catalog says.
+ */
+import { claude, google, hex, openai, responses, unique, type IdOf, type StrictProvider } from "./strict-mocks.ts";
 import {
-  all,
-  anthropicSignature,
-  anthropicTurns,
   assistantSpeaks,
-  callsAnswered,
   contentAlways,
-  googleContents,
-  googleSignatures,
   namesOfUsers,
   neverAfter,
   noEmptyParts,
@@ -21,87 +16,41 @@ import {
   textsAlone,
   toolCallIds,
   userLast,
-  type Message,
   type Rule,
 } from "./strict-messages.ts";
 
-/** `thought`: reasoning alone, for its tokens are used up. */
-export type AnswerKind = "calls" | "text" | "thought";
-
-export interface StrictProvider {
-  /** In the catalog. */
-  provider: string;
-  model: string;
-  refuses: Rule;
-  answer(kind: AnswerKind): StubAnswer;
-}
-
-const weather = (city: string) => ({ city });
-const cities = ["Paris", "Oslo"];
-export const thought = "The user wants both.";
 const others = ["system", "user", "assistant", "tool"];
-
-/** An id for the n-th call of a provider, in its own form. */
-type IdOf = (n: number) => string;
-let made = 0;
-
-function hex(characters: number): string {
-  return (made++).toString(16).padStart(characters, "0");
-}
-
-interface OpenaiMock {
-  idOf: IdOf;
-  /** The message's field with reasoning; `parts`: as parts of the content; null: it tells none. */
-  reasoning: "reasoning_content" | "reasoning" | "parts" | null;
-}
-
-function openaiAnswer({ idOf, reasoning }: OpenaiMock, kind: AnswerKind): StubAnswer {
-  const text = kind === "text" ? "It rains in both." : "";
-  const calls = kind === "calls" ? cities.map((city, n) => callOf(idOf(n), city)) : [];
-  const thinking = { type: "thinking", thinking: [{ type: "text", text: thought }] };
-  const content = reasoning === "parts" ? [thinking, { type: "text", text }] : text === "" ? null : text;
-  const said = {
-    content,
-    ...(reasoning !== null && reasoning !== "parts" && { [reasoning]: thought }),
-    ...(calls.length > 0 && { tool_calls: calls }),
-  };
-  const finish = { calls: "tool_calls", text: "stop", thought: "length" }[kind];
-  const whole = json({ ...completion({ role: "assistant", ...said }, finish), usage: usageOf(10, 5) });
-  const streamed = stream([
-    chunk({
-      role: "assistant",
-      ...said,
-      ...(calls.length > 0 && { tool_calls: calls.map((call, index) => ({ index, ...call })) }),
-    }),
-    chunk({}, finish),
-    { choices: [], usage: usageOf(10, 5) },
-  ]);
-  return (response, call) => (call.streamed ? streamed : whole)(response, call);
-}
-
-function callOf(id: string, city: string): Message {
-  return { id, type: "function", function: { name: "weather", arguments: JSON.stringify(weather(city)) } };
-}
-
-function openai(provider: string, model: string, mock: OpenaiMock, ...rules: Rule[]): StrictProvider {
-  return { provider, model, refuses: all(callsAnswered, ...rules), answer: (kind) => openaiAnswer(mock, kind) };
-}
-
+const upToHigh = ["low", "medium", "high"];
 const tools = { tool: ["tool_call_id"] };
+
+const kimiId: IdOf = (n) => `functions.weather:${n + unique()}`;
+const glmId: IdOf = () => `call_${String(8_469_015_594_668_440_000n + BigInt(unique()))}`;
+const kimiRules: readonly Rule[] = [roles(...others), reasoningWithCalls, assistantSpeaks, noEmptyParts];
+
+const withReasoning = { ...tools, system: ["name"], user: ["name"], assistant: ["name", "tool_calls", "reasoning"] };
 
 export const strictProviders: readonly StrictProvider[] = [
   openai(
     "openai",
     "openai/gpt-5.1",
-    { idOf: () => `call_${hex(24)}`, reasoning: null },
+    {
+      idOf: () => `call_${hex(24)}`,
+      reasoning: null,
+      // https://github.com/anomalyco/opencode/issues/4451, https://github.com/BerriAI/litellm-docs/pull/1064
+      efforts: ["none", "low", "medium", "high"],
+      sampling: "unless reasoning",
+    },
     roles("developer", ...others),
     onlyFields({ ...tools, developer: ["name"], system: ["name"], user: ["name"], assistant: ["name", "refusal", "tool_calls"] }),
     toolCallIds((id) => id.length <= 40, "the maximum length is 40"),
   ),
+  responses("gpt-5.4"),
+  responses("gpt-6-astra"),
   openai(
     "mistral",
     "mistral/mistral-medium-3.5",
-    { idOf: () => hex(9), reasoning: "parts" },
+    // https://docs.sglang.io/cookbook/autoregressive/Mistral/Mistral-Medium-3.5
+    { idOf: () => hex(9), reasoning: "parts", efforts: ["none", "high"] },
     roles(...others),
     onlyFields({ ...tools, assistant: ["tool_calls", "prefix"] }),
     toolCallIds((id) => /^[a-zA-Z0-9]{9}$/.test(id), "must be a-z, A-Z, 0-9, with a length of 9."),
@@ -109,47 +58,31 @@ export const strictProviders: readonly StrictProvider[] = [
     neverAfter({ tool: ["user", "system"], assistant: ["system"] }),
     userLast,
   ),
-  {
-    provider: "anthropic",
-    model: "anthropic/claude-opus-4-6",
-    refuses: anthropicTurns,
-    answer(kind) {
-      const calls =
-        kind === "calls" ? cities.map((city) => ({ id: `toolu_01${hex(22)}`, name: "weather", input: weather(city) })) : [];
-      const thoughts = kind === "text" ? [] : [{ type: "thinking" as const, thinking: thought, signature: anthropicSignature }];
-      const said = { calls, thoughts, ...(kind === "thought" && { stop: "max_tokens" }) };
-      return message(kind === "text" ? "It rains in both." : "", said);
-    },
-  },
-  {
-    provider: "google",
-    model: "google/gemini-3.5-flash",
-    refuses: googleContents,
-    answer(kind) {
-      if (kind === "text") return googleChat("It rains in both.");
-      if (kind === "thought") return googleChat([{ text: thought, thought: true }], { finish: "MAX_TOKENS" });
-      return googleChat(
-        cities.map((city, n) => ({
-          functionCall: { name: "weather", args: weather(city) },
-          ...(n === 0 && { thoughtSignature: googleSignatures[0] }),
-        })),
-        { responseId: `R${hex(20)}` },
-      );
-    },
-  },
+  claude("claude-opus-4-6"),
+  // https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-3-5-flash
+  google("google/gemini-3.5-flash", ["minimal", "low", "medium", "high"]),
+  // https://ai.google.dev/gemini-api/docs/generate-content/latest-model
+  google("google/gemini-4-argon", ["low", "medium", "high"]),
   openai(
     "moonshot",
     "moonshotai/kimi-k2.6",
-    { idOf: (n) => `functions.weather:${n + made++}`, reasoning: "reasoning_content" },
-    roles(...others),
-    reasoningWithCalls,
-    assistantSpeaks,
-    noEmptyParts,
+    // https://platform.kimi.ai/docs/api/models-overview
+    { idOf: kimiId, reasoning: "reasoning_content", sampling: "fixed" },
+    ...kimiRules,
   ),
   openai(
+    "moonshot",
+    "moonshotai/kimi-k3",
+    // https://platform.kimi.ai/docs/guide/use-reasoning-effort; another is 400: https://github.com/CherryHQ/cherry-studio/pull/20036
+    { idOf: kimiId, reasoning: "reasoning_content", sampling: "fixed", efforts: ["low", "high", "max"] },
+    ...kimiRules,
+  ),
+  openai("zai", "z-ai/glm-5.1", { idOf: glmId, reasoning: "reasoning_content" }, roles(...others)),
+  openai(
     "zai",
-    "z-ai/glm-5.1",
-    { idOf: () => `call_${String(8_469_015_594_668_440_000n + BigInt(made++))}`, reasoning: "reasoning_content" },
+    "z-ai/glm-5.3",
+    // https://docs.z.ai/guides/capabilities/thinking, https://github.com/charmbracelet/catwalk/pull/603
+    { idOf: glmId, reasoning: "reasoning_content", efforts: ["low", "high", "max"] },
     roles(...others),
   ),
   openai(
@@ -157,13 +90,22 @@ export const strictProviders: readonly StrictProvider[] = [
     "qwen/qwen3.8-27b",
     { idOf: () => `chatcmpl-tool-${hex(32)}`, reasoning: "reasoning" },
     roles(...others),
-    onlyFields({ ...tools, system: ["name"], user: ["name"], assistant: ["name", "tool_calls", "reasoning"] }),
+    onlyFields(withReasoning),
     oneInstruction,
+  ),
+  openai(
+    "groq",
+    "openai/gpt-oss-20b",
+    // https://console.groq.com/docs/reasoning
+    { idOf: () => `fc_${hex(36)}`, reasoning: "reasoning", efforts: upToHigh },
+    roles(...others),
+    onlyFields(withReasoning),
   ),
   openai(
     "xai",
     "x-ai/grok-4.3",
-    { idOf: () => `call_${hex(8)}`, reasoning: "reasoning_content" },
+    // https://github.com/enricoros/big-AGI/issues/1104
+    { idOf: () => `call_${hex(8)}`, reasoning: "reasoning_content", efforts: ["none", ...upToHigh] },
     roles(...others),
     namesOfUsers,
     contentAlways,
@@ -171,9 +113,10 @@ export const strictProviders: readonly StrictProvider[] = [
   openai(
     "cerebras",
     "openai/gpt-oss-120b",
-    { idOf: () => hex(9), reasoning: "reasoning" },
+    // https://inference-docs.cerebras.ai/capabilities/reasoning
+    { idOf: () => hex(9), reasoning: "reasoning", efforts: upToHigh },
     roles(...others),
-    onlyFields({ ...tools, system: ["name"], user: ["name"], assistant: ["name", "tool_calls", "reasoning"] }),
+    onlyFields(withReasoning),
     textsAlone,
   ),
   openai(
@@ -198,9 +141,32 @@ export const strictProviders: readonly StrictProvider[] = [
     roles(...others),
     oneInstruction,
   ),
+  openai(
+    "meta",
+    "meta/muse-spark-1.1",
+    // https://dev.meta.ai/docs/features/reasoning, as told by https://github.com/theopenco/llmgateway/pull/3079
+    { idOf: () => `call_${hex(24)}`, reasoning: null, efforts: ["minimal", ...upToHigh, "xhigh"] },
+    roles(...others),
+  ),
+  openai(
+    "stepfun",
+    "stepfun/step-3.5-flash-2603",
+    // https://platform.stepfun.com/docs/zh/api-reference/chat/chat-completion-create, as told by https://github.com/anomalyco/models.dev/pull/1988
+    { idOf: () => `call_${hex(24)}`, reasoning: "reasoning", efforts: ["low", "high"] },
+    roles(...others),
+  ),
+  openai(
+    "fireworks",
+    "deepseek/deepseek-v4.1-flash",
+    // https://github.com/theopenco/llmgateway/pull/3350, https://github.com/anomalyco/models.dev/pull/6741
+    { idOf: () => `call_${hex(24)}`, reasoning: "reasoning_content", efforts: ["none", ...upToHigh, "xhigh", "max"] },
+    roles(...others),
+  ),
+  openai(
+    "baseten",
+    "z-ai/glm-5.2",
+    // https://docs.baseten.co/inference/model-apis/reasoning, as told by https://github.com/anomalyco/models.dev/pull/4106
+    { idOf: glmId, reasoning: "reasoning_content", efforts: ["none", "high", "max"] },
+    roles(...others),
+  ),
 ];
-
-/** The messages in a provider's own form: of chat completions, or turns of another API. */
-export function messagesIn(body: Record<string, unknown>): Message[] {
-  return (body["messages"] ?? body["contents"] ?? []) as Message[];
-}

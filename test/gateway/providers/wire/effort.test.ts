@@ -131,6 +131,18 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["x-ai/grok-4.6", "low low low medium high xhigh xhigh"],
     ["openai/gpt-oss-120b", "low low low medium high high high"],
     ["openai/gpt-oss-20b", "low low low medium high high high"],
+    ["google/gemini-4-argon", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
+    ["google/gemini-4-hydrogen", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
+    ["meta/muse-spark-1.1", "minimal minimal low medium high xhigh xhigh"],
+    ["meta/muse-spark-1.3", "minimal minimal low medium high xhigh max"],
+    ["moonshotai/kimi-k3", "low low low low high high max"],
+    ["moonshotai/kimi-k3-fast", "low low low low high high max"],
+    ["z-ai/glm-5.3", "low low low low high high max"],
+    ["z-ai/glm-5.3-flash", "low low low low high high max"],
+    ["z-ai/glm-5.2-fast", "none none none none high high max"],
+    ["fireworks/ember-1", "none none low medium high xhigh max"],
+    ["stepfun/step-3.5-flash-2603", "low low low low high high high"],
+    ["stepfun/step-5-preview", "low low low medium high high high"],
     ["anthropic/claude-sonnet-4-6", "none low low medium high high max"],
   ])("%s gets from none to max: %s", (id, expected) => {
     const routes = shipped.models.get(id)?.routes ?? [];
