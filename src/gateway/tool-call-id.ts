@@ -42,3 +42,12 @@ export function readToolCallId(text: string): { id: string; signature: Signature
   if (signer === undefined || base64url === undefined) return { id: text, signature: null };
   return { id: text.slice(0, at), signature: { signer, base64: Buffer.from(base64url, "base64url").toString("base64") } };
 }
+
+/** Whether a message of the model gives back what came with one of its calls, for whomever it is. */
+export function givesBack({ tool_calls }: Readonly<Record<string, unknown>>): boolean {
+  if (!Array.isArray(tool_calls)) return false;
+  return tool_calls.some((call: unknown) => {
+    const id = typeof call === "object" && call !== null && "id" in call ? call.id : null;
+    return typeof id === "string" && readToolCallId(id).signature !== null;
+  });
+}

@@ -2,7 +2,8 @@
  * Calls a provider, and retries once where that may help and is allowed. Nothing has reached the client yet, so the second answer is
  * as good as the first; only the answer that is served is charged. If the transport sends a request again because a kept connection
  * closed, that counts as the retry, with and without fallbacks, and stays on the same route. So does a request whose thoughts the
- * provider refuses: it goes once more without them, since the client cannot take them out of its conversation.
+ * provider refuses: it goes once more without them, since the client cannot take them out of its conversation. A provider's words may be
+ * the client's in part, so a request that gives no thoughts back is not sent again for them.
  */
 import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
@@ -17,6 +18,7 @@ import {
   type ProviderAnswer,
   type ProviderCall,
 } from "../../providers/provider.ts";
+import { givesBack } from "../../tool-call-id.ts";
 import { withFirstEvent } from "./first-event.ts";
 import { nextCandidate } from "./next-candidate.ts";
 import type { Candidates } from "./route-plan.ts";
@@ -137,9 +139,9 @@ export class Attempts {
 
   /** @returns the candidate of the retry; null: there is none */
   #next(failure: UpstreamFailure, failed: Candidate): Candidate | null {
-    const { candidates, clientSignal, fallbacks } = this.#options;
+    const { candidates, clientSignal, fallbacks, requestFor } = this.#options;
     if (this.#isLast || clientSignal.aborted) return null;
-    if (failure.isOfThoughts) return failed;
+    if (failure.isOfThoughts && requestFor(failed).chat.messages.some(givesBack)) return failed;
     return fallbacks ? nextCandidate({ failure, sent: this.#sent, failed, candidates }) : null;
   }
 

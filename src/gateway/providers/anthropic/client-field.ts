@@ -1,15 +1,16 @@
 /** The fields of the Messages API, and the fields of a chat from which they are made. */
-import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import type { JsonObject } from "../wire/json.ts";
 import type { ChatBody, ChatMessage } from "../provider.ts";
 import type { FieldPath } from "../rejection/field-path.ts";
 import { contentPath, placesOf, type Place, type Turn } from "../wire/message-places.ts";
-import { readToolCallId } from "../../tool-call-id.ts";
+import { givesBack } from "../../tool-call-id.ts";
 import { conversationOf } from "./messages.ts";
 import { isInstruction } from "../wire/participant.ts";
 
 /** See `WireFormat.clientField`. */
 export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
-  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf, hasUnknownParts });
+  // Whether the thoughts of a message were sent depends on more than the conversation.
+  const placeOf = placesOf({ messages: chat.messages, turnsOf, turnOf, kindOf, hasUnknownParts: givesBack });
   return (path) => fieldAt(path, chat, placeOf);
 }
 
@@ -64,11 +65,6 @@ function turnOf(message: ChatMessage): Turn | null {
 
 function kindOf({ type }: JsonObject): string {
   return String(type);
-}
-
-/** Whether its thoughts were sent depends on more than the conversation. */
-function hasUnknownParts({ tool_calls }: ChatMessage): boolean {
-  return asArray(tool_calls).some((call) => readToolCallId(asText(asObject(call)?.["id"]) ?? "").signature !== null);
 }
 
 /** @param names of the block's fields, behind the name of its type */

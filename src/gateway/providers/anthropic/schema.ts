@@ -38,10 +38,11 @@ const pathCharactersMax = 200;
 /** No schema is as deep as a longer pointer says. */
 const pointerCharactersMax = 2_000;
 /**
- * How long a schema may become, in characters of JSON: a part is written again for each reference to what contains it. All that is
- * walked is written or ends the walk, so this bounds the work too.
+ * How long a schema may become, in characters of JSON: a part is written where it stands and as a definition, and again within a
+ * definition that was written before anything referred to the part. All that is walked is written or ends the walk, so this bounds the
+ * work too.
  */
-const lengthFactorMax = 2;
+const lengthFactorMax = 3;
 const lengthAlways = 4_096;
 const objectKeywords = ["properties", "patternProperties", "additionalProperties", "required", "minProperties", "maxProperties"];
 const arrayKeywords = ["items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"];
@@ -71,8 +72,8 @@ interface Definition {
 class SchemaFitter {
   readonly #root: JsonObject;
   readonly #at: string;
-  /** By their place in the schema. They are fitted one after another, since a chain of them may be longer than calls may be deep. */
-  readonly #definitions = new Map<string, Definition>();
+  /** By their part. They are fitted one after another, since a chain of them may be longer than calls may be deep. */
+  readonly #definitions = new Map<unknown, Definition>();
   readonly #names = new Set<string>();
   #problem: SchemaProblem | null = null;
   /** The characters of JSON that were written. */
@@ -95,7 +96,7 @@ class SchemaFitter {
       if (this.#problem !== null) break;
       this.#referring = definition;
       this.#length += JSON.stringify(definition.name).length;
-      definitions.push([definition.name, this.#node(definition.part, definition.at)]);
+      definitions.push([definition.name, this.#node(definition.part, definition.at, null)]);
     }
     const circle = this.#findCircle();
     if (circle) this.#report(circle.at, "a recursive schema");
@@ -115,12 +116,13 @@ class SchemaFitter {
     return root;
   }
 
-  #node(value: unknown, at: string): JsonObject {
+  /** @param known the definition of this part, which stands for it here; null: none, or this is the definition */
+  #node(value: unknown, at: string, known: Definition | null = this.#definitions.get(value) ?? null): JsonObject {
     if (this.#problem !== null) return {};
-    const fitted = this.#part(value, at);
+    const fitted = known === null ? this.#part(value, at) : this.#referTo(known);
     this.#length += ownLength(fitted);
     if (this.#length <= this.#lengthMax) return fitted;
-    return this.#report(at, "references that make the schema more than twice as long");
+    return this.#report(at, "references that make the schema more than three times as long");
   }
 
   #part(value: unknown, at: string): JsonObject {
@@ -149,7 +151,7 @@ class SchemaFitter {
     if (Array.isArray(all)) {
       if (all.length !== 1) return this.#report(`${at}.allOf`, "several schemas at once");
       delete rest["type"];
-      return this.#node(all[0], `${at}.allOf[0]`);
+      return this.#node(all[0], `${at}.allOf[0]`, null);
     }
     const keyword = Array.isArray(rest["anyOf"]) ? "anyOf" : "oneOf";
     if (Array.isArray(rest[keyword])) {
@@ -221,17 +223,18 @@ class SchemaFitter {
     const text = asText(pointer) ?? "";
     const part = text === "#" ? this.#root : this.#resolved(text);
     if (part === undefined) return this.#report(at, "a reference to a part that the schema lacks");
-    const segments = segmentsOf(text);
-    const place = JSON.stringify(segments);
-    const known = this.#definitions.get(place);
-    const definition = known ?? this.#define(segments, part);
-    this.#definitions.set(place, definition);
-    this.#referring?.refersTo.add(definition.name);
-    return { $ref: `#/$defs/${definition.name}` };
+    const definition = this.#definitions.get(part) ?? this.#define(segmentsOf(text), part);
+    this.#definitions.set(part, definition);
+    return this.#referTo(definition);
   }
 
   #define(segments: readonly string[], part: unknown): Definition {
     return { name: this.#nameFor(segments), part, at: [this.#at, ...segments].join("."), refersTo: new Set() };
+  }
+
+  #referTo({ name }: Definition): JsonObject {
+    this.#referring?.refersTo.add(name);
+    return { $ref: `#/$defs/${name}` };
   }
 
   /** The part at a JSON pointer; undefined if there is none. */

@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+
 /**
  * The ids of a conversation's calls in the form that the API accepts: only certain characters, and each id only once. Some other
  * providers number the calls of each answer from 0, so that a conversation repeats an id.
@@ -33,7 +35,12 @@ interface SameId {
   last: string;
 }
 
+/** Base64 is a third longer, which is more than is reserved for a long id. */
+const encodedCharactersMax = 64;
+
 /** The same id always maps to the same replacement, so that the provider finds a prompt in its cache. */
 function wireId(id: string): string {
-  return /^[a-zA-Z0-9_-]+$/.test(id) ? id : `id_${Buffer.from(id).toString("base64url")}`;
+  if (/^[a-zA-Z0-9_-]+$/.test(id)) return id;
+  const encoded = Buffer.from(id).toString("base64url");
+  return `id_${encoded.length <= encodedCharactersMax ? encoded : hash("sha256", id, "base64url")}`;
 }

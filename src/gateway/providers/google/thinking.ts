@@ -2,7 +2,7 @@
  * Maps the reasoning effort to Google's thinking fields, as Google's own chat completions do
  * (https://ai.google.dev/gemini-api/docs/openai).
  */
-import type { Route } from "../../models/model.ts";
+import type { ReasoningEffort, Route } from "../../models/model.ts";
 import { fittedEffort } from "../wire/effort.ts";
 import type { JsonObject } from "../wire/json.ts";
 import { isUpToGemini2 } from "./model.ts";
@@ -16,12 +16,16 @@ const budgets = new Map<unknown, number>([
 ]);
 const budgetMax = 24_576;
 
-/** Levels cannot be switched off, so `none` becomes the lowest level. Models that lack it have `efforts` in the catalog. */
+/** What a model without `efforts` in the catalog takes: those that lack the level `MINIMAL`, or have `XHIGH`, have them. */
+const usualEfforts: readonly ReasoningEffort[] = ["none", "minimal", "low", "medium", "high"];
+
+/** Levels cannot be switched off, so `none` becomes the lowest level. */
 const levels = new Map<unknown, string>([
   ["none", "MINIMAL"],
   ["minimal", "MINIMAL"],
   ["low", "LOW"],
   ["medium", "MEDIUM"],
+  ["xhigh", "XHIGH"],
 ]);
 
 /**
@@ -29,7 +33,7 @@ const levels = new Map<unknown, string>([
  * @returns undefined if the model's default applies
  */
 export function thinkingConfig(wanted: unknown, { upstreamModel, efforts }: Route): JsonObject | undefined {
-  const effort = fittedEffort(wanted, efforts);
+  const effort = fittedEffort(wanted, efforts ?? usualEfforts);
   if (effort === undefined) return undefined;
   const includeThoughts = wanted !== "none";
   if (isUpToGemini2(upstreamModel)) return { thinkingBudget: budgets.get(effort) ?? budgetMax, includeThoughts };

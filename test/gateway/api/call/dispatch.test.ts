@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { OversizedAnswer, type UpstreamFailure, type ProviderAnswer } from "../../../../src/gateway/providers/provider.ts";
 import type { CallRoute } from "../../../../src/gateway/api/call/attempts.ts";
+import type { DispatchOptions } from "../../../../src/gateway/api/call/dispatch.ts";
+import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import { drainMsMax, firstEventMsMax } from "../../../../src/gateway/limits.ts";
 import { settled } from "../../../support/clock.ts";
@@ -70,25 +72,36 @@ describe("the retry", () => {
     expect(called).toEqual(["first"]);
   });
 
+  const refused = failure("upstream_rejected");
+  refused.isOfThoughts = true;
+  const call = (id: string) => ({ id, type: "function", function: { name: "look_up", arguments: "{}" } });
+  const calling = (id: string) => (): ReturnType<DispatchOptions["requestFor"]> => ({
+    chat: { model: "acme/one", messages: [{ role: "assistant", tool_calls: [call("call_0"), call(id)] }] },
+    maxOutputTokens: 100,
+  });
+  const requestFor = calling(signedToolCallId("call_1", { signer: "acme", base64: "dGhvdWdodA==" }));
+
   test.each([true, false])(
     "dispatch calls a route that refuses thoughts once more without them (fallbacks: %p)",
     async (fallbacks) => {
-      const refused = failure("upstream_rejected");
-      refused.isOfThoughts = true;
       const withoutThoughts: unknown[] = [];
       const refusing: CallRoute = (call) => {
         withoutThoughts.push(call.withoutThoughts);
         return Promise.reject(refused);
       };
-      const { outcome } = given([], { callRoute: refusing, fallbacks });
+      const { outcome } = given([], { callRoute: refusing, fallbacks, requestFor });
       expect(await outcome).toMatchObject({ kind: "failed", candidate: first, failure: refused });
       expect(withoutThoughts).toEqual([false, true]);
     },
   );
 
+  test("dispatch does not do so for a request that gives none back, whatever the provider says", async () => {
+    const { outcome, called } = given([refused, whole], { requestFor: calling("thinking") });
+    expect(await outcome).toMatchObject({ kind: "failed", failure: refused });
+    expect(called).toEqual(["first"]);
+  });
+
   test("dispatch does not do so for a client that has left, nor after another retry", async () => {
-    const refused = failure("upstream_rejected");
-    refused.isOfThoughts = true;
     const client = new AbortController();
     let calls = 0;
     const leaving: CallRoute = () => {
@@ -96,9 +109,9 @@ describe("the retry", () => {
       client.abort();
       return Promise.reject(refused);
     };
-    expect((await given([], { callRoute: leaving, clientSignal: client.signal }).outcome).kind).not.toBe("whole");
+    expect((await given([], { callRoute: leaving, clientSignal: client.signal, requestFor }).outcome).kind).not.toBe("whole");
     expect(calls).toBe(1);
-    expect((await given([failure("upstream_error"), refused, whole]).outcome).kind).toBe("failed");
+    expect((await given([failure("upstream_error"), refused, whole], { requestFor }).outcome).kind).toBe("failed");
   });
 
   test("dispatch returns the route that served", async () => {

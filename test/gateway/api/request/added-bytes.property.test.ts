@@ -46,13 +46,15 @@ const root = fc
   .record({ one: object, variants: fc.option(fc.array(object, { minLength: 1, maxLength: 3 })), Part })
   .map(({ one, variants, Part: part }) => ({ ...one, ...(variants && { anyOf: variants }), $defs: { Part: part } }));
 const tool = fc.record({ name: fc.constant("go"), parameters: root, strict: fc.boolean() }, { requiredKeys: ["name"] });
-const call = (text: string) => ({ id: "call_0", type: "function", function: { name: "go", arguments: text } });
+const call = (id: string, text: string) => ({ id, type: "function", function: { name: "go", arguments: text } });
+const ids = fc.constantFrom("call_0", "call.0", "é", `call:${"x".repeat(40)}`, "é".repeat(200), `call/${"i".repeat(3_000)}`);
 const numbers = fc
   .constantFrom("1e20", "-1.5E20", "1e-6", '"1e20"', "7")
   .chain((one) => fc.integer({ min: 0, max: 300 }).map((length) => Array.from({ length }, () => one)));
 const request = fc
   .record(
     {
+      id: ids,
       args: numbers,
       tools: fc.oneof(
         fc.array(tool, { minLength: 1, maxLength: 3 }),
@@ -60,13 +62,13 @@ const request = fc
       ),
       response_format: schema.chain((one) => Part.map((part) => ({ ...one, $defs: { Part: part } }))),
     },
-    { requiredKeys: ["args"] },
+    { requiredKeys: ["id", "args"] },
   )
-  .map(({ args, tools, response_format }) => ({
+  .map(({ id, args, tools, response_format }) => ({
     messages: [
       { role: "user", content: "Go" },
-      { role: "assistant", content: null, tool_calls: [call(`{"n":[${args.join(",")}]}`)] },
-      { role: "tool", tool_call_id: "call_0", content: "gone" },
+      { role: "assistant", content: null, tool_calls: [call(id, `{"n":[${args.join(",")}]}`)] },
+      { role: "tool", tool_call_id: id, content: "gone" },
     ],
     ...(tools && { tools: tools.map((one) => ({ type: "function", function: one })) }),
     ...(response_format && { response_format: { type: "json_schema", json_schema: { name: "out", schema: response_format } } }),
@@ -92,12 +94,15 @@ test.each(formats)("%s: the bytes that are sent are within those that are held",
 
 interface Turn {
   content?: unknown;
-  parts?: { functionCall?: { args: unknown } }[];
+  tool_calls?: { id: unknown }[];
+  tool_call_id?: unknown;
+  parts?: { functionCall?: { id: unknown; args: unknown }; functionResponse?: { id: unknown } }[];
 }
 
 interface Sent {
   messages?: Turn[];
   contents?: Turn[];
+  input?: { call_id?: unknown }[];
   tools?: unknown;
   tool_choice?: unknown;
   response_format?: unknown;
@@ -106,18 +111,30 @@ interface Sent {
   generationConfig?: { responseJsonSchema?: unknown };
 }
 
-/** Of tools, formats and the arguments of calls, which are all that a model reads beside the texts. */
-function sentBytes({ messages = [], contents = [], ...sent }: Sent): number {
-  const blocks = messages.flatMap(({ content }): { input?: unknown }[] => (Array.isArray(content) ? content : []));
+interface Block {
+  id?: unknown;
+  tool_use_id?: unknown;
+  input?: unknown;
+}
+
+/** Of tools, formats, and the ids and arguments of calls, which are all that a model reads beside the texts. */
+function sentBytes({ messages = [], contents = [], input: items = [], ...sent }: Sent): number {
+  const blocks = messages.flatMap(({ content }): Block[] => (Array.isArray(content) ? content : []));
   const parts = contents.flatMap((turn) => turn.parts ?? []);
   const args = [...blocks.map(({ input }) => input), ...parts.map(({ functionCall }) => functionCall?.args)];
+  const callIds = [
+    ...messages.flatMap(({ tool_calls = [], tool_call_id }) => [...tool_calls.map(({ id }) => id), tool_call_id]),
+    ...blocks.flatMap(({ id, tool_use_id }) => [id, tool_use_id]),
+    ...parts.flatMap(({ functionCall, functionResponse }) => [functionCall?.id, functionResponse?.id]),
+    ...items.map(({ call_id }) => call_id),
+  ];
   const formats = [
     sent.response_format,
     sent.output_config?.format,
     sent.text?.format,
     sent.generationConfig?.responseJsonSchema,
   ];
-  return [sent.tools, sent.tool_choice, ...formats, ...args].reduce<number>((sum, one) => sum + bytesOf(one), 0);
+  return [sent.tools, sent.tool_choice, ...formats, ...args, ...callIds].reduce<number>((sum, one) => sum + bytesOf(one), 0);
 }
 
 function checked(body: object, model: ReturnType<typeof chatModel>): ReturnType<typeof checkChat> | null {

@@ -55,6 +55,7 @@ describe("a model that reasons unless it is told not to, and samples only withou
     "openai/gpt-5.6-terra",
     "openai/gpt-6-luna",
     "openai/gpt-6-sol",
+    "openai/gpt-6.1-terra",
   ])("is %s in the shipped catalog", (id) => {
     const shipped = models.get(id) ?? null;
     expect(refusal({ temperature: 0.2 }, shipped)).toBe("unsupported_parameter temperature");

@@ -117,6 +117,8 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["google/gemini-3.1-pro-preview", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
     ["google/gemini-3.1-pro-preview-customtools", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
     ["google/gemini-3-flash-preview", "MINIMAL MINIMAL LOW MEDIUM HIGH HIGH HIGH"],
+    ["google/gemini-4-argon", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
+    ["google/gemini-4-hydrogen", "LOW LOW LOW MEDIUM HIGH XHIGH XHIGH"],
     ["openai/gpt-5.1", "none none low medium high high high"],
     ["openai/gpt-5.2", "none none low medium high xhigh xhigh"],
     ["openai/gpt-5.4-mini", "none none low medium high xhigh xhigh"],
@@ -131,14 +133,14 @@ describe("the shipped catalog knows what its models refuse", () => {
     ["x-ai/grok-4.6", "low low low medium high xhigh xhigh"],
     ["openai/gpt-oss-120b", "low low low medium high high high"],
     ["openai/gpt-oss-20b", "low low low medium high high high"],
-    ["google/gemini-4-argon", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
-    ["google/gemini-4-hydrogen", "LOW LOW LOW MEDIUM HIGH HIGH HIGH"],
     ["meta/muse-spark-1.1", "minimal minimal low medium high xhigh xhigh"],
-    ["meta/muse-spark-1.3", "minimal minimal low medium high xhigh max"],
+    ["meta/muse-spark-1.2", "minimal minimal low medium high xhigh xhigh"],
+    ["meta/muse-spark-1.3", "minimal minimal low medium high xhigh xhigh"],
     ["moonshotai/kimi-k3", "low low low low high high max"],
     ["moonshotai/kimi-k3-fast", "low low low low high high max"],
     ["z-ai/glm-5.3", "low low low low high high max"],
     ["z-ai/glm-5.3-flash", "low low low low high high max"],
+    ["z-ai/glm-5.3-fast", "low low low low high high max"],
     ["z-ai/glm-5.2-fast", "none none none none high high max"],
     ["fireworks/ember-1", "none none low medium high xhigh max"],
     ["stepfun/step-3.5-flash-2603", "low low low low high high high"],
@@ -148,5 +150,17 @@ describe("the shipped catalog knows what its models refuse", () => {
     const routes = shipped.models.get(id)?.routes ?? [];
     expect(routes.length).toBeGreaterThan(0);
     for (const route of routes) expect(all(route).join(" ")).toBe(expected);
+  });
+
+  test.each([
+    ["z-ai/glm-5.2", "zai", reasoningEfforts.join(" ")],
+    ["z-ai/glm-5.2", "baseten", "none none none none high high max"],
+    ["z-ai/glm-5.2", "venice", "none none none none high high max"],
+    ["deepseek/deepseek-v4-flash", "deepinfra", reasoningEfforts.join(" ")],
+    ["deepseek/deepseek-v4-flash", "venice", "none minimal low medium high xhigh xhigh"],
+  ])("%s gets from none to max at %s: %s", (id, provider, expected) => {
+    const route = shipped.models.get(id)?.routes.find((one) => one.provider.id === provider);
+    if (!route) throw new Error(`${provider} has no route of ${id}`);
+    expect(all(route).join(" ")).toBe(expected);
   });
 });
