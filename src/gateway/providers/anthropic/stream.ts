@@ -6,6 +6,7 @@ import { mintedToolCallId } from "../../tool-call-id.ts";
 import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
+import { KeptCalls } from "../wire/kept-calls.ts";
 import { finishReasonOf } from "./finish.ts";
 import { ThoughtsBeforeCalls } from "./thoughts.ts";
 import { AnthropicUsage } from "./usage.ts";
@@ -29,6 +30,7 @@ class AnthropicStream {
   /** Block number → its tool call. Some servers give every block the same number. */
   readonly #calls = new Map<unknown, ToolCall>();
   #called = 0;
+  readonly #kept = new KeptCalls();
   readonly #thoughts: ThoughtsBeforeCalls;
   /** The answer's id. */
   #id: unknown = null;
@@ -83,6 +85,7 @@ class AnthropicStream {
     if (type !== "tool_use") return [];
     const called = asText(name) ?? "";
     if (called === "") return [broken(namelessCall)];
+    this.#kept.begin(asText(id) ?? "", called);
     const unclosed = this.#closeBlock(block);
     const index = this.#called++;
     this.#calls.set(block, { index, input, argued: false });

@@ -5,6 +5,7 @@
 import type { Route } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { KeptCalls } from "../wire/kept-calls.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { callKindOf, callOf, callText, logprobsOf, paragraphEnd, reasoningIn, saidIn, type CallKind } from "./output.ts";
@@ -31,6 +32,7 @@ class ResponsesStream {
   /** The calls so far, by each name of their item (`namesOf`). */
   readonly #calls = new Map<unknown, OpenCall>();
   #called = 0;
+  readonly #kept = new KeptCalls();
   /** The names of the items of which a piece arrived, so that their end does not repeat it. */
   readonly #begun = new Set<unknown>();
   /** The last `encrypted_content`: that of the reasoning before the next call. */
@@ -128,6 +130,7 @@ class ResponsesStream {
   }
 
   #announce(kind: CallKind, names: Names, item: JsonObject): ProviderEvent[] {
+    this.#kept.begin(asText(item["call_id"]) ?? "", asText(item["name"]) ?? "");
     const index = this.#called++;
     const context = { index, answerId: this.#id, encrypted: this.#encrypted, signer: this.#signer };
     const piece = callOf(kind, item, "", context);
