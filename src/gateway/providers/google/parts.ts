@@ -1,7 +1,7 @@
 /** Converts the parts of an answer to the fields of a chat completion. */
 import { modelIdCharactersMax } from "../../limits.ts";
 import { UpstreamFailure } from "../provider.ts";
-import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { asArray, asObject, asText, writtenJson, type JsonObject } from "../wire/json.ts";
 import { KeptCalls } from "../wire/kept-calls.ts";
 import { mintedToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
 
@@ -98,7 +98,7 @@ function arguing(index: number, text: string): JsonObject {
 
 /** "" for no arguments. Some compatible servers write the object as a text. */
 function argumentsText(args: unknown): string {
-  const text = typeof args === "string" ? args.trim() : JSON.stringify(args ?? {});
+  const text = typeof args === "string" ? args.trim() : writtenJson(args ?? {});
   return text === "{}" ? "" : text;
 }
 

@@ -4,7 +4,7 @@
  * id.
  */
 import { heldToolCallCharactersMax } from "../../limits.ts";
-import { asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { asCount, asObject, asText, writtenJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { KeptCalls } from "../wire/kept-calls.ts";
@@ -166,7 +166,7 @@ export function wholeArguments(value: unknown): string {
 /** Arguments are JSON text; some providers send the object itself. */
 export function argumentsText(value: unknown): string {
   if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
+  return value === undefined || value === null ? "" : writtenJson(value);
 }
 
 function readPiece(source: JsonObject): Piece {

@@ -4,7 +4,7 @@
  */
 import { Buffer } from "node:buffer";
 import { upstreamEventBytesMax } from "../../limits.ts";
-import { asObject, parseJson } from "../wire/json.ts";
+import { asObject, parseJson, writtenJson } from "../wire/json.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
 
 /** An event that exceeds the bound. */
@@ -112,7 +112,7 @@ function asError(data: string): string {
   if (fields === null) return Array.isArray(told) ? data : JSON.stringify({ error: { message: data } });
   const { error, choices, candidates, type } = fields;
   const says = error || choices || candidates || (typeof type === "string" && !/.(error|exception)/i.test(type));
-  return says ? data : JSON.stringify({ error: fields });
+  return says ? data : writtenJson({ error: fields });
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -1,7 +1,7 @@
 /** A document in place of a stream's events: a whole answer, an error, a list of chunks, the page of a proxy. */
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
 import { OversizedAnswer, UpstreamFailure, type ProviderEvent, type WholeAnswer } from "../provider.ts";
-import { asArray, asObject, parseJson, type JsonObject } from "../wire/json.ts";
+import { asArray, asObject, parseJson, writtenJson, type JsonObject } from "../wire/json.ts";
 import { openBracket } from "../../../http/json-bytes.ts";
 import type { EventSequence } from "./event-sequence.ts";
 import { GatheredBytes } from "./gathered-bytes.ts";
@@ -41,7 +41,7 @@ export class StreamDocument {
     const body = parseJson(new TextDecoder().decode(this.#read.take()));
     if (body === undefined) throw new UpstreamFailure("upstream_error", "the answer is not JSON");
     if (!Array.isArray(body)) return void events.push(...eventsOf(decodeAnswer(body)));
-    for (const chunk of body) if (sequence.take(JSON.stringify(chunk), events)) return;
+    for (const chunk of body) if (sequence.take(writtenJson(chunk), events)) return;
     sequence.end(events);
   }
 }
