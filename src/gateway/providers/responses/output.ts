@@ -1,5 +1,5 @@
 /** Converts the items of a response to the fields of a chat completion. */
-import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
+import { argumentsText, namelessCall } from "../openai/tool-calls.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
@@ -16,9 +16,9 @@ export function callKindOf({ type }: JsonObject): CallKind | null {
   return type === "custom_tool_call" ? "custom" : null;
 }
 
-/** Arguments of a function, or input of a custom tool. */
+/** Arguments of a function, or input of a custom tool. Clients cannot parse empty arguments. */
 export function callText(kind: CallKind, item: JsonObject): string {
-  return kind === "custom" ? (asText(item["input"]) ?? "") : wholeArguments(item["arguments"]);
+  return kind === "custom" ? (asText(item["input"]) ?? "") : argumentsText(item["arguments"]) || "{}";
 }
 
 export interface CallContext {
