@@ -13,7 +13,7 @@ const answerCharactersMax = 32;
  * @param answerId the provider's id of the answer
  */
 export function mintedToolCallId(answerId: unknown, index: number): string {
-  const answerPart = typeof answerId === "string" ? answerId.replace(/[^\w-]/g, "").slice(-answerCharactersMax) : "";
+  const answerPart = typeof answerId === "string" ? answerId.slice(-answerCharactersMax).replace(/[^\w-]/g, "") : "";
   return `call_${answerPart || crypto.randomUUID().replaceAll("-", "").slice(-24)}_${index}`;
 }
 

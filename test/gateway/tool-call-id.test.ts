@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import fc from "fast-check";
 import { wireFormats } from "../../src/gateway/providers/registry.ts";
 import { mintedToolCallId, readToolCallId, signedToolCallId, signerNamed } from "../../src/gateway/tool-call-id.ts";
@@ -63,4 +63,21 @@ test.each(Object.entries(answers))("two answers of a provider of the format %s n
   const [first, second] = [1, 2].map(() => JSON.stringify(decode?.(body).message["tool_calls"]));
   expect(first).toMatch(/"id":"call_[0-9a-f]{24}_0"/);
   expect(second).not.toBe(first);
+});
+
+test("of an answer's long id only the end is read for each call", () => {
+  let read = 0;
+  const replace = String.prototype.replace;
+  const spy = spyOn(String.prototype, "replace").mockImplementation(function (this: string, ...all: unknown[]) {
+    read += this.length;
+    return Reflect.apply(replace, this, all) as string;
+  });
+  try {
+    const made = Array.from({ length: 100 }, (_, index) => mintedToolCallId(`resp-${"x".repeat(100_000)}`, index));
+    expect(new Set(made).size).toBe(100);
+    expect(made[7]).toBe(`call_${"x".repeat(32)}_7`);
+  } finally {
+    spy.mockRestore();
+  }
+  expect(read).toBeLessThan(10_000);
 });

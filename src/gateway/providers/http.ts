@@ -11,7 +11,15 @@ import { readBeginning, readWhole } from "./transport/body.ts";
 import { UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
 import { parseJson } from "./wire/json.ts";
 import { withParallelToolCallsOff } from "./wire/one-call.ts";
-import { UpstreamFailure, type EncodedCall, type ProviderAnswer, type ProviderCall, type WireFormat } from "./provider.ts";
+import {
+  asUpstreamFailure,
+  UpstreamFailure,
+  type EncodedCall,
+  type ProviderAnswer,
+  type ProviderCall,
+  type WholeAnswer,
+  type WireFormat,
+} from "./provider.ts";
 import { wireFormats } from "./registry.ts";
 import { ProviderStream } from "./transport/stream.ts";
 import type { Post, ResponseHead } from "./transport/transport.ts";
@@ -98,12 +106,17 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   if (call.streamed) return { kind: "stream", events: new ProviderStream({ upstream, format, route, clock: context.clock }) };
   const text = await readWhole(upstream, upstreamAnswerBytesMax);
   upstream.finished();
-  return {
-    kind: "whole",
-    answer: beginsEvents(text)
-      ? await assembledAnswer(text, format.streamDecoder(route))
-      : format.decodeAnswer(parsed(text), route),
-  };
+  return { kind: "whole", answer: await decoded(text, format, route) };
+}
+
+/** @throws UpstreamFailure when the body holds no usable answer */
+async function decoded(text: string, format: WireFormat, route: Route): Promise<WholeAnswer> {
+  try {
+    if (beginsEvents(text)) return await assembledAnswer(text, format.streamDecoder(route));
+    return format.decodeAnswer(parsed(text), route);
+  } catch (error) {
+    throw asUpstreamFailure(error);
+  }
 }
 
 export interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {

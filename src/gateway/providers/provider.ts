@@ -91,6 +91,13 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** A decoder can throw on what no provider should send, such as arguments that are nested too deep. */
+export function asUpstreamFailure(error: unknown): UpstreamFailure {
+  return error instanceof UpstreamFailure
+    ? error
+    : new UpstreamFailure("upstream_error", "reading the answer threw", null, error);
+}
+
 /** The provider's answer is larger than the gateway takes. */
 export class OversizedAnswer extends UpstreamFailure {
   constructor(detail: string) {

@@ -104,9 +104,12 @@ function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTo
   const { unexplainedTokens: rest = 0, ...parts } = reported;
   const output = parts.completionTokens ?? 0;
   const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;
+  const promptTokens = possible(parts.promptTokens);
   return {
     ...parts,
-    promptTokens: possible(parts.promptTokens),
+    promptTokens,
+    // The parts of an impossible prompt would give our estimate their prices.
+    ...(promptTokens === null && { cachedTokens: 0, cacheWriteTokens: 0 }),
     completionTokens: possible(reasoned > 0 ? output + reasoned : parts.completionTokens),
     reasoningTokens: parts.reasoningTokens + reasoned,
   };

@@ -3,6 +3,7 @@ import type { ReportedUsage, Route } from "../../models/model.ts";
 import { asObject, asText, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
+import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
@@ -59,7 +60,9 @@ function toolCallsOf(
   for (const block of blocks) {
     if (block["type"] !== "tool_use") thoughts.block(block);
     else {
-      const called = { name: asText(block["name"]) ?? "", arguments: JSON.stringify(block["input"] ?? {}) };
+      const name = asText(block["name"]) ?? "";
+      if (name === "") throw new UpstreamFailure("upstream_error", namelessCall);
+      const called = { name, arguments: wholeArguments(block["input"]) };
       const id = asText(block["id"]) || mintedToolCallId(answerId, calls.length);
       calls.push({ id: thoughts.signed(id), type: "function", function: called });
     }

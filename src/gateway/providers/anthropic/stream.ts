@@ -3,8 +3,10 @@ import type { Route } from "../../models/model.ts";
 import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
+import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
 import { toldFailure } from "../wire/told-failure.ts";
 import { anthropicFailureIn } from "./errors.ts";
+import { KeptCalls } from "../wire/kept-calls.ts";
 import { finishReasonOf } from "./finish.ts";
 import { ThoughtsBeforeCalls } from "./thoughts.ts";
 import { AnthropicUsage } from "./usage.ts";
@@ -25,8 +27,10 @@ interface ToolCall {
 
 class AnthropicStream {
   readonly #usage = new AnthropicUsage();
-  /** Block number → its tool call. */
+  /** Block number → its tool call. Some servers give every block the same number. */
   readonly #calls = new Map<unknown, ToolCall>();
+  #called = 0;
+  readonly #kept = new KeptCalls();
   readonly #thoughts: ThoughtsBeforeCalls;
   /** The answer's id. */
   #id: unknown = null;
@@ -41,7 +45,7 @@ class AnthropicStream {
 
   take(data: string): ProviderEvent[] {
     // The end of the body, or the mark that some compatible servers send.
-    if (data === "[DONE]") return this.#finished ? [{ kind: "end" }] : [];
+    if (data === "[DONE]") return this.#finished ? this.#end() : [];
     const event = asObject(parseJson(data));
     if (event === null) return [broken("an event is not a JSON object")];
     if (event["error"]) return failuresIn(event, this.#hasContent);
@@ -62,7 +66,7 @@ class AnthropicStream {
         return [...this.#counted(), ...this.#finish(asText(asObject(event["delta"])?.["stop_reason"]))];
       case "message_stop":
         if (!this.#begun && !this.#hasContent) return [broken("the stream ended before it began")];
-        return [...this.#finish(""), { kind: "end" }];
+        return [...this.#finish(""), ...this.#end()];
       default:
         return failuresIn(event, this.#hasContent);
     }
@@ -79,11 +83,14 @@ class AnthropicStream {
     if (type === "text") return textDelta("content", text);
     if (type === "thinking") return textDelta("reasoning_content", thinking);
     if (type !== "tool_use") return [];
-    const index = this.#calls.size;
+    const called = asText(name) ?? "";
+    if (called === "") return [broken(namelessCall)];
+    this.#kept.begin(asText(id) ?? "", called);
+    const unclosed = this.#closeBlock(block);
+    const index = this.#called++;
     this.#calls.set(block, { index, input, argued: false });
-    const called = { name: asText(name) ?? "", arguments: "" };
     const signed = this.#thoughts.signed(asText(id) || mintedToolCallId(this.#id, index));
-    return [callDelta({ index, id: signed, type: "function", function: called })];
+    return [...unclosed, callDelta({ index, id: signed, type: "function", function: { name: called, arguments: "" } })];
   }
 
   #takePiece(block: unknown, delta: JsonObject): ProviderEvent[] {
@@ -98,7 +105,7 @@ class AnthropicStream {
   /** The API sends no piece for a call without arguments, and clients cannot parse an empty text. */
   #closeBlock(block: unknown): ProviderEvent[] {
     const call = this.#calls.get(block);
-    return call === undefined || call.argued ? [] : argue(call, JSON.stringify(call.input ?? {}));
+    return call === undefined || call.argued ? [] : argue(call, wholeArguments(call.input));
   }
 
   #counted(): ProviderEvent[] {
@@ -109,10 +116,15 @@ class AnthropicStream {
   /** @param stopReason null if it has not arrived yet */
   #finish(stopReason: string | null): ProviderEvent[] {
     if (stopReason === null || this.#finished) return [];
-    const finishReason = finishReasonOf(stopReason, this.#calls.size > 0);
+    const finishReason = finishReasonOf(stopReason, this.#called > 0);
     if (finishReason === null) return [broken("the provider reports a failure")];
     this.#finished = true;
     return [{ kind: "delta", delta: {}, finishReason }];
+  }
+
+  /** Some servers do not tell the end of their blocks. */
+  #end(): ProviderEvent[] {
+    return [...[...this.#calls.keys()].flatMap((block) => this.#closeBlock(block)), { kind: "end" }];
   }
 }
 

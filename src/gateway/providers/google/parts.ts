@@ -1,6 +1,8 @@
 /** Converts the parts of an answer to the fields of a chat completion. */
+import { modelIdCharactersMax } from "../../limits.ts";
 import { UpstreamFailure } from "../provider.ts";
-import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { asArray, asObject, asText, writtenJson, type JsonObject } from "../wire/json.ts";
+import { KeptCalls } from "../wire/kept-calls.ts";
 import { mintedToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
 
 export interface Said {
@@ -16,6 +18,7 @@ export interface Said {
  */
 export class GoogleParts {
   #calls = 0;
+  readonly #kept = new KeptCalls();
   /** The indexes of the calls whose arguments are empty so far, by the id as Google gave it; "" if it gave none. No set is empty. */
   readonly #bare = new Map<string, Set<number>>();
 
@@ -52,11 +55,15 @@ export class GoogleParts {
     if (asArray(partialArgs).length > 0)
       throw new UpstreamFailure("upstream_error", "arguments came in a form that was not asked for");
     if (!asText(name)) return text === "" ? [] : [arguing(this.#waiting(asText(id) ?? ""), text)];
+    this.#kept.begin(asText(id) ?? "", asText(name) ?? "");
     const index = this.#calls++;
     if (text === "") this.#wait(asText(id) ?? "", index);
     const given = asText(id) || mintedToolCallId(responseId, index);
     const base64 = asText(part["thoughtSignature"]);
-    const signed = base64 ? signedToolCallId(given, { signer: signerNamed(asText(modelVersion) ?? ""), base64 }) : given;
+    const model = asText(modelVersion) ?? "";
+    // Each signed id has the model's name: a long one would be repeated with every call.
+    const isSigned = base64 !== null && model.length <= modelIdCharactersMax;
+    const signed = isSigned ? signedToolCallId(given, { signer: signerNamed(model), base64 }) : given;
     return [{ index, id: signed, type: "function", function: { name, arguments: text } }];
   }
 
@@ -91,7 +98,7 @@ function arguing(index: number, text: string): JsonObject {
 
 /** "" for no arguments. Some compatible servers write the object as a text. */
 function argumentsText(args: unknown): string {
-  const text = typeof args === "string" ? args.trim() : JSON.stringify(args ?? {});
+  const text = typeof args === "string" ? args.trim() : writtenJson(args ?? {});
   return text === "{}" ? "" : text;
 }
 

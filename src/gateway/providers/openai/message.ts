@@ -32,7 +32,8 @@ export function furtherFields(message: JsonObject): JsonObject {
   if (refusal) fields["refusal"] = refusal;
   if (reasoning) fields["reasoning_content"] = reasoning;
   if (functionCall) fields["function_call"] = functionCallOf(functionCall);
-  if (annotations.some(isCitation)) fields["annotations"] = annotations.filter(isCitation);
+  const citations = annotations.length === 0 ? [] : annotations.flatMap(citationOf);
+  if (citations.length > 0) fields["annotations"] = citations;
   return fields;
 }
 
@@ -50,10 +51,11 @@ function functionCallOf(call: JsonObject): JsonObject {
   return { ...(name && { name }), arguments: argumentsText(call["arguments"]) };
 }
 
-/** The only kind of annotation in the official schema. */
-function isCitation(annotation: unknown): boolean {
+/** The only kind of annotation in the official schema, with its fields alone: a provider may add anything. Nothing for other kinds. */
+function citationOf(annotation: unknown): JsonObject[] {
   const source = asObject(annotation);
   const citation = source?.["type"] === "url_citation" ? asObject(source["url_citation"]) : null;
-  const { url, title, start_index: start, end_index: end } = citation ?? {};
-  return asText(url) !== null && asText(title) !== null && asCount(start) !== null && asCount(end) !== null;
+  const { url, title, start_index, end_index } = citation ?? {};
+  if (asText(url) === null || asText(title) === null || asCount(start_index) === null || asCount(end_index) === null) return [];
+  return [{ type: "url_citation", url_citation: { url, title, start_index, end_index } }];
 }

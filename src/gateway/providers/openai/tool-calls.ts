@@ -4,9 +4,10 @@
  * id.
  */
 import { heldToolCallCharactersMax } from "../../limits.ts";
-import { asCount, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { asCount, asObject, asText, writtenJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
+import { KeptCalls } from "../wire/kept-calls.ts";
 import { WholeObject } from "../wire/whole-object.ts";
 
 type Kind = "function" | "custom";
@@ -56,9 +57,11 @@ export class ToolCallPieces {
   /** By the provider's index: the call to which its next piece belongs. */
   readonly #byPlace = new Map<number, StreamedCall>();
   readonly #byId = new Map<string, StreamedCall>();
+  /** Calls with arguments and without a name. */
   readonly #unnamed = new Set<StreamedCall>();
   /** Functions whose arguments have not begun. */
   readonly #unargued = new Set<StreamedCall>();
+  readonly #kept = new KeptCalls();
   #last: StreamedCall | null = null;
   #announced = 0;
   #heldCharacters = 0;
@@ -84,8 +87,7 @@ export class ToolCallPieces {
 
   /** Checked at the end: a call that only has an id is dropped, but arguments without a name are an error. */
   lacksName(): boolean {
-    for (const { held } of this.#unnamed) if (held !== "") return true;
-    return false;
+    return this.#unnamed.size > 0;
   }
 
   /** The arguments of the calls that got none. Called at the end. */
@@ -98,7 +100,10 @@ export class ToolCallPieces {
     const call = this.#callOf(piece) ?? this.#begin(piece);
     this.#last = call;
     if (piece.place !== null) this.#byPlace.set(piece.place, call);
-    if (call.id === "" && piece.id !== "") this.#byId.set((call.id = piece.id), call);
+    if (call.id === "" && piece.id !== "") {
+      this.#kept.keep(piece.id);
+      this.#byId.set((call.id = piece.id), call);
+    }
     call.argued.feed(piece.text);
     if (call.index !== null) return piece.text === "" ? null : this.#argue(call, piece.text);
     if (piece.name === "") return this.#hold(call, piece);
@@ -125,14 +130,14 @@ export class ToolCallPieces {
     return here?.id === "" && !another ? here : null;
   }
 
-  #begin({ place, id, kind }: Piece): StreamedCall {
-    const call: StreamedCall = { index: null, place, id, kind, name: "", held: "", argued: new WholeObject() };
-    if (id !== "") this.#byId.set(id, call);
-    return call;
+  /** @throws UpstreamFailure when there are too many calls */
+  #begin({ place, kind }: Piece): StreamedCall {
+    this.#kept.begin();
+    return { index: null, place, id: "", kind, name: "", held: "", argued: new WholeObject() };
   }
 
   #hold(call: StreamedCall, { kind, text }: Piece): null {
-    this.#unnamed.add(call);
+    if (text !== "") this.#unnamed.add(call);
     call.kind = kind;
     call.held += text;
     this.#heldCharacters += text.length + 1;
@@ -141,6 +146,7 @@ export class ToolCallPieces {
 
   #announce(call: StreamedCall, { kind, name, text }: Piece, answerId: unknown): JsonObject {
     this.#unnamed.delete(call);
+    this.#kept.keep(name);
     const index = this.#announced++;
     const named = calling(kind, { name, text: call.held + text });
     if (kind === "function" && (call.held + text).trim() === "") this.#unargued.add(call);
@@ -160,7 +166,7 @@ export function wholeArguments(value: unknown): string {
 /** Arguments are JSON text; some providers send the object itself. */
 export function argumentsText(value: unknown): string {
   if (typeof value === "string") return value;
-  return value === undefined || value === null ? "" : JSON.stringify(value);
+  return value === undefined || value === null ? "" : writtenJson(value);
 }
 
 function readPiece(source: JsonObject): Piece {

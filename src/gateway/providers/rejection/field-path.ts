@@ -29,7 +29,12 @@ export function readPath(text: string): FieldPath {
 
 /** @param names as in the `loc` of FastAPI, which names alternatives of a type between the fields */
 export function pathOfNames(names: readonly unknown[]): FieldPath {
-  return withoutWrappers(names.slice(0, 32).map((name) => unquoted(String(name).slice(0, pathCharactersMax))));
+  return withoutWrappers(names.slice(0, 32).map((name) => unquoted(nameOf(name).slice(0, pathCharactersMax))));
+}
+
+/** Objects and lists are no names, and writing them as a text may throw. */
+function nameOf(name: unknown): string {
+  return typeof name === "string" || typeof name === "number" ? String(name) : "";
 }
 
 function unquoted(name: string): string {

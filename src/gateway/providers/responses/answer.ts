@@ -1,12 +1,12 @@
 /** Converts a whole response to our answer. */
-import type { Route } from "../../models/model.ts";
+import type { ReportedUsage, Route } from "../../models/model.ts";
 import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { asObject, type JsonObject } from "../wire/json.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { callKindOf, callOf, callText, logprobsOf, paragraphEnd, reasoningIn, saidIn } from "./output.ts";
 import { signerOf } from "./reasoning.ts";
-import { responsesUsage } from "./usage.ts";
+import { ResponsesUsage } from "./usage.ts";
 
 /** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
 export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer {
@@ -33,8 +33,14 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
     },
     finishReason: reason,
     logprobs: logprobsOf(said.flatMap(({ logprobs }) => logprobs)),
-    usage: responsesUsage(response["usage"]),
+    usage: usageOf(response["usage"]),
   };
+}
+
+function usageOf(reported: unknown): ReportedUsage | null {
+  const usage = new ResponsesUsage();
+  usage.take(reported);
+  return usage.usage();
 }
 
 function paragraphs(texts: readonly string[]): string {

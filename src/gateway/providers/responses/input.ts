@@ -1,5 +1,6 @@
 /** Converts a conversation to the items of the Responses API: messages, calls with the reasoning before them, and results. */
 import { createHash } from "node:crypto";
+import { ToolUseIds } from "../anthropic/tool-use-ids.ts";
 import type { ChatMessage } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { namedTexts } from "../wire/participant.ts";
@@ -16,6 +17,7 @@ export function inputItems(messages: readonly ChatMessage[], signer: string | nu
 
 class Items {
   readonly #signer: string | null;
+  readonly #ids = new ToolUseIds(wireId);
   /** The ids of calls of custom tools, whose results are items of another type. */
   readonly #custom = new Set<string>();
 
@@ -45,7 +47,7 @@ class Items {
   #call(call: JsonObject): { reasoning: JsonObject[]; call: JsonObject } {
     const { id, encrypted } = readIdWithReasoning(asText(call["id"]) ?? "", this.#signer);
     const custom = asObject(call["custom"]);
-    const callId = wireId(id);
+    const callId = this.#ids.ofCall(id);
     if (custom !== null) this.#custom.add(callId);
     const { name, arguments: text } = asObject(call["function"]) ?? {};
     return {
@@ -59,7 +61,7 @@ class Items {
 
   #result(message: ChatMessage): JsonObject {
     const { id } = readIdWithReasoning(asText(message["tool_call_id"]) ?? "", this.#signer);
-    const callId = wireId(id);
+    const callId = this.#ids.ofResult(id);
     const type = this.#custom.has(callId) ? "custom_tool_call_output" : "function_call_output";
     return { type, call_id: callId, output: textsOf(message.content).join("") };
   }

@@ -1,4 +1,5 @@
 /** Converts the items of a response to the fields of a chat completion. */
+import { argumentsText, namelessCall } from "../openai/tool-calls.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
@@ -17,7 +18,7 @@ export function callKindOf({ type }: JsonObject): CallKind | null {
 
 /** Arguments of a function, or input of a custom tool. Clients cannot parse empty arguments. */
 export function callText(kind: CallKind, item: JsonObject): string {
-  return kind === "custom" ? (asText(item["input"]) ?? "") : asText(item["arguments"]) || "{}";
+  return kind === "custom" ? (asText(item["input"]) ?? "") : argumentsText(item["arguments"]) || "{}";
 }
 
 export interface CallContext {
@@ -32,7 +33,7 @@ export interface CallContext {
 /** @throws UpstreamFailure when it has no name, so that no client could run it */
 export function callOf(kind: CallKind, item: JsonObject, text: string, context: CallContext): JsonObject {
   const name = asText(item["name"]) ?? "";
-  if (name === "") throw new UpstreamFailure("upstream_error", "a call of a tool has no name");
+  if (name === "") throw new UpstreamFailure("upstream_error", namelessCall);
   const given = asText(item["call_id"]) || mintedToolCallId(context.answerId, context.index);
   const id = idWithReasoning(given, context.encrypted, context.signer);
   return { id, type: kind, [kind]: kind === "custom" ? { name, input: text } : { name, arguments: text } };

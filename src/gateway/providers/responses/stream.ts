@@ -5,11 +5,12 @@
 import type { Route } from "../../models/model.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { asArray, asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
+import { KeptCalls } from "../wire/kept-calls.ts";
 import { responsesFailureIn } from "./errors.ts";
 import { finishReasonOf } from "./finish.ts";
 import { callKindOf, callOf, callText, logprobsOf, paragraphEnd, reasoningIn, saidIn, type CallKind } from "./output.ts";
 import { signerOf } from "./reasoning.ts";
-import { responsesUsage } from "./usage.ts";
+import { ResponsesUsage } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function responsesStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
@@ -19,15 +20,19 @@ export function responsesStreamDecoder(route?: Route): (data: string) => Provide
 
 interface OpenCall {
   index: number;
+  /** As the server gave it; null if it gave none. */
+  id: string | null;
   kind: CallKind;
   argued: boolean;
 }
 
 class ResponsesStream {
   readonly #signer: string | null;
+  readonly #usage = new ResponsesUsage();
   /** The calls so far, by each name of their item (`namesOf`). */
   readonly #calls = new Map<unknown, OpenCall>();
   #called = 0;
+  readonly #kept = new KeptCalls();
   /** The names of the items of which a piece arrived, so that their end does not repeat it. */
   readonly #begun = new Set<unknown>();
   /** The last `encrypted_content`: that of the reasoning before the next call. */
@@ -70,7 +75,7 @@ class ResponsesStream {
       case "response.custom_tool_call_input.delta":
         return this.#argue(this.#callAt(namesOf(event)), asText(event["delta"]) ?? "");
       case "response.output_item.added":
-        return this.#open(namesOf(event), asObject(event["item"]) ?? {});
+        return this.#begin(namesOf(event), asObject(event["item"]) ?? {});
       case "response.output_item.done":
         return this.#close(namesOf(event), asObject(event["item"]) ?? {});
       case "response.completed":
@@ -96,7 +101,8 @@ class ResponsesStream {
     if (text === "") return [];
     const names = namesOf(event);
     this.#markBegun(names);
-    const part = `${String(names[0])} ${String(event["summary_index"] ?? event["content_index"])}`;
+    const [inner = ""] = [event["summary_index"], event["content_index"]].filter(isName);
+    const part = `${names[0]} ${inner}`;
     return [said({ reasoning_content: this.#separator("reasoning_content", part) + text })];
   }
 
@@ -111,11 +117,26 @@ class ResponsesStream {
   #open(names: Names, item: JsonObject): ProviderEvent[] {
     const kind = callKindOf(item);
     if (kind === null || this.#callAt(names) !== undefined) return [];
+    return this.#announce(kind, names, item);
+  }
+
+  /** Some servers give every item the same place: then the id tells that a call is another one. */
+  #begin(names: Names, item: JsonObject): ProviderEvent[] {
+    const kind = callKindOf(item);
+    if (kind === null) return [];
+    const here = this.#callAt(names)?.id ?? null;
+    const id = asText(item["call_id"]);
+    return here !== null && id !== null && here !== id ? this.#announce(kind, names, item) : this.#open(names, item);
+  }
+
+  #announce(kind: CallKind, names: Names, item: JsonObject): ProviderEvent[] {
+    this.#kept.begin(asText(item["call_id"]) ?? "", asText(item["name"]) ?? "");
     const index = this.#called++;
     const context = { index, answerId: this.#id, encrypted: this.#encrypted, signer: this.#signer };
     const piece = callOf(kind, item, "", context);
     this.#encrypted = null;
-    for (const name of names) this.#calls.set(name, { index, kind, argued: false });
+    const call: OpenCall = { index, id: asText(item["call_id"]), kind, argued: false };
+    for (const name of names) this.#calls.set(name, call);
     return [said({ tool_calls: [{ index, ...piece }] })];
   }
 
@@ -160,29 +181,38 @@ class ResponsesStream {
 
   #counted(response: JsonObject | null): ProviderEvent[] {
     this.#id ??= response?.["id"];
-    const usage = responsesUsage(response?.["usage"]);
+    const usage = this.#usage.take(response?.["usage"]) ? this.#usage.usage() : null;
     return usage === null ? [] : [{ kind: "usage", usage }];
   }
 
+  /** An id tells more than a place. */
   #callAt(names: Names): OpenCall | undefined {
-    return names.map((name) => this.#calls.get(name)).find((call) => call !== undefined);
+    return names.map((name) => this.#calls.get(name)).findLast((call) => call !== undefined);
   }
 
   #markBegun(names: Names): void {
-    for (const name of names) this.#begun.add(name);
+    for (const name of names) if (this.#begun.size < namesMax) this.#begun.add(name);
   }
 }
 
-type Names = readonly unknown[];
+type Names = readonly (string | number)[];
 
 /** The name of an item that has none. */
 const nowhere = "";
 
+/** Some servers write another id with every piece. Their items have a place too. */
+const namesMax = 1_000;
+const nameCharactersMax = 512;
+
 /** An item's names: its place in the output, its id, and that of a call. Servers may leave out some, or change the id. */
 function namesOf({ output_index, item_id, item }: JsonObject): Names {
   const { id, call_id } = asObject(item) ?? {};
-  const names = [output_index, item_id ?? id, call_id].filter((name) => name !== undefined && name !== null);
+  const names = [output_index, item_id || id, call_id].filter(isName);
   return names.length === 0 ? [nowhere] : names;
+}
+
+function isName(value: unknown): value is string | number {
+  return typeof value === "number" || (typeof value === "string" && value !== "" && value.length <= nameCharactersMax);
 }
 
 function said(delta: JsonObject, logprobs: readonly unknown[] = []): ProviderEvent {

@@ -1,25 +1,28 @@
-/** Reads the counts of the Responses API. */
+/** Reads the counts of the Responses API: those of chat completions, most under other names. */
 import type { ReportedUsage } from "../../models/model.ts";
-import { asCount, asObject } from "../wire/json.ts";
-import { reportedUsage } from "../wire/reported-usage.ts";
+import { UsageTally } from "../openai/usage.ts";
+import { asObject } from "../wire/json.ts";
 
-/**
- * Reads `usage`, or whatever value is in its place.
- * @returns null if it counts nothing
- */
-export function responsesUsage(value: unknown): ReportedUsage | null {
-  const reported = asObject(value) ?? {};
-  const prompt = asCount(reported["input_tokens"]);
-  const completion = asCount(reported["output_tokens"]);
-  const total = asCount(reported["total_tokens"]) ?? 0;
-  if ((prompt ?? 0) + (completion ?? 0) + total === 0) return null;
-  const input = asObject(reported["input_tokens_details"]);
-  return reportedUsage({
-    prompt,
-    completion,
-    total,
-    cached: asCount(input?.["cached_tokens"]) ?? 0,
-    cacheWrite: asCount(input?.["cache_write_tokens"]) ?? 0,
-    reasoning: asCount(asObject(reported["output_tokens_details"])?.["reasoning_tokens"]) ?? 0,
-  });
+export class ResponsesUsage {
+  readonly #tally = new UsageTally();
+
+  /**
+   * Reads `usage`, or whatever value is in its place. Several events may have one, and each a part of the counts.
+   * @returns whether it contained a new count
+   */
+  take(value: unknown): boolean {
+    const reported = asObject(value) ?? {};
+    return this.#tally.take({
+      prompt_tokens: reported["input_tokens"],
+      completion_tokens: reported["output_tokens"],
+      total_tokens: reported["total_tokens"],
+      prompt_tokens_details: reported["input_tokens_details"],
+      completion_tokens_details: reported["output_tokens_details"],
+    });
+  }
+
+  /** null if nothing was counted so far. */
+  usage(): ReportedUsage | null {
+    return this.#tally.usage();
+  }
 }

@@ -1,5 +1,5 @@
 /** Reads a whole body within a bound on its decoded bytes. */
-import { Buffer } from "node:buffer";
+import { GatheredBytes } from "./gathered-bytes.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import type { BytesReceiver } from "./transport.ts";
 import { OversizedAnswer, UpstreamFailure } from "../provider.ts";
@@ -28,15 +28,13 @@ interface ReadOptions {
 /** One promise for the whole body: one for each piece would cost more than reading it. */
 function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
+    const read = new GatheredBytes();
     const receiver: BytesReceiver = {
       take(bytes) {
-        if (bytes === null) return resolve(decode(chunks));
-        chunks.push(bytes);
-        size += bytes.length;
-        if (size <= bytesMax) return upstream.read(receiver);
-        if (cuts) return resolve(decode(chunks));
+        if (bytes === null) return resolve(decoder.decode(read.take()));
+        read.add(bytes);
+        if (read.length <= bytesMax) return upstream.read(receiver);
+        if (cuts) return resolve(decoder.decode(read.take()));
         reject(new OversizedAnswer(`the answer is larger than ${bytesMax} bytes`));
       },
       fail: reject,
@@ -46,8 +44,3 @@ function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Prom
 }
 
 const decoder = new TextDecoder();
-
-function decode(chunks: Uint8Array[]): string {
-  const [only] = chunks;
-  return decoder.decode(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
-}

@@ -8,13 +8,12 @@ type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 export class OpenCalls {
   /** What arrived of each call's arguments, by its index; null: of a function in the older form. */
   readonly #byIndex = new Map<unknown, WholeObject>();
-  /** Those that got something after the last finish reason. */
+  /** Those that got something after the last finish reason, and whose arguments are no closed object. */
   readonly #goOn = new Set<WholeObject>();
 
-  /** Whether some call has gone on after the last finish reason, and its arguments are no closed object. */
+  /** Whether some call has gone on after the last finish reason, and is not complete. */
   get some(): boolean {
-    for (const call of this.#goOn) if (!call.closed) return true;
-    return false;
+    return this.#goOn.size > 0;
   }
 
   take({ delta, finishReason }: Delta): void {
@@ -31,6 +30,7 @@ export class OpenCalls {
     const call = this.#byIndex.get(index) ?? new WholeObject();
     this.#byIndex.set(index, call);
     call.feed(asText(text) ?? "");
-    this.#goOn.add(call);
+    if (call.closed) this.#goOn.delete(call);
+    else this.#goOn.add(call);
   }
 }

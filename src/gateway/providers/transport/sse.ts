@@ -4,7 +4,8 @@
  */
 import { Buffer } from "node:buffer";
 import { upstreamEventBytesMax } from "../../limits.ts";
-import { asObject, parseJson } from "../wire/json.ts";
+import { asObject, parseJson, writtenJson } from "../wire/json.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 
 /** An event that exceeds the bound. */
 export class EventTooLargeError extends Error {
@@ -28,12 +29,12 @@ const twoLineEnds = new TextEncoder().encode("\n\n");
 export class EventParser {
   readonly #bytesMax: number;
   /** The start of a line whose end has not arrived. */
-  #begun: Uint8Array[] = [];
+  readonly #begun = new GatheredBytes();
   /** The data of the event so far; null if it has none. */
   #data: string | null = null;
   /** The event so far is named `error`. */
   #failed = false;
-  /** Bytes of the event so far and of the unfinished line. */
+  /** Bytes of the event's data so far, without those of the unfinished line. */
   #bytes = 0;
   #firstLine = true;
   /** The last line ended with a carriage return, so a following line feed belongs to it. */
@@ -47,15 +48,20 @@ export class EventParser {
   feed(chunk: Uint8Array): string[] {
     const bytes = asBuffer(chunk);
     const events: string[] = [];
-    const returns = bytes.includes(carriageReturn);
     let start = this.#returned && bytes[0] === lineFeed ? 1 : 0;
-    for (let end = lineEnd(bytes, start, returns); end !== -1; end = lineEnd(bytes, start, returns)) {
+    // Each search goes on where it stopped: a stream may have one kind of line end alone.
+    let feed = next(bytes, lineFeed, start);
+    let carriage = next(bytes, carriageReturn, start);
+    for (let end = Math.min(feed, carriage); end !== Infinity; end = Math.min(feed, carriage)) {
       this.#endLine(bytes, start, end, events);
-      start = bytes[end] === carriageReturn && bytes[end + 1] === lineFeed ? end + 2 : end + 1;
+      start = end === carriage && bytes[end + 1] === lineFeed ? end + 2 : end + 1;
+      if (feed < start) feed = next(bytes, lineFeed, start);
+      if (carriage < start) carriage = next(bytes, carriageReturn, start);
     }
     if (bytes.length > 0) this.#returned = bytes[bytes.length - 1] === carriageReturn;
-    if (start < bytes.length) this.#keep(bytes.subarray(start));
-    if (this.#bytes > this.#bytesMax) throw new EventTooLargeError(`Cannot read an event of more than ${this.#bytesMax} bytes`);
+    if (start < bytes.length) this.#begun.add(bytes.subarray(start));
+    if (this.#bytes + this.#begun.length > this.#bytesMax)
+      throw new EventTooLargeError(`Cannot read an event of more than ${this.#bytesMax} bytes`);
     return events;
   }
 
@@ -64,15 +70,10 @@ export class EventParser {
     return this.feed(twoLineEnds);
   }
 
-  #keep(rest: Uint8Array): void {
-    this.#begun.push(rest);
-    this.#bytes += rest.length;
-  }
-
   #endLine(bytes: Buffer, start: number, end: number, events: string[]): void {
     if (this.#begun.length === 0) return this.#takeLine(bytes, start, end, events);
-    const line = Buffer.concat([...this.#begun, bytes.subarray(start, end)]);
-    this.#begun = [];
+    this.#begun.add(bytes.subarray(start, end));
+    const line = asBuffer(this.#begun.take());
     this.#takeLine(line, 0, line.length, events);
   }
 
@@ -111,19 +112,17 @@ function asError(data: string): string {
   if (fields === null) return Array.isArray(told) ? data : JSON.stringify({ error: { message: data } });
   const { error, choices, candidates, type } = fields;
   const says = error || choices || candidates || (typeof type === "string" && !/.(error|exception)/i.test(type));
-  return says ? data : JSON.stringify({ error: fields });
+  return says ? data : writtenJson({ error: fields });
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** @param returns whether the bytes contain a carriage return, which most providers never send */
-function lineEnd(bytes: Buffer, start: number, returns: boolean): number {
-  const feed = bytes.indexOf(lineFeed, start);
-  if (!returns) return feed;
-  const carriage = bytes.indexOf(carriageReturn, start);
-  return feed === -1 || (carriage !== -1 && carriage < feed) ? carriage : feed;
+/** @returns Infinity if there is none */
+function next(bytes: Buffer, byte: number, from: number): number {
+  const at = bytes.indexOf(byte, from);
+  return at === -1 ? Infinity : at;
 }
 
 function begins(bytes: Uint8Array, start: number, prefix: Uint8Array): boolean {

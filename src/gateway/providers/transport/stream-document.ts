@@ -1,10 +1,10 @@
 /** A document in place of a stream's events: a whole answer, an error, a list of chunks, the page of a proxy. */
-import { Buffer } from "node:buffer";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
 import { OversizedAnswer, UpstreamFailure, type ProviderEvent, type WholeAnswer } from "../provider.ts";
-import { asArray, asObject, parseJson, type JsonObject } from "../wire/json.ts";
+import { asArray, asObject, parseJson, writtenJson, type JsonObject } from "../wire/json.ts";
 import { openBracket } from "../../../http/json-bytes.ts";
 import type { EventSequence } from "./event-sequence.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 
 /** White space and the bytes of a byte order mark. */
 const blank: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
@@ -18,8 +18,7 @@ export function beginsDocument(bytes: Uint8Array): boolean | null {
 }
 
 export class StreamDocument {
-  readonly #pieces: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #read = new GatheredBytes();
   readonly #bytesMax: number;
 
   /** @param begins its first bytes, which `beginsDocument` knows. All chunks of a list are decoded in one turn, like an event. */
@@ -29,9 +28,9 @@ export class StreamDocument {
 
   /** @throws OversizedAnswer */
   add(bytes: Uint8Array): void {
-    this.#bytes += bytes.length;
-    if (this.#bytes > this.#bytesMax) throw new OversizedAnswer(`the answer is larger than ${this.#bytesMax} bytes`);
-    this.#pieces.push(bytes);
+    if (this.#read.length + bytes.length > this.#bytesMax)
+      throw new OversizedAnswer(`the answer is larger than ${this.#bytesMax} bytes`);
+    this.#read.add(bytes);
   }
 
   /**
@@ -39,10 +38,10 @@ export class StreamDocument {
    * @throws UpstreamFailure when it holds no answer
    */
   end(events: ProviderEvent[], sequence: EventSequence, decodeAnswer: (body: unknown) => WholeAnswer): void {
-    const body = parseJson(new TextDecoder().decode(Buffer.concat(this.#pieces)));
+    const body = parseJson(new TextDecoder().decode(this.#read.take()));
     if (body === undefined) throw new UpstreamFailure("upstream_error", "the answer is not JSON");
     if (!Array.isArray(body)) return void events.push(...eventsOf(decodeAnswer(body)));
-    for (const chunk of body) if (sequence.take(JSON.stringify(chunk), events)) return;
+    for (const chunk of body) if (sequence.take(writtenJson(chunk), events)) return;
     sequence.end(events);
   }
 }

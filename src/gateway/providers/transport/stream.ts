@@ -3,11 +3,12 @@ import type { Clock } from "../../../kernel/clock.ts";
 import type { Route } from "../../models/model.ts";
 import type { UpstreamCall } from "./upstream-call.ts";
 import {
+  asUpstreamFailure,
   OversizedAnswer,
-  UpstreamFailure,
   type ProviderEventStream,
   type EventReceiver,
   type ProviderEvent,
+  type UpstreamFailure,
   type WholeAnswer,
   type WireFormat,
 } from "../provider.ts";
@@ -166,7 +167,5 @@ function failed(failure: UpstreamFailure): ProviderEvent {
 }
 
 function asFailure(error: unknown): UpstreamFailure {
-  if (error instanceof UpstreamFailure) return error;
-  if (error instanceof EventTooLargeError) return new OversizedAnswer(error.message);
-  return new UpstreamFailure("upstream_error", "reading the stream threw", null, error);
+  return error instanceof EventTooLargeError ? new OversizedAnswer(error.message) : asUpstreamFailure(error);
 }

@@ -1,5 +1,6 @@
 /** Reads JSON from others: every step may find something unexpected. */
 import { isJsonObject } from "../../../http/json-object.ts";
+import { jsonDepthMax } from "../../../http/limits.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -37,4 +38,18 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Writes what was read. That takes time by the square of its depth, so it may be as deep as a request.
+ * @throws RangeError when it is deeper
+ */
+export function writtenJson(value: unknown): string {
+  if (isDeeper(value, jsonDepthMax)) throw new RangeError("Cannot write JSON that is nested too deep");
+  return JSON.stringify(value);
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }

@@ -37,6 +37,11 @@ describe("the usage of an answer of 50 tokens by our estimate", () => {
     ["a count of zero output is no count where text was produced", reported(12, 0), charged(12, 50, true)],
     ["a count of zero prompt is no count", reported(0, 40), charged(25, 40, true)],
     ["a prompt count above the context is dropped", reported(9_007_199_254_740_991, 40), charged(25, 40, true)],
+    [
+      "the parts of a dropped prompt count are dropped with it",
+      reported(9_007_199_254_740_991, 40, { cachedTokens: 9_007_199_254_740_990, cacheWriteTokens: 1 }),
+      charged(25, 40, true),
+    ],
     ["an output count above the context is dropped", reported(12, 999_999_999), charged(12, 50, true)],
     ["counts may reach the end of the context", reported(1_064, 1_064), charged(1_064, 1_064, false)],
     ["a total that its parts do not explain is dropped", reported(12, 40, { unexplainedTokens: 100 }), charged(12, 40, false)],

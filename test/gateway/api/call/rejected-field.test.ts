@@ -70,6 +70,11 @@ describe("the field belongs to the client's request", () => {
     expect(rejected("openai", told(`response_format.${"k".repeat(65)}`), { sent }).param).toBe("response_format");
   });
 
+  test("what is no name is none, and is not written as one", () => {
+    const loc = ["body", { toString: 1, valueOf: null }, ["messages"], null, "temperature"];
+    expect(rejected("openai", { detail: [{ loc, msg: "Field required", type: "missing" }] }).param).toBe("temperature");
+  });
+
   test("a body that is as deep and as wide as may be is read within bounds", () => {
     let deep: unknown = "x";
     for (let level = 0; level < 5_000; level++) deep = { error: deep };

@@ -164,3 +164,52 @@ test("failures have the same detail in our log", () => {
   expect(event?.kind === "failure" && event.failure).toBeInstanceOf(UpstreamFailure);
   expect(event?.kind === "failure" && event.failure.message).toBe("status 200: overloaded_error");
 });
+
+describe("calls of servers that are not Anthropic's", () => {
+  const decoded = (...events: object[]): Transcript => {
+    const decode = anthropic.streamDecoder();
+    const transcript = new Transcript();
+    for (const event of events) for (const one of decode(JSON.stringify(event))) transcript.take(one);
+    return transcript;
+  };
+  const begun = (index: number, name: unknown, input: unknown = {}) => ({
+    type: "content_block_start",
+    index,
+    content_block: { type: "tool_use", id: `toolu_${String(name)}`, name, input },
+  });
+  const argued = (index: number, partial_json: string) => ({
+    type: "content_block_delta",
+    index,
+    delta: { type: "input_json_delta", partial_json },
+  });
+  const closed = (index: number) => ({ type: "content_block_stop", index });
+  const finish = [{ type: "message_delta", delta: { stop_reason: "tool_use" } }, { type: "message_stop" }];
+  const call = (name: string, text: string) => ({ id: `toolu_${name}`, name, arguments: text });
+
+  test("stay apart where every block has the same number", () => {
+    const blocks = ["a", "b", "c"].flatMap((name) => [begun(0, name), argued(0, `{"x":"${name}"}`), closed(0)]);
+    expect(decoded(...blocks, ...finish).toolCalls).toEqual(["a", "b", "c"].map((name) => call(name, `{"x":"${name}"}`)));
+  });
+
+  test("have their arguments where the end of a block is not told", () => {
+    const blocks = [begun(0, "a"), begun(1, "b", { x: 1 }), begun(1, "c")];
+    const { toolCalls, last, finishReasons } = decoded(...blocks, ...finish);
+    expect(toolCalls).toEqual([call("a", "{}"), call("b", '{"x":1}'), call("c", "{}")]);
+    expect<unknown>({ last, finishReasons }).toEqual({ last: "end", finishReasons: ["tool_calls"] });
+  });
+
+  test("may have their input as a text", () => {
+    const inputs = ["", '{"x":1}', null];
+    const blocks = inputs.flatMap((input, index) => [begun(index, `f${index}`, input), closed(index)]);
+    expect(decoded(...blocks, ...finish).toolCalls.map((one) => one.arguments)).toEqual(["{}", '{"x":1}', "{}"]);
+    const content = inputs.map((input) => ({ type: "tool_use", id: "toolu_1", name: "f", input }));
+    const { message } = anthropic.decodeAnswer({ content, stop_reason: "tool_use" });
+    expect(message["tool_calls"]).toMatchObject(["{}", '{"x":1}', "{}"].map((text) => ({ function: { arguments: text } })));
+  });
+
+  test.each([null, "", 7, undefined])("without a name (%p) are a failure, since no client could run them", (name) => {
+    expect(decoded(begun(0, name)).failure).toMatchObject({ code: "upstream_error" });
+    const content = [{ type: "tool_use", id: "toolu_1", name, input: {} }];
+    expect(() => anthropic.decodeAnswer({ content, stop_reason: "tool_use" })).toThrow(UpstreamFailure);
+  });
+});

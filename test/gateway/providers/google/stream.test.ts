@@ -120,7 +120,7 @@ describe("a provider that speaks generateContent", () => {
 });
 
 test("an event's calls are read without a search of all calls for each", () => {
-  const calls = 2_000;
+  const calls = 1_000;
   let searched = 0;
   const spies = (["find", "filter"] as const).map((name) => {
     const search = Array.prototype[name] as unknown as (...all: unknown[]) => unknown;
@@ -144,4 +144,14 @@ test("an event's calls are read without a search of all calls for each", () => {
     for (const spy of spies) spy.mockRestore();
   }
   expect(searched).toBeLessThan(20 * calls);
+});
+
+test("a model's name that is too long for one is repeated in no call", () => {
+  const part = { functionCall: { id: "c", name: "f", args: { a: 1 } }, thoughtSignature: "c2ln" };
+  const idWith = (modelVersion: string): unknown => {
+    const [event] = google.streamDecoder()(JSON.stringify({ modelVersion, candidates: [{ content: { parts: [part] } }] }));
+    return event?.kind === "delta" && event.delta["tool_calls"];
+  };
+  expect(idWith("gemini-3-pro")).toMatchObject([{ id: "c.sig.gemini-3-pro.c2ln" }]);
+  expect(idWith("g".repeat(100_000))).toMatchObject([{ id: "c" }]);
 });

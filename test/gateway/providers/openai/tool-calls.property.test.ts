@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openaiStreamDecoder } from "../../../../src/gateway/providers/openai/stream.ts";
+import { EventSequence } from "../../../../src/gateway/providers/transport/event-sequence.ts";
 import { heldToolCallCharactersMax } from "../../../../src/gateway/limits.ts";
 import { Transcript } from "../../../support/providers/transcript.ts";
 
@@ -104,6 +105,36 @@ describe("streamed tool calls", () => {
         expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(argued.length);
       }),
     );
+  });
+
+  test("without a name are not looked at one by one at each finish reason, nor open ones at each usage", () => {
+    let looked = 0;
+    const values = Set.prototype[Symbol.iterator];
+    Reflect.set(Set.prototype, Symbol.iterator, function (this: Set<unknown>) {
+      looked += this.size;
+      return Reflect.apply(values, this, []) as ReturnType<typeof values>;
+    });
+    const chunk = (choice: object, more: object = {}) => JSON.stringify({ choices: [choice], ...more });
+    const many = 500;
+    const index = Array.from({ length: many }, (_, at) => at);
+    try {
+      const sequence = new EventSequence(openaiStreamDecoder());
+      const lines = [
+        ...index.map((at) => chunk({ delta: { tool_calls: [{ index: at, id: `a${at}` }] } })),
+        ...index.map(() => chunk({ delta: {}, finish_reason: "stop" })),
+        ...index.map((at) =>
+          chunk({ delta: { tool_calls: [{ index: many + at, id: `b${at}`, function: { name: "f", arguments: "{}" } }] } }),
+        ),
+      ];
+      for (const line of lines) expect(sequence.take(line, [])).toBe(false);
+      for (const at of index) {
+        sequence.take(JSON.stringify({ choices: [], usage: { prompt_tokens: at, completion_tokens: at } }), []);
+        expect(sequence.isInCall).toBe(false);
+      }
+    } finally {
+      Reflect.set(Set.prototype, Symbol.iterator, values);
+    }
+    expect(looked).toBeLessThan(20 * many);
   });
 
   test("are not held for ever if their name never arrives", () => {

@@ -143,6 +143,31 @@ describe("a conversation", () => {
     ]);
   });
 
+  test("has each call's id once where other providers number the calls of each answer anew, and each result with its call", () => {
+    const long = "x".repeat(64);
+    const turn = (id: string, city: string) => [
+      { role: "assistant", content: null, tool_calls: [call(id, "weather", city), call(`${id.slice(1)}1`, "time", city)] },
+      result(`${id.slice(1)}1`, `noon in ${city}`),
+      result(id, `rain in ${city}`),
+    ];
+    const items = inputOf(
+      user("Hi"),
+      ...turn("call_0", "Oslo"),
+      ...turn("call_0", "Rome"),
+      ...turn(long, "Bonn"),
+      ...turn(long, "Kyiv"),
+    );
+    const found = items as { type?: string; call_id: string; arguments?: string; output?: string }[];
+    const calls = found.filter(({ type }) => type === "function_call");
+    expect(new Set(calls.map(({ call_id }) => call_id)).size).toBe(8);
+    for (const { call_id } of calls) expect(call_id.length).toBeLessThanOrEqual(64);
+    for (const { call_id, output } of found.filter(({ type }) => type === "function_call_output")) {
+      const [city] = calls.flatMap((one) => (one.call_id === call_id ? [one.arguments ?? ""] : []));
+      expect(output).toEndWith(`in ${city}`);
+    }
+    expect(calls.slice(0, 2).map(({ call_id }) => call_id)).toEqual(["call_0", "all_01"]);
+  });
+
   test("shortens the ids of other providers, which the API refuses beyond 64 characters, always to the same", () => {
     const turn = [
       { role: "assistant", tool_calls: [call(longId, "now", "{}"), call(`${longId}2`, "now", "{}")] },

@@ -1,7 +1,9 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { heapSize } from "bun:jsc";
 import fc from "fast-check";
 import type { ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { responses } from "../../../../src/gateway/providers/responses/format.ts";
+import { assembledAnswer } from "../../../../src/gateway/providers/transport/assembled-answer.ts";
 import { responseEvents, responseUsage } from "../../../support/providers/responses-answers.ts";
 import { Transcript } from "../../../support/providers/transcript.ts";
 
@@ -128,4 +130,106 @@ test("a stream says what the whole response says", () => {
       });
     }),
   );
+});
+
+describe("a server that is not OpenAI's", () => {
+  const callItem = (name: string) => ({ type: "function_call", id: `fc_${name}`, call_id: `call_${name}`, name, arguments: "" });
+  const made = ["a", "b"].map((name) => ({ name, text: `{"x":"${name}"}` }));
+  const called = made.map(({ name, text }) => ({ id: `call_${name}`, name, arguments: text }));
+  const toldBy = (events: readonly object[]): Transcript => {
+    const transcript = new Transcript();
+    for (const event of decoded(events)) transcript.take(event);
+    return transcript;
+  };
+  const output = made.map(({ name, text }) => ({ ...callItem(name), arguments: text }));
+  const completed = { type: "response.completed", response: { output } };
+
+  test.each<[string, (index: number) => object]>([
+    ["gives every item the same place", () => ({ output_index: 0 })],
+    ["gives every item an empty id", (index) => ({ output_index: index, item_id: "" })],
+    [
+      "writes null for what it lacks",
+      (index) => ({ output_index: null, item_id: `fc_${made[index]?.name}`, sequence_number: null }),
+    ],
+    ["gives what is no name", (index) => ({ output_index: { toString: 1 }, item_id: `fc_${made[index]?.name}`, item: null })],
+  ])("and %s has its calls told apart", (_, at) => {
+    const events = made.flatMap(({ name, text }, index) => [
+      { type: "response.output_item.added", ...at(index), item: callItem(name) },
+      { type: "response.function_call_arguments.delta", ...at(index), delta: text.slice(0, 4) },
+      { type: "response.function_call_arguments.delta", ...at(index), delta: text.slice(4) },
+      { type: "response.output_item.done", ...at(index), item: { ...callItem(name), arguments: text } },
+    ]);
+    expect(toldBy([...events, completed])).toMatchObject({ toolCalls: called, last: "end" });
+  });
+
+  test("and whose texts have no name of their own, or none that is a text, never makes the decoder throw", () => {
+    const names = fc.constantFrom<unknown>({ toString: 1 }, [[]], "", -1, 0.5, 1e9, null, "x");
+    const kinds = fc.constantFrom(
+      "response.output_text.delta",
+      "response.reasoning_summary_text.delta",
+      "response.output_item.added",
+      "response.output_item.done",
+      "response.function_call_arguments.delta",
+    );
+    const item = fc.record({
+      type: fc.constantFrom("message", "reasoning", "function_call"),
+      id: names,
+      call_id: names,
+      name: names,
+    });
+    const event = fc.record({ type: kinds, output_index: names, item_id: names, summary_index: names, delta: names, item });
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 12 }), (events) => {
+        const decode = responses.streamDecoder();
+        for (const one of events) if (decode(JSON.stringify(one)).at(-1)?.kind === "failure") return;
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("and writes a new id with every piece has none of them kept for long", () => {
+    const decode = responses.streamDecoder();
+    const pieces = 30_000;
+    const say = (piece: number): ProviderEvent[] =>
+      decode(
+        JSON.stringify({
+          type: "response.output_text.delta",
+          output_index: 0,
+          item_id: `${piece} ${"x".repeat(500)}`,
+          delta: "a",
+        }),
+      );
+    say(0);
+    Bun.gc(true);
+    const before = heapSize();
+    for (let piece = 1; piece < pieces; piece++) expect(say(piece)).toHaveLength(1);
+    Bun.gc(true);
+    expect(heapSize() - before).toBeLessThan(pieces * 250);
+    const item = { type: "message", id: "y", content: [{ type: "output_text", text: "a".repeat(pieces) }] };
+    const ended = decode(JSON.stringify({ type: "response.completed", response: { output: [item] } }));
+    expect(ended).toEqual([{ kind: "delta", delta: {}, finishReason: "stop" }, { kind: "end" }]);
+  });
+
+  test("and counts in parts has all of them charged, whole and streamed", async () => {
+    const events = [
+      { type: "response.in_progress", response: { usage: { input_tokens: 100, input_tokens_details: { cached_tokens: 60 } } } },
+      { type: "response.output_text.delta", output_index: 0, delta: "Hi" },
+      { type: "response.completed", response: { usage: { output_tokens: 5 } } },
+    ];
+    const usage = { promptTokens: 100, cachedTokens: 60, cacheWriteTokens: 0, completionTokens: 5, reasoningTokens: 0 };
+    expect(toldBy(events).usage).toEqual(usage);
+    const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    expect((await assembledAnswer(body, responses.streamDecoder())).usage).toEqual(usage);
+  });
+
+  test("and writes arguments as an object has them in the call", () => {
+    const item = { ...callItem("a"), arguments: { x: "a" } };
+    const events = [
+      { type: "response.output_item.added", output_index: 0, item: callItem("a") },
+      { type: "response.output_item.done", output_index: 0, item },
+    ];
+    expect(toldBy(events).toolCalls).toEqual([{ id: "call_a", name: "a", arguments: '{"x":"a"}' }]);
+    const { message } = responses.decodeAnswer({ output: [item], status: null, error: null, usage: null });
+    expect(message["tool_calls"]).toMatchObject([{ function: { name: "a", arguments: '{"x":"a"}' } }]);
+  });
 });

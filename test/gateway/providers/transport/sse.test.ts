@@ -1,4 +1,5 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
+import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { EventParser, EventTooLargeError } from "../../../../src/gateway/providers/transport/sse.ts";
 
@@ -66,6 +67,31 @@ describe("an event stream", () => {
       for (let chunk = 0; chunk < 20; chunk++) parser.feed(bytes("data: " + "x".repeat(100) + (chunk % 2 === 0 ? "" : "\n")));
     };
     expect(feed).toThrow(EventTooLargeError);
+  });
+
+  test("counts each byte of an event once, however the network splits it, and no comment", () => {
+    const parser = new EventParser(100);
+    const pieces = ["data: ", "x".repeat(80), "\n", "data: ", "y", "\n", "\n"];
+    expect(pieces.flatMap((piece) => parser.feed(bytes(piece)))).toEqual([`${"x".repeat(80)}\ny`]);
+    for (let comment = 0; comment < 100; comment++) for (const piece of [": pi", "ng\n"]) parser.feed(bytes(piece));
+    expect(parser.feed(bytes("data: z\n\n"))).toEqual(["z"]);
+  });
+
+  test.each(["\r", "\n", "\r\n"])("is searched for line ends once where all of them are %j", (end) => {
+    let searched = 0;
+    const search = Buffer.prototype.indexOf;
+    const spy = spyOn(Buffer.prototype, "indexOf").mockImplementation(function (this: Buffer, ...all: [number, number]) {
+      const found = Reflect.apply(search, this, all) as number;
+      searched += (found === -1 ? this.length : found) - all[1];
+      return found;
+    } as typeof search);
+    const stream = bytes(`data: x${end}${end}`.repeat(2_000));
+    try {
+      expect(read(stream)).toHaveLength(2_000);
+    } finally {
+      spy.mockRestore();
+    }
+    expect(searched).toBeLessThan(3 * stream.length);
   });
 
   test("holds at most one event at a time", () => {

@@ -1,6 +1,6 @@
 /** One request on a connection and its response: kept until the caller reads it, with a bounded read-ahead. */
-import { Buffer } from "node:buffer";
 import { upstreamReadAheadBytesMax } from "../../../limits.ts";
+import { GatheredBytes } from "../gathered-bytes.ts";
 import type { BytesReceiver, ResponseHead, TransportCall } from "../transport.ts";
 import type { AnswerParts } from "./answer-reader.ts";
 
@@ -20,9 +20,8 @@ export class HttpCall implements TransportCall, AnswerParts {
   #receiver: BytesReceiver | null = null;
   /** Arrived before the caller asked for it. */
   #head: ResponseHead | null = null;
-  /** Pieces that arrived before the caller asked for them. */
-  #ahead: Uint8Array[] = [];
-  #aheadBytes = 0;
+  /** What arrived before the caller asked for it. */
+  readonly #ahead = new GatheredBytes();
   #paused = false;
   #over = false;
   #failure: Error | null = null;
@@ -52,7 +51,7 @@ export class HttpCall implements TransportCall, AnswerParts {
 
   end(reason: Error): void {
     if (this.#over) return;
-    this.#ahead = [];
+    this.#ahead.take();
     this.fail(reason);
     this.#carrier.close();
   }
@@ -72,9 +71,8 @@ export class HttpCall implements TransportCall, AnswerParts {
   piece(bytes: Uint8Array): void {
     const receiver = this.#takeReceiver();
     if (receiver !== null) return receiver.take(bytes);
-    this.#ahead.push(bytes);
-    this.#aheadBytes += bytes.length;
-    if (this.#aheadBytes > upstreamReadAheadBytesMax) this.#pause(true);
+    this.#ahead.add(bytes);
+    if (this.#ahead.length > upstreamReadAheadBytesMax) this.#pause(true);
   }
 
   ended(keeps: boolean): void {
@@ -100,10 +98,7 @@ export class HttpCall implements TransportCall, AnswerParts {
   }
 
   #takeAhead(): Uint8Array {
-    const [first, ...others] = this.#ahead;
-    const bytes = first !== undefined && others.length === 0 ? first : Buffer.concat(this.#ahead);
-    this.#ahead = [];
-    this.#aheadBytes = 0;
+    const bytes = this.#ahead.take();
     this.#pause(false);
     return bytes;
   }
