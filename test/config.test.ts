@@ -24,7 +24,7 @@ describe("without any variable", () => {
     expect(config).toMatchObject({ sandbox: true, secretsKeys: null, operatorToken: null, metricsPort: null });
   });
 
-  test("the timeouts are those of the specification and of docs/internals/limits.md", () => {
+  test("the timeouts are those of the specification", () => {
     expect(config.clocks).toEqual({
       connectMs: 5_000,
       firstByteMs: 600_000,

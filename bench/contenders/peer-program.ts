@@ -1,4 +1,4 @@
-/** Finds the program of another gateway that this machine may have. docs/internals/peers.md says how to get each. */
+/** Finds the program of another gateway that this machine may have. bench/peers/README.md says how to get each. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

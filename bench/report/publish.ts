@@ -11,9 +11,9 @@ import { sectionsOf } from "./sections/sections.ts";
 
 export const publishUsage = `npm run bench -- publish [results.json]
 
-  puts the tables and plots of a result with every part (default: the newest) into docs/internals/performance.md and docs/internals/performance,
-  and its headline figures into docs/explanation/performance.md; of a named result with some parts it puts those, each with the run that it is
-  from`;
+  puts the tables and plots of a result with every part (default: the newest) into docs/internals/performance.md, bench/results/tables.md and
+  docs/internals/performance, and its headline figures into docs/explanation/performance.md; of a named result with some parts it puts those, each
+  with the run that it is from`;
 
 export function publishCommand([given, ...more]: string[]): number {
   if (more.length > 0) throw new UsageError(publishUsage);
@@ -28,28 +28,39 @@ export function publishCommand([given, ...more]: string[]): number {
   for (const page of pages) writePage(page, sections, isWhole);
   writePlots(sections);
   dropLostPlots();
-  console.log(`${pages.map(({ path: shown }) => `docs/${shown}`).join(" and ")} now show ${path}`);
+  console.log(`${pages.map(({ path: shown }) => shown).join(", ")} now show ${path}`);
   return 0;
 }
 
 export interface Page {
-  /** Below docs/. */
   path: string;
+  /** The way from it to the folder of plots. */
+  plots: string;
   /** Whether this section has its place there. */
   shows(section: Section): boolean;
 }
 
 const headline = "headline";
+/** Parts whose tables are long, or of interest to few. */
+const tables = ["memory", "bodies", "catalog", "console", "micro", "shared-out"];
 export const pages: Page[] = [
-  { path: "internals/performance.md", shows: ({ name }) => name !== headline },
-  { path: "explanation/performance.md", shows: ({ name }) => name === headline },
+  {
+    path: "docs/internals/performance.md",
+    plots: "performance",
+    shows: ({ name }) => name !== headline && !tables.includes(name),
+  },
+  { path: "bench/results/tables.md", plots: "../../docs/internals/performance", shows: ({ name }) => tables.includes(name) },
+  { path: "docs/explanation/performance.md", plots: "../internals/performance", shows: ({ name }) => name === headline },
 ];
 
-function writePage({ path, shows }: Page, all: Section[], isWhole: boolean): void {
-  const file = join(docsFolder, path);
+function writePage({ path, plots, shows }: Page, all: Section[], isWhole: boolean): void {
+  const file = join(root, path);
   const before = readFileSync(file, "utf8");
   const sections = all.filter(shows);
-  writeFileSync(file, isWhole ? withSections(before, sections) : sections.reduce(withSection, before));
+  writeFileSync(
+    file,
+    isWhole ? withSections(before, sections, plots) : sections.reduce((text, one) => withSection(text, one, plots), before),
+  );
   spawnSync(process.execPath, ["fmt", file], { cwd: root });
 }
 
@@ -69,19 +80,19 @@ export function sectionsOfParts(facts: Facts): Section[] {
 const optionalNames = ["peers"];
 
 /** @throws UsageError when a section has no place in the document, or a place has no section */
-export function withSections(document: string, sections: Section[]): string {
+export function withSections(document: string, sections: Section[], plots: string): string {
   const places = [...document.matchAll(/<!-- bench:([a-z-]+) -->/g)].map(([, name = ""]) => name);
   const names = sections.map(({ name }) => name);
   const isMissing = (name: string) => !names.includes(name) && !optionalNames.includes(name);
   const mismatches = [...places.filter(isMissing), ...names.filter((name) => !places.includes(name))];
   if (mismatches.length > 0) throw new UsageError(`The document and the result do not fit: ${mismatches.join(", ")}`);
-  return sections.reduce((text, section) => withSection(text, section), document);
+  return sections.reduce((text, section) => withSection(text, section, plots), document);
 }
 
-function withSection(document: string, section: Section): string {
+function withSection(document: string, section: Section, plots: string): string {
   const { name } = section;
   const place = new RegExp(`(<!-- bench:${name} -->)[^]*?(<!-- /bench:${name} -->)`);
-  const body = bodyOf(section, (plot) => `performance/${plot.name}.svg`);
+  const body = bodyOf(section, (plot) => `${plots}/${plot.name}.svg`);
   return document.replace(place, (_, start: string, end: string) => `${start}\n\n${body}\n\n${end}`);
 }
 
@@ -94,8 +105,8 @@ function writePlots(sections: Section[]): void {
 
 /** Deletes plots that no page shows any more. */
 function dropLostPlots(): void {
-  const shown = pages.map(({ path }) => readFileSync(join(docsFolder, path), "utf8")).join("\n");
+  const shown = pages.map(({ path }) => readFileSync(join(root, path), "utf8")).join("\n");
   for (const name of readdirSync(plotsFolder)) {
-    if (!shown.includes(`](performance/${name})`)) rmSync(join(plotsFolder, name));
+    if (!shown.includes(`performance/${name})`)) rmSync(join(plotsFolder, name));
   }
 }

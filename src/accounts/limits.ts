@@ -1,30 +1,40 @@
-/** Limits of workspaces, members and keys, and of what each may use at once. Each value has its row in docs/internals/limits.md. */
+/** Limits of workspaces, members and keys, and of what each may use at once. */
 
 // From the specification
+/** Requests per minute of a key that names no number. */
 export const requestsPerMinuteDefault = 60;
+/** Least requests per minute of a key. */
 export const requestsPerMinuteMin = 1;
+/** Most requests per minute of a key. */
 export const requestsPerMinuteMax = 10_000;
 
 // Stored prompts and the keys that seal them
+/** Data keys that one statement of `secrets rotate` seals anew. */
 export const dataKeysAtOnce = 1_000;
 /** Ten years. */
 export const promptRetentionDaysMax = 3_650;
 
 // Control API
+/** A name. */
 export const nameCharactersMax = 200;
+/** An e-mail address. */
 export const emailCharactersMax = 254;
 /** The counters' scripts compute in doubles: a larger balance would not be exact. */
 export const balanceUsdMax = 9_000_000;
+/** The same in nano-USD. */
 export const balanceNanoMax = 9_000_000_000_000_000n;
 
 // Quotas: what a workspace stores
+/** The hour, which slides. */
 export const quotaHourMs = 3_600_000;
 
 /** Tests of provider keys with their providers in an hour, new and replaced ones among them; and of connections with their vendors. */
 export const providerKeyTestsPerHourMax = 30;
+/** Tests of a workspace's connections in an hour; beyond it 429. */
 export const connectionTestsPerHourMax = 30;
 
 // Quotas: calls of a tools key
+/** Calls per minute of a tools key without a limit of its own; a sliding window that does not count refused calls. */
 export const toolsCallsPerMinuteDefault = 600;
 /** How often gateways exchange their counts. */
 export const toolsCallsShareMs = 250;
@@ -32,6 +42,7 @@ export const toolsCallsShareMs = 250;
 export const toolsKeysCountedMax = 10_000;
 
 // Quotas: bodies in transfer
+/** `Retry-After` where bodies hold too much. */
 export const budgetRetryMs = 1_000;
 /** A body that is so far behind the least rate gives its place to one that waits. */
 export const bodyGivesWayMs = 250;
@@ -41,7 +52,9 @@ export const strangerGivesWayMs = 20;
 // Quotas: disk of a process
 /** With fewer free bytes, documents and attachments are refused, so that charges can still be written. */
 export const diskFloorBytes = 512 * 1024 * 1024;
+/** How often it is looked at. */
 export const diskLookMs = 1_000;
+/** `Retry-After` then. */
 export const diskRetryMs = 60_000;
 
 // Tools API
@@ -49,7 +62,9 @@ export const diskRetryMs = 60_000;
 export const toolsKeyUseMs = 60_000;
 
 // Sessions of the Console
+/** How long a session lasts without use. */
 export const sessionIdleMsMax = 12 * 3_600_000;
+/** How long a session lasts in any case. */
 export const sessionAgeMsMax = 7 * 24 * 3_600_000;
 /** Sessions of a person; a further one ends the one that was used longest ago. */
 export const sessionsMax = 50;
@@ -59,40 +74,55 @@ export const sessionUseMs = 60_000;
 export const recentSignInMs = 3_600_000;
 /** So long a link or a sign-in at the provider stands for the present password of who sets a new one. */
 export const freshProofMs = 15 * 60_000;
+/** What is stored of a browser's `User-Agent`. */
 export const agentCharactersMax = 200;
 /** How long links sign in. */
 export const signInLinkMsMax = 3_600_000;
+/** How long the link of an invitation does. */
 export const invitationLinkMsMax = 24 * 3_600_000;
+/** How long the link for a new password does. */
 export const passwordLinkMsMax = 3_600_000;
 /** Links for a new password that a person has at once; each came in a mail. */
 export const passwordLinksMax = 3;
 
 // Passwords and tries
+/** Shortest password. */
 export const passwordCharactersMin = 15;
+/** Longest password. */
 export const passwordCharactersMax = 200;
+/** The time in which tries are counted. */
 export const signInTriesMs = 15 * 60_000;
 /** For one address from one network. */
 export const signInTriesMax = 10;
+/** Tries from one network for all addresses; beyond it 429. */
 export const signInTriesOfNetworkMax = 100;
 /** How long a browser is known in which a person signed in. */
 export const knownBrowserMsMax = 90 * 24 * 3_600_000;
+/** Passwords that a process hashes at once. */
 export const passwordsHashedAtOnceMax = 2;
+/** Passwords that wait for it. */
 export const passwordsWaitingMax = 64;
+/** Of them, those from one network. */
 export const passwordsWaitingPerNetworkMax = 10;
+/** The longest wait. */
 export const passwordWaitMs = 5_000;
 
 // Signing in: codes of an app
 /** A code counts for its own step of 30 s, the one before and the one after. */
 export const totpStepMs = 30_000;
+/** Steps before and after its own in which a code counts. */
 export const totpStepsAround = 1;
+/** The secret of an app. */
 export const totpSecretBytes = 20;
 /** How long a new secret waits for its first code. */
 export const secondFactorPendingMs = 3_600_000;
 /** Between the password and the code. */
 export const firstStepMs = 600_000;
+/** Recovery codes of an account. */
 export const recoveryCodesCount = 10;
 /** Wrong codes of an account within `wrongCodesWindowMs`; further codes are refused unread until it ends. */
 export const wrongCodesInWindowMax = 10;
+/** That quarter of an hour. */
 export const wrongCodesWindowMs = 900_000;
 /** Wrong codes of an account without a right one between them; then only the operator opens it again. */
 export const wrongCodesInRowMax = 100;
@@ -100,26 +130,35 @@ export const wrongCodesInRowMax = 100;
 // Signing in: OpenID Connect
 /** Between the button and the return from the provider. */
 export const oidcSignInMs = 600_000;
+/** One call of the provider. */
 export const oidcCallMs = 5_000;
 /** All calls of the provider that a sign-in needs. */
 export const oidcExchangeMs = 15_000;
+/** An answer of the provider. */
 export const oidcAnswerBytesMax = 256 * 1024;
 /** How long the provider's own description of itself is kept. */
 export const oidcDiscoveryAgeMs = 3_600_000;
 /** Sign-ins that a gateway confirms with the provider at once, all together and for one network. */
 export const oidcExchangesMax = 16;
+/** Of them, those from one network. */
 export const oidcExchangesPerNetworkMax = 4;
+/** Sign-ins that wait for it. */
 export const oidcExchangesWaitingMax = 64;
+/** Of them, those from one network. */
 export const oidcExchangesWaitingPerNetworkMax = 8;
 
 // Mails
+/** How often the mailer looks for mails of which it was not told. */
 export const mailPollMs = 5_000;
 /** Pause after the first temporary refusal of a mail; doubled with each attempt. */
 export const mailRetryMs = 60_000;
+/** Longest such pause. */
 export const mailRetryMsMax = 21_600_000;
+/** Attempts at a mail; then it is given up, with an alarm. */
 export const mailAttemptsMax = 10;
 /** Pause after the first failed connection to the mail server; doubled with each failure. */
 export const mailServerRetryMs = 1_000;
+/** Longest such pause. */
 export const mailServerRetryMsMax = 60_000;
 /** Timeout of connecting to a mail server, of its greeting and of each reply. */
 export const mailServerMs = 30_000;
@@ -135,35 +174,47 @@ export const alertLateMs = 3_600_000;
 export const alertsOfRuleMax = 200;
 /** Workspaces that one round compares before it looks for changes again. */
 export const alertWorkspacesMax = 200;
+/** Rules of a workspace; beyond it 409. */
 export const alertRulesMax = 20;
+/** Thresholds of a rule. */
 export const alertPercentsMax = 5;
 /** A balance arms its rule again at this percentage of the amount. */
 export const alertRearmPercent = 125;
+/** Admins who get the mail, by address. */
 export const alertMailRecipientsMax = 50;
 /** Alerts that a mail lists; it says how many more there are. */
 export const alertMailLinesMax = 50;
+/** Alerts of a list where no number is named. */
 export const alertRowsDefault = 50;
+/** Alerts of a list. */
 export const alertRowsMax = 200;
 /** How long alerts and their deliveries are kept. */
 export const alertKeptMs = 90 * 24 * 3_600_000;
+/** Older ones that one round deletes. */
 export const alertsForgottenAtOnceMax = 1_000;
 
 // Alerts: webhooks
+/** Webhooks of a workspace; beyond it 409. */
 export const alertWebhooksMax = 5;
+/** The address of a webhook. */
 export const alertWebhookUrlCharactersMax = 2_000;
 /** How long the former secret signs beside the new one. */
 export const alertSecretOverlapMs = 24 * 3_600_000;
+/** Tests of a workspace's webhooks in an hour; beyond it 429. */
 export const alertTestsPerHourMax = 30;
 /** Deliveries that wait for one webhook; further ones are given up at once. */
 export const alertDeliveriesWaitingMax = 100;
 /** How often waiting deliveries are looked for without being notified of one. */
 export const alertDeliveryPollMs = 5_000;
+/** Calls of webhooks at once, one of each webhook. */
 export const alertDeliveriesAtOnce = 16;
 /** One call of a webhook, with its answer. */
 export const alertCallMs = 10_000;
+/** The answer of a webhook; a larger one is a failure. */
 export const alertAnswerBytesMax = 64 * 1024;
 /** Pause after the first failed delivery; doubled with each attempt. */
 export const alertRetryMs = 30_000;
+/** Longest such pause. */
 export const alertRetryMsMax = 7_200_000;
 /** How long a delivery is tried. */
 export const alertDeliveryMsMax = 24 * 3_600_000;

@@ -1,14 +1,21 @@
-/** Limits of the bus, the counters and the database. Each value has its row in docs/internals/limits.md. */
+/** Limits of the bus, the counters and the database. */
 
 // From the specification
+/** The sliding window in which they are counted; beyond it 429 `rate_limited`. Refused requests are not counted. */
 export const rateWindowMs = 60_000;
 
 // Admission
+/** An admission as a whole; then 503. */
 export const admissionDeadlineMs = 2_000;
+/** A message without a reply for this long goes to a second worker. */
 export const admissionResendMs = 100;
+/** How often a worker sends a heartbeat. */
 export const workerHeartbeatMs = 100;
+/** A worker silent for this long gets no further messages. */
 export const workerSilenceMsMax = 300;
+/** Messages in flight to one worker. */
 export const messagesInFlightPerWorker = 2;
+/** One call of the counters. */
 export const countersDeadlineMs = 250;
 /** How often the nodes of a Redis Cluster are asked which of them has which slots. */
 export const clusterPollMs = 500;
@@ -18,9 +25,11 @@ export const clusterRetryMs = 20;
 export const clusterLeaseMs = 2_000;
 /** A lease, an answer and a call: then nobody asks any more the failed master whose place another took. */
 export const clusterTakeoverMs = clusterLeaseMs + 2 * countersDeadlineMs;
+/** One call of the database, its wait for a connection included. */
 export const databaseDeadlineMs = 5_000;
 /** A reservation outlives the longest stream by five minutes, then the sweeper may expire it. */
 export const holdMs = 1_200_000;
+/** How long the counters remember how a reservation was resolved. */
 export const tombstoneMs = 60_000;
 /** Longer than a month and a hold after it: no open hold counts in a period that is forgotten. */
 export const budgetKeptMs = 62 * 86_400_000;
@@ -44,30 +53,43 @@ export const blockPauseMs = 10_000;
 export const resolveBatchMax = 256;
 
 // The database
+/** Connections of a process. */
 export const databaseConnectionsMax = 8;
 /** A statement may wait so long for a free connection and then run so long: together within databaseDeadlineMs. */
 export const databaseConnectionWaitMsMax = 1_000;
+/** How long it may then run. */
 export const databaseStatementMsMax = 4_000;
+/** Making a connection. */
 export const databaseConnectMs = 2_000;
 /** How long a connection may go unused. The pool closes it when another one is given back. */
 export const databaseSessionIdleMsMax = 20_000;
 /** How long hosts of a database are asked which of them takes writes, and how long after one the next is asked. */
 export const databaseHostMs = 1_000;
+/** How long after a host the next one is asked. */
 export const databaseNextHostMs = 200;
 /** How old reads of a replica may be, how often it is looked at, and how long that may take. */
 export const databaseReadLagMsMax = 2_000;
+/** How often a replica is looked at. */
 export const databaseReadCheckMs = 1_000;
+/** How long that may take. */
 export const databaseReadWaitMs = 500;
+/** Waiting for a lock. */
 export const databaseLockMs = 2_000;
+/** A transaction in which nothing happens. */
 export const databaseIdleInTransactionMs = 5_000;
 /** Who holds a lock shows so often that it lives, and loses the lock after this silence. */
 export const advisoryLockBeatMs = 500;
+/** After this silence it loses the lock, and another process does the work. */
 export const advisoryLockSilenceMsMax = 2_000;
+/** The migrations at start. */
 export const migrationMsMax = 600_000;
+/** Opening the embedded database. */
 export const databaseOpenMs = 60_000;
 /** The time of a statement of the embedded database; work on many rows sets its own. */
 export const embeddedStatementMsMax = 30_000;
+/** How often the embedded database is looked after. */
 export const upkeepMs = 30_000;
+/** Size of its log at which a checkpoint is made. */
 export const upkeepWalBytesMax = 64 * 1024 * 1024;
 
 // The bus
@@ -85,34 +107,49 @@ export const scatterListenMs = 500;
 export const busServeMs = 3_000;
 /** For so long after its last heartbeat a process is expected to reply to scattered requests: without its reply they fail. */
 export const scatterServerMemoryMs = 2_000;
+/** Requests that one server works on at once. */
 export const busRepliesInFlightMax = 256;
+/** Messages that wait in a gateway for a worker; beyond it 503. */
 export const busRequestsWaitingMax = 1_024;
 /** Requests in one process are function calls: more of them at once gain nothing, fewer would wait for the slowest. */
 export const embeddedRequestsInFlight = 16;
+/** Making a connection. */
 export const busConnectMs = 2_000;
+/** Pause between tries to connect again. */
 export const busReconnectMs = 200;
+/** How often a connection is tested. */
 export const busPingMs = 1_000;
 /** How often a link looks whether its server was cut off from the others of its cluster. */
 export const busClusterLookMs = 1_000;
+/** Tests without an answer after which it is made anew. */
 export const busPingsUnansweredMax = 2;
+/** One call of the event store. */
 export const busCallMs = 2_000;
+/** Storing one event. */
 export const eventPublishMs = 5_000;
 /** The default bound of NATS for one message. */
 export const busPayloadBytesMax = 1024 * 1024;
+/** All events that wait; beyond it no more are stored and gateways keep their spools. */
 export const eventStreamBytesMax = 2 * 1024 * 1024 * 1024;
 /** The pause between finding that a stream is missing and creating it. */
 export const eventStreamPauseMs = 500;
 /** Above this size, acknowledged events are removed from the stream. */
 export const eventTrimBytes = 256 * 1024 * 1024;
+/** How often that size is checked. */
 export const eventTrimMs = 10_000;
+/** Age of an event. */
 export const eventAgeMsMax = 7 * 86_400_000;
+/** How long the same event is recognized. */
 export const eventDuplicateMs = 120_000;
+/** How long a consumer may take before its events are delivered again. */
 export const eventAckMs = 10_000;
+/** Events delivered and not acknowledged. */
 export const eventsUnacknowledgedMax = 20_000;
 /** A consumer that delivers nothing of what it has for this long is created anew. */
 export const eventKeptBackMs = 5_000;
 /** A stream is divided among so many processes at most. Further ones stand by. */
 export const eventPartitionsMax = 32;
+/** One request for events. */
 export const eventPullMs = 2_000;
 /** So many events at once are delivered again. */
 export const eventReplayMax = 256;
@@ -120,8 +157,11 @@ export const eventReplayMax = 256;
 export const eventReplayIdleMs = 60_000;
 /** How often a worker of a new fleet looks whether a gateway has made the tables, and how long an answer may take. */
 export const schemaLookMs = 200;
+/** The answer to such a look. */
 export const schemaLookMsMax = 2_000;
+/** First pause before events are delivered again. */
 export const eventRetryMs = 250;
+/** Longest such pause. */
 export const eventRetryMsMax = 5_000;
 /** A consumer whose acknowledged end did not move for this long, although there are events, is created anew. */
 export const eventStalledMs = 180_000;

@@ -1,4 +1,4 @@
-/** Limits of the connector catalog and of connections. Each value has its row in docs/internals/limits.md. */
+/** Limits of the connector catalog and of connections. */
 
 // Retries
 /** Pause between attempts to prepare what the catalog needs. */
@@ -11,13 +11,17 @@ export const renderingsWaitingMax = 64;
 export const renderingRestMsMax = 500;
 
 // Catalog
+/** An answer that needs the database: changes, and exports of earlier versions. */
 export const connectorsDeadlineMs = 5_000;
 /** Plain and compressed. Answers of one catalog differ by a factor of a thousand. */
 export const connectorDocumentsBytesMax = 8 * 1024 * 1024;
+/** Pages that a gateway keeps ready; one of the list takes 50 kB, of a connector 25 kB. */
 export const connectorPagesBytesMax = 4 * 1024 * 1024;
+/** Connectors on a page of the list. */
 export const connectorPageRows = 50;
 
 // Connections
+/** Connections of one workspace. */
 export const connectionsPerWorkspaceMax = 2_000;
 /** A one-line field. */
 export const credentialCharactersMax = 4_096;
@@ -25,4 +29,5 @@ export const credentialCharactersMax = 4_096;
 export const credentialTextCharactersMax = 32_768;
 /** One call to a vendor, from resolving its name to the end of its answer. */
 export const probeCallMs = 8_000;
+/** What is read of a vendor's answer. */
 export const probeAnswerBytesMax = 1024 * 1024;

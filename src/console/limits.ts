@@ -1,12 +1,14 @@
-/** Limits of the Console. Each value has its row in docs/internals/limits.md. */
+/** Limits of the Console. */
 
 /** For a page to be made. */
 export const pageDeadlineMs = 10_000;
 /** A form's body, without a file. */
 export const formBytesMax = 256 * 1024;
+/** For a form to arrive. */
 export const formMs = 10_000;
 /** The same with a file. */
 export const fileFormMs = 60_000;
+/** Fields of a form. */
 export const formFieldsMax = 500;
 /** A form that waits for a provider's answers; a server closes a connection that is silent for longer. */
 export const providerFormMs = 200_000;
@@ -16,26 +18,37 @@ export const topUpFormMs = 70_000;
 export const signInFormBytesMax = 16 * 1024;
 /** Such forms that are read and handled at once; with their size they bound the memory that strangers take. */
 export const signInsAtOnceMax = 64;
+/** Forms of the sign-in that wait for a place. */
 export const signInsWaitingMax = 64;
 /** Pages that are made at once. With more, a process and its database leave too little time to requests of models. */
 export const pagesAtOnceMax = 2;
+/** Of them, those of one workspace. */
 export const pagesPerWorkspaceMax = 1;
+/** Of them, those of one person. */
 export const pagesPerPersonMax = 1;
 /** Forms without a file that are handled at once: they may wait for providers, and so do not hold up pages. */
 export const formsAtOnceMax = 8;
+/** Of them, those of one workspace. */
 export const formsPerWorkspaceMax = 4;
+/** Of them, those of one person. */
 export const formsPerPersonMax = 2;
 /** Forms without a file that are in memory at once, while they arrive, wait and are handled. */
 export const formBodiesMax = 64;
+/** Of them, those of one workspace. */
 export const formBodiesPerWorkspaceMax = 16;
+/** Of them, those of one person. */
 export const formBodiesPerPersonMax = 4;
+/** Requests for pages that wait. */
 export const pagesWaitingMax = 200;
+/** Of them, those of one person. */
 export const pagesWaitingPerPersonMax = 16;
+/** The longest wait. */
 export const pageWaitMs = 5_000;
 /** Findings in a file of the list. */
 export const findingCsvRowsMax = 2_000;
 /** Models on a page of the list, and side by side. */
 export const modelsShownMax = 50;
+/** Models side by side. */
 export const modelsComparedMax = 4;
 /** Lines of a statement on its page; its file has all. */
 export const statementLinesShownMax = 500;

@@ -1,51 +1,75 @@
-/** Limits of the control API. Each value has its row in docs/internals/limits.md. */
+/** Limits of the control API. */
 
 // Bodies
+/** A body of the control API. */
 export const controlBodyBytesMax = 1024 * 1024;
 /** How many wrong tokens an address may send at once, and more each second, before further wrong ones are told to wait. */
 export const wrongTokensMax = 3_000;
+/** How many more it may send each second. */
 export const wrongTokensPerSecond = 10;
+/** Addresses for which a gateway counts wrong tokens. */
 export const wrongTokenAddressesMax = 10_000;
 
 // Sessions
 /** Bodies of calls by the Console's sessions that are in memory at once. */
 export const sessionBodiesMax = 48;
+/** Of them, those of one workspace. */
 export const sessionBodiesPerWorkspaceMax = 16;
 /** Calls of the Console's sessions that a process runs at once, and how long others wait. */
 export const sessionCallsAtOnceMax = 32;
+/** Of them, those of one workspace. */
 export const sessionCallsPerWorkspaceMax = 16;
+/** Of them, those of one person. */
 export const sessionCallsPerPersonMax = 8;
+/** Calls that wait. */
 export const sessionCallsWaitingMax = 400;
+/** Of them, those of one person. */
 export const sessionCallsWaitingPerPersonMax = 64;
+/** The longest wait. */
 export const sessionCallWaitMs = 5_000;
 /** The same for files and records, of calls and of forms: in memory at once, and worked on at once, one of a workspace. */
 export const sessionFilesMax = 4;
+/** Of them, those that are worked on at once, one of a workspace. */
 export const sessionFilesAtOnceMax = 2;
+/** Of them, those of one person. */
 export const sessionFilesPerPersonMax = 1;
+/** Files that wait. */
 export const sessionFilesWaitingMax = 8;
+/** Of them, those of one person. */
 export const sessionFilesWaitingPerPersonMax = 2;
+/** The longest wait. */
 export const sessionFileWaitMs = 60_000;
 /** How far behind a file gives its place to one that waits: a phone pauses for a second when it changes its cell. */
 export const sessionFileGivesWayMs = 2_000;
 
 // Stored prompts
+/** How long a deletion may be waited for. */
 export const promptDeletionMsMax = 50_000;
 
 // Launch checks
+/** `model check` as a whole, where it does not tell its progress. */
 export const modelCheckMsMax = 600_000;
 
 // Control API
+/** One call of the control API. */
 export const controlDeadlineMs = 10_000;
+/** Rows of the request log where no number is named. */
 export const logRowsDefault = 100;
+/** Most rows of the request log at once. */
 export const logRowsMax = 1_000;
+/** Most keys at once, where a `limit` is asked for. */
 export const keyRowsMax = 1_000;
+/** Most rows of the audit log at once. */
 export const auditRowsMax = 1_000;
+/** Most members of a workspace at once. */
 export const memberRowsMax = 1_000;
 /** Invitations, new roles and reactivations by a workspace's admins in an hour: an invitation is a mail to any address. */
 export const memberChangesPerHourMax = 100;
 /** How long a person who has not accepted is not invited again. */
 export const inviteAgainMs = 3_600_000;
+/** Workspaces whose counters are asked for at once in a list. */
 export const positionsAtOnceMax = 64;
+/** How long a list asks counters before it shows the rest without them. */
 export const positionsMsMax = 3_000;
 
 // Workbench

@@ -1,13 +1,19 @@
-/** Limits of the inference gateway. Each value has a row in docs/internals/limits.md. */
+/** Limits of the inference gateway. */
 
 // From the specification
+/** A request's body; beyond it 413 `request_too_large`. */
 export const bodyBytesMax = 8 * 1024 * 1024;
+/** Messages of a chat, and tool calls of one streamed answer; beyond it 400, or a failure of the provider. */
 export const messagesMax = 2_000;
+/** `temperature`; beyond it 400. */
 export const temperatureMax = 2;
+/** How old the record of a key may be that a decision rests on: changed settings and revocations apply within it. */
 export const keyRecordAgeMsMax = 30_000;
+/** `Retry-After` of `upstream_rate_limited`. */
 export const upstreamRetryAfterSeconds = 5;
 
 // Bodies
+/** A model's id in a request; beyond it 400. */
 export const modelIdCharactersMax = 256;
 /** `max_tokens` of a completion that has none, as in the official schema. */
 export const completionTokensDefault = 16;
@@ -15,7 +21,9 @@ export const completionTokensDefault = 16;
 export const thoughtsCharactersMax = 64 * 1024;
 
 // Embeddings
+/** Inputs of a request, and token ids of a flat array; beyond it 400. */
 export const embeddingInputsMax = 2_048;
+/** Token ids of a request in all; beyond it 400. */
 export const embeddingTokensMax = 300_000;
 /** JSON values of a body, above those of other bodies: each token id of a full batch is one. */
 export const embeddingValuesMax = 310_000;
@@ -25,7 +33,9 @@ export const embeddingAnswerBytesMax = 40 * 1024 * 1024;
 export const embeddingPieceBytes = 256 * 1024;
 
 // Routing
+/** Items of `models`; beyond it 400. */
 export const routingModelsMax = 8;
+/** Items of `provider.order`, `.only` and `.ignore`; beyond it 400. */
 export const routingProvidersMax = 64;
 /** Candidates of one request; further ones are not used. */
 export const routingCandidatesMax = 16;
@@ -33,32 +43,45 @@ export const routingCandidatesMax = 16;
 export const routingCandidatesBytesMax = 512;
 
 // Admission
+/** How long a wrong key is remembered as wrong. */
 export const unknownKeyAgeMsMax = 5_000;
+/** Requests in one message to a worker. */
 export const admissionBatchMax = 128;
+/** Size of such a message; one request takes less than 4 KiB, with 16 own keys, too. */
 export const admissionBatchBytesMax = 64 * 1024;
+/** How long a request waits for counters that are being loaded; then 503 `billing_unavailable`. */
 export const rebuildWaitMs = 1_000;
+/** How long a rebuild waits for the gateways' reports. */
 export const rebuildReportMs = 300;
+/** How long a refusal waits for gateways to return blocks. */
 export const blockRecallMs = 300;
 
 // Metering
+/** Settlements in one event. */
 export const settlementBatchMax = 400;
 /** Pause between a gateway's publications of settlements, unless a batch is full. Settlements of that time are sent together. */
 export const settlementPauseMs = 50;
+/** Size of such an event. */
 export const settlementBatchBytesMax = 256 * 1024;
+/** Settlements in one transaction of the ledger. */
 export const settlementTransactionMax = 4_000;
 /** Between the starts of two of metering's deliveries: the longer the first took, the longer, which makes transactions large under load. */
 export const settlementPaceMs = 100;
+/** And at most; no pause after the most events. */
 export const settlementPaceMsMax = 500;
+/** Most events that it takes at once. */
 export const settlementEventsMax = 64;
 /** Models that metrics name; what is charged for further ones is counted as "other". */
 export const modelLabelsMax = 1_000;
 /** A gateway with so many generations without a confirmed charge admits no more. */
 export const unsettledMax = 200_000;
+/** Lag of the ledger above which no workspace is admitted. */
 export const meteringLagMsMax = 300_000;
 
 // Streams
 /** How late a timeout of a provider call or stream may fire. */
 export const timerStepMs = 500;
+/** A stream that is quiet for this long gets a comment. */
 export const streamCommentMs = 15_000;
 /** After this silence of its provider a stream starts with a comment, and later failures are sent as events. */
 export const firstEventMsMax = 15_000;
@@ -66,19 +89,29 @@ export const firstEventMsMax = 15_000;
 export const streamStallMsMax = 60_000;
 /** After its client has disconnected, a stream is read for at most this long; without a slot only for its last words and its usage. */
 export const drainMsMax = 60_000;
+/** How long it reads any other stream on, in case the provider's count is about to come. */
 export const lastEventsMsMax = 3_000;
+/** Further tokens that such a stream may write meanwhile. */
 export const lastTokensMax = 32;
+/** Streams that a gateway reads on at once in this way. */
 export const drainsMax = 1_024;
+/** Such streams of one workspace. */
 export const drainsPerWorkspaceMax = 16;
+/** A provider's whole answer. */
 export const upstreamAnswerBytesMax = 32 * 1024 * 1024;
+/** Output tokens of a launch check. */
 export const probeOutputTokensMax = 16;
 
 // Caches and waits of admission
+/** Key records that a process remembers. */
 export const recordsCachedMax = 100_000;
+/** Wrong keys that a process remembers. */
 export const unknownKeysCachedMax = 10_000;
+/** One look-up of key records. */
 export const recordLookupMs = 1_000;
 /** How often the ledger of a used workspace is compared with its counters, since the database may have been restored. */
 export const ledgerCheckMs = 30_000;
+/** How long such comparisons are gathered, so that many workspaces are one statement. */
 export const ledgerCheckBatchMs = 250;
 /** How often admission asks which server keeps the ledger; at twice this age a request waits for the answer. */
 export const ledgerServerMs = 100;
@@ -90,30 +123,47 @@ export const ledgerReplayMs = 1_000;
 export const ledgerReplayLagMs = 300_000;
 /** A key record that is used at this age is read again in the background. */
 export const readAheadAgeMs = 20_000;
+/** How long such reads are gathered for one statement. */
 export const readAheadPauseMs = 50;
 /** How long a message may wait for counters that are being loaded before the worker replies "again". */
 export const loadDeadlineMs = 40;
+/** How long a gateway then waits before it asks again. */
 export const admissionRetryMs = 20;
+/** Age of a reading of the counters' clock. */
 export const countersTimeAgeMsMax = 1_000;
+/** Questions that wait in a gateway; beyond it 503. */
 export const admissionRequestsWaitingMax = 20_000;
+/** Admissions that a gateway still has to release. */
 export const releasesWaitingMax = 100_000;
+/** Pause between tries to give them up. */
 export const releaseRetryMs = 500;
+/** How often the lag of the ledger is looked at. */
 export const backlogPollMs = 5_000;
 
 // The spool and the settlement publisher
+/** A file of the spool. */
 export const spoolSegmentBytesMax = 1024 * 1024;
 /** How often the progress of open generations is written to the spool, and after how long unchanged progress is written again. */
 export const progressMs = 900;
+/** After how long it writes an unchanged progress again. */
 export const progressRefreshMs = 30_000;
+/** Events under way from a spool to the bus. */
 export const publishesInFlightMax = 4;
+/** One try to store an event. */
 export const publishDeadlineMs = 10_000;
 /** Doubles with each attempt. */
 export const publishRetryMs = 50;
+/** Longest pause between tries. */
 export const publishRetryMsMax = 5_000;
+/** An event without confirmation for this long is published again. */
 export const confirmationMs = 10_000;
+/** Longest such wait, as it grows. */
 export const confirmationMsMax = 300_000;
+/** How often a gateway looks for the spools of dead ones. */
 export const orphanScanMs = 10_000;
+/** How long an adopted spool may take to reach the ledger. */
 export const adoptionFlushMs = 30_000;
+/** How often what is confirmed is forgotten. */
 export const pruneMs = 15_000;
 
 // The move of generations from the tables of the version before
@@ -121,10 +171,15 @@ export const pruneMs = 15_000;
 export const moveBatchMax = 250_000;
 /** The embedded database does nothing else meanwhile. */
 export const embeddedMoveBatchMax = 20_000;
+/** Ms between two such transactions. */
 export const movePauseMs = 100;
+/** Pause after one that failed. */
 export const moveRetryMs = 1_000;
+/** Time of a statement of the move. */
 export const moveStatementMsMax = 600_000;
+/** How long `migrate rows --finish` waits for the older tables before it tries again. */
 export const moveLockMs = 2_000;
+/** How often it tries. */
 export const moveFinishAttemptsMax = 10;
 
 // The log
@@ -132,16 +187,23 @@ export const moveFinishAttemptsMax = 10;
 export const logSkewMs = 600_000;
 /** A search by outcome, which no index has, reads so many rows at most, in so many reads of so many rows. */
 export const logSearchRowsMax = 3_000;
+/** In so many reads. */
 export const logSearchReadsMax = 16;
+/** Of so many rows each. */
 export const logSearchReadRowsMax = 1_000;
 
 // Retention of the log
 /** The current month and the one before may still get late charges. */
 export const retainMonthsMin = 2;
+/** Most. */
 export const retainMonthsMax = 1_200;
+/** Time of a statement of retention. */
 export const retainStatementMsMax = 600_000;
+/** How long `log retain` waits for a month before it tries again. */
 export const retainLockMs = 500;
+/** Pause before that. */
 export const retainRetryMs = 1_000;
+/** How often it tries. */
 export const retainAttemptsMax = 10;
 /** A settlement whose id is further from its admission is not booked: the id decides in which month its row lies. */
 export const idSkewMsMax = 400 * 86_400_000;
@@ -153,30 +215,41 @@ export const usageRollUpMs = 60_000;
 export const usageOpenMs = 60_000;
 /** Generations that one step rolls up, while the embedded database does nothing else, and the pause after it. */
 export const usageRollUpRowsMax = 20_000;
+/** Pause between two such transactions. */
 export const usageRollUpPauseMs = 50;
 /** What began within so long is rolled up in one step, however many they are. */
 export const usageShortSpanMs = 90_000;
+/** Time of a statement of the roll-up. */
 export const usageRollUpStatementMsMax = 60_000;
 /** How long settlements may wait for a step to begin. */
 export const usageClosingLockMs = 1_000;
+/** Days that one question about usage sums. */
 export const usageDaysMax = 400;
 /** Days whose single hours may be asked for. */
 export const usageHourDaysMax = 31;
+/** Days that it sums where it has no beginning. */
 export const usageDaysDefault = 30;
+/** Rows of its answer where it has no `limit`; further ones are summed in one. */
 export const usageRowsDefault = 1_000;
+/** Highest `limit`. */
 export const usageRowsMax = 10_000;
 /** Names that are listed by period where the others are not. */
 export const usageSeriesMax = 100;
 /** Series that are read one by one; of more, a read of all of the workspace is faster. */
 export const seriesLookedUpMax = 32;
+/** Time of its statement. */
 export const usageStatementMsMax = 8_000;
 /** Of a question to the database, in PostgreSQL's words: enough for the groups of a month. */
 export const usageWorkMemoryBytes = 16 * 1024 * 1024;
 /** Questions of key holders that a gateway asks the database at once, and of one key. */
 export const keyUsageReadsMax = 4;
+/** Those of one key. */
 export const keyUsageReadsPerKeyMax = 1;
+/** Questions that wait; further ones are 503 `billing_unavailable`. */
 export const keyUsageWaitingMax = 256;
+/** Those of one key. */
 export const keyUsageWaitingPerKeyMax = 4;
+/** How long one waits. */
 export const keyUsageWaitMs = 5_000;
 
 // Statements
@@ -190,36 +263,53 @@ export const statementBacklogMax = 64;
 export const statementLinesMax = 10_000;
 /** Credits of a statement, and refunds; those beyond are summed in one. */
 export const statementMovementsMax = 1_000;
+/** A statement of the database while it closes. */
 export const statementCloseMsMax = 600_000;
 /** A statement that is open is summed when it is asked for. */
 export const statementReadMsMax = 8_000;
+/** Closed statements of a list where it has no `limit`. */
 export const statementRowsDefault = 24;
+/** Highest `limit`. */
 export const statementRowsMax = 120;
+/** Workspaces whose statements a closing reads at once, and that `statement close` tells of. */
 export const statementsDueMax = 200;
 /** How long `statement close` waits for metering. */
 export const statementCloseWaitMs = 8_000;
+/** How often it looks meanwhile. */
 export const statementClosePollMs = 200;
 
 // Metering and shutdown
+/** How often expired reservations are looked for. */
 export const sweepMs = 10_000;
+/** Reservations expired at once. */
 export const sweepBatchMax = 200;
+/** How often the counters are compared with the ledger. */
 export const reconcileMs = 60_000;
+/** Pause of the prober between its rounds. */
 export const proberPauseMs = 5_000;
+/** How often it looks whether answers that began before have ended. */
 export const inFlightPollMs = 50;
 
 // Models and providers
 /** Well within the 30 s in which a changed catalog must apply. */
 export const catalogPollMs = 5_000;
+/** How often the launch checks are looked at. */
 export const launchChecksPollMs = 10_000;
+/** One reading of them. */
 export const launchChecksReadMs = 2_000;
+/** Pause before they are read again when the database did not answer. */
 export const launchChecksRetryMs = 500;
+/** Prompt that a provider is taken to add itself. */
 export const hiddenInputTokensDefault = 64;
+/** The same where tools are sent. */
 export const hiddenInputTokensWithTools = 1_024;
+/** Tokens reserved for a message besides its text. */
 export const inputTokensPerMessage = 16;
 /** The least output to ask for if the client sets no bound and the prompt seems to fill the context; a sixteenth of a small context. */
 export const outputTokensMin = 1_024;
 /** How often gateways share their counts of routes, and how long a count is included. */
 export const routeHealthMs = 10_000;
+/** How long it counts for latency and uptime. */
 export const routeHealthWindowMs = 86_400_000;
 /** A route's speed is the mean over the last answers that took at least this long together. */
 export const routeSpeedWindowMs = 600_000;
@@ -233,7 +323,9 @@ export const routeCoolDownMs = 60_000;
 export const idleConnectionMsMax = 50_000;
 /** A reused connection that closes without an answer this soon after a request counts as closed before the request. */
 export const staleConnectionMsMax = 100;
+/** Such connections that are kept, by host and port. */
 export const idleConnectionsPerOrigin = 256;
+/** The head of a provider's answer. */
 export const upstreamHeadBytesMax = 64 * 1024;
 /** Buffer for an answer that is not read. Above it the gateway stops reading, so the network slows the sender down. */
 export const upstreamReadAheadBytesMax = 64 * 1024;
@@ -241,7 +333,9 @@ export const upstreamReadAheadBytesMax = 64 * 1024;
 export const heldToolCallCharactersMax = 64 * 1024;
 /** OpenAI's encrypted reasoning within the id of one tool call, which clients send back twice; longer reasoning is left out. */
 export const reasoningCharactersMax = 32 * 1024;
+/** How much of a provider's error is read. */
 export const upstreamErrorBytesMax = 64 * 1024;
+/** One event of a provider's stream, or the list in place of its events. */
 export const upstreamEventBytesMax = 4 * 1024 * 1024;
 /** How long to wait for the usage of a finished stream that its provider leaves open. */
 export const finishGraceMs = 5_000;
@@ -249,10 +343,13 @@ export const finishGraceMs = 5_000;
 export const callGraceMs = 30_000;
 /** How long and how far a body may continue after the last event, or after the usage of a finished answer, before its connection is closed. */
 export const streamTailMs = 1_000;
+/** How much may follow that event. */
 export const streamTailBytesMax = 64 * 1024;
 
 // Own provider keys
+/** Least characters of a key. */
 export const ownKeyCharactersMin = 8;
+/** Most characters of a key. */
 export const ownKeyCharactersMax = 512;
 /** A shorter key is shown without its last four characters. */
 export const ownKeyShownCharactersMin = 20;
@@ -260,26 +357,33 @@ export const ownKeyShownCharactersMin = 20;
 export const ownKeysPerWorkspaceMax = 16;
 /** Own keys in a reply of a worker, which carries the records of many API keys. NATS takes a message of 1 MiB by default. */
 export const ownKeyReplyBytesMax = 512 * 1024;
+/** Own keys that a list over all workspaces shows. */
 export const ownKeysListedMax = 10_000;
 /** Keys that a gateway keeps in the clear at once, each for at most as long as a record. */
 export const openedOwnKeysMax = 10_000;
 /** How often a gateway stores when an own key was last used, and how long that may take. */
 export const ownKeyUseMs = 60_000;
+/** How long that, or a change of its state, may take. */
 export const ownKeyReportMs = 5_000;
 /** Between changes of an own key's state by one gateway, and between mails about its refusal. */
 export const ownKeyStatePauseMs = 1_000;
+/** Least time between two mails about the refusal of one key. */
 export const ownKeyMailPauseMs = 86_400_000;
 
 // Launch checks
+/** One test call. */
 export const launchCheckMsMax = 60_000;
+/** Test calls under way. */
 export const launchChecksAtOnce = 8;
 /** How long `model check` waits without the end of any check before it reports that no prober runs. */
 export const launchChecksSilenceMsMax = 90_000;
+/** How often it looks. */
 export const launchChecksWaitMs = 200;
 
 // Work that times out
 /** What a workspace's timed-out requests may cost its providers in an hour without being charged, in each process. */
 export const unpaidNanoMax = 50_000_000n;
+/** That hour. */
 export const unpaidWindowMs = 3_600_000;
 /** Work within so long is remembered as one. */
 export const unpaidSpanMs = 60_000;
@@ -291,16 +395,25 @@ export const unpaidWorkspacesMax = 10_000;
 export const sandboxSchemaStepsMax = 10_000;
 
 // Control API
+/** One statement of `ledger verify`. */
 export const ledgerStatementMsMax = 600_000;
 
 // Quotas: bodies and open answers
+/** Bodies that a gateway holds. */
 export const bodiesBytesMax = 640 * 1024 * 1024;
+/** Of them, those of one workspace. */
 export const bodiesPerWorkspaceBytesMax = 256 * 1024 * 1024;
+/** Of them, those of one key: 24 of the largest. */
 export const bodiesPerKeyBytesMax = 192 * 1024 * 1024;
 /** The part of the total that is reserved for bodies of at most `bodySmallBytes`. */
 export const bodiesReserveBytes = 64 * 1024 * 1024;
+/** What is small. */
 export const bodySmallBytes = 64 * 1024;
+/** Answers of a gateway that are open, streams above all. */
 export const openAnswersMax = 20_000;
+/** Of them, those of one workspace. */
 export const openAnswersPerWorkspaceMax = 8_000;
+/** Of them, those of one key. */
 export const openAnswersPerKeyMax = 4_000;
+/** `Retry-After` where too many are open. */
 export const openAnswersRetryMs = 1_000;

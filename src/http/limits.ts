@@ -1,7 +1,9 @@
-/** Limits of HTTP bodies and JSON that all APIs share. Each value has its row in docs/internals/limits.md. */
+/** Limits of HTTP bodies and JSON that all APIs share. */
 
 // Bodies
+/** Nesting of a body's JSON; beyond it 400. */
 export const jsonDepthMax = 64;
+/** Values in a body's JSON; beyond it 400. */
 export const jsonValuesMax = 200_000;
 /** In one object: many fields make it slow to parse, to search and to write. */
 export const jsonFieldsMax = 5_000;
@@ -9,6 +11,7 @@ export const jsonFieldsMax = 5_000;
 export const callJsonValuesMax = 10_000;
 /** The least rate of a body, and how far it may be behind that rate before it is ended with 408. */
 export const bodyBytesPerSecondMin = 4 * 1024;
+/** How far a body may be behind that rate; then 408 (400 in the tools API). */
 export const bodyGraceMs = 5_000;
 /** How long a refused body is read if the answer would be lost otherwise. */
 export const refusedBodyMsMax = 5_000;
@@ -22,4 +25,5 @@ export const refusedBodyIdleMs = 1_000;
 export const largeBodiesBytesPerSecond = 32 * 1024 * 1024;
 
 // Tools API, from the specification
+/** Most rows of a list; by the specification. */
 export const listRowsMax = 200;

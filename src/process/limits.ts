@@ -1,10 +1,13 @@
-/** Limits of a process, and the defaults of variables. Each value has its row in docs/internals/limits.md. */
+/** Limits of a process, and the defaults of variables. */
 
 // From the specification
+/** An answer, whole or streamed; then `upstream_timeout` (`STREAM_DURATION_MS`). */
 export const streamDurationMsDefault = 900_000;
 
 // Bodies
+/** Any body; beyond it the server itself answers 413 without a body. */
 export const serverBodyBytesMax = 64 * 1024 * 1024;
+/** Shortest token that `OPERATOR_TOKEN` and the file `operator-token` may hold. */
 export const operatorTokenCharactersMin = 32;
 /** Of a file that `<variable>_FILE` names. */
 export const secretFileBytesMax = 64 * 1024;
@@ -17,6 +20,7 @@ export const firstStartBytesMin = 64 * 1024 * 1024;
 export const shutdownLeaveMsDefault = 2_000;
 /** How long it then waits for pending handshakes, and after them for the queue of connections: together less than the second after which a client repeats its SYN. */
 export const handshakeMsMax = 500;
+/** How long it then waits until its queue of new connections is empty. */
 export const acceptQueueMsMax = 400;
 
 // The lock of a data folder
@@ -34,6 +38,7 @@ export const healthKeptMs = 1_000;
 // Telemetry over OTLP
 /** Ended spans that wait to be sent; further ones are dropped. */
 export const telemetrySpansMax = 4_096;
+/** Spans of one sending. */
 export const telemetrySpansBatch = 512;
 /** Pause between two sendings, unless a batch is full. */
 export const telemetrySpansPauseMs = 1_000;
@@ -47,7 +52,9 @@ export const telemetryFlushMs = 2_000;
 export const turnMicroseconds = 500;
 
 // Scans, findings
+/** Documents that each project keeps, its present one among them: `SBOMS_KEPT`. */
 export const sbomsKeptDefault = 20;
+/** The most that `SBOMS_KEPT` may be. */
 export const sbomsKeptMax = 10_000;
 
 // OpenID Connect

@@ -1,6 +1,7 @@
-/** Limits of the security platform and its tools API. Each value has its row in docs/internals/limits.md. */
+/** Limits of the security platform and its tools API. */
 
 // Quotas: what a workspace stores
+/** Tickets of any kind in an hour. */
 export const ticketsPerHourMax = 200;
 /** Acknowledgements: tickets whose type is confirmed by mail. */
 export const mailsPerHourMax = 60;
@@ -8,10 +9,13 @@ export const mailsPerHourMax = 60;
 export const attachmentUnusedBytesMax = 512 * 1024 * 1024;
 /** All files of a workspace, with and without a ticket. */
 export const attachmentStoredBytesMax = 10 * 1024 * 1024 * 1024;
+/** Products. */
 export const productsPerWorkspaceMax = 10_000;
+/** Projects. */
 export const projectsPerWorkspaceMax = 10_000;
 /** New SBOMs; an upload of a stored one does not count. */
 export const sbomsPerHourMax = 3_000;
+/** SBOMs, former ones included. */
 export const sbomsPerWorkspaceMax = 100_000;
 /** Characters of all rows of a workspace's SBOMs; nearly as many bytes. */
 export const sbomRowCharactersMax = 20 * 1024 * 1024 * 1024;
@@ -21,44 +25,69 @@ export const sbomRowCharactersMax = 20 * 1024 * 1024 * 1024;
 export const sbomFailedReadCalls = 60;
 /** Concurrent calls of a process and of one key; others wait in a queue. */
 export const toolsCallsRunningMax = 6;
+/** Of them, those of one key; others wait, and keys take turns. */
 export const toolsCallsRunningPerKeyMax = 3;
+/** Calls that wait in a process. */
 export const toolsCallsWaitingMax = 2_000;
+/** Of them, those of one key. */
 export const toolsCallsWaitingPerKeyMax = 200;
+/** How long a call waits. */
 export const toolsCallWaitMs = 10_000;
 /** After a longer turn of the event loop, each call waits for twice its time, at most for `loopRestMsMax`. */
 export const loopBusyMs = 2;
+/** The longest such wait between two calls. */
 export const loopRestMsMax = 25;
 /** The same for long calls (uploads, imports, moves of projects), by workspace. */
 export const longCallsRunningMax = 8;
+/** Of them, those of one workspace; others wait, and workspaces take turns. */
 export const longCallsRunningPerWorkspaceMax = 2;
+/** Of these, how many wait in a process. */
 export const longCallsWaitingMax = 200;
+/** Of them, those of one workspace. */
 export const longCallsWaitingPerWorkspaceMax = 50;
+/** How long one waits. */
 export const longCallWaitMs = 60_000;
 
 // Quotas: bodies in transfer
+/** Bodies that a process holds in memory. */
 export const toolsBodiesBytesMax = 128 * 1024 * 1024;
+/** Of them, those of one workspace. */
 export const toolsBodiesPerWorkspaceBytesMax = 48 * 1024 * 1024;
+/** Of them, those of one key. */
 export const toolsBodiesPerKeyBytesMax = 24 * 1024 * 1024;
 /** SBOMs and attachments in transfer, which are spooled to files. */
 export const documentsSpooledBytesMax = 2 * 1024 * 1024 * 1024;
+/** Of them, those of one workspace. */
 export const documentsSpooledPerWorkspaceBytesMax = 512 * 1024 * 1024;
+/** Of them, those of one key. */
 export const documentsSpooledPerKeyBytesMax = 256 * 1024 * 1024;
 
 // Tools API, from the specification
+/** The message of a ticket, and each long text of a bug; by the specification. */
 export const ticketTextCharactersMax = 8_000;
+/** `context`; by the specification. */
 export const ticketContextCharactersMax = 500;
+/** `tool_name`; by the specification. */
 export const toolNameCharactersMax = 120;
+/** `attachment_path`; by the specification. */
 export const attachmentPathCharactersMax = 4_096;
+/** An attached file; by the specification. */
 export const attachmentBytesMax = 50 * 1024 * 1024;
+/** The best rating; by the specification. */
 export const feedbackRatingMax = 5;
 
 // Tools API
 /** Size of a call without its SBOM: parsing more would block the event loop. */
 export const toolsBodyBytesMax = 1024 * 1024;
+/** Until it has arrived. */
 export const toolsBodyMs = 60_000;
+/** One call. */
 export const toolsDeadlineMs = 10_000;
+/** Tickets of a list where no number is named. */
 export const ticketRowsDefault = 25;
+/** Projects of a list where no number is named; by the specification. */
 export const projectRowsDefault = 20;
+/** Products, likewise. */
 export const productRowsDefault = 50;
 /** Components, vulnerabilities and unknown matches that get_project shows. */
 export const projectItemsMax = 200;
@@ -66,9 +95,11 @@ export const projectItemsMax = 200;
 export const ticketRepeatMs = 600_000;
 /** A file without a ticket is removed after this time. */
 export const attachmentUnusedMs = 3_600_000;
+/** Files of one person that wait for their tickets. */
 export const attachmentsUnusedMax = 10;
 
 // Versions of packages, connectors
+/** Characters of a package's version; a longer one is listed as unknown and compared with none, and an advisory with one is refused. */
 export const versionCharactersMax = 1_024;
 /** A longer package URL is stored unchanged, and matched with no advisory. */
 export const purlCharactersMax = 4_096;
@@ -76,35 +107,49 @@ export const purlCharactersMax = 4_096;
 // Advisories
 /** Size of one record as text. */
 export const advisoryBytesMax = 8 * 1024 * 1024;
+/** The same, in YAML. */
 export const advisoryYamlBytesMax = 2 * 1024 * 1024;
+/** An id, an alias, a related id. */
 export const advisoryIdCharactersMax = 128;
 /** Number of aliases, related ids, severities and credits, each. */
 export const advisoryNamesMax = 1_000;
+/** Packages of one record. */
 export const advisoryPackagesMax = 10_000;
+/** Ranges of one package in a record. */
 export const advisoryRangesMax = 10_000;
+/** Events of one range. */
 export const advisoryEventsMax = 10_000;
+/** Versions that a record lists of one package. */
 export const advisoryVersionsMax = 100_000;
 /** Name of a package or an ecosystem. */
 export const advisoryNameCharactersMax = 1_024;
+/** References of one record. */
 export const advisoryReferencesMax = 10_000;
+/** A CVSS vector. */
 export const cvssVectorCharactersMax = 512;
 /** A published archive of advisories, packed. */
 export const advisoryArchiveBytesMax = 4 * 1024 * 1024 * 1024;
 /** Its ETag. */
 export const advisoryEtagCharactersMax = 256;
+/** Folders within each other that are read. */
 export const folderDepthMax = 32;
 
 // Archives
+/** Entries of one archive; beyond it the rest is refused. */
 export const archiveEntriesMax = 2_000_000;
+/** What an archive holds when it is decompressed. */
 export const archiveBytesMax = 64 * 1024 * 1024 * 1024;
 /** Unpacked to packed size: text has a ratio of 10 to 30, a decompression bomb of 1,000. */
 export const archiveRatioMax = 200;
 /** The ratio counts only above this unpacked size. */
 export const archiveRatioFromBytes = 16 * 1024 * 1024;
+/** The name of an entry. */
 export const archiveNameCharactersMax = 1_024;
+/** A header of a tar archive that tells of another one. */
 export const tarHeaderBytesMax = 64 * 1024;
 
 // SBOMs
+/** A document. */
 export const sbomBytesMax = 50 * 1024 * 1024;
 /** Size of a call with an SBOM, whose escapes add bytes in a JSON string. The server accepts no larger body. */
 export const sbomCallBytesMax = 64 * 1024 * 1024;
@@ -114,18 +159,23 @@ export const sbomDepthMax = 256;
 export const sbomValuesMax = 5_000_000;
 /** Fields of one JSON object, attributes of one XML element. */
 export const sbomFieldsMax = 1_000;
+/** Bytes of one key of a JSON object. */
 export const sbomKeyBytesMax = 1_024;
+/** Components. */
 export const sbomComponentsMax = 300_000;
 /** Different versions of one package. */
 export const sbomVersionsMax = 1_000;
+/** Dependencies and other relationships. */
 export const sbomEdgesMax = 1_000_000;
 /** Length of a stored text, such as a name; texts that are not read may be longer. */
 export const sbomTextCharactersMax = 65_536;
 /** The validation ends after this number of problems. */
 export const sbomProblemsMax = 100;
+/** Problems that a refusal lists. */
 export const sbomProblemsShownMax = 20;
 /** Components or dependencies that one statement stores. */
 export const sbomRowsPerStatement = 1_000;
+/** `filename`. */
 export const sbomFilenameCharactersMax = 1_024;
 /** Deadline of an upload, which may store 300,000 components and a million dependencies. */
 export const sbomStoreMs = 120_000;
@@ -135,10 +185,13 @@ export const projectMoveMs = 60_000;
 export const sbomReadHereBytesMax = 32 * 1024;
 /** Concurrent subprocesses, of which one CPU core is always free; each needs up to a gigabyte for the largest SBOMs. */
 export const sbomReadersMax = 2;
+/** Of them, those of one workspace. */
 export const sbomReadersPerWorkspaceMax = 1;
 /** SBOMs that wait for a subprocess, in total and of one workspace, and for how long. */
 export const sbomReadersWaitingMax = 32;
+/** Of them, those of one workspace; beyond it 429. */
 export const sbomReadersWaitingPerWorkspaceMax = 8;
+/** How long a document waits; then 503. */
 export const sbomReaderWaitMs = 60_000;
 /** From the start of a subprocess to its whole output; 50 MiB of XML take 13 s. */
 export const sbomReadMs = 40_000;
@@ -198,19 +251,24 @@ export const findingNoteCharactersMax = 2_000;
 export const pathStepsMax = 64;
 /** Size of the components of a remediation as JSON. */
 export const remediationComponentsBytesMax = 400_000;
+/** Events of a finding that a list shows where no number is named. */
 export const findingEventRowsDefault = 25;
 
 // Lists of findings and vulnerabilities
+/** Findings of a list where no number is named; by the specification. */
 export const findingRowsDefault = 50;
+/** Vulnerabilities of a list where no number is named; by the specification. */
 export const vulnerabilityRowsDefault = 25;
 /**
  * Size of the rows as JSON: a response has under 125,000 bytes, and one of vulnerabilities under 96,000. A page with very long names is
  * longer over HTTP, and has fewer rows over MCP.
  */
 export const findingPageBytesMax = 124_600;
+/** The rows of a page of vulnerabilities as JSON: its answer stays under 96,000 bytes. */
 export const vulnerabilityPageBytesMax = 95_500;
 /** Findings that a search reads for one page; the next page goes on after them. */
 export const findingsSearchedMax = 2_000;
+/** Findings that one call of the control API triages. */
 export const findingsTriagedMax = 200;
 /** Length of a name on the path to a component. */
 export const pathNameCharactersMax = 200;
@@ -218,6 +276,7 @@ export const pathNameCharactersMax = 200;
 export const findingSbomsShownMax = 2;
 
 // Lock files and repositories
+/** A lock file. */
 export const lockFileBytesMax = 32 * 1024 * 1024;
 /** Levels of JSON, YAML, TOML or XML. */
 export const lockFileDepthMax = 128;
@@ -225,6 +284,7 @@ export const lockFileDepthMax = 128;
 export const lockFileValuesMax = 2_000_000;
 /** Fields of one object: lock files have all packages in one. */
 export const lockFileFieldsMax = 200_000;
+/** Packages of one file. */
 export const lockFilePackagesMax = 100_000;
 /** Dependencies between the packages of one file. */
 export const lockFileNeedsMax = 500_000;
@@ -258,8 +318,11 @@ export const advisoryStaleMs = 7 * 86_400_000;
 export const advisoryFailuresShownMax = 1_000;
 
 // What get_vulnerability lists; it counts the rest
+/** Characters of its description. */
 export const vulnerabilityDescriptionCharactersMax = 16_000;
+/** References. */
 export const vulnerabilityReferencesMax = 100;
+/** Other names. */
 export const vulnerabilityAliasesMax = 100;
 /** Records, in the order of precedence. */
 export const vulnerabilitySourcesMax = 20;
@@ -267,17 +330,21 @@ export const vulnerabilitySourcesMax = 20;
 export const vulnerabilityAffectedMax = 50;
 /** Ranges, fixed versions and listed versions of each package. */
 export const vulnerabilityRangesMax = 20;
+/** Findings. */
 export const vulnerabilityOccurrencesMax = 100;
 
 // Repositories
 /** Number and total size of the lock files of one repository. */
 export const repositoryFilesMax = 500;
+/** All of them together. */
 export const repositoryBytesMax = 64 * 1024 * 1024;
 /** Skipped files that a response names. */
 export const repositorySkippedMax = 200;
 /** Subfolders of a folder on the caller's machine. */
 export const repositoryFoldersMax = 200_000;
+/** Its entries. */
 export const repositoryArchiveEntriesMax = 500_000;
+/** What it holds when it is decompressed; beside that, `archiveRatioMax`. */
 export const repositoryArchiveUnpackedBytesMax = 4 * 1024 * 1024 * 1024;
 /** Deadline of an import by address: less than the minute that clients usually wait. */
 export const repositoryImportMs = 50_000;
@@ -287,8 +354,11 @@ export const repositoryFetchMs = 35_000;
 export const repositoryCallMs = 15_000;
 /** The longest wait for a platform's rate limit, and the attempts at a call. */
 export const repositoryWaitMsMax = 8_000;
+/** Tries of a call that fails or is put off. */
 export const repositoryTriesMax = 3;
+/** Pause after a call that failed. */
 export const repositoryRetryMs = 1_000;
+/** Redirects of one call, within the platform's own host. */
 export const repositoryRedirectsMax = 3;
 /** GitHub truncates the list of a whole repository at 7 MB or 100,000 entries. */
 export const repositoryTreeBytesMax = 16 * 1024 * 1024;
@@ -296,6 +366,7 @@ export const repositoryTreeBytesMax = 16 * 1024 * 1024;
 export const repositoryListingsMax = 400;
 /** Concurrent downloads of files. */
 export const repositoryFetchesAtOnce = 6;
+/** An address of a repository. */
 export const repositoryAddressCharactersMax = 1_024;
 /** Packages without a version that a response names. */
 export const repositoryNotPinnedShownMax = 20;
@@ -305,9 +376,11 @@ export const repositoryNotPinnedShownMax = 20;
 export const advisorySyncMs = 2 * 3_600_000;
 /** Between two times that such a run shows that it lives, and without which it counts as lost. */
 export const advisorySyncSeenMs = 1_000;
+/** After this silence it counts as lost, and another one may begin. */
 export const advisorySyncSilenceMs = 60_000;
 /** Between two begins of a run where the operator named a source, and between two looks at whether one is due. */
 export const advisorySyncEveryMs = 24 * 3_600_000;
+/** Between two looks at whether one is due. */
 export const advisorySyncLookMs = 3_600_000;
 /** A line of its progress. */
 export const advisorySyncProgressCharactersMax = 300;

@@ -152,9 +152,9 @@ describe("the report about peers", () => {
 
   test("stays as it is when a whole run had no peers", () => {
     const { peers: _peers, ...without } = wholeFacts();
-    for (const { path, shows } of pages) {
-      const document = readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
-      expect(() => withSections(document, sectionsOf(without).filter(shows))).not.toThrow();
+    for (const { path, plots, shows } of pages) {
+      const document = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+      expect(() => withSections(document, sectionsOf(without).filter(shows), plots)).not.toThrow();
     }
   });
 });

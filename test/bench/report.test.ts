@@ -14,16 +14,19 @@ import { measured, peers, slice, seen, wholeFacts } from "./whole-facts.ts";
 describe("a result", () => {
   const sections = sectionsOf(wholeFacts());
 
-  test.each(pages)("the sections of a result that $path shows have a place there, and no others", ({ path, shows }) => {
-    const document = readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
-    const shown = sections.filter(shows);
-    const published = withSections(document, shown);
-    for (const { text, plots } of shown) {
-      expect(published).toContain(text);
-      for (const { name } of plots) expect(published).toContain(`](performance/${name}.svg)`);
-    }
-    expect(withSections(published, shown)).toBe(published);
-  });
+  test.each(pages)(
+    "the sections of a result that $path shows have a place there, and no others",
+    ({ path, plots: folder, shows }) => {
+      const document = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+      const shown = sections.filter(shows);
+      const published = withSections(document, shown, folder);
+      for (const { text, plots } of shown) {
+        expect(published).toContain(text);
+        for (const { name } of plots) expect(published).toContain(`](${folder}/${name}.svg)`);
+      }
+      expect(withSections(published, shown, folder)).toBe(published);
+    },
+  );
 
   test("every section of a result has its place in one page", () => {
     expect(sections.map((section) => pages.filter(({ shows }) => shows(section)).length)).toEqual(sections.map(() => 1));
@@ -42,7 +45,7 @@ describe("a result", () => {
   });
 
   test("publishing is refused when the document has no place for a section", () => {
-    expect(() => withSections("<!-- bench:run --><!-- /bench:run -->", sections)).toThrow("do not fit: goals");
+    expect(() => withSections("<!-- bench:run --><!-- /bench:run -->", sections, "plots")).toThrow("do not fit: goals");
   });
 
   test("plots are XML, name their axes, and have dark colors", () => {

@@ -1,5 +1,5 @@
 /**
- * What each role may do in the Console, on the wire: docs/internals/console-roles.md has a row for each page and each of its forms, and each is sent by a
+ * What each role may do in the Console, on the wire: test/console/roles.md has a row for each page and each of its forms, and each is sent by a
  * session of each role. A new page or form needs its row there, and what it takes in the two tables here.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -27,7 +27,7 @@ interface Row {
   allowed: Record<(typeof roles)[number], boolean>;
 }
 
-const text = readFileSync(new URL("../../docs/internals/console-roles.md", import.meta.url), "utf8");
+const text = readFileSync(new URL("roles.md", import.meta.url), "utf8");
 
 /** Any word allows it: `own` is sent for something of the sender's own. */
 const rows: Row[] = [...text.matchAll(/^\| `(\/[\w/:*-]*)` +\| `([\w-]+)` +\|(.*)\|$/gm)].map(
@@ -47,7 +47,7 @@ test("docs/reference/console.md names every page of the navigation", () => {
   expect(labels.filter((label) => !reference.includes(`**${label}**`))).toEqual([]);
 });
 
-describe("docs/internals/console-roles.md", () => {
+describe("test/console/roles.md", () => {
   test("it has a row for each page and each of its forms, and no other", () => {
     const formsOf = ({ actions = {}, earlyAccess }: Page): string[] => [
       ...Object.keys(actions),

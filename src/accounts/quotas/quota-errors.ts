@@ -7,7 +7,7 @@ interface Quota {
   /** Such as `projects`. */
   what: string;
   max: number;
-  /** Its name in docs/internals/limits.md. */
+  /** The constant that bounds it. */
   limit: string;
 }
 

@@ -1,4 +1,4 @@
-/** Limits of blocks at a gateway, and of cached records. Each value has its row in docs/internals/limits.md. */
+/** Limits of blocks at a gateway, and of cached records. */
 
 /** How often a gateway ends and returns blocks. */
 export const blockTickMs = 100;
@@ -27,6 +27,7 @@ export const blockKeysMax = 50_000;
 export const blockUseMs = 300;
 /** So many questions about a workspace go to all gateways within this time at most. */
 export const blockUseAsksMax = 4;
+/** The time for so many questions. */
 export const blockUsePauseMs = 100;
 /** Workspaces of which it is known when they were asked about. */
 export const blockUseWorkspacesMax = 1_000;

@@ -1,16 +1,22 @@
-/** Limits of stored prompts and their data keys. Each value has its row in docs/internals/limits.md. */
+/** Limits of stored prompts and their data keys. */
 
 /** UTF-16 units of an answer's texts. A longer answer is truncated. */
 export const storedAnswerCharactersMax = 1_048_576;
 /** Prompts that do not fit are dropped and counted, so that storage delays no answer. */
 export const promptsWaitingMax = 1_000;
+/** Their texts. */
 export const promptBytesWaitingMax = 32 * 1024 * 1024;
+/** Prompts in one statement. */
 export const promptBatchMax = 64;
+/** Their texts, where there are several. */
 export const promptBatchBytesMax = 1024 * 1024;
+/** Tries to write them; then they are dropped and counted. */
 export const promptWriteAttemptsMax = 5;
+/** Pause between these tries. */
 export const promptWriteRetryMs = 1_000;
 /** Prompts that one statement deletes, and their sealed texts where there are several, so that none of it takes seconds. */
 export const promptDeleteBatchMax = 5_000;
+/** Their sealed texts, where there are several. */
 export const promptDeleteBatchBytesMax = 32 * 1024 * 1024;
 /** How often prompts are looked for that are older than their workspace keeps them. */
 export const promptRetentionMs = 60_000;
@@ -20,7 +26,9 @@ export const promptRetentionStepMs = 3_600_000;
 export const promptRetentionsMax = 200;
 /** Prompts of one workspace that one statement deletes, while the embedded database does nothing else, and the pause after it. */
 export const promptRetentionBatchMax = 1_000;
+/** Pause after each batch of such a deletion. */
 export const promptRetentionPauseMs = 50;
 /** Prompts that the Console counts; of more, it says that there are more. */
 export const promptsCountedMax = 10_000;
+/** Data keys that a gateway keeps opened. */
 export const dataKeysCachedMax = 10_000;

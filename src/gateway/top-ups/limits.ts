@@ -1,13 +1,19 @@
-/** Limits of card top-up. Each value has a row in docs/internals/limits.md. */
+/** Limits of card top-up. */
 
 // Card top-up
+/** Cents of a top-up, at least; less is 400. */
 export const topUpCentsMin = 500;
+/** Cents of a top-up, at most; more is 400. */
 export const topUpCentsMax = 250_000;
+/** USD of the threshold of automatic top-up. */
 export const topUpThresholdUsdMax = 10_000;
+/** USD of the monthly cap of automatic top-up. */
 export const topUpMonthlyCapUsdMax = 100_000;
+/** Top-ups in a list. */
 export const topUpsListedMax = 1_000;
 /** One call of Stripe, which the package repeats so often with the same idempotency key. */
 export const stripeCallMs = 10_000;
+/** How often the package repeats a call, with the same idempotency key. */
 export const stripeRetriesMax = 1;
 /** Stripe takes times from 30 minutes to 24 hours; a minute more is for the way of the call. */
 export const checkoutOpenMs = 31 * 60_000;
@@ -17,30 +23,41 @@ export const authenticationOpenMs = 23 * 3_600_000;
 export const idempotencyKeyMs = 23 * 3_600_000;
 /** How often credit is compared with the thresholds, and how many payments are made at once. */
 export const topUpCheckMs = 10_000;
+/** Workspaces in one read of them. */
 export const topUpBatchMax = 100;
+/** Payments that a process makes or looks up at once. */
 export const topUpsAtOnceMax = 8;
 /** How often unfinished payments are looked up at Stripe, and from which age on. */
 export const topUpSweepMs = 600_000;
+/** Age from which on they are looked up. */
 export const topUpSweepAgeMs = 300_000;
+/** Payments in one round. */
 export const topUpSweepMax = 1_000;
 /** How far back disputes and refunds are looked up at Stripe, and how many of each at most. */
 export const takenBackAgeMs = 30 * 86_400_000;
+/** Disputes, and refunds, that one such look-up reads at most, the newest first. */
 export const stripeListedMax = 10_000;
 /** Declines in a row that switch automatic top-up off. */
 export const topUpDeclinesMax = 3;
 /** After the first decline, and after the second. */
 export const topUpRetryMs = 3_600_000;
+/** Until it is tried again after the second. */
 export const topUpSecondRetryMs = 24 * 3_600_000;
 
 // Stripe's webhook
+/** A body of Stripe's webhook; beyond it 413. */
 export const webhookBytesMax = 256 * 1024;
+/** For its body to arrive. */
 export const webhookBodyMs = 10_000;
 /** Bodies that arrive at once, of whom nobody knows yet whether Stripe signed them. */
 export const webhookBodiesMax = 64;
+/** Bodies that wait for a place. */
 export const webhookBodiesWaitingMax = 64;
 /** Signed events that are applied at once, and how many wait. */
 export const webhooksAtOnceMax = 64;
+/** Signed events that wait. */
 export const webhooksWaitingMax = 200;
+/** The longest wait; then 503, and Stripe sends them again. */
 export const webhookWaitMs = 5_000;
 /** How far the time in a signature may be from this clock. */
 export const webhookSkewMsMax = 300_000;

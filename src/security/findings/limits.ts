@@ -1,4 +1,4 @@
-/** Limits of what is shown and made of findings: names, figures, VEX documents, exploits and alerts. Each value has its row in docs/internals/limits.md. */
+/** Limits of what is shown and made of findings: names, figures, VEX documents, exploits and alerts. */
 
 // Lists and projects
 /** Length of a component's name. */
@@ -13,7 +13,9 @@ export const findingsCountedPerPage = 10_000;
 export const findingsFollowingMax = 1_000;
 
 // VEX
+/** A VEX document. */
 export const vexBytesMax = 2 * 1024 * 1024;
+/** Its nesting. */
 export const vexDepthMax = 32;
 /** JSON values of a document. */
 export const vexValuesMax = 120_000;
@@ -23,16 +25,19 @@ export const vexStatementsMax = 5_000;
 export const vexTriagedMax = 100;
 /** After a transaction the next one waits as long as it took, at most this long, so that the database serves others. */
 export const vexRestMsMax = 500;
+/** Statements about no finding that an import names. */
 export const vexUnmatchedShownMax = 100;
 /** Of an exported document. */
 export const vexFindingsMax = 20_000;
 /** Findings of which one statement reads the keys, and the rows: between two the database serves others. */
 export const vexKeysPerPage = 2_000;
+/** Findings that one statement of an export reads. */
 export const vexRowsPerPage = 500;
 /** Exports of all workspaces; a person and a workspace have one. */
 export const vexExportsAtOnceMax = 2;
 /** Exports that wait, of which a person has one, and for how long. */
 export const vexExportsWaitingMax = 32;
+/** How long they wait. */
 export const vexExportWaitMs = 30_000;
 /** How long an export may take, with its wait. */
 export const vexExportMs = 60_000;
@@ -46,4 +51,5 @@ export const freshFindingsToldMax = 20;
 export const exploitRowsMax = 5_000;
 /** A file of EPSS or CISA, unpacked. */
 export const exploitFileBytesMax = 64 * 1024 * 1024;
+/** Its rows. */
 export const exploitFileRowsMax = 1_000_000;

@@ -1,6 +1,6 @@
 /**
  * Reads bytes as a document, or refuses them. The result depends only on the bytes and consists of plain values, so a
- * subprocess can do it: 50 MiB block the thread for seconds (docs/internals/limits.md has the figures).
+ * subprocess can do it: 50 MiB block the thread for seconds.
  */
 import { sbomBytesMax } from "../limits.ts";
 import { bom } from "./cyclonedx/bom-shape.ts";

@@ -1,4 +1,4 @@
-/** docs/reference/inference.md matches the code, and docs/internals/specification.md names a test for each statement of the specification. */
+/** docs/reference/inference.md matches the code, and test/specification.md names a test for each statement of the specification. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,9 +6,9 @@ import { withTables } from "../../../scripts/inference-tables.ts";
 
 const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/reference/inference.md"), "utf8");
-const specification = readFileSync(join(root, "docs/internals/specification.md"), "utf8");
+const specification = readFileSync(join(root, "test/specification.md"), "utf8");
 
-/** The cells of the rows of all tables of docs/internals/specification.md whose head begins with these columns. */
+/** The cells of the rows of all tables of test/specification.md whose head begins with these columns. */
 function rowsBelow(...head: string[]): string[][] {
   const tables = specification.split(/\n(?=\n)/).map((part) =>
     part
