@@ -1,13 +1,11 @@
 /** The worker that decides admissions for all gateways. Any number of workers may run. */
 import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
-import type { ModelsView } from "../src/gateway/admission/models-view.ts";
-import { MeteringLagGuard } from "../src/gateway/admission/worker/metering-lag-guard.ts";
+import type { ModelsView } from "../src/gateway/admission/decide.ts";
+import { MeteringLagGuard } from "../src/gateway/admission/worker/guards.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
-import { openBudgets } from "../src/gateway/credit/budget-store.ts";
-import { loadAccount, loadKeyMonth } from "../src/gateway/credit/load.ts";
-import { readPositions } from "../src/gateway/credit/positions.ts";
-import { beginEpochs, selectServer } from "../src/gateway/credit/positions-store.ts";
+import { openBudgets, beginEpochs, selectServer } from "../src/gateway/credit/store.ts";
+import { loadAccount, readKeyMonth, readPositions } from "../src/gateway/credit/load.ts";
 import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
@@ -37,7 +35,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
     findRecords: (hashes) => findKeyRecords(hashes, sql),
     store: {
       account: (workspace, generations) => loadAccount({ workspace, generations }, sql),
-      keyMonth: (workspace, key, month) => loadKeyMonth({ workspace, key, month }, sql),
+      keyMonth: (workspace, key, month) => readKeyMonth({ workspace, key, month }, sql),
       budgets: (workspace, totals) => openBudgets({ workspace, totals }, sql),
       positions: (counted) => readPositions(counted, sql),
       beginEpochs: (starts) => beginEpochs(starts, sql),

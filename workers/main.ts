@@ -1,7 +1,7 @@
 /** The process of a worker: `bun workers/main.ts admission|metering|prober|mailer|scanner`, or `background` for the last three together. */
-import { untilSchema } from "../src/backing/await-schema.ts";
+import { untilSchema } from "../src/backing/migrate.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
-import { answerRollCalls } from "../src/backing/roll-call.ts";
+import { answerRollCalls } from "../src/backing/fleet-state.ts";
 import { readWorkerConfig } from "../src/config.ts";
 import { ConfigError } from "../src/process/variables.ts";
 import { systemClock } from "../src/kernel/clock.ts";

@@ -3,19 +3,19 @@
  * that a step does not have yet, since src has no switches for them.
  */
 import { join } from "node:path";
-import type { Admission, Caller, RequestFacts } from "../../src/gateway/admission/client/admission.ts";
-import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
+import type { Admission, Caller, RequestFacts } from "../../src/gateway/admission/message.ts";
+import { AdmissionClient } from "../../src/gateway/admission/client.ts";
 import type { Backing } from "../../src/backing/backing.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Config } from "../../src/config.ts";
 import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
-import { UnpaidWork } from "../../src/gateway/api/call/unpaid-work.ts";
-import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
+import { UnpaidWork } from "../../src/gateway/api/call/charged-usage.ts";
+import { DrainLimit } from "../../src/gateway/api/answer/drains.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
-import { bodyBudget } from "../../src/gateway/api/request/load-limits.ts";
+import { bodyBudget } from "../../src/gateway/api/request/body.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";

@@ -1,6 +1,6 @@
 /** `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models. */
 import { readFile, stat } from "node:fs/promises";
-import { catalogWords } from "../../src/gateway/api/request/supports.ts";
+import { catalogWords } from "../../src/gateway/api/request/requested-model.ts";
 import { readCatalogFiles, type CatalogFiles } from "../../src/gateway/models/catalog-files.ts";
 import { judgeModels, type ModelJudgement } from "../../src/gateway/models/check/judge.ts";
 import { formatModelProblem } from "../../src/gateway/models/check/problem.ts";

@@ -1,6 +1,6 @@
 import { monthOf } from "../kernel/clock.ts";
 import { positionsAtOnceMax, positionsMsMax } from "./limits.ts";
-import type { CreditView } from "../gateway/credit/schema.ts";
+import type { CreditView } from "../gateway/credit/credit.ts";
 import type { WorkspaceView } from "../accounts/workspaces/schema.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
 import { viewCredit, viewWorkspace } from "../accounts/workspaces/view.ts";

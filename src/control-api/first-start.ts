@@ -1,6 +1,6 @@
 import type { MemberActor, Service } from "../accounts/audit/actor.ts";
 import type { Database } from "../backing/backing.ts";
-import { openWorkspace } from "../gateway/credit/open-workspace.ts";
+import { openWorkspace } from "../gateway/credit/credit.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import { createKey } from "../accounts/keys/create.ts";

@@ -11,7 +11,7 @@ import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
-import type { WorkbenchRun } from "../gateway/api/workbench.ts";
+import type { WorkbenchRun } from "../gateway/api/routes.ts";
 import type { CallProvider } from "../gateway/providers/http.ts";
 import type { RefundParts } from "../gateway/top-ups/parts.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";

@@ -1,11 +1,10 @@
 /** The bodies of chat completions and completions, from the schemas that check requests. */
 import { Type, type TProperties } from "@sinclair/typebox";
 import { chatFields, type ChatField } from "../gateway/api/request/chat-fields.ts";
-import { messagesSchema } from "../gateway/api/request/chat-messages.ts";
-import { promptSchema } from "../gateway/api/request/completion.ts";
-import { completionFields } from "../gateway/api/request/completion-fields.ts";
+import { messagesSchema } from "../gateway/api/request/chat-parts.ts";
+import { promptSchema, completionFields } from "../gateway/api/request/completion.ts";
 import { fieldsSchema, type Field } from "../gateway/api/request/read-value.ts";
-import { routingSchema } from "../gateway/api/request/routing-fields.ts";
+import { routingSchema } from "../gateway/api/request/routing.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
 

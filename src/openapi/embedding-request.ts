@@ -1,7 +1,6 @@
 /** The body of an embeddings request, from the schema that checks requests. */
 import { Type } from "@sinclair/typebox";
-import { embeddingFields } from "../gateway/api/request/embedding/fields.ts";
-import { inputSchema } from "../gateway/api/request/embedding/input.ts";
+import { embeddingFields, inputSchema } from "../gateway/api/request/embedding.ts";
 import { fieldsSchema } from "../gateway/api/request/read-value.ts";
 import { modelIdCharactersMax } from "../gateway/limits.ts";
 import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";

@@ -1,5 +1,5 @@
-/** The headers of the inference API's answers, with the names from src/gateway/api/response/headers.ts. */
-import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/api/response/headers.ts";
+/** The headers of the inference API's answers, with the names from src/gateway/api/answer/headers.ts. */
+import { generationHeaders, retryHeaders, windowHeaders } from "../gateway/api/answer/headers.ts";
 import type { JsonSchema } from "../http/json-schema.ts";
 import type { Reference } from "./operation.ts";
 

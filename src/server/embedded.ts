@@ -13,7 +13,7 @@ import { EmbeddedBus } from "../backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../backing/embedded/counters.ts";
 import { openEmbeddedPostgres } from "../backing/embedded/postgres.ts";
 import { migrate } from "../backing/migrate.ts";
-import { answerRollCalls } from "../backing/roll-call.ts";
+import { answerRollCalls } from "../backing/fleet-state.ts";
 import type { Config } from "../config.ts";
 import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { lockAccount } from "../accounts/members/member-store.ts";

@@ -48,7 +48,7 @@ export const layers: Layer[] = [
     "metering",
     "statements",
   ]),
-  ...wing("gateway/api", ["response", "request", "stream", "call"]),
+  ...wing("gateway/api", ["answer", "request", "call"]),
   filesOf("gateway/api"),
 
   filesOf("security"),
@@ -112,7 +112,7 @@ export const packageHomes: Record<string, string[]> = {
       ["src/process/telemetry/"],
     ]),
   ),
-  redis: ["src/backing/redis/connection/package-client.ts"],
+  redis: ["src/backing/redis/package-client.ts"],
   "@modelcontextprotocol/server": ["src/security/api/"],
   stripe: ["src/gateway/top-ups/stripe/"],
   nodemailer: ["src/accounts/mails/smtp.ts"],
@@ -122,7 +122,7 @@ export const packageHomes: Record<string, string[]> = {
 
 /** The files that may use `Bun.`. All others run on any runtime with web standards and Node's modules. */
 export const bunFiles = [
-  "src/backing/redis/connection/bun-client.ts",
+  "src/backing/redis/bun-client.ts",
   "src/backing/nats/nats-transport.ts",
   "src/process/leave-port.ts",
   "src/accounts/sessions/argon2.ts",

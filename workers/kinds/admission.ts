@@ -1,4 +1,4 @@
-import { openCounters } from "../../src/backing/open-counters.ts";
+import { openCounters } from "../../src/backing/open-backing.ts";
 import { startAdmission } from "../admission.ts";
 import type { KindParts } from "./kind.ts";
 import { modelsOf } from "./models.ts";

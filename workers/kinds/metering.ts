@@ -1,5 +1,5 @@
 import { tryAdvisoryLock } from "../../src/backing/advisory-lock.ts";
-import { openCounters } from "../../src/backing/open-counters.ts";
+import { openCounters } from "../../src/backing/open-backing.ts";
 import { startMetering } from "../metering.ts";
 import { startTopUps } from "../top-ups.ts";
 import type { KindParts } from "./kind.ts";

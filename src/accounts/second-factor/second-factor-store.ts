@@ -1,6 +1,6 @@
 /** SQL of second factors and recovery codes. */
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import { byteaText } from "../../backing/bytea-text.ts";
+import { byteaText } from "../../backing/sql-text.ts";
 import type { Role } from "../audit/actor.ts";
 
 export interface SecondFactorRow {

@@ -1,5 +1,5 @@
 /** The services that the inference API uses. */
-import type { AdmissionClient } from "../admission/client/client.ts";
+import type { AdmissionClient } from "../admission/client.ts";
 import type { Clocks } from "../../config.ts";
 import type { GenerationJournal } from "../journal/journal.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -15,8 +15,8 @@ import type { ReadKeyGeneration } from "../generations/key-generation.ts";
 import type { ReadKeyUsage } from "../usage/key-usage.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
-import type { UnpaidWork } from "./call/unpaid-work.ts";
-import type { DrainLimit } from "./stream/drain-limit.ts";
+import type { UnpaidWork } from "./call/charged-usage.ts";
+import type { DrainLimit } from "./answer/drains.ts";
 import type { InFlightRequests } from "./in-flight-requests.ts";
 
 export interface Gateway {

@@ -4,8 +4,7 @@
  */
 import type { Bus } from "../../backing/bus.ts";
 import type { Counters } from "../../backing/counters.ts";
-import type { Database, Transaction } from "../../backing/backing.ts";
-import { allowStatements } from "../../backing/statement-time.ts";
+import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import { raiseAlarm } from "../../kernel/alarm.ts";
 import { monthBounds, monthOf, previousMonth, type Clock, type Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";

@@ -1,7 +1,6 @@
 /** The statement that is still open: of the entries since the last one that closed. */
 import { isoTime, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
-import type { Database, Transaction } from "../../backing/backing.ts";
-import { allowStatements } from "../../backing/statement-time.ts";
+import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, parseUsd } from "../../kernel/money.ts";
 import { selectCallerIds } from "../../accounts/keys/store.ts";

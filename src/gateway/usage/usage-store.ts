@@ -1,6 +1,5 @@
 /** Reads usage in one snapshot. */
-import type { Database, Transaction } from "../../backing/backing.ts";
-import { allowStatements } from "../../backing/statement-time.ts";
+import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import { usageStatementMsMax, usageWorkMemoryBytes } from "../limits.ts";
 import { selectSeries, selectState, selectSums, type SumsQuery, type UsageRowSums, type UsageState } from "./usage-sums-store.ts";
 

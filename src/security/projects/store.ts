@@ -1,5 +1,4 @@
-import type { Queries, Transaction } from "../../backing/backing.ts";
-import { allowStatements } from "../../backing/statement-time.ts";
+import { type Queries, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../limits.ts";
 import type { Scope } from "../api/operations/caller.ts";

@@ -1,5 +1,5 @@
 import type { PendingQuery, Row } from "postgres";
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { pathNameCharactersMax } from "../limits.ts";
 

@@ -2,7 +2,7 @@
  * Converts a document to its stored rows. The result depends only on the document and consists of few large texts, so that a
  * subprocess can make it and pass it on quickly: 300,000 components as objects would block the receiver's thread.
  */
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";

@@ -1,5 +1,5 @@
 /** The scanner time that each workspace was given. It decays, so that about the last half minute counts. */
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { scanShareFadesMs, scanWorkspacesTried } from "../limits.ts";

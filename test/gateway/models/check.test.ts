@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../../scripts/weir/run.ts";
-import { catalogWords } from "../../../src/gateway/api/request/supports.ts";
+import { catalogWords } from "../../../src/gateway/api/request/requested-model.ts";
 import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
 import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
 import { formatModelProblem } from "../../../src/gateway/models/check/problem.ts";

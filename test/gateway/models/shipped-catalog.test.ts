@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
 import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
 import { modelTallyOf } from "../../../src/gateway/models/check/tally.ts";
-import { catalogWords, supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { catalogWords, supportWords } from "../../../src/gateway/api/request/requested-model.ts";
 import { availabilityOf } from "../../../src/gateway/models/availability.ts";
 import { readCatalog } from "../../../src/gateway/models/catalog.ts";
 import { modelRecord } from "../../../src/gateway/models/listing.ts";

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { OwnKey } from "../../../src/accounts/keys/record.ts";
 import { busPayloadBytesMax } from "../../../src/backing/limits.ts";
-import { decodeReplies, encodeRequest, encodeRequests } from "../../../src/gateway/admission/codec.ts";
-import { recordOnBus } from "../../../src/gateway/admission/record-on-bus.ts";
+import { decodeReplies, encodeRequest, encodeRequests, recordOnBus } from "../../../src/gateway/admission/message.ts";
 import {
   admissionBatchMax,
   modelIdCharactersMax,

@@ -1,6 +1,6 @@
 /** A request that its provider refuses, with what the client is told of it. */
-import { nameRejectedField } from "../../../src/gateway/api/call/rejected-field.ts";
-import type { CheckedChat } from "../../../src/gateway/api/request/chat.ts";
+import { nameRejectedField } from "../../../src/gateway/api/call/failures.ts";
+import type { CheckedChat } from "../../../src/gateway/api/request/chat-request.ts";
 import type { ProviderRecord, WireFormatName } from "../../../src/gateway/models/model.ts";
 import type { ChatBody } from "../../../src/gateway/providers/provider.ts";
 import { wireFormats } from "../../../src/gateway/providers/registry.ts";

@@ -1,7 +1,6 @@
 /** Advisories, projects and documents as the rest of the service writes them, in a few words, and scans of them. */
 import pino from "pino";
-import type { Database } from "../../../src/backing/backing.ts";
-import { allowStatements } from "../../../src/backing/statement-time.ts";
+import { type Database, allowStatements } from "../../../src/backing/backing.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { newToolsId } from "../../../src/kernel/ids.ts";
 import { scanRetryMs } from "../../../src/security/limits.ts";

@@ -4,7 +4,7 @@ import { exportCatalog, exportFormats } from "../../../../src/connectors/catalog
 import { judgeSearchWords } from "../../../../src/connectors/catalog/files/judge-search-words.ts";
 import { formatProblem, type Problem } from "../../../../src/connectors/catalog/files/problem.ts";
 import { tallyOf, type Tally } from "../../../../src/connectors/catalog/files/tally.ts";
-import { catalogWords } from "../../../../src/gateway/api/request/supports.ts";
+import { catalogWords } from "../../../../src/gateway/api/request/requested-model.ts";
 import { readCatalogFiles } from "../../../../src/gateway/models/catalog-files.ts";
 import { judgeModels } from "../../../../src/gateway/models/check/judge.ts";
 import { formatModelProblem } from "../../../../src/gateway/models/check/problem.ts";

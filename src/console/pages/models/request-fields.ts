@@ -1,7 +1,7 @@
 /** Which fields a request to a chat model may have. */
 import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
 import { chatFields, type ChatField } from "../../../gateway/api/request/chat-fields.ts";
-import { factsOf } from "../../../gateway/api/request/supports.ts";
+import { factsOf } from "../../../gateway/api/request/requested-model.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { table } from "../../look/table.ts";
 

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { openWorkspace } from "../../../gateway/credit/open-workspace.ts";
+import { openWorkspace } from "../../../gateway/credit/credit.ts";
 import { listStoppedModels, StoppedModel } from "../../../gateway/own-keys/retention.ts";
 import { findWorkspace } from "../../../accounts/workspaces/find.ts";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";

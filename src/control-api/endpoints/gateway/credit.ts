@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { addCredit } from "../../../gateway/credit/add.ts";
-import { CreditForm, CreditView } from "../../../gateway/credit/schema.ts";
+import { addCredit, CreditForm, CreditView } from "../../../gateway/credit/credit.ts";
 import { describeCredit } from "../../describe-workspaces.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { inWorkspace, NamedWorkspace } from "../../fields.ts";

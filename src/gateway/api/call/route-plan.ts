@@ -1,6 +1,5 @@
 /** Which candidates may serve a request, in order: planned before admission, which prices them, and called after it. */
-import type { Caller, RequestFacts } from "../../admission/client/admission.ts";
-import type { CandidateList } from "../../admission/message.ts";
+import type { Caller, RequestFacts, CandidateList } from "../../admission/message.ts";
 import { routingCandidatesBytesMax, routingCandidatesMax } from "../../limits.ts";
 import { costOf, type Candidate } from "../../models/routing/candidate.ts";
 import type { RouteCoolDown } from "../../models/health/route-cool-down.ts";
@@ -12,7 +11,7 @@ import { isPermitted, orderCandidates, type ModelRoutes } from "../../models/rou
 import type { ChatBody } from "../../providers/provider.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
-import type { CheckedChat, CheckedRouting } from "../request/chat.ts";
+import type { CheckedChat, CheckedRouting } from "../request/chat-request.ts";
 
 export interface RoutePlan {
   /** The usable candidates in their order, numbered as in `list`; none: admission says why. */

@@ -6,7 +6,7 @@ import { raiseAlarm } from "../../../kernel/alarm.ts";
 import { changedFields } from "../../../accounts/audit/changes.ts";
 import { balanceNanoMax } from "../../../accounts/limits.ts";
 import { formatUsd } from "../../../kernel/money.ts";
-import { bookMovement } from "../../credit/book.ts";
+import { bookMovement } from "../../credit/credit.ts";
 import { changeTopUp, refreshed, type Locked } from "../change-top-up.ts";
 import { declinePayment } from "./decline-payment.ts";
 import { offerAuthentication } from "./offer-authentication.ts";

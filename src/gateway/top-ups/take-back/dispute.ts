@@ -2,7 +2,7 @@
 import { changedFields } from "../../../accounts/audit/changes.ts";
 import { raiseAlarm } from "../../../kernel/alarm.ts";
 import { formatUsd, type NanoUsd } from "../../../kernel/money.ts";
-import { bookMovement } from "../../credit/book.ts";
+import { bookMovement } from "../../credit/credit.ts";
 import { changeTopUp, refreshed, type Locked } from "../change-top-up.ts";
 import { disputeMail } from "../mails.ts";
 import type { TopUpParts } from "../parts.ts";

@@ -5,7 +5,7 @@ import { DomainError } from "../../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../../accounts/workspaces/authorize.ts";
 import { newRefundId, type WorkspaceId } from "../../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../../kernel/money.ts";
-import { bookMovement } from "../../credit/book.ts";
+import { bookMovement } from "../../credit/credit.ts";
 import { parseBetween, ofCents, wholeCents } from "../amounts.ts";
 import { changeTopUp, refreshed, type Locked } from "../change-top-up.ts";
 import type { RefundParts } from "../parts.ts";

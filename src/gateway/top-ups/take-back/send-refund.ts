@@ -3,7 +3,7 @@ import { changedFields } from "../../../accounts/audit/changes.ts";
 import { raiseAlarm } from "../../../kernel/alarm.ts";
 import { newRefundId } from "../../../kernel/ids.ts";
 import { formatUsd } from "../../../kernel/money.ts";
-import { bookMovement } from "../../credit/book.ts";
+import { bookMovement } from "../../credit/credit.ts";
 import { changeTopUp, refreshed, type Locked } from "../change-top-up.ts";
 import { idempotencyKeyMs } from "../limits.ts";
 import type { TopUpParts } from "../parts.ts";

@@ -1,5 +1,5 @@
 /** What is known of the age of each ecosystem's advisories. */
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { isKnown } from "../../scans/comparison-store.ts";

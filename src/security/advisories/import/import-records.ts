@@ -1,6 +1,5 @@
 /** Imports the records of sources: stores each record, and updates the issues that the records are about. */
-import type { Database, Transaction } from "../../../backing/backing.ts";
-import { allowStatements } from "../../../backing/statement-time.ts";
+import { type Database, type Transaction, allowStatements } from "../../../backing/backing.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { advisoryBatchAttemptsMax, advisoryBatchMs } from "../../limits.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";

@@ -1,5 +1,5 @@
 /** Moves findings and decisions when issues are merged or split. Findings keep their history. */
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 
 /** An issue, and another one that its decisions apply to as well. */

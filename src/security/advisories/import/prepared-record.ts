@@ -2,7 +2,7 @@
  * A record ready to be stored: a few large strings, and only the parsed data that the import needs. A subprocess can send it quickly, while
  * parsing a record of the largest size would block the parent's event loop.
  */
-import { elementText } from "../../../backing/array-text.ts";
+import { elementText } from "../../../backing/sql-text.ts";
 import { digestOf } from "../../../kernel/digest.ts";
 import type { PackageName } from "../../versions/package-name.ts";
 import type { Advisory } from "../advisory.ts";

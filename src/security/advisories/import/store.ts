@@ -1,5 +1,5 @@
 /** The SQL of records, their aliases and the packages that they affect. */
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import { issueTextCharactersMax } from "../../limits.ts";
 import type { RecordAliases } from "../issues/alias-groups.ts";

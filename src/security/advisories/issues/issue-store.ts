@@ -1,5 +1,5 @@
 /** The SQL of issues and their names. */
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Transaction } from "../../../backing/backing.ts";
 import type { AliasGroup } from "./alias-groups.ts";
 import type { Issue } from "./issue.ts";

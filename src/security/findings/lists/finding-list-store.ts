@@ -1,4 +1,4 @@
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
 import { findingSbomsShownMax } from "../../limits.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";

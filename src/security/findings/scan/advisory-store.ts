@@ -1,4 +1,4 @@
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import type { OsvAffected } from "../../versions/osv-affected.ts";

@@ -5,8 +5,7 @@
 import type { Actor } from "../../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Sources } from "../../../accounts/audit/change.ts";
 import { changedFields, type Changes } from "../../../accounts/audit/changes.ts";
-import type { Transaction } from "../../../backing/backing.ts";
-import { allowLocks, allowStatements } from "../../../backing/statement-time.ts";
+import { type Transaction, allowLocks, allowStatements } from "../../../backing/backing.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { decisionWaitMs } from "../../limits.ts";
 import { DomainError } from "../../../accounts/errors.ts";

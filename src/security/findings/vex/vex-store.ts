@@ -1,4 +1,4 @@
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Database, Queries, Transaction } from "../../../backing/backing.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { inKeyOrder, type FindingKey } from "../key-order-store.ts";

@@ -9,11 +9,10 @@ import {
   bodyBytesMax,
   openAnswersPerKeyMax,
 } from "../../../../src/gateway/limits.ts";
-import type { Caller } from "../../../../src/gateway/admission/client/admission.ts";
+import type { Caller } from "../../../../src/gateway/admission/message.ts";
 import type { ByteLease } from "../../../../src/accounts/quotas/byte-budget.ts";
-import { readBody } from "../../../../src/gateway/api/request/body.ts";
+import { readBody, bodyBudget } from "../../../../src/gateway/api/request/body.ts";
 import { InFlightRequests } from "../../../../src/gateway/api/in-flight-requests.ts";
-import { bodyBudget } from "../../../../src/gateway/api/request/load-limits.ts";
 import { drainRequest } from "../../../../src/http/drain-request.ts";
 import { errorResponse } from "../../../../src/kernel/errors.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
-import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
+import { supportWords } from "../../../../src/gateway/api/request/requested-model.ts";
 import { check, refusal, type Body } from "../../../support/gateway/check-chat.ts";
 import { chatModel } from "../../../support/providers/model.ts";
 import { route } from "../../../support/providers/routes.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
-import { checkChat } from "../../../../src/gateway/api/request/chat.ts";
-import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
+import { checkChat } from "../../../../src/gateway/api/request/chat-request.ts";
+import { supportWords } from "../../../../src/gateway/api/request/requested-model.ts";
 import type { Model } from "../../../../src/gateway/models/model.ts";
 import { aModel } from "../../../support/providers/models.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
-import { checkChat } from "../../../../src/gateway/api/request/chat.ts";
-import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
+import { checkChat } from "../../../../src/gateway/api/request/chat-request.ts";
+import { supportWords } from "../../../../src/gateway/api/request/requested-model.ts";
 import { google } from "../../../../src/gateway/providers/google/format.ts";
 import { fieldCases } from "../../api/request/field-cases.ts";
 import { aModel, aRoute } from "../../../support/providers/models.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Program } from "../../../../../scripts/services/program.ts";
 import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../../../scripts/services/redis-cluster.ts";
-import { clusterSlot } from "../../../../../src/backing/redis/cluster/cluster-slot.ts";
+import { clusterSlot } from "../../../../../src/backing/redis/cluster-view.ts";
 import { masterOf, storeOf } from "../../../../support/counters/redis-cluster.ts";
 import { until } from "../../../../support/until.ts";
 import { HeldGenerations } from "../../checks/held-generations.ts";
