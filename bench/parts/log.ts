@@ -7,7 +7,7 @@ import { findServers } from "../../scripts/services/find-servers.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { migrate, readMigrations } from "../../src/backing/migrate.ts";
-import { listGenerations } from "../../src/gateway/generations/list.ts";
+import { listGenerations } from "../../src/gateway/generations/generations.ts";
 import { GenerationsMonths } from "../../src/gateway/metering/store.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";

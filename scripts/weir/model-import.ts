@@ -1,13 +1,18 @@
 /** `weir model import`: compares CATALOG_DIR with an api.json of models.dev and, with --write, changes the files of models. */
 import { readFile, stat } from "node:fs/promises";
 import { catalogWords } from "../../src/gateway/api/request/requested-model.ts";
-import { readCatalogFiles, type CatalogFiles } from "../../src/gateway/models/catalog-files.ts";
-import { judgeModels, type ModelJudgement } from "../../src/gateway/models/check/judge.ts";
-import { formatModelProblem } from "../../src/gateway/models/check/problem.ts";
-import { applyChanges } from "../../src/gateway/models/import/apply.ts";
-import { compareCatalog, type Change, type Comparison, type Priced } from "../../src/gateway/models/import/compare.ts";
-import { readModelsDev } from "../../src/gateway/models/import/models-dev.ts";
-import { modelsText, writeModelFiles } from "../../src/gateway/models/import/write-files.ts";
+import { readCatalogFiles, type CatalogFiles } from "../../src/gateway/models/catalog.ts";
+import { judgeModels, type ModelJudgement, formatModelProblem } from "../../src/gateway/models/catalog-check.ts";
+import {
+  applyChanges,
+  compareCatalog,
+  type Change,
+  type Comparison,
+  type PricesListed,
+  modelsText,
+  writeModelFiles,
+} from "../../src/gateway/models/import.ts";
+import { readModelsDev } from "../../src/gateway/models/models-dev.ts";
 import type { ModelEntry } from "../../src/gateway/models/schema.ts";
 import { CallError } from "./call.ts";
 import { columns } from "./print.ts";
@@ -123,8 +128,8 @@ function changeText(change: Change): string {
 }
 
 /** Input and output, cache prices where told, and the tiers: `2.00/10.00, above 272000: 4.00/15.00`. */
-function pricesText({ prices, tiers }: Priced): string {
-  const one = ({ input, output, cache_read, cache_write }: Priced["prices"]): string =>
+function pricesText({ prices, tiers }: PricesListed): string {
+  const one = ({ input, output, cache_read, cache_write }: PricesListed["prices"]): string =>
     [
       input,
       output,

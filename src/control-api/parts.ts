@@ -13,7 +13,7 @@ import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
 import type { WorkbenchRun } from "../gateway/api/routes.ts";
 import type { CallProvider } from "../gateway/providers/http.ts";
-import type { RefundParts } from "../gateway/top-ups/parts.ts";
+import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";

@@ -1,7 +1,7 @@
 /** The operations of /gpt/v1. */
 import { errorTable, type ErrorCode } from "../kernel/errors.ts";
 import { inferencePrefix } from "../gateway/api/routes.ts";
-import { UsageFields } from "../gateway/usage/span.ts";
+import { UsageFields } from "../gateway/usage/periods.ts";
 import { errorAnswers, errorSchema } from "./error-answers.ts";
 import { generationNames, headerReferences, routeNames, windowNames } from "./headers.ts";
 import { jsonContent, type Exchange, type Operation, type Parameter, type Paths } from "./operation.ts";

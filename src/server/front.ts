@@ -1,6 +1,6 @@
 /** The front: the parts of a process that answers HTTP, the same in both modes. */
-import { keyGeneration } from "../gateway/generations/key-generation.ts";
-import { keyUsage } from "../gateway/usage/key-usage.ts";
+import { keyGeneration } from "../gateway/generations/generations.ts";
+import { keyUsage } from "../gateway/usage/usage.ts";
 import { join, resolve } from "node:path";
 import { AdmissionClient } from "../gateway/admission/client.ts";
 import { makeApp } from "./app.ts";
@@ -35,9 +35,7 @@ import type { Secret } from "../kernel/secret.ts";
 import { callsWithOwnKeys, openKeyReports } from "./own-keys.ts";
 import { openTopUps } from "./top-ups.ts";
 import { readyDeadlineMs, shutdownFlushMs } from "./limits.ts";
-import { RouteCoolDown } from "../gateway/models/health/route-cool-down.ts";
-import { RouteHealth } from "../gateway/models/health/route-health.ts";
-import { RouteSpeeds } from "../gateway/models/health/route-speeds.ts";
+import { RouteCoolDown, RouteHealth, RouteSpeeds } from "../gateway/models/route-health.ts";
 import type { Models } from "../gateway/models/models.ts";
 import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
 import { providerCalls } from "../gateway/providers/http.ts";

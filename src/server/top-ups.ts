@@ -2,8 +2,8 @@
 import type { Backing } from "../backing/backing.ts";
 import type { Config } from "../config.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
-import type { RefundParts } from "../gateway/top-ups/parts.ts";
-import type { WebhookParts } from "../gateway/top-ups/webhook/routes.ts";
+import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
+import type { WebhookParts } from "../gateway/top-ups/webhook.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { mailManagers } from "../accounts/mails/mail-managers.ts";
@@ -23,7 +23,7 @@ export async function openTopUps({
   log: Logger;
 }): Promise<(WebhookParts & RefundParts) | null> {
   if (stripe === null) return null;
-  const { stripeClient } = await import("../gateway/top-ups/stripe/stripe-client.ts");
+  const { stripeClient } = await import("../gateway/top-ups/stripe-client.ts");
   return {
     sql,
     clock,

@@ -114,7 +114,7 @@ export const packageHomes: Record<string, string[]> = {
   ),
   redis: ["src/backing/redis/package-client.ts"],
   "@modelcontextprotocol/server": ["src/security/api/"],
-  stripe: ["src/gateway/top-ups/stripe/"],
+  stripe: ["src/gateway/top-ups/stripe-client.ts"],
   nodemailer: ["src/accounts/mails/smtp.ts"],
   "@nats-io/jetstream": ["src/backing/nats/"],
   "@nats-io/nats-core": ["src/backing/nats/"],

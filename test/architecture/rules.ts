@@ -66,7 +66,7 @@ export const rules: Rule[] = [
     valid: {
       "src/accounts/keys/store.ts": 'import type { Sql } from "postgres";',
       "src/backing/nats/bus.ts": 'import {\n  connect,\n} from "nats";\nimport { once } from "node:events";',
-      "src/gateway/models/check.ts": 'import { Value } from "@sinclair/typebox/value";',
+      "src/gateway/models/models.ts": 'import { Value } from "@sinclair/typebox/value";',
     },
   },
   textRule({

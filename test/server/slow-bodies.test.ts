@@ -10,7 +10,7 @@ import { strangerGivesWayMs } from "../../src/accounts/limits.ts";
 import { formToken } from "../../src/accounts/sessions/same-origin.ts";
 import { readConfig } from "../../src/config.ts";
 import { pages } from "../../src/console/pages.ts";
-import { webhookPath } from "../../src/gateway/top-ups/webhook/routes.ts";
+import { webhookPath } from "../../src/gateway/top-ups/webhook.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { openEmbedded } from "../../src/server/embedded.ts";

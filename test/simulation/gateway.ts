@@ -15,9 +15,8 @@ import { admissionFacts, planRoute } from "../../src/gateway/api/call/route-plan
 import { isRoutingOn } from "../../src/gateway/api/request/routing.ts";
 import { webStream } from "../../src/gateway/api/answer/client-stream.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
-import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
-import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
-import { OpenedKeys } from "../../src/gateway/own-keys/opened-keys.ts";
+import { RouteCoolDown, RouteSpeeds } from "../../src/gateway/models/route-health.ts";
+import { OpenedKeys } from "../../src/gateway/own-keys/sealed-key.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import type { ModelsView } from "../../src/gateway/admission/decide.ts";

@@ -15,7 +15,7 @@ import { reservationFrom, type Reservation } from "../credit/reservation.ts";
 import type { GenerationJournal } from "../journal/journal.ts";
 import type { AdmissionIntent } from "../journal/spool-line.ts";
 import { admissionRetryMs, rebuildWaitMs } from "../limits.ts";
-import { unavailableMessage } from "../models/unavailable-message.ts";
+import { unavailableMessage } from "../models/availability.ts";
 import { AvailableCredit, type CountedAsked, type CountedCredit, type CreditPosition } from "./available-credit.ts";
 import { RequestNotSentError, RequestBatcher, PendingReleases } from "./batcher.ts";
 import { price, type Priced, type ModelsView } from "./decide.ts";

@@ -6,11 +6,18 @@ import { callerWord, isMemberCaller } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { budgetsOf, budgetWords } from "../credit/budgets.ts";
 import type { Model, Route, UnavailableReason } from "../models/model.ts";
-import { modelNotFoundMessage } from "../models/nearest-model.ts";
-import { withNamedKeys, type OwnKeys, servedRoutes } from "../models/own-keys/own-routes.ts";
+import { modelNotFoundMessage, isRefusalReason, type RefusalReason } from "../models/availability.ts";
+import {
+  withNamedKeys,
+  type OwnKeys,
+  servedRoutes,
+  candidateName,
+  costOf,
+  dearestOf,
+  type Candidate,
+  type RequestBounds,
+} from "../models/candidate.ts";
 import { maximumCost } from "../models/price.ts";
-import { candidateName, costOf, dearestOf, type Candidate, type RequestBounds } from "../models/routing/candidate.ts";
-import { isRefusalReason, type RefusalReason } from "../models/unavailable-message.ts";
 import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus, CandidateList } from "./message.ts";
 
 /** A request that is ready for the counters. */

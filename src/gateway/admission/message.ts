@@ -4,7 +4,7 @@ import type { Month } from "../../kernel/clock.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { Reservation } from "../credit/reservation.ts";
-import type { RefusalReason } from "../models/unavailable-message.ts";
+import type { RefusalReason } from "../models/availability.ts";
 
 /** A valid key with its record. */
 export interface Caller {

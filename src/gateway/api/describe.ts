@@ -8,7 +8,7 @@ import { GatewayError } from "../../kernel/errors.ts";
 import { jsonResponse } from "../../kernel/json-response.ts";
 import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
 import type { GenerationRow } from "../generations/store.ts";
-import { UsageFields } from "../usage/span.ts";
+import { UsageFields } from "../usage/periods.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Gateway } from "./gateway.ts";
 

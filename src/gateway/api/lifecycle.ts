@@ -14,7 +14,7 @@ import { type OwedRoute, owedPrices } from "../journal/spool-line.ts";
 import { chargeOf } from "../metering/booking.ts";
 import type { ReportedUsage, Usage, Prices, Route } from "../models/model.ts";
 import { tieredCost } from "../models/price.ts";
-import type { Candidate } from "../models/routing/candidate.ts";
+import type { Candidate } from "../models/candidate.ts";
 import type { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { Attempt } from "./call/attempts.ts";
 import { noUsage } from "./call/charged-usage.ts";

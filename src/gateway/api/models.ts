@@ -7,7 +7,7 @@ import type { Caller } from "../admission/message.ts";
 import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
 import type { Route } from "../models/model.ts";
 import type { WorkspaceRequirements, Models } from "../models/models.ts";
-import { modelNotFoundMessage, nearestModel } from "../models/nearest-model.ts";
+import { modelNotFoundMessage, nearestModel } from "../models/availability.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Gateway } from "./gateway.ts";
 

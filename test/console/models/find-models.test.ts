@@ -4,7 +4,7 @@ import { findModels, nearestModels, type Wanted } from "../../../src/console/pag
 import { modelQuery } from "../../../src/console/pages/models/filters.ts";
 import { shortTokens } from "../../../src/console/pages/models/model-cells.ts";
 import { availabilityOf } from "../../../src/gateway/models/availability.ts";
-import { modelDetails, type ModelDetails } from "../../../src/gateway/models/listing/details.ts";
+import { modelDetails, type ModelDetails } from "../../../src/gateway/models/listing.ts";
 import type { ModelEntry } from "../../../src/gateway/models/schema.ts";
 import { aModel } from "../../support/providers/models.ts";
 

@@ -10,7 +10,7 @@ import {
   ownKeysPerWorkspaceMax,
   routingCandidatesBytesMax,
 } from "../../../src/gateway/limits.ts";
-import { requirePlace } from "../../../src/gateway/own-keys/create.ts";
+import { requirePlace } from "../../../src/gateway/own-keys/own-keys.ts";
 import type { OwnKeyRow } from "../../../src/gateway/own-keys/store.ts";
 import { newOwnKeyId, newWorkspaceId } from "../../../src/kernel/ids.ts";
 import { AdmissionWorker } from "../../support/gateway/admission-worker.ts";

@@ -4,7 +4,7 @@ import type { CheckedChat } from "../../../src/gateway/api/request/chat-request.
 import type { ProviderRecord, WireFormatName } from "../../../src/gateway/models/model.ts";
 import type { ChatBody } from "../../../src/gateway/providers/provider.ts";
 import { wireFormats } from "../../../src/gateway/providers/registry.ts";
-import { Rejection } from "../../../src/gateway/providers/rejection/rejection.ts";
+import { Rejection } from "../../../src/gateway/providers/rejection.ts";
 import { candidate } from "../providers/candidates.ts";
 
 const call = (id: string) => ({ id, type: "function", function: { name: "weather", arguments: "{}" } });

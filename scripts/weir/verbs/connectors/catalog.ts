@@ -5,10 +5,9 @@ import { judgeSearchWords } from "../../../../src/connectors/catalog/files/judge
 import { formatProblem, type Problem } from "../../../../src/connectors/catalog/files/problem.ts";
 import { tallyOf, type Tally } from "../../../../src/connectors/catalog/files/tally.ts";
 import { catalogWords } from "../../../../src/gateway/api/request/requested-model.ts";
-import { readCatalogFiles } from "../../../../src/gateway/models/catalog-files.ts";
-import { judgeModels } from "../../../../src/gateway/models/check/judge.ts";
-import { formatModelProblem } from "../../../../src/gateway/models/check/problem.ts";
-import { modelTallyOf, type ModelTally } from "../../../../src/gateway/models/check/tally.ts";
+import { readCatalogFiles } from "../../../../src/gateway/models/catalog.ts";
+import { judgeModels, formatModelProblem } from "../../../../src/gateway/models/catalog-check.ts";
+import { modelTallyOf, type ModelTally } from "../../../../src/gateway/models/catalog-tally.ts";
 import { CallError } from "../../call.ts";
 import { columns } from "../../print.ts";
 import { catalogFormatVerb } from "./catalog-format.ts";

@@ -1,6 +1,6 @@
 /** Up to four models side by side; the address holds their ids. */
-import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
-import { nearestModel } from "../../../gateway/models/nearest-model.ts";
+import type { ModelDetails } from "../../../gateway/models/listing.ts";
+import { nearestModel } from "../../../gateway/models/availability.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { modelsComparedMax } from "../../limits.ts";
 import { emptyState, notice } from "../../look/states.ts";

@@ -1,5 +1,5 @@
 /** The filters of the list of models, from the query of its address. */
-import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
+import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import { parsePricePerMillion, type PicoUsdPerToken } from "../../../kernel/money.ts";
 import type { Html } from "../../../http/html.ts";
 import type { Choice } from "../../look/forms/field.ts";

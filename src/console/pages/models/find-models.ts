@@ -1,5 +1,5 @@
 /** Chooses and sorts models by the words and bounds of a query. */
-import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
+import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import { nearest } from "../../../kernel/nearest.ts";
 import { parsePricePerMillion, type PicoUsdPerToken } from "../../../kernel/money.ts";
 

@@ -1,5 +1,5 @@
 /** The facts of a model as the pages of models show them. */
-import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing/details.ts";
+import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { badge } from "../../look/badge.ts";
 import { money } from "../../look/money.ts";

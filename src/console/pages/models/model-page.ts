@@ -1,5 +1,5 @@
 /** One model: whether it can be called and what it lacks, its routes, prices and limits, and how to call it. */
-import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing/details.ts";
+import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
 import type { UnavailableReason } from "../../../gateway/models/model.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formatUsd, nanoRoundedHalfUp, parsePricePerMillion, picoCost } from "../../../kernel/money.ts";

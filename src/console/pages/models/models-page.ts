@@ -1,5 +1,5 @@
 /** All models of the catalog, as this workspace may call them. */
-import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
+import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { modelsComparedMax, modelsShownMax } from "../../limits.ts";
 import { cursorLinks } from "../../look/cursor-links.ts";

@@ -1,5 +1,5 @@
 /** Which fields a request to a chat model may have. */
-import type { ModelDetails } from "../../../gateway/models/listing/details.ts";
+import type { ModelDetails } from "../../../gateway/models/listing.ts";
 import { chatFields, type ChatField } from "../../../gateway/api/request/chat-fields.ts";
 import { factsOf } from "../../../gateway/api/request/requested-model.ts";
 import { markup, type Html } from "../../../http/html.ts";

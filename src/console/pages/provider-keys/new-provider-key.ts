@@ -1,5 +1,5 @@
 /** Storing an own provider key: the form, as a dialog or a page of its own. */
-import type { OwnKeyProvider } from "../../../gateway/own-keys/providers.ts";
+import type { OwnKeyProvider } from "../../../gateway/own-keys/try-key.ts";
 import type { OwnKeyView } from "../../../gateway/own-keys/schema.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { providerFormMs } from "../../limits.ts";

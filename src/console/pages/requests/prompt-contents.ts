@@ -1,5 +1,5 @@
 /** A stored prompt with its answer, as text. Nothing of it is taken for markup, and images and files are named by their type alone. */
-import type { PromptView } from "../../../gateway/prompts/schema.ts";
+import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isJsonObject } from "../../../http/json-object.ts";
 

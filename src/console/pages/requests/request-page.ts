@@ -1,7 +1,7 @@
 /** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
 import type { GenerationDetail } from "../../../gateway/generations/schema.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
-import type { PromptView } from "../../../gateway/prompts/schema.ts";
+import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { facts } from "../../look/facts.ts";
 import { emptyForm, form } from "../../look/forms/form.ts";

@@ -1,5 +1,5 @@
 /** Deleting the stored prompts of before a day: the question, as a dialog or a page of its own. */
-import type { PromptCount, PromptsDeleted } from "../../../gateway/prompts/schema.ts";
+import type { PromptCount, PromptsDeleted } from "../../../gateway/prompts/prompts.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { promptDeletionMsMax } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";

@@ -1,6 +1,6 @@
 /** The settings of a workspace: each says what it will do before it is saved. */
-import type { StoppedModel } from "../../../gateway/own-keys/retention.ts";
-import type { PromptCount } from "../../../gateway/prompts/schema.ts";
+import type { StoppedModel } from "../../../gateway/own-keys/requirements.ts";
+import type { PromptCount } from "../../../gateway/prompts/prompts.ts";
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { managers, overseers } from "../../../accounts/workspaces/authorize.ts";
 import { markup, type Html } from "../../../http/html.ts";

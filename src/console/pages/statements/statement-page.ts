@@ -1,6 +1,5 @@
 /** The statement of a month, as a page to read and to print: every amount has all of its decimals. */
-import { statementFile } from "../../../gateway/statements/file.ts";
-import type { StatementView } from "../../../gateway/statements/schema.ts";
+import { statementFile, type StatementView } from "../../../gateway/statements/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { formatUsd, parseUsd } from "../../../kernel/money.ts";
 import { address } from "../../look/forms/address.ts";

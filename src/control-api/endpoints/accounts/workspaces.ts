@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { openWorkspace } from "../../../gateway/credit/credit.ts";
-import { listStoppedModels, StoppedModel } from "../../../gateway/own-keys/retention.ts";
+import { listStoppedModels, StoppedModel } from "../../../gateway/own-keys/requirements.ts";
 import { findWorkspace } from "../../../accounts/workspaces/find.ts";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import { setWorkspace } from "../../../accounts/workspaces/set.ts";

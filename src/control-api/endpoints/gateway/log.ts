@@ -1,10 +1,14 @@
 import { Type } from "@sinclair/typebox";
-import { listGenerations } from "../../../gateway/generations/list.ts";
-import { describeGeneration } from "../../../gateway/generations/describe.ts";
+import {
+  listGenerations,
+  findGeneration,
+  generationNotFound,
+  requireVisibleGeneration,
+} from "../../../gateway/generations/generations.ts";
+import { showGeneration } from "../../../gateway/generations/detail.ts";
 import { retainLog, RetentionView } from "../../../gateway/generations/retain.ts";
 import { GenerationDetail, LogView } from "../../../gateway/generations/schema.ts";
 import type { LogPage } from "../../../gateway/generations/store.ts";
-import { findGeneration, generationNotFound, requireVisibleGeneration } from "../../../gateway/generations/show.ts";
 import { selectPromptWorkspace } from "../../../gateway/prompts/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { findKey, noKey, requireSeen } from "../../../accounts/keys/show.ts";
@@ -112,7 +116,7 @@ export const logEndpoints: Endpoint[] = [
       });
       const caller = await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
       const promptStored = (await selectPromptWorkspace(id, parts.sql)) === workspace.id;
-      return describeGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
+      return showGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
   }),
 ];

@@ -1,10 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { modelCheckMsMax } from "../../limits.ts";
-import { checkModels } from "../../../gateway/models/check.ts";
-import { ModelDetails, modelDetails } from "../../../gateway/models/listing/details.ts";
+import { checkModels, type WorkspaceRequirements } from "../../../gateway/models/models.ts";
+import { ModelDetails, modelDetails } from "../../../gateway/models/listing.ts";
 import type { Model } from "../../../gateway/models/model.ts";
-import type { WorkspaceRequirements } from "../../../gateway/models/models.ts";
-import { nearestModel } from "../../../gateway/models/nearest-model.ts";
+import { nearestModel } from "../../../gateway/models/availability.ts";
 import { requirementsOf } from "../../../gateway/own-keys/requirements.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";

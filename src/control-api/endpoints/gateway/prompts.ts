@@ -1,9 +1,17 @@
 import { Type } from "@sinclair/typebox";
 import { promptDeletionMsMax } from "../../limits.ts";
-import { countStoredPrompts } from "../../../gateway/prompts/count.ts";
-import { deleteOnePrompt, deletePromptsOf } from "../../../gateway/prompts/delete.ts";
-import { PromptCount, PromptDeletion, PromptsDeleted, PromptView } from "../../../gateway/prompts/schema.ts";
-import { findPromptWorkspace, promptNotFound, showPrompt } from "../../../gateway/prompts/show.ts";
+import {
+  countStoredPrompts,
+  deleteOnePrompt,
+  deletePromptsOf,
+  PromptCount,
+  PromptDeletion,
+  PromptsDeleted,
+  PromptView,
+  findPromptWorkspace,
+  promptNotFound,
+  showPrompt,
+} from "../../../gateway/prompts/prompts.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { ActorResolver } from "../../actor-resolver.ts";
 import { endpoint, type EndpointCall, type Endpoint } from "../../endpoint.ts";

@@ -1,11 +1,16 @@
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../../accounts/audit/actor.ts";
 import type { WorkspaceRow } from "../../../accounts/workspaces/store.ts";
-import { createOwnKey } from "../../../gateway/own-keys/create.ts";
-import { deleteOwnKey } from "../../../gateway/own-keys/delete.ts";
-import { disableOwnKey } from "../../../gateway/own-keys/disable.ts";
-import { listOwnKeyProviders, OwnKeyProvider } from "../../../gateway/own-keys/providers.ts";
-import { replaceOwnKey } from "../../../gateway/own-keys/replace.ts";
+import {
+  createOwnKey,
+  deleteOwnKey,
+  disableOwnKey,
+  replaceOwnKey,
+  findOwnKey,
+  listOwnKeys,
+  noOwnKey,
+} from "../../../gateway/own-keys/own-keys.ts";
+import { listOwnKeyProviders, OwnKeyProvider } from "../../../gateway/own-keys/try-key.ts";
 import {
   NewOwnKey,
   OwnKeyDeleted,
@@ -14,8 +19,7 @@ import {
   OwnKeyTestForm,
   OwnKeyView,
 } from "../../../gateway/own-keys/schema.ts";
-import { findOwnKey, listOwnKeys, noOwnKey } from "../../../gateway/own-keys/show.ts";
-import { testOwnKey } from "../../../gateway/own-keys/test.ts";
+import { testOwnKey } from "../../../gateway/own-keys/test-own-key.ts";
 import { modelCheckMsMax, ownKeyTryMs } from "../../limits.ts";
 import { endpoint, type Endpoint, type EndpointCall } from "../../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../../fields.ts";

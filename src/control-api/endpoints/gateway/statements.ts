@@ -1,10 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { statementRowsDefault, statementRowsMax } from "../../../gateway/limits.ts";
-import { closeNow } from "../../../gateway/statements/close-now.ts";
-import { statementFile } from "../../../gateway/statements/file.ts";
-import { listStatements } from "../../../gateway/statements/list.ts";
-import { ClosingView, StatementList, StatementView } from "../../../gateway/statements/schema.ts";
-import { showStatement } from "../../../gateway/statements/show.ts";
+import { closeNow } from "../../../gateway/statements/close.ts";
+import { statementFile, ClosingView, StatementList, StatementView } from "../../../gateway/statements/schema.ts";
+import { listStatements, showStatement } from "../../../gateway/statements/statements.ts";
 import { csvResponse } from "../../../http/csv-response.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../../fields.ts";

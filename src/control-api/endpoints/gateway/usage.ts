@@ -2,8 +2,8 @@ import { Type } from "@sinclair/typebox";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { usageRowsDefault, usageRowsMax, usageSeriesMax } from "../../../gateway/limits.ts";
 import { UsageView } from "../../../gateway/usage/schema.ts";
-import { showUsage } from "../../../gateway/usage/show.ts";
-import { UsageFields } from "../../../gateway/usage/span.ts";
+import { showUsage } from "../../../gateway/usage/usage.ts";
+import { UsageFields } from "../../../gateway/usage/periods.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { NamedWorkspace, parseRowLimit, rowLimit } from "../../fields.ts";
 

@@ -3,7 +3,7 @@ import { HolderCounts } from "../../../accounts/quotas/holder-counts.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../limits.ts";
-import type { Candidate } from "../../models/routing/candidate.ts";
+import type { Candidate } from "../../models/candidate.ts";
 
 export interface DrainSlot {
   /** Monotonic milliseconds: a minute after the client left, even if the stream began later. */

@@ -1,7 +1,7 @@
 /** The headers of the inference API's responses, except `x-should-retry`, which the error table has. */
 import type { WindowOnBus } from "../../admission/message.ts";
 import type { Reservation } from "../../credit/reservation.ts";
-import { candidateName, type Candidate } from "../../models/routing/candidate.ts";
+import { candidateName, type Candidate } from "../../models/candidate.ts";
 
 type Headers = Record<string, string>;
 

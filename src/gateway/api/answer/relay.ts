@@ -6,7 +6,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { lastEventsMsMax, lastTokensMax, streamCommentMs, streamStallMsMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
-import { AnswerTokens } from "../../models/tokens/answer-tokens.ts";
+import { AnswerTokens } from "../../models/chat-tokens.ts";
 import {
   UpstreamFailure,
   type ProviderEventStream,
@@ -15,7 +15,7 @@ import {
   type FinishReason,
 } from "../../providers/provider.ts";
 import { sharedTimerOf, type TimerListener } from "../../providers/transport/shared-timer.ts";
-import { finalReason, strongerReason } from "../../providers/wire/finish-order.ts";
+import { finalReason, strongerReason } from "../../providers/wire/answers.ts";
 import type { CreateStream, TextSink, TextSource } from "./client-stream.ts";
 import type { DrainSlot } from "./drains.ts";
 import { commentLine, type ChunkWriter, doneLine, errorLine } from "./answer-format.ts";

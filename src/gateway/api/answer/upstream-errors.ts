@@ -3,7 +3,7 @@ import { GatewayError, errorTable } from "../../../kernel/errors.ts";
 import { upstreamRetryAfterSeconds } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
 import type { UpstreamCode, UpstreamFailure } from "../../providers/provider.ts";
-import { Rejection } from "../../providers/rejection/rejection.ts";
+import { Rejection } from "../../providers/rejection.ts";
 import { retryHeaders } from "./headers.ts";
 
 /** The failure of a call before the client has received anything. */

@@ -9,7 +9,7 @@ import type { Clock } from "../../../kernel/clock.ts";
 import { StopSignal } from "../../../kernel/stop-signal.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import type { ReportedUsage } from "../../models/model.ts";
-import { type Candidate, sharesCredential } from "../../models/routing/candidate.ts";
+import { type Candidate, sharesCredential } from "../../models/candidate.ts";
 import {
   UpstreamFailure,
   type WholeAnswer,

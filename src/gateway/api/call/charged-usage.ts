@@ -10,7 +10,7 @@ import type { Reservation } from "../../credit/reservation.ts";
 import { streamStallMsMax, unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "../../limits.ts";
 import type { ReportedUsage, Usage, Model, Route } from "../../models/model.ts";
 import { hiddenInputTokens, tieredCost } from "../../models/price.ts";
-import type { Candidate } from "../../models/routing/candidate.ts";
+import type { Candidate } from "../../models/candidate.ts";
 import { isGivenUp, type UpstreamFailure } from "../../providers/provider.ts";
 import type { StreamOutcome } from "../answer/relay.ts";
 import type { CheckedChat } from "../request/chat-request.ts";

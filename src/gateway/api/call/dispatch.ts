@@ -2,7 +2,7 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { firstEventMsMax } from "../../limits.ts";
-import type { Candidate } from "../../models/routing/candidate.ts";
+import type { Candidate } from "../../models/candidate.ts";
 import { type ProviderEventStream, UpstreamFailure, type EventReceiver } from "../../providers/provider.ts";
 import type { AcquireDrainSlot } from "../answer/drains.ts";
 import { Attempts, type Attempt, type AttemptsOptions, type AttemptsResult } from "./attempts.ts";

@@ -7,7 +7,7 @@ import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { takesReasoning } from "../../models/dialect.ts";
 import type { Model } from "../../models/model.ts";
 import { needsEstimate } from "../../models/price.ts";
-import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../models/tokens/input-tokens.ts";
+import { countedOnce, inputTokensBound, inputTokensEstimate } from "../../models/chat-tokens.ts";
 import type { ChatBody, ChatMessage } from "../../providers/provider.ts";
 import { chatFields, type ChatField } from "./chat-fields.ts";
 import { requireSupport, outputMinimum, samplesWithoutReasoning } from "./chat-options.ts";

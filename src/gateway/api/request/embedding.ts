@@ -7,10 +7,10 @@ import { type JsonObject, isJsonObject } from "../../../http/json-object.ts";
 import { nearest } from "../../../kernel/nearest.ts";
 import type { RequestFacts } from "../../admission/message.ts";
 import { embeddingValuesMax, embeddingInputsMax, embeddingTokensMax, inputTokensPerMessage } from "../../limits.ts";
-import { allowsDimensions, type EmbeddingWord } from "../../models/embedding-entry.ts";
+import { allowsDimensions, type EmbeddingWord } from "../../models/catalog-entry.ts";
 import type { DimensionsRange, Model } from "../../models/model.ts";
-import { countedOnce } from "../../models/tokens/input-tokens.ts";
-import { estimateTokens } from "../../models/tokens/text-tokens.ts";
+import { countedOnce } from "../../models/chat-tokens.ts";
+import { estimateTokens } from "../../models/text-tokens.ts";
 import { inputCount, type EmbeddingRequest, type EmbeddingInputs } from "../../providers/embedding.ts";
 import {
   checkOnly,

@@ -4,7 +4,7 @@
  */
 import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 import { modelIdCharactersMax } from "../../limits.ts";
-import { embeddingWords } from "../../models/embedding-entry.ts";
+import { embeddingWords } from "../../models/catalog-entry.ts";
 import type { Model, WireFormatName } from "../../models/model.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import { wireFormats } from "../../providers/registry.ts";

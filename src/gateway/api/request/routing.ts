@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
 import { nearest } from "../../../kernel/nearest.ts";
 import { routingModelsMax, routingProvidersMax } from "../../limits.ts";
 import type { Model, ProviderRecord } from "../../models/model.ts";
-import { isPermitted, routeSorts, type RoutingRules } from "../../models/routing/candidate-order.ts";
+import { isPermitted, routeSorts, type RoutingRules } from "../../models/candidate-order.ts";
 import { added, anyString, listOf, objectOf, oneOf, truncated, unknownField, type Field } from "./read-value.ts";
 import { readModelId } from "./requested-model.ts";
 

@@ -15,7 +15,7 @@ import {
 } from "../../../../src/gateway/api/call/charged-usage.ts";
 import { unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "../../../../src/gateway/limits.ts";
 import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
-import type { Candidate } from "../../../../src/gateway/models/routing/candidate.ts";
+import type { Candidate } from "../../../../src/gateway/models/candidate.ts";
 import { UpstreamFailure, OversizedAnswer } from "../../../../src/gateway/providers/provider.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { candidate } from "../../../support/providers/candidates.ts";

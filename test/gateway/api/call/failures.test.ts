@@ -15,8 +15,7 @@ import type { ProviderRecord, WireFormatName } from "../../../../src/gateway/mod
 import type { EmbeddingInputs } from "../../../../src/gateway/providers/embedding.ts";
 import type { ChatBody, ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
-import { rejectionCauses } from "../../../../src/gateway/providers/rejection/causes.ts";
-import { Rejection } from "../../../../src/gateway/providers/rejection/rejection.ts";
+import { rejectionCauses, Rejection } from "../../../../src/gateway/providers/rejection.ts";
 import { signedToolCallId } from "../../../../src/gateway/tool-call-id.ts";
 import { silentLog, type Logger } from "../../../../src/kernel/log.ts";
 import { failure, given, whole } from "../../../support/gateway/given-dispatch.ts";

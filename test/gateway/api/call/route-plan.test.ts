@@ -11,9 +11,9 @@ import {
   type Candidates,
 } from "../../../../src/gateway/api/call/route-plan.ts";
 import type { CheckedChat } from "../../../../src/gateway/api/request/chat-request.ts";
-import { RouteCoolDown } from "../../../../src/gateway/models/health/route-cool-down.ts";
+import { RouteCoolDown } from "../../../../src/gateway/models/route-health.ts";
 import type { Model } from "../../../../src/gateway/models/model.ts";
-import type { RoutingRules } from "../../../../src/gateway/models/routing/candidate-order.ts";
+import type { RoutingRules } from "../../../../src/gateway/models/candidate-order.ts";
 import type { ProviderAnswer, UpstreamCode } from "../../../../src/gateway/providers/provider.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";

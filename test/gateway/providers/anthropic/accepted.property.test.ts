@@ -6,7 +6,7 @@ import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { checkChat } from "../../../../src/gateway/api/request/chat-request.ts";
 import { readCatalog } from "../../../../src/gateway/models/catalog.ts";
 import type { Model, Route } from "../../../../src/gateway/models/model.ts";
-import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import { testGeneration } from "../../../support/providers/call.ts";
 import { claudeRefusal, claudeRules } from "../../../support/providers/strict-claude.ts";
 
