@@ -99,10 +99,12 @@ describe("docs/reference/limits.md", () => {
   const rows = new Map(rowsOf("reference/limits.md").map(([name = "", ...cells]) => [name, cells.join(" ")]));
 
   test.each(Object.entries(callers))("shows what callers meet as %s", (row, names) => {
-    const shown = [...(rows.get(row) ?? "").matchAll(/(?<![\d,.])([\d,]*\d)(?: (\w+))?/g)].flatMap(([, digits = "", unit = ""]) => {
-      const number = BigInt(digits.replaceAll(",", ""));
-      return [number, number * (factors[unit] ?? 1n)];
-    });
+    const shown = [...(rows.get(row) ?? "").matchAll(/(?<![\d,.])([\d,]*\d)(?: (\w+))?/g)].flatMap(
+      ([, digits = "", unit = ""]) => {
+        const number = BigInt(digits.replaceAll(",", ""));
+        return [number, number * (factors[unit] ?? 1n)];
+      },
+    );
     for (const name of names) expect(shown).toContain(BigInt(constants[name] ?? -1));
   });
 });

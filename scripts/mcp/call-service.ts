@@ -3,12 +3,16 @@ import { Value } from "@sinclair/typebox/value";
 import { Type } from "@sinclair/typebox";
 import type { Secret } from "../../src/kernel/secret.ts";
 import { longCallWaitMs, sbomReadMs, sbomReaderWaitMs, toolsBodyMs, toolsDeadlineMs } from "../../src/security/limits.ts";
-import { checkInput } from "../../src/security/api/operations/check-input.ts";
+import { checkInput, type Operation } from "../../src/security/operation.ts";
 import { DomainError } from "../../src/accounts/errors.ts";
-import type { Operation } from "../../src/security/api/operations/operation.ts";
-import { attachmentHeader, attachmentNameHeader, attachmentsPath, toolsPrefix } from "../../src/security/api/calls/paths.ts";
-import { failure, Failure, successOf, type CallAnswer } from "../../src/security/api/calls/envelope.ts";
-import { fullName } from "../../src/security/api/calls/operations.ts";
+import {
+  attachmentHeader,
+  attachmentNameHeader,
+  attachmentsPath,
+  toolsPrefix,
+  fullName,
+} from "../../src/security/api/operations.ts";
+import { failure, Failure, successOf, type CallAnswer } from "../../src/security/api/envelope.ts";
 import { readAttachment } from "./read-attachment.ts";
 
 export interface Service {

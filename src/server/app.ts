@@ -13,7 +13,7 @@ import type { Gateway } from "../gateway/api/gateway.ts";
 import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import { stripeWebhookRoutes, type WebhookParts } from "../gateway/top-ups/webhook.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import type { ToolsParts } from "../security/api/calls/parts.ts";
+import type { ToolsParts } from "../security/api/run-operation.ts";
 import { toolsRoutes } from "../security/api/routes.ts";
 import { frontDoorRoutes } from "./pages/front-door/routes.ts";
 import { referenceRoutes } from "./pages/reference/routes.ts";

@@ -22,7 +22,7 @@ import { runChecks, watchHealth, type Check, type Health } from "../process/heal
 import { UnpaidWork } from "../gateway/api/call/charged-usage.ts";
 import { DrainLimit } from "../gateway/api/answer/drains.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
-import { ExportTurns } from "../security/findings/vex/export-turns.ts";
+import { ExportTurns } from "../security/findings/triage/export-vex.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/routes.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
 import { bodyBudget } from "../gateway/api/request/body.ts";
@@ -41,13 +41,13 @@ import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
 import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
 import { SyncRunner } from "../security/advisories/sync-run.ts";
-import { SbomReader } from "../security/sboms/reader/reader.ts";
+import { SbomReader } from "../security/sboms/reader.ts";
 import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
 import { ownAddress } from "./weir-command.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
-import { sharedCallLimits } from "../security/api/calls/shared-call-limits.ts";
-import type { ToolsParts } from "../security/api/calls/parts.ts";
+import { sharedCallLimits } from "../security/api/call-limits.ts";
+import type { ToolsParts } from "../security/api/run-operation.ts";
 
 export interface FrontParts {
   config: Config;

@@ -47,8 +47,8 @@ export const rules: Rule[] = [
       ),
     invalid: {
       "src/gateway/api/generate.ts": 'import { startMetering } from "../../../workers/metering.ts";',
-      "src/gateway/models/model.ts": 'import { parsePurl } from "../../security/sboms/purl.ts";',
-      "src/security/sboms/purl.ts": 'import { priceOf } from "../../gateway/models/price.ts";',
+      "src/gateway/models/model.ts": 'import { readPurl } from "../../security/sboms/document.ts";',
+      "src/security/sboms/document.ts": 'import { priceOf } from "../../gateway/models/price.ts";',
     },
     valid: { "src/backing/backing.ts": 'import { EmbeddedBus } from "./embedded/bus.ts";' },
   },

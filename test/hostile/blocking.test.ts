@@ -4,12 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import { nearest } from "../../src/kernel/nearest.ts";
-import { readYarnClassicLock } from "../../src/security/lockfiles/npm/yarn-classic.ts";
-import { readRequirements } from "../../src/security/lockfiles/pypi/requirements.ts";
+import { readYarnClassicLock } from "../../src/security/lockfiles/formats/yarn-lock.ts";
+import { readRequirements } from "../../src/security/lockfiles/formats/pypi.ts";
 import { parseBaseUrl } from "../../src/http/outbound/base-url.ts";
-import { isSpdxLicenseId } from "../../src/security/sboms/license-ids.ts";
-import { graphOf } from "../../src/security/sboms/spdx/graph.ts";
-import { extractSpdx2 } from "../../src/security/sboms/spdx/extract-2.ts";
+import { isSpdxLicenseId } from "../../src/security/sboms/formats/cyclonedx-shape.ts";
+import { graphOf } from "../../src/security/sboms/formats/spdx-3.ts";
+import { extractSpdx2 } from "../../src/security/sboms/formats/spdx-2.ts";
 import { parsePackageUrl } from "../../src/security/versions/package-url.ts";
 import { versionToMatch } from "../../src/security/versions/version-to-match.ts";
 import { Dice } from "./bodies/dice.ts";

@@ -236,6 +236,6 @@ test("bodies of requests are read at these doors alone", () => {
     "http/body-pieces.ts",
     // What is refused.
     "http/drain-request.ts",
-    "security/api/calls/call-body.ts",
+    "security/api/read-input.ts",
   ]);
 });

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { cacheFolder } from "../../services/fetch-program.ts";
 import { CursorError } from "../../../src/security/advisories/read-advisories.ts";
-import type { EcosystemAge } from "../../../src/security/advisories/import/ecosystem-ages.ts";
+import type { EcosystemAge } from "../../../src/security/advisories/ecosystem-ages.ts";
 import { osvArchives } from "../../../src/config.ts";
 import { ecosystems, type Ecosystem } from "../../../src/security/versions/ecosystem.ts";
 import { CallError } from "../call.ts";

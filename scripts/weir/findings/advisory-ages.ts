@@ -1,9 +1,5 @@
 /** Says for people how old the advisories are. */
-import {
-  advisoriesUpdatedAt,
-  incompleteText,
-  type EcosystemAge,
-} from "../../../src/security/advisories/import/ecosystem-ages.ts";
+import { advisoriesUpdatedAt, incompleteText, type EcosystemAge } from "../../../src/security/advisories/ecosystem-ages.ts";
 
 /** The control API's document states that its answer has these fields. */
 export function agesFrom(answer: Record<string, unknown>): EcosystemAge[] {

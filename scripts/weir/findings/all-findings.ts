@@ -1,6 +1,6 @@
 /** Reads a list of findings to its end, page by page. */
-import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
-import type { FindingPage } from "../../../src/security/findings/search/search-findings.ts";
+import type { FindingRow } from "../../../src/security/findings/lists/list-rows.ts";
+import type { FindingPage } from "../../../src/security/findings/lists/search-findings.ts";
 import type { Sending } from "../verb.ts";
 
 const pageRows = 200;

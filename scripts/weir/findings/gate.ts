@@ -1,8 +1,8 @@
 /** Waits for the scan of a project, and says whether its findings let a build pass. */
-import type { VulnerabilityCounts } from "../../../src/security/findings/lists/vulnerability-counts.ts";
+import type { VulnerabilityCounts } from "../../../src/security/findings/lists/list-rows.ts";
 import { blindness, gaps, withoutAdvisories } from "../../../src/security/projects/coverage.ts";
 import type { ProjectDetailsView } from "../../../src/security/projects/schema.ts";
-import { severities } from "../../../src/security/findings/severity.ts";
+import { severities } from "../../../src/security/findings/schema.ts";
 import { CallError } from "../call.ts";
 import { columns } from "../print.ts";
 import { oneOf, yes } from "../value.ts";

@@ -1,7 +1,7 @@
 /** Formats findings and vulnerabilities for people. */
 import type { FindingDetails } from "../../../src/security/findings/details/show-finding.ts";
-import type { UrgentFindings } from "../../../src/security/findings/exploits/urgent-findings.ts";
-import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
+import type { UrgentFindings } from "../../../src/security/findings/lists/exploits.ts";
+import type { FindingRow } from "../../../src/security/findings/lists/list-rows.ts";
 import type { VulnerabilityRecord } from "../../../src/security/vulnerabilities/schema.ts";
 import { columns } from "../print.ts";
 

@@ -1,7 +1,7 @@
 /** Writes a list of findings as CSV or SARIF, to a file or to standard output. */
 import { writeFileSync } from "node:fs";
 import { csvText } from "../../../src/http/csv-response.ts";
-import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
+import type { FindingRow } from "../../../src/security/findings/lists/list-rows.ts";
 import { projectFindingsMax } from "../../../src/security/limits.ts";
 import { CallError } from "../call.ts";
 import { UsageError } from "../usage-error.ts";

@@ -6,8 +6,8 @@
 import { digestOf } from "../../../src/kernel/digest.ts";
 import { shortened } from "../../../src/kernel/shortened.ts";
 import { version } from "../../../src/process/version.ts";
-import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
-import type { Severity } from "../../../src/security/findings/severity.ts";
+import type { FindingRow } from "../../../src/security/findings/lists/list-rows.ts";
+import type { Severity } from "../../../src/security/findings/schema.ts";
 
 /** GitHub takes so many results of a file, and so many rules. */
 export const sarifResultsMax = 25_000;

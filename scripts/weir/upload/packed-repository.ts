@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { repositoryArchiveBytesMax } from "../../../src/control-api/limits.ts";
-import { folderFiles } from "../../../src/security/repositories/folder-files.ts";
+import { folderFiles } from "../../../src/security/repositories/repository-files.ts";
 import { DomainError } from "../../../src/accounts/errors.ts";
 import { originOf } from "./git-origin.ts";
 import { packedFiles } from "./packed-files.ts";

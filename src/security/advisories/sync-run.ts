@@ -36,7 +36,7 @@ import {
   updateSyncProgress,
   updateToEnded,
   type SyncResult,
-} from "./sync-run-store.ts";
+} from "./sync-store.ts";
 
 export interface SyncRun {
   started_at: string;

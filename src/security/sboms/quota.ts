@@ -5,7 +5,7 @@ import { quotaHourMs } from "../../accounts/limits.ts";
 import { sbomRowCharactersMax, sbomsPerHourMax, sbomsPerWorkspaceMax } from "../limits.ts";
 import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/quota-errors.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
-import { hasSbom, selectUsage, selectStoredAt } from "./quota-store.ts";
+import { hasSbom, selectUsage, selectStoredAt } from "./store.ts";
 
 interface Documents {
   workspace: WorkspaceId;

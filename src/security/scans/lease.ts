@@ -7,8 +7,9 @@ import type { Clock } from "../../kernel/clock.ts";
 import { scanLeaseMs, scanSliceMs, scanWaitMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { newScanProgress, type ScanProgress } from "./scan-progress.ts";
-import { chargeShare, selectLeastServed } from "./fair-share-store.ts";
 import {
+  chargeShare,
+  selectLeastServed,
   awaitAdvisoryChanges,
   moveLease,
   selectScanState,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { agesFrom, agesText } from "../../../scripts/weir/findings/advisory-ages.ts";
 import { readMigrations } from "../../../src/backing/migrate.ts";
-import { selectUsedEcosystems } from "../../../src/security/advisories/sync-run-store.ts";
+import { selectUsedEcosystems } from "../../../src/security/advisories/sync-store.ts";
 import { ConsoleWorld } from "../../support/console.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";

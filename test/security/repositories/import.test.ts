@@ -4,7 +4,7 @@ import { packedFiles } from "../../../scripts/weir/upload/packed-files.ts";
 import { publishVendors } from "../../connectors/connections/vendors.ts";
 import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { databases } from "../../support/servers/databases.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 import { startGithub } from "./github-stub.ts";
 import { startGitlab } from "./gitlab-stub.ts";
 import type { Content } from "./stub.ts";

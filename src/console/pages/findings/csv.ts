@@ -1,7 +1,7 @@
 /** The rows of the list as a file: the same filters, up to a bound. */
 import { listRowsMax } from "../../../http/limits.ts";
-import type { FindingRow } from "../../../security/findings/lists/finding-row.ts";
-import type { FindingPage } from "../../../security/findings/search/search-findings.ts";
+import type { FindingRow } from "../../../security/findings/lists/list-rows.ts";
+import type { FindingPage } from "../../../security/findings/lists/search-findings.ts";
 import { findingCsvRowsMax } from "../../limits.ts";
 import type { CsvFile, PageCall } from "../../page.ts";
 

@@ -2,7 +2,7 @@
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingDetails } from "../../../security/findings/details/show-finding.ts";
 import type { EventView } from "../../../security/findings/triage/list-events.ts";
-import type { TriagedMany } from "../../../security/findings/triage/triage-many.ts";
+import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
 import type { FormFields } from "../../form.ts";
 import { facts } from "../../look/facts.ts";

@@ -1,8 +1,8 @@
 /** The findings of a workspace: filters, and one decision about several of them. */
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/pages/asset.ts";
-import type { FindingRow } from "../../../security/findings/lists/finding-row.ts";
-import type { FindingPage } from "../../../security/findings/search/search-findings.ts";
+import type { FindingRow } from "../../../security/findings/lists/list-rows.ts";
+import type { FindingPage } from "../../../security/findings/lists/search-findings.ts";
 import type { FormFields } from "../../form.ts";
 import { findingCsvRowsMax } from "../../limits.ts";
 import { cursorLinks } from "../../look/cursor-links.ts";

@@ -1,7 +1,7 @@
 /** The form that decides about findings, one or several, and what it does. */
 import { markup, type Html } from "../../../http/html.ts";
 import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/limits.ts";
-import type { TriagedMany } from "../../../security/findings/triage/triage-many.ts";
+import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { FormFields } from "../../form.ts";
 import { fieldElement, type Field } from "../../look/forms/field.ts";

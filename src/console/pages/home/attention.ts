@@ -1,6 +1,6 @@
 /** What needs attention on Home besides money: findings that have a fix, and connections that do not work. */
 import type { ConnectionView } from "../../../connectors/connections/schema.ts";
-import type { FindingPage } from "../../../security/findings/search/search-findings.ts";
+import type { FindingPage } from "../../../security/findings/lists/search-findings.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { address } from "../../look/forms/address.ts";
 import { table } from "../../look/table.ts";

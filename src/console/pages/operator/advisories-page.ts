@@ -2,7 +2,7 @@
 import type { Counts, SyncState } from "../../../control-api/endpoints/security/advisories.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/pages/asset.ts";
-import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
+import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
 import { advisoryStaleMs } from "../../../security/limits.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
 import { osvArchives } from "../../../config.ts";

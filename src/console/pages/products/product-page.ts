@@ -1,6 +1,6 @@
 /** One product: its grade, and its projects. */
 import { markup } from "../../../http/html.ts";
-import type { ProductView } from "../../../security/products/schema.ts";
+import type { ProductView } from "../../../security/projects/product-schema.ts";
 import type { ProjectView } from "../../../security/projects/schema.ts";
 import { address } from "../../look/forms/address.ts";
 import { emptyState } from "../../look/states.ts";

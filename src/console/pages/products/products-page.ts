@@ -1,6 +1,6 @@
 /** The products of a workspace, which group projects. */
 import { markup, type Html } from "../../../http/html.ts";
-import type { ProductView } from "../../../security/products/schema.ts";
+import type { ProductView } from "../../../security/projects/product-schema.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import type { FormFields } from "../../form.ts";
 import { badge, type Tone } from "../../look/badge.ts";

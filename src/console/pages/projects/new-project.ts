@@ -1,7 +1,7 @@
 /** A new project: from an SBOM, or from a repository at GitHub or GitLab. */
 import { markup, type Html } from "../../../http/html.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
-import type { ImportedRepository } from "../../../security/repositories/schema.ts";
+import type { ImportedRepository } from "../../../security/repositories/read-repository.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { repositoryAddressCharactersMax } from "../../../security/limits.ts";
 import type { FormFields } from "../../form.ts";

@@ -1,6 +1,6 @@
 /** The products of a workspace, for a choice in a form and for their names in a list. */
 import { listRowsMax } from "../../../http/limits.ts";
-import type { ProductView } from "../../../security/products/schema.ts";
+import type { ProductView } from "../../../security/projects/product-schema.ts";
 import type { Field } from "../../look/forms/field.ts";
 import type { PageCall } from "../../page.ts";
 

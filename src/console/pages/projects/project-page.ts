@@ -1,8 +1,8 @@
 /** One project: its SBOM and scan, its worst findings, and the forms that change it. */
 import { markup, type Html } from "../../../http/html.ts";
 import { sbomUploadMs } from "../../../control-api/limits.ts";
-import type { FindingRow } from "../../../security/findings/lists/finding-row.ts";
-import type { FindingPage } from "../../../security/findings/search/search-findings.ts";
+import type { FindingRow } from "../../../security/findings/lists/list-rows.ts";
+import type { FindingPage } from "../../../security/findings/lists/search-findings.ts";
 import { blindness, gaps } from "../../../security/projects/coverage.ts";
 import type { ProjectDetailsView, ProjectView } from "../../../security/projects/schema.ts";
 import type { FormFields } from "../../form.ts";

@@ -1,4 +1,4 @@
-import { ecosystemNames, type EcosystemName } from "../../../security/findings/ecosystem-names.ts";
+import { ecosystemNames, type EcosystemName } from "../../../security/findings/schema.ts";
 import type { Filter } from "../../look/forms/filter-form.ts";
 
 const names: Record<EcosystemName, string> = {

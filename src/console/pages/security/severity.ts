@@ -1,7 +1,7 @@
 /** Severities as badges and as choices of a filter. */
 import { markup, type Html } from "../../../http/html.ts";
-import { severities, type Severity } from "../../../security/findings/severity.ts";
-import type { VulnerabilityCounts } from "../../../security/findings/lists/vulnerability-counts.ts";
+import { severities, type Severity } from "../../../security/findings/schema.ts";
+import type { VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
 import { badge, type Tone } from "../../look/badge.ts";
 import type { Filter } from "../../look/forms/filter-form.ts";
 

@@ -1,7 +1,7 @@
 /** The feedback, bug reports and support requests of a workspace. */
 import { markup, type Html } from "../../../http/html.ts";
 import { ticketStatuses, ticketTypes, type TicketStatus } from "../../../security/tickets/schema.ts";
-import type { WorkspaceTicket } from "../../../security/tickets/list-tickets.ts";
+import type { WorkspaceTicket } from "../../../security/tickets/tickets.ts";
 import { badge, type Tone } from "../../look/badge.ts";
 import { cursorLinks } from "../../look/cursor-links.ts";
 import { address } from "../../look/forms/address.ts";

@@ -1,7 +1,7 @@
 /** Parts of a vulnerability that its page and those of findings show. */
 import { markup, type Html } from "../../../http/html.ts";
 import { outward } from "../../../http/pages/outward.ts";
-import type { Affected, VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
+import type { AffectedView, VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
 import { table } from "../../look/table.ts";
 import { userText } from "../../look/user-text.ts";
 import { ecosystemName } from "../security/ecosystem.ts";
@@ -28,9 +28,9 @@ function paragraph(text: string): Html {
 }
 
 /** null: there is nothing to show. */
-export function affectedTable(affected: readonly Affected[]): Html | null {
+export function affectedTable(affected: readonly AffectedView[]): Html | null {
   if (affected.length === 0) return null;
-  return table<Affected>({
+  return table<AffectedView>({
     caption: "Affected packages",
     captioned: true,
     columns: [
@@ -44,7 +44,7 @@ export function affectedTable(affected: readonly Affected[]): Html | null {
   });
 }
 
-function affectedVersions({ ranges, versions, versions_total: total }: Affected): Html {
+function affectedVersions({ ranges, versions, versions_total: total }: AffectedView): Html {
   const said = ranges.map(rangeWords).join("; ");
   const more = total > versions.length ? ` and ${total - versions.length} more` : "";
   const listed = versions.length === 0 ? "" : `${versions.join(", ")}${more}`;

@@ -1,6 +1,6 @@
 /** The vulnerabilities of a workspace's components. */
 import { markup, type Html } from "../../../http/html.ts";
-import type { VulnerabilityRow } from "../../../security/findings/lists/vulnerability-row.ts";
+import type { VulnerabilityRow } from "../../../security/findings/lists/list-rows.ts";
 import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
 import { filterForm } from "../../look/forms/filter-form.ts";
 import { emptyState } from "../../look/states.ts";

@@ -1,16 +1,16 @@
 import { Type, type Static } from "@sinclair/typebox";
 import {
-  EcosystemName,
+  OsvEcosystemName,
   EcosystemAge,
   ecosystemAges,
   noteSync,
   SyncForm,
-} from "../../../security/advisories/import/ecosystem-ages.ts";
-import { importRecords } from "../../../security/advisories/import/import-records.ts";
-import { selectAdvisoryCounts } from "../../../security/advisories/sync-run-store.ts";
+} from "../../../security/advisories/ecosystem-ages.ts";
+import { importRecords } from "../../../security/advisories/import-records.ts";
+import { selectAdvisoryCounts } from "../../../security/advisories/sync-store.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
 import type { ControlParts } from "../../parts.ts";
-import { readBodyInSubprocess } from "../../../security/advisories/import/read-in-subprocess.ts";
+import { readBodyInSubprocess } from "../../../security/advisories/read-body.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../../limits.ts";
 import { advisoryBatchMax, advisoryBatchMs } from "../../../security/limits.ts";
@@ -55,7 +55,7 @@ const SyncState = Type.Object({
   failure: time("Why it did not take over everything; null: it did"),
   results: Type.Array(
     Type.Object({
-      ecosystem: EcosystemName,
+      ecosystem: OsvEcosystemName,
       imported: Type.Integer({ description: "Records that are new, or stored in the place of an older state" }),
       refused: Type.Integer({ description: "Records that were refused" }),
       failure: time("Why the ecosystem was not taken over; null: it was"),
@@ -72,7 +72,7 @@ async function syncState({ advisorySync }: Pick<ControlParts, "advisorySync">): 
 }
 
 const Counts = Type.Object({
-  ecosystem: EcosystemName,
+  ecosystem: OsvEcosystemName,
   records: Type.Integer({ description: "Its advisories that are not withdrawn" }),
   projects: Type.Integer({ description: "Projects of the service with a component of it" }),
 });
@@ -122,7 +122,7 @@ export const advisoryEndpoints: Endpoint[] = [
     summary: "Let the service itself take over what is published of ecosystems; one runs at a time",
     fields: Type.Object({
       ecosystems: Type.Optional(
-        Type.Array(EcosystemName, {
+        Type.Array(OsvEcosystemName, {
           minItems: 1,
           maxItems: ecosystems.length,
           description: `a list of some of ${ecosystems.join(", ")}`,

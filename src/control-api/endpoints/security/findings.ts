@@ -10,16 +10,14 @@ import {
   findingsTriagedMax,
 } from "../../../security/limits.ts";
 import { FindingDetails, showFinding } from "../../../security/findings/details/show-finding.ts";
-import { ecosystemNames, ecosystemOfName } from "../../../security/findings/ecosystem-names.ts";
+import { ecosystemNames, ecosystemOfName, findingStatuses, ranksOf, severities } from "../../../security/findings/schema.ts";
 import type { ListScope } from "../../../security/findings/lists/list-store.ts";
-import { findingStatuses } from "../../../security/findings/schema.ts";
-import { FindingPage, searchFindings, type SearchRequest } from "../../../security/findings/search/search-findings.ts";
-import { ranksOf, severities } from "../../../security/findings/severity.ts";
+import { FindingPage, searchFindings, type SearchRequest } from "../../../security/findings/lists/search-findings.ts";
 import { EventView, listEvents } from "../../../security/findings/triage/list-events.ts";
-import { TriagedMany, triageMany } from "../../../security/findings/triage/triage-many.ts";
-import { UrgentFindings, urgentFindings } from "../../../security/findings/exploits/urgent-findings.ts";
-import { requireProduct } from "../../../security/products/require.ts";
-import { requireProject } from "../../../security/projects/require.ts";
+import { TriagedMany, triageMany } from "../../../security/findings/triage/triage.ts";
+import { UrgentFindings, urgentFindings } from "../../../security/findings/lists/exploits.ts";
+import { requireProduct } from "../../../security/projects/products.ts";
+import { requireProject } from "../../../security/projects/projects.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { controlDeadlineMs } from "../../limits.ts";

@@ -1,10 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { controlRowsMax } from "../../limits.ts";
-import { createProduct } from "../../../security/products/create.ts";
-import { requireProduct } from "../../../security/products/require.ts";
-import { ProductForm, ProductView } from "../../../security/products/schema.ts";
-import { selectProducts } from "../../../security/products/store.ts";
-import { viewProductOf, viewProducts } from "../../../security/products/view.ts";
+import { createProduct, requireProduct } from "../../../security/projects/products.ts";
+import { ProductForm, ProductView, viewProductOf, viewProducts } from "../../../security/projects/product-schema.ts";
+import { selectProducts } from "../../../security/projects/product-store.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { inWorkspace, listOf, NamedWorkspace, parseRowLimit, parseRowOffset, rowLimit, RowOffset } from "../../fields.ts";
 

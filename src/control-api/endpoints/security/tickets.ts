@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { listRowsMax } from "../../../http/limits.ts";
 import { ticketRowsDefault } from "../../../security/limits.ts";
-import { listTickets, WorkspaceTicket } from "../../../security/tickets/list-tickets.ts";
+import { listTickets, WorkspaceTicket } from "../../../security/tickets/tickets.ts";
 import { ticketStatuses, ticketTypes } from "../../../security/tickets/schema.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";

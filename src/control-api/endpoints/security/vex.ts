@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { vexBytesMax, vexExportMs } from "../../../security/findings/limits.ts";
-import { exportVex, VexDocument } from "../../../security/findings/vex/export-vex.ts";
+import { exportVex, VexDocument } from "../../../security/findings/triage/export-vex.ts";
 import { authorOf } from "../../../security/findings/triage/triage.ts";
-import { ImportedVex, importVex } from "../../../security/findings/vex/import-vex.ts";
-import { requireProject } from "../../../security/projects/require.ts";
+import { ImportedVex, importVex } from "../../../security/findings/triage/import-vex.ts";
+import { requireProject } from "../../../security/projects/projects.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { vexImportMs } from "../../limits.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";

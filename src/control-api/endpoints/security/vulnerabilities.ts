@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { listRowsMax } from "../../../http/limits.ts";
 import { vulnerabilityRowsDefault } from "../../../security/limits.ts";
-import { ecosystemNames } from "../../../security/findings/ecosystem-names.ts";
-import { findVulnerabilities, VulnerabilityPage } from "../../../security/findings/lists/find-vulnerabilities.ts";
-import { severities } from "../../../security/findings/severity.ts";
+import { ecosystemNames, severities } from "../../../security/findings/schema.ts";
+import { findVulnerabilities, VulnerabilityPage } from "../../../security/findings/lists/list-vulnerabilities.ts";
 import { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
 import { showVulnerability } from "../../../security/vulnerabilities/show.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";

@@ -4,7 +4,7 @@ import { copyButton } from "../../../console/look/copy.ts";
 import { pageDocument } from "../../../http/pages/page-document.ts";
 import { inferencePrefix } from "../../../gateway/api/routes.ts";
 import { keyPrefix } from "../../../kernel/ids.ts";
-import { mcpPath } from "../../../security/api/calls/paths.ts";
+import { mcpPath } from "../../../security/api/operations.ts";
 import { connectorsPath, copyScript, referencePath, signInPath, siteHeader, siteStyle } from "../site-header.ts";
 import type { CallableModels } from "./callable-models.ts";
 import { modelSentences, partStates, problemSentence, type Readiness } from "./state-words.ts";
