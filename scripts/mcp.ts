@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { folderOfCaller, readMcpConfig } from "../src/config.ts";
-import { ConfigError } from "../src/process/variables.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
 import { mcpServer } from "../src/security/api/mcp-server.ts";
 import { help } from "./bootstrap/help.mjs";
 import { callService } from "./mcp/call-service.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { environmentFor } from "../scripts/cluster/role-environment.ts";
 import { fleetRoles } from "../src/backing/fleet-state.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
-import { secretVariables } from "../src/process/environment/secret-variables.ts";
+import { secretVariables } from "../src/process/environment/variables.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
 import { openApiDocument } from "../src/openapi/document.ts";
 

@@ -1,7 +1,7 @@
 /** The worker that sends mails, one at a time. An advisory lock lets one mailer of a fleet send; when it dies, another takes over. */
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
-import type { MailConfig } from "../src/process/environment/read-mail.ts";
+import type { MailConfig } from "../src/process/environment/services.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { repeatUntilStopped } from "../src/kernel/repeat.ts";

@@ -3,13 +3,12 @@ import { untilSchema } from "../src/backing/migrate.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
 import { answerRollCalls } from "../src/backing/fleet-state.ts";
 import { readWorkerConfig } from "../src/config.ts";
-import { ConfigError } from "../src/process/variables.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { openLog } from "../src/kernel/log.ts";
-import { restrictPermissions } from "../src/process/restrict-permissions.ts";
+import { restrictPermissions } from "../src/process/data-folder.ts";
 import { startTelemetry } from "../src/process/telemetry/start-telemetry.ts";
-import { serveMetrics } from "../src/process/metrics-port.ts";
-import { shutdownSignal } from "../src/process/shutdown-signal.ts";
+import { serveMetrics, shutdownSignal } from "../src/process/serving.ts";
 import type { StartKind } from "./kinds/kind.ts";
 
 /** The kinds of workers, by their name on the command line. A process loads the code of its own kind alone. */

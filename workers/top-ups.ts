@@ -14,7 +14,7 @@ import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { monthOf, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { repeatUntilStopped } from "../src/kernel/repeat.ts";
-import type { StripeConfig } from "../src/process/environment/read-stripe.ts";
+import type { StripeConfig } from "../src/process/environment/services.ts";
 import { mailManagers } from "../src/accounts/mails/mail-managers.ts";
 
 export interface TopUpWorkerParts {

@@ -1,7 +1,7 @@
 /** The gateway's own work for a whole answer of a provider of the OpenAI format, without sockets: the request, its head, the answer. */
 import { chatFormat } from "../../src/gateway/api/answer/answer-format.ts";
 import { checkChat } from "../../src/gateway/api/request/chat-request.ts";
-import { jsonTextResponse } from "../../src/kernel/json-response.ts";
+import { jsonTextResponse } from "../../src/kernel/json.ts";
 import { dialectFrom } from "../../src/gateway/models/dialect.ts";
 import type { Route } from "../../src/gateway/models/model.ts";
 import { openai } from "../../src/gateway/providers/registry.ts";

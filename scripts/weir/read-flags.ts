@@ -1,6 +1,6 @@
 /** Reads the flags and operands of one verb. Node's `parseArgs` splits them; the sentences about mistakes are Weir's own. */
 import { parseArgs } from "node:util";
-import { nearest } from "../../src/kernel/nearest.ts";
+import { nearest } from "../../src/kernel/text.ts";
 import { exampleOf } from "./help/example.ts";
 import { UsageError } from "./usage-error.ts";
 import type { Flag, Verb } from "./verb.ts";

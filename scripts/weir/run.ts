@@ -1,7 +1,7 @@
 /** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing to judge by. */
 import { version } from "../../src/process/version.ts";
-import { showInvisible } from "../../src/kernel/invisible.ts";
-import { ConfigError } from "../../src/process/variables.ts";
+import { showInvisible } from "../../src/kernel/text.ts";
+import { ConfigError } from "../../src/process/environment/variables.ts";
 import { call, CallError, type Call, type Service } from "./call.ts";
 import { help } from "./help.ts";
 import { print } from "./print.ts";

@@ -1,6 +1,6 @@
 /** The kinds of values that flags take: their placeholder in the help, and how they become a field of a request. */
 import { readFileSync } from "node:fs";
-import { isJsonObject } from "../../src/http/json-object.ts";
+import { isJsonObject } from "../../src/http/json.ts";
 import { UsageError } from "./usage-error.ts";
 
 export interface Value {

@@ -1,7 +1,7 @@
 /** What the Console may receive and make at once. Forms with a file share the door of the control API's files. */
 import { strangerGivesWayMs } from "../accounts/limits.ts";
 import { BodyDoor } from "../accounts/quotas/body-door.ts";
-import { Turns } from "../accounts/quotas/turns.ts";
+import { Turns } from "../accounts/quotas/fair-semaphore.ts";
 import type { Door } from "../control-api/session-doors.ts";
 import type { Clock } from "../kernel/clock.ts";
 import * as limits from "./limits.ts";

@@ -1,6 +1,6 @@
 /** Pages in early access: where a workspace has the feature off, the page says so, and the operator switches it on there. */
 import type { WorkspaceView } from "../accounts/workspaces/schema.ts";
-import type { EarlyAccessFeature } from "../accounts/workspaces/set.ts";
+import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
 import { DomainError } from "../accounts/errors.ts";
 import { markup } from "../http/html.ts";
 import { actionButton } from "./look/forms/form.ts";

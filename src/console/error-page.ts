@@ -1,10 +1,7 @@
 /** Any error as a page that says what happened and what to do. */
-import { DomainError, errorStatuses } from "../accounts/errors.ts";
-import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
-import { unexpectedError } from "../accounts/unexpected-error.ts";
+import { DomainError, errorStatuses, LimitReachedError, unexpectedError } from "../accounts/errors.ts";
 import { markup, type Html } from "../http/html.ts";
-import { requestTarget } from "../http/request-target.ts";
-import { MethodNotAllowedError } from "../http/router.ts";
+import { requestTarget, MethodNotAllowedError } from "../http/router.ts";
 import { forbiddenState } from "./look/states.ts";
 import { userText } from "./look/user-text.ts";
 import { sentence as words } from "./page-forms.ts";

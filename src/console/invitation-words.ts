@@ -1,4 +1,4 @@
-import type { IdentityView } from "../accounts/sessions/schema.ts";
+import type { IdentityView } from "../accounts/sessions/session.ts";
 import { markup, type Html } from "../http/html.ts";
 import { userText } from "./look/user-text.ts";
 import { roleName } from "./role-name.ts";

@@ -1,7 +1,7 @@
 /** What a page gets: its viewer, its address, and the control API with the viewer's rights. */
 import { endpointAt, runEndpoint } from "../control-api/run-endpoint.ts";
-import type { Turn } from "../accounts/quotas/turns.ts";
-import { formToken } from "../accounts/sessions/same-origin.ts";
+import type { Turn } from "../accounts/quotas/fair-semaphore.ts";
+import { formToken } from "../accounts/sessions/browser.ts";
 import type { HereWorkspace, Page, PageCall, RefusedForm } from "./page.ts";
 import { pages } from "./pages.ts";
 import type { ConsoleParts } from "./parts.ts";

@@ -1,10 +1,10 @@
 /** A page of the Console, as the table of pages holds it. */
 import type { Role } from "../accounts/audit/actor.ts";
-import type { EarlyAccessFeature } from "../accounts/workspaces/set.ts";
+import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
 import type { Method } from "../control-api/endpoint.ts";
 import type { CsvFile } from "../http/csv-response.ts";
 import type { Html } from "../http/html.ts";
-import type { Asset } from "../http/pages/asset.ts";
+import type { Asset } from "../http/page.ts";
 import type { FormFields } from "./form.ts";
 import type { IconName } from "./look/frame/icon.ts";
 import type { ConsoleParts } from "./parts.ts";

@@ -1,5 +1,5 @@
 /** Answers that lead to another page. */
-import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/cookie.ts";
+import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/browser.ts";
 import type { Notice } from "./look/states.ts";
 
 const saidName = "weir-said";

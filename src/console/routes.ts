@@ -1,10 +1,9 @@
 /** /console: from a request to a page, a sign-in or an error in words. */
 import { DomainError } from "../accounts/errors.ts";
 import { laneOf, memberLane, type Lane } from "../accounts/quotas/lane.ts";
-import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
-import { findWorkspace } from "../accounts/workspaces/find.ts";
-import { Router, type RouteContext, type Routes } from "../http/router.ts";
-import { requestTarget } from "../http/request-target.ts";
+import { requireSameOrigin } from "../accounts/sessions/browser.ts";
+import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
+import { Router, type RouteContext, type Routes, requestTarget } from "../http/router.ts";
 import { withDeadline } from "../kernel/clock.ts";
 import { consoleDoors, type ConsoleDoors } from "./doors.ts";
 import { errorPage } from "./error-page.ts";

@@ -1,7 +1,6 @@
 /** The frame around every page of the Console: navigation by role, the switch of workspaces, and what the last form did. */
 import { markup } from "../http/html.ts";
-import type { Asset } from "../http/pages/asset.ts";
-import { htmlType } from "../http/pages/page-document.ts";
+import { type Asset, htmlType } from "../http/page.ts";
 import { consoleHeaders, consolePage, type Surroundings } from "./look/frame/console-page.ts";
 import type { NavigationLink, NavigationSection } from "./look/frame/navigation.ts";
 import type { Notice } from "./look/states.ts";

@@ -1,7 +1,6 @@
 /** Makes the answer of a page of the table: who may see it, its form, and what was refused. */
-import { DomainError, errorStatuses } from "../accounts/errors.ts";
-import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
-import { requireFormToken } from "../accounts/sessions/same-origin.ts";
+import { DomainError, errorStatuses, LimitReachedError } from "../accounts/errors.ts";
+import { requireFormToken } from "../accounts/sessions/browser.ts";
 import { RoleNeededError } from "./role-needed.ts";
 import { csvResponse } from "../http/csv-response.ts";
 import { servedPage, type ServedPage } from "./early-access.ts";

@@ -1,9 +1,8 @@
 /** Who looks at a page: a session with the workspaces that it may see. */
 import type { Role } from "../accounts/audit/actor.ts";
-import { identityOf } from "../accounts/sessions/identity.ts";
-import { sessionToken } from "../accounts/sessions/cookie.ts";
-import { findSession } from "../accounts/sessions/find-session.ts";
-import type { Session } from "../accounts/sessions/session.ts";
+import { identityOf, findSession } from "../accounts/sessions/session.ts";
+import { sessionToken } from "../accounts/sessions/browser.ts";
+import type { Session } from "../accounts/sessions/store.ts";
 import type { Principal } from "../accounts/members/principal.ts";
 import { principalOf } from "../control-api/session-authenticator.ts";
 import type { ControlParts } from "../control-api/parts.ts";

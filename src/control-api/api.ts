@@ -2,9 +2,8 @@
 import { DomainError } from "../accounts/errors.ts";
 import { receiveBody, type ReceivedBody } from "../accounts/quotas/body-door.ts";
 import { laneOf, type Lane } from "../accounts/quotas/lane.ts";
-import { requestTarget } from "../http/request-target.ts";
-import { requireMethod, Router, type RouteContext, type Routes } from "../http/router.ts";
-import { jsonResponse } from "../kernel/json-response.ts";
+import { requestTarget, requireMethod, Router, type RouteContext, type Routes } from "../http/router.ts";
+import { jsonResponse } from "../kernel/json.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";

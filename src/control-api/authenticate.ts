@@ -1,5 +1,4 @@
-import type { Authenticator } from "../accounts/members/authenticator.ts";
-import type { Principal } from "../accounts/members/principal.ts";
+import type { Authenticator, Principal } from "../accounts/members/principal.ts";
 import { unauthorized } from "./operator-authenticator.ts";
 
 interface Caller {

@@ -2,7 +2,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { DomainError } from "../accounts/errors.ts";
 import { checkedFields, findFieldProblem, type FieldProblem } from "../http/field-problem.ts";
-import { shortened } from "../kernel/shortened.ts";
+import { shortened } from "../kernel/text.ts";
 
 /** @throws DomainError invalid_field for the first problem */
 export function checkFields<Fields extends TObject>(fields: Fields, given: Record<string, unknown>): Static<Fields> {

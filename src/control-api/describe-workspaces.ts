@@ -3,7 +3,7 @@ import { positionsAtOnceMax, positionsMsMax } from "./limits.ts";
 import type { CreditView } from "../gateway/credit/credit.ts";
 import type { WorkspaceView } from "../accounts/workspaces/schema.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
-import { viewCredit, viewWorkspace } from "../accounts/workspaces/view.ts";
+import { viewCredit, viewWorkspace } from "../accounts/workspaces/workspaces.ts";
 import type { ControlParts } from "./parts.ts";
 
 type Sources = Pick<ControlParts, "clock" | "position">;

@@ -1,9 +1,7 @@
 /** Any error as the control API's error body. */
 import type { Logger } from "../kernel/log.ts";
-import { LimitReachedError, retryAfterHeader } from "../accounts/quotas/limit-reached.ts";
-import { jsonResponse } from "../kernel/json-response.ts";
-import { DomainError, errorStatuses } from "../accounts/errors.ts";
-import { unexpectedError } from "../accounts/unexpected-error.ts";
+import { LimitReachedError, retryAfterHeader, DomainError, errorStatuses, unexpectedError } from "../accounts/errors.ts";
+import { jsonResponse } from "../kernel/json.ts";
 import { MethodNotAllowedError } from "../http/router.ts";
 
 /** `{error: {code, field, message}}` with the status of the code. */

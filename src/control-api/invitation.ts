@@ -1,11 +1,11 @@
 /** Changes of members, which concern other people, and mails to those who are invited. */
 import type { Actor } from "../accounts/audit/actor.ts";
-import { addMember } from "../accounts/members/add-member.ts";
-import { lockMember } from "../accounts/members/member-store.ts";
+import { addMember } from "../accounts/members/members.ts";
+import { lockMember } from "../accounts/members/store.ts";
 import { countAct } from "../accounts/quotas/hourly-acts.ts";
 import { lockQuota } from "../accounts/quotas/store.ts";
-import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
-import { createSignInLink } from "../accounts/sessions/sign-in-links.ts";
+import { LimitReachedError } from "../accounts/errors.ts";
+import { createSignInLink } from "../accounts/sessions/links.ts";
 import { canonicalEmail } from "../accounts/workspaces/fields.ts";
 import type { MemberForm, MemberView } from "../accounts/workspaces/schema.ts";
 import { insertMail } from "../accounts/mails/store.ts";

@@ -2,8 +2,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../accounts/errors.ts";
-import type { Authenticator } from "../accounts/members/authenticator.ts";
-import type { Principal } from "../accounts/members/principal.ts";
+import type { Authenticator, Principal } from "../accounts/members/principal.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Secret } from "../kernel/secret.ts";
 import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "./limits.ts";

@@ -1,11 +1,11 @@
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import type { FleetView } from "../backing/fleet-state.ts";
-import type { ServiceView } from "../process/service-state.ts";
-import type { SafeFetch } from "../http/outbound/safe-fetch.ts";
+import type { ServiceView } from "../process/health.ts";
+import type { SafeFetch } from "../http/safe-fetch.ts";
 import type { ProbeFetch } from "../connectors/connections/probe.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
-import type { TrustedProxies } from "../kernel/addresses/trusted-proxies.ts";
+import type { TrustedProxies } from "../kernel/proxies.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
@@ -22,7 +22,7 @@ import type { ExportTurns } from "../security/findings/triage/export-vex.ts";
 import type { SbomReader } from "../security/sboms/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
-import type { Authenticator } from "../accounts/members/authenticator.ts";
+import type { Authenticator } from "../accounts/members/principal.ts";
 import type { Door } from "./session-doors.ts";
 
 /** Credit in the counters, and the spend of a key. */

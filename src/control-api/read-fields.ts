@@ -1,10 +1,8 @@
 /** Reads the fields of a request: the query of a GET or DELETE, the JSON object in the body of any other method. */
 import type { Clock } from "../kernel/clock.ts";
-import { requestTarget } from "../http/request-target.ts";
-import type { BodyErrors } from "../http/body-pieces.ts";
-import { joined } from "../http/body-reader.ts";
-import { isJsonObject } from "../http/json-object.ts";
-import { scanJson } from "../http/json-scan.ts";
+import { requestTarget } from "../http/router.ts";
+import { type BodyErrors, joined } from "../http/body.ts";
+import { isJsonObject, scanJson } from "../http/json.ts";
 import { GatewayError } from "../kernel/errors.ts";
 import { controlBodyBytesMax, controlDeadlineMs, controlFileMs } from "./limits.ts";
 import { callJsonValuesMax } from "../http/limits.ts";

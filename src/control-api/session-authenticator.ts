@@ -1,11 +1,9 @@
 import type { Database } from "../backing/backing.ts";
 import { DomainError } from "../accounts/errors.ts";
-import type { Authenticator } from "../accounts/members/authenticator.ts";
-import type { Principal } from "../accounts/members/principal.ts";
-import { sessionToken } from "../accounts/sessions/cookie.ts";
-import { findSession } from "../accounts/sessions/find-session.ts";
-import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
-import type { Session } from "../accounts/sessions/session.ts";
+import type { Authenticator, Principal } from "../accounts/members/principal.ts";
+import { sessionToken, requireSameOrigin } from "../accounts/sessions/browser.ts";
+import { findSession } from "../accounts/sessions/session.ts";
+import type { Session } from "../accounts/sessions/store.ts";
 import type { Clock } from "../kernel/clock.ts";
 
 /** Opens the control API to the Console's pages, by the cookie of a sign-in. A request with an `Authorization` header is no session's. */

@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { AuditView } from "../accounts/audit/list.ts";
 import { ConnectorChange } from "../connectors/catalog/changes.ts";
-import { ConnectorExport, ConnectorList } from "../connectors/catalog/list.ts";
+import { ConnectorExport, ConnectorList } from "../connectors/catalog/documents.ts";
 import { RefusalBody } from "../connectors/catalog/refusal.ts";
 import { ConnectorRow } from "../connectors/catalog/row.ts";
 import { CreditView } from "../gateway/credit/credit.ts";

@@ -7,7 +7,7 @@ import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import { checkedFields, findFieldProblem, type FieldProblem } from "../http/field-problem.ts";
-import type { SafeFetch } from "../http/outbound/safe-fetch.ts";
+import type { SafeFetch } from "../http/safe-fetch.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";

@@ -2,7 +2,7 @@
  * Reads one upload from stdin, and writes what it holds as lines to stdout: an SBOM, the lock files of a repository, or a batch of
  * advisories. `readerLines` starts it. Each task loads only its own modules, since a process is started for each upload.
  */
-import { writeLines } from "../process/subprocess/subprocess-io.ts";
+import { writeLines } from "../process/subprocess.ts";
 import { toolsBodyBytesMax } from "./limits.ts";
 import { readReaderInput, type ReaderTask } from "./subprocess.ts";
 

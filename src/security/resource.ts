@@ -1,7 +1,6 @@
 /** What products and projects have in common: an id, a name that is unique in a workspace, and a limit for each workspace. */
 import type { AuditEvent } from "../accounts/audit/change.ts";
-import { DomainError } from "../accounts/errors.ts";
-import { quotaFull } from "../accounts/quotas/quota-errors.ts";
+import { DomainError, quotaFull } from "../accounts/errors.ts";
 import { lockQuota } from "../accounts/quotas/store.ts";
 import type { Queries, Transaction } from "../backing/backing.ts";
 import { isToolsId, type WorkspaceId } from "../kernel/ids.ts";

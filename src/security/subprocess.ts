@@ -5,8 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 import type { Clock } from "../kernel/clock.ts";
-import { readStdin } from "../process/subprocess/subprocess-io.ts";
-import { subprocessLines, type SubprocessInput } from "../process/subprocess/subprocess-lines.ts";
+import { readStdin, subprocessLines, type SubprocessInput } from "../process/subprocess.ts";
 
 const tasks = ["sbom", "repository", "advisories"] as const;
 export type ReaderTask = (typeof tasks)[number];

@@ -8,7 +8,7 @@ import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { consoleRoutes } from "../console/routes.ts";
-import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/http/routes.ts";
+import { connectorRoutes, type ConnectorParts } from "../connectors/pages/routes.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import { stripeWebhookRoutes, type WebhookParts } from "../gateway/top-ups/webhook.ts";

@@ -1,7 +1,7 @@
 /** A front of a fleet. NATS, Redis and PostgreSQL may start later; until then it answers 503. */
 import { join } from "node:path";
-import { startDeliveries } from "../accounts/alerts/webhooks/send-deliveries.ts";
-import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
+import { startDeliveries } from "../accounts/alerts/deliveries.ts";
+import { createSafeFetch } from "../http/safe-fetch.ts";
 import { openBacking, openOwnDatabase } from "../backing/open-backing.ts";
 import { migrate, MigrationError, isWithoutSchema } from "../backing/migrate.ts";
 import { answerRollCalls } from "../backing/fleet-state.ts";
@@ -13,10 +13,10 @@ import { adoptOrphanedSpoolsUntilStopped } from "../gateway/journal/orphaned-spo
 import { sleep, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { prepareRetryMs } from "../connectors/limits.ts";
-import { takeLock, takeNumberedFolder } from "../process/lock/lock.ts";
-import { LockedError } from "../process/lock/locked-error.ts";
+import { takeLock, takeNumberedFolder } from "../process/lock.ts";
+import { LockedError } from "../process/lock-owner.ts";
 import { openModels } from "../gateway/models/models.ts";
-import { readOperatorToken } from "../process/operator-token.ts";
+import { readOperatorToken } from "../process/own-secrets.ts";
 import type { Database } from "../backing/backing.ts";
 import { Keyring } from "../accounts/secrets/keyring.ts";
 import type { Service } from "./service.ts";

@@ -1,7 +1,7 @@
 /** The gateway's use of own provider keys, and what the workspace is told of them. */
 import type { OwnKey } from "../accounts/keys/record.ts";
-import { raiseAlert } from "../accounts/alerts/raise-alert.ts";
-import { findWorkspace } from "../accounts/workspaces/find.ts";
+import { raiseAlert } from "../accounts/alerts/alerts.ts";
+import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
 import type { Backing, Transaction } from "../backing/backing.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { Config } from "../config.ts";

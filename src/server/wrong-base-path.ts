@@ -1,5 +1,5 @@
 /** Hints in the log for clients whose base URL lacks `/gpt/v1`: official packages show them no more than "404 status code (no body)". */
-import { requestTarget } from "../http/request-target.ts";
+import { requestTarget } from "../http/router.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 import { wrongPathHintMs } from "./limits.ts";

@@ -22,16 +22,13 @@ export const layers: Layer[] = [
   folder("backing"),
   filesOf("accounts"),
   folder("accounts/audit"),
-  { name: "accounts/sessions/store", holds: ["src/accounts/sessions/session-store.ts", "src/accounts/sessions/session.ts"] },
+  { name: "accounts/sessions/store", holds: ["src/accounts/sessions/store.ts"] },
   { name: "accounts/workspaces", holds: ["src/accounts/workspaces/", "src/accounts/members/"] },
-  ...wing("accounts", ["quotas", "secrets", "keys", "sessions", "second-factor", "oidc", "mails", "alerts/webhooks"]),
-  filesOf("accounts/alerts"),
+  ...wing("accounts", ["quotas", "secrets", "keys", "sessions", "second-factor", "oidc", "mails", "alerts"]),
 
   filesOf("connectors"),
   folder("connectors/catalog/files"),
-  folder("connectors/catalog/search"),
-  filesOf("connectors/catalog"),
-  ...wing("connectors", ["pages", "catalog/http", "connections"]),
+  ...wing("connectors", ["catalog", "pages", "connections"]),
 
   filesOf("gateway"),
   ...wing("gateway", [
@@ -91,7 +88,7 @@ export const packageHomes: Record<string, string[]> = {
   "openid-client": ["src/accounts/oidc/"],
   uqr: ["src/console/second-factor/"],
   pino: ["src/kernel/log.ts"],
-  "prom-client": ["src/kernel/metrics.ts", "src/kernel/telemetry/tallied-histogram.ts"],
+  "prom-client": ["src/kernel/metrics.ts", "src/kernel/tallied-histogram.ts"],
   saxes: ["src/security/sboms/", "src/security/lockfiles/syntax.ts"],
   "smol-toml": ["src/security/lockfiles/syntax.ts"],
   "spdx-license-ids": ["src/security/sboms/"],
@@ -121,7 +118,7 @@ export const bunFiles = [
   "src/backing/redis/bun-client.ts",
   "src/backing/nats/nats-transport.ts",
   "src/process/leave-port.ts",
-  "src/accounts/sessions/argon2.ts",
+  "src/accounts/sessions/passwords.ts",
 ];
 
 /** @returns the index of a file's layer, or -1 */

@@ -82,7 +82,7 @@ export const rules: Rule[] = [
     allowed: (path) => /(\/|-)store\.ts$/.test(path) || path.startsWith("src/backing/"),
     invalid: {
       "src/accounts/keys/find.ts": "await backing.sql<Row[]>`SELECT 1`",
-      "src/accounts/keys/edit.ts": "await tx`UPDATE api_keys`",
+      "src/accounts/keys/keys.ts": "await tx`UPDATE api_keys`",
     },
     valid: {
       "src/accounts/keys/store.ts": "await sql`SELECT 1`",

@@ -1,6 +1,6 @@
 /** A second kind of credential opens the control API with a member's role. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Authenticator } from "../../src/accounts/members/authenticator.ts";
+import type { Authenticator } from "../../src/accounts/members/principal.ts";
 import { Control } from "../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 

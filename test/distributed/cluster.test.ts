@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { help } from "../../scripts/bootstrap/help.mjs";
 import { freePort } from "../../scripts/services/free-port.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
-import { identityOf } from "../../src/process/lock/process-identity.ts";
+import { identityOf } from "../../src/process/lock-owner.ts";
 import { modelsAlone } from "../support/providers/catalogs.ts";
 import { temporaryFolder, testServers } from "../support/servers/services.ts";
 import { until } from "../support/until.ts";

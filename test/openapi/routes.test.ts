@@ -5,7 +5,7 @@ import { OperatorAuthenticator } from "../../src/control-api/operator-authentica
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { TrustedProxies } from "../../src/kernel/addresses/trusted-proxies.ts";
+import { TrustedProxies } from "../../src/kernel/proxies.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { jsonOf } from "../support/described.ts";
 

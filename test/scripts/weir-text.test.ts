@@ -6,7 +6,7 @@ import { exampleOf } from "../../scripts/weir/help/example.ts";
 import { printLog } from "../../scripts/weir/text/print-log.ts";
 import { readCommand } from "../../scripts/weir/read-command.ts";
 import { fitTable, wrapText } from "../../scripts/weir/text/terminal-text.ts";
-import { showInvisible } from "../../src/kernel/invisible.ts";
+import { showInvisible } from "../../src/kernel/text.ts";
 import { run } from "../../scripts/weir/run.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { lowerPriority } from "../../src/process/lower-priority.ts";
+import { lowerPriority } from "../../src/process/subprocess.ts";
 import { startFormerSboms } from "../former-sboms.ts";
 import { startScanner } from "../scanner.ts";
 import type { KindParts } from "./kind.ts";

@@ -3,8 +3,8 @@
  * all that GitHub requires of it
  * (https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning).
  */
-import { digestOf } from "../../../src/kernel/digest.ts";
-import { shortened } from "../../../src/kernel/shortened.ts";
+import { digestOf } from "../../../src/kernel/json.ts";
+import { shortened } from "../../../src/kernel/text.ts";
 import { version } from "../../../src/process/version.ts";
 import type { FindingRow } from "../../../src/security/findings/lists/list-rows.ts";
 import type { Severity } from "../../../src/security/findings/schema.ts";

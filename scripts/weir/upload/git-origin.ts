@@ -1,4 +1,4 @@
-import { trimmedEnd } from "../../../src/kernel/trim-end.ts";
+import { trimmedEnd } from "../../../src/kernel/text.ts";
 
 /**
  * The origin of a git checkout, from its configuration.

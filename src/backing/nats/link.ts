@@ -2,7 +2,7 @@
 import { NatsConnectionImpl, setTransportFactory, type Server, type Transport } from "@nats-io/nats-core/internal";
 import type { ConnectionOptions, Msg, NatsConnection, Subscription } from "nats";
 import { NodeTransport, nodeResolveHost } from "nats/lib/node_transport.js";
-import { readNatsAddress } from "../../kernel/addresses/nats-address.ts";
+import { readNatsAddress } from "../../kernel/addresses.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";

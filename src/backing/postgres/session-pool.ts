@@ -1,4 +1,4 @@
-import { hostAddresses } from "../../kernel/addresses/server-address.ts";
+import { hostAddresses } from "../../kernel/addresses.ts";
 import { type Clock, DeadlineError, sleep } from "../../kernel/clock.ts";
 import { Secret } from "../../kernel/secret.ts";
 import {

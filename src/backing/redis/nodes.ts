@@ -2,7 +2,7 @@
  * All Redis servers of the counters, and which of them has a workspace: one, or the masters of a Redis Cluster, which are asked twice a
  * second. An address only begins: every node of a cluster names the others.
  */
-import { addressesIn } from "../../kernel/addresses/server-address.ts";
+import { addressesIn } from "../../kernel/addresses.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { Secret } from "../../kernel/secret.ts";

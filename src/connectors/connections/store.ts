@@ -3,7 +3,7 @@ import { byteaText } from "../../backing/sql-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Outcome } from "./schema.ts";
-import type { Owner, SealedField } from "./sealed-credentials.ts";
+import type { Owner, SealedField } from "./credentials.ts";
 
 export interface NewConnection {
   id: string;

@@ -1,5 +1,5 @@
 /** What the sign-in and the account page show of a second factor. */
-import type { ShownSecret } from "../../accounts/second-factor/authenticator-secret.ts";
+import type { ShownSecret } from "../../accounts/second-factor/totp.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { codeBlock } from "../look/code.ts";
 import { form, type FormState } from "../look/forms/form.ts";

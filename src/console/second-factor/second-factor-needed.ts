@@ -1,6 +1,6 @@
 /** In place of an admin's pages, until their session has a second factor. Workspaces in which they are no admin stay open. */
 import { lacksSecondFactor } from "../../accounts/members/principal.ts";
-import { hasSecondFactor } from "../../accounts/second-factor/second-factor-of.ts";
+import { hasSecondFactor } from "../../accounts/second-factor/second-factor.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { address } from "../look/forms/address.ts";
 import { emptyForm, form } from "../look/forms/form.ts";

@@ -1,7 +1,7 @@
 /** The paths that need no session: signing in and out, links, and new passwords. */
 import { DomainError } from "../../accounts/errors.ts";
-import { deleteSession } from "../../accounts/sessions/session-store.ts";
-import { endedSessionCookie } from "../../accounts/sessions/cookie.ts";
+import { deleteSession } from "../../accounts/sessions/store.ts";
+import { endedSessionCookie } from "../../accounts/sessions/browser.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { saidCookie, seeOther } from "../redirect.ts";
 import { linkAnswer } from "./link.ts";

@@ -1,11 +1,10 @@
 /** A link that signs in once. Opening it shows a button: programs that look at links in mails must not use it up. */
 import { DomainError } from "../../accounts/errors.ts";
-import { answerInvitation } from "../../accounts/members/answer-invitation.ts";
+import { answerInvitation } from "../../accounts/members/members.ts";
 import type { Person } from "../../accounts/members/principal.ts";
-import { identityOf } from "../../accounts/sessions/identity.ts";
-import type { SignInLink } from "../../accounts/sessions/link-store.ts";
-import { selectPasswordHash } from "../../accounts/sessions/password-store.ts";
-import { findSignInLink, takeSignInLink } from "../../accounts/sessions/sign-in-links.ts";
+import { identityOf } from "../../accounts/sessions/session.ts";
+import { type SignInLink, selectPasswordHash } from "../../accounts/sessions/store.ts";
+import { findSignInLink, takeSignInLink } from "../../accounts/sessions/links.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { actionButton, emptyForm, form } from "../look/forms/form.ts";
 import type { ConsoleParts } from "../parts.ts";

@@ -1,12 +1,10 @@
 /** Signing in by the OpenID Connect provider: to it and back. */
-import { DomainError, errorStatuses } from "../../accounts/errors.ts";
+import { DomainError, errorStatuses, LimitReachedError } from "../../accounts/errors.ts";
 import { oidcSignInMs } from "../../accounts/limits.ts";
-import { beginOidcSignIn } from "../../accounts/oidc/begin-oidc-sign-in.ts";
-import { finishOidcSignIn } from "../../accounts/oidc/finish-oidc-sign-in.ts";
+import { beginOidcSignIn, finishOidcSignIn } from "../../accounts/oidc/oidc-sign-in.ts";
 import { oidcReturnPath, type OidcProvider } from "../../accounts/oidc/oidc-provider.ts";
-import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
-import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/cookie.ts";
-import { networkOf } from "../../accounts/sessions/sign-in-tries.ts";
+import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/browser.ts";
+import { networkOf } from "../../accounts/sessions/tries.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { nextPath, seeOther } from "../redirect.ts";

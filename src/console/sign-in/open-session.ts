@@ -1,8 +1,7 @@
-import { knownBrowserCookie, sessionCookie } from "../../accounts/sessions/cookie.ts";
-import { sealKnownBrowser } from "../../accounts/sessions/known-browser.ts";
-import type { SignInWay } from "../../accounts/sessions/session.ts";
-import { deleteSession } from "../../accounts/sessions/session-store.ts";
-import { startSession } from "../../accounts/sessions/start-session.ts";
+import { knownBrowserCookie, sessionCookie } from "../../accounts/sessions/browser.ts";
+import { sealKnownBrowser } from "../../accounts/sessions/tries.ts";
+import { type SignInWay, deleteSession } from "../../accounts/sessions/store.ts";
+import { startSession } from "../../accounts/sessions/sign-in.ts";
 import type { ConsoleParts } from "../parts.ts";
 import { seeOther } from "../redirect.ts";
 import type { SignInCall } from "./sign-in-call.ts";

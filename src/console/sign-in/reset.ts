@@ -1,13 +1,12 @@
 /** A mail with a link to choose a password. The answer is the same for every address, so that it does not tell who is known. */
-import { knownBrowserNote } from "../../accounts/sessions/cookie.ts";
-import { openKnownBrowser } from "../../accounts/sessions/known-browser.ts";
-import { countTry, networkOf } from "../../accounts/sessions/sign-in-tries.ts";
-import { createSignInLink } from "../../accounts/sessions/sign-in-links.ts";
-import { lockAccount } from "../../accounts/members/member-store.ts";
+import { knownBrowserNote } from "../../accounts/sessions/browser.ts";
+import { openKnownBrowser, countTry, networkOf } from "../../accounts/sessions/tries.ts";
+import { createSignInLink } from "../../accounts/sessions/links.ts";
+import { lockAccount } from "../../accounts/members/store.ts";
 import { canonicalEmail } from "../../accounts/workspaces/fields.ts";
-import { countLinks } from "../../accounts/sessions/link-store.ts";
+import { countLinks } from "../../accounts/sessions/store.ts";
 import { emailCharactersMax, passwordLinksMax } from "../../accounts/limits.ts";
-import { unexpectedError } from "../../accounts/unexpected-error.ts";
+import { unexpectedError } from "../../accounts/errors.ts";
 import type { ControlParts } from "../../control-api/parts.ts";
 import { markup } from "../../http/html.ts";
 import { insertMail } from "../../accounts/mails/store.ts";

@@ -2,10 +2,9 @@
 import { DomainError, errorStatuses } from "../../accounts/errors.ts";
 import { firstStepMs } from "../../accounts/limits.ts";
 import type { Person } from "../../accounts/members/principal.ts";
-import { checkSecondFactor } from "../../accounts/second-factor/check-second-factor.ts";
-import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/second-factor/first-step.ts";
-import { hasSecondFactor } from "../../accounts/second-factor/second-factor-of.ts";
-import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/cookie.ts";
+import { checkSecondFactor, hasSecondFactor } from "../../accounts/second-factor/second-factor.ts";
+import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/second-factor/proofs.ts";
+import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/browser.ts";
 import { markup } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
 import { emptyForm, form, type FormState } from "../look/forms/form.ts";

@@ -1,6 +1,6 @@
 import type { BodyDoor } from "../../accounts/quotas/body-door.ts";
 import { networkLane } from "../../accounts/quotas/lane.ts";
-import { networkOf } from "../../accounts/sessions/sign-in-tries.ts";
+import { networkOf } from "../../accounts/sessions/tries.ts";
 import { receiveForm, type ReceivedForm } from "../form.ts";
 import { signInFormBytesMax } from "../limits.ts";
 import type { Viewer } from "../viewer.ts";

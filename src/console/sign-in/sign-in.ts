@@ -1,8 +1,7 @@
-import { DomainError, errorStatuses } from "../../accounts/errors.ts";
-import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
-import { knownBrowserNote } from "../../accounts/sessions/cookie.ts";
+import { DomainError, errorStatuses, LimitReachedError } from "../../accounts/errors.ts";
+import { knownBrowserNote } from "../../accounts/sessions/browser.ts";
 import { checkPassword } from "../../accounts/sessions/sign-in.ts";
-import { networkOf } from "../../accounts/sessions/sign-in-tries.ts";
+import { networkOf } from "../../accounts/sessions/tries.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
 import { form } from "../look/forms/form.ts";

@@ -2,10 +2,10 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
-import { requestTarget } from "../../http/request-target.ts";
+import { requestTarget } from "../../http/router.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
 import type { GenerationRow } from "../generations/store.ts";
 import { UsageFields } from "../usage/periods.ts";

@@ -4,7 +4,7 @@
  */
 import { GatewayError } from "../../kernel/errors.ts";
 import { StopSignal } from "../../kernel/stop-signal.ts";
-import { startTrace, type TraceStart } from "../../kernel/telemetry/traces.ts";
+import { startTrace, type TraceStart } from "../../kernel/traces.ts";
 import type { Admission, Caller } from "../admission/message.ts";
 import type { EmbeddingFacts } from "../models/model.ts";
 import { hiddenInputTokens } from "../models/price.ts";

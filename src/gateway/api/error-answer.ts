@@ -4,7 +4,7 @@ import { endingErrorCodes, errorResponse, GatewayError, type EndingErrorCode } f
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import { retryHeaders, windowHeaders } from "./answer/headers.ts";
 
 export function errorAnswer(error: unknown, gateway: Gateway): Response {

@@ -2,10 +2,10 @@
 import type { Admission, Caller } from "../admission/message.ts";
 import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
-import type { TraceStart } from "../../kernel/telemetry/traces.ts";
+import type { TraceStart } from "../../kernel/traces.ts";
 import type { Candidate } from "../models/candidate.ts";
 import { answerTokens, guessTokens } from "../models/chat-tokens.ts";
-import { jsonTextResponse } from "../../kernel/json-response.ts";
+import { jsonTextResponse } from "../../kernel/json.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
 import type { AnswerFormat } from "./answer/answer-format.ts";
 import { GenerationLifecycle } from "./lifecycle.ts";

@@ -9,8 +9,8 @@ import {
   openAnswersRetryMs,
 } from "../limits.ts";
 import { StopSignal } from "../../kernel/stop-signal.ts";
-import { HolderCounts } from "../../accounts/quotas/holder-counts.ts";
-import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
+import { HolderCounts } from "../../accounts/quotas/fair-semaphore.ts";
+import { LimitReachedError } from "../../accounts/errors.ts";
 import { asGatewayError } from "./request/body.ts";
 
 /** The key and the workspace of a request. */

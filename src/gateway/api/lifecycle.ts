@@ -1,11 +1,10 @@
 /** The life of a generation: opened in the journal before its provider is called, settled once however it ends. */
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm, measureGeneration } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { EndingCode } from "../../kernel/errors.ts";
-import { measureGeneration } from "../../kernel/metrics.ts";
 import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
-import { type TraceStart, spanSince, traces, wallTimes, type TracedCall } from "../../kernel/telemetry/traces.ts";
+import { type TraceStart, spanSince, traces, wallTimes, type TracedCall } from "../../kernel/traces.ts";
 import type { Admission } from "../admission/message.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import type { Progress } from "../journal/progress.ts";

@@ -1,8 +1,8 @@
 /** GET /models and GET /models/{id}: the models that the key can call, and why it cannot call others. */
 import { Type, type Static } from "@sinclair/typebox";
-import { requestTarget } from "../../http/request-target.ts";
+import { requestTarget } from "../../http/router.ts";
 import { GatewayError } from "../../kernel/errors.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import type { Caller } from "../admission/message.ts";
 import { modelRecord, ModelRecord, type RouteMeasure } from "../models/listing.ts";
 import type { Route } from "../models/model.ts";

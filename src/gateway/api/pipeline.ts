@@ -4,7 +4,7 @@
  * read and an answer written.
  */
 import type { Caller } from "../admission/message.ts";
-import { startTrace } from "../../kernel/telemetry/traces.ts";
+import { startTrace } from "../../kernel/traces.ts";
 import { readBody, holderOf } from "./request/body.ts";
 import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat, checkRouted } from "./request/chat-request.ts";
 import { completionRequestFormat } from "./request/completion.ts";

@@ -1,8 +1,8 @@
 /** Maps the endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
-import { drainRequest } from "../../http/drain-request.ts";
+import { drainRequest } from "../../http/body.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";
 import type { KeyId } from "../../kernel/ids.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import { type CreateStream, streamFor } from "./answer/client-stream.ts";
 import { authenticateMember } from "./authenticate.ts";

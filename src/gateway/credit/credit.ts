@@ -1,11 +1,10 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { balanceNanoMax, balanceUsdMax, nameCharactersMax } from "../../accounts/limits.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
-import { createWorkspace } from "../../accounts/workspaces/create.ts";
+import { createWorkspace } from "../../accounts/workspaces/workspaces.ts";
 import { parseAmount, line, usd } from "../../accounts/workspaces/fields.ts";
 import { type WorkspaceForm, WorkspaceView } from "../../accounts/workspaces/schema.ts";
 import type { Transaction } from "../../backing/backing.ts";

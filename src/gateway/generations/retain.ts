@@ -1,8 +1,7 @@
 /** Deletes whole months of generations, and keeps their sums. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
 import { type Database, allowLocks, allowStatements } from "../../backing/backing.ts";

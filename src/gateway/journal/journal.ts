@@ -2,7 +2,7 @@
 import type { Bus } from "../../backing/bus.ts";
 import type { BlockReturn, Hold } from "../../backing/counters.ts";
 import { rateWindowMs, holdMs } from "../../backing/limits.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";

@@ -1,7 +1,7 @@
 /** The event that ends a generation, from the gateway's spool over the bus into the ledger. Amounts and prices are decimal strings. */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { isJsonObject, type JsonObject } from "../../http/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../http/json.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
 export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

@@ -1,11 +1,10 @@
 /** Consumes settlements: settles, confirms and acknowledges them. Only an invalid settlement is set aside as a dead letter. */
 import type { Bus, Delivered } from "../../backing/bus.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm, chargedUsdTotal, excessUsdTotal, settlementDelaySeconds, tokensTotal } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { chargedUsdTotal, excessUsdTotal, settlementDelaySeconds, tokensTotal } from "../../kernel/metrics.ts";
 import { usdAsJsonNumber, type NanoUsd } from "../../kernel/money.ts";
-import { spanSince, traces, type TracedSpan } from "../../kernel/telemetry/traces.ts";
+import { spanSince, traces, type TracedSpan } from "../../kernel/traces.ts";
 import { decodeSettlements, encodeSettled, type Settlement } from "../journal/settlement.ts";
 import {
   settlementEventsMax,

@@ -1,5 +1,5 @@
 /** Whether a model can be called, by which routes, or why not. Listing, admission and prober use this pure function. */
-import { nearest } from "../../kernel/nearest.ts";
+import { nearest } from "../../kernel/text.ts";
 import { passedOwnCheck, servedRoutes, type OwnKeys } from "./candidate.ts";
 import type { ListedAs, Model, Route, UnavailableReason } from "./model.ts";
 

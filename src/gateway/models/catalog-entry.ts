@@ -1,7 +1,7 @@
 /** Converts file entries into the catalog's types. */
 import { createHash } from "node:crypto";
 import { parsePricePerMillion } from "../../kernel/money.ts";
-import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { trimmedEnd } from "../../kernel/text.ts";
 import { dialectFrom } from "./dialect.ts";
 import type {
   Model,

@@ -3,7 +3,7 @@
  * requests whose provider tells no count. A token represents at least one byte of text in every byte-level vocabulary, so bytes bound
  * tokens without a tokenizer, and 8 MiB take milliseconds.
  */
-import { isJsonObject } from "../../http/json-object.ts";
+import { isJsonObject } from "../../http/json.ts";
 import { inputTokensPerMessage } from "../limits.ts";
 import { readToolCallId } from "../tool-call-id.ts";
 import { estimateTokens, TextTokens, tokensOf } from "./text-tokens.ts";

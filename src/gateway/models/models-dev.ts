@@ -4,7 +4,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { isJsonObject } from "../../http/json-object.ts";
+import { isJsonObject } from "../../http/json.ts";
 import { formatPricePerMillion, parsePricePerMillion } from "../../kernel/money.ts";
 import type { PricesEntry, TierEntry } from "./schema.ts";
 

@@ -2,7 +2,7 @@
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Notification, Bus } from "../../backing/bus.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import { sleep, type Clock, withDeadline } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import {

@@ -2,8 +2,7 @@
  * Stores what calls reveal about own keys: that the provider refused one, accepts it again, or when it last served. Requests do not wait
  * for it, and what cannot be stored is reported again by a later call.
  */
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";

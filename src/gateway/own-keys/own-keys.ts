@@ -1,6 +1,6 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources } from "../../accounts/audit/change.ts";
-import { changedFields, type Fields } from "../../accounts/audit/changes.ts";
+import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
+import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { dataKeyOf } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";

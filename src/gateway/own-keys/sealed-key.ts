@@ -2,7 +2,7 @@
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import { unwrap } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/log.ts";

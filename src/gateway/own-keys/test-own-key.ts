@@ -1,6 +1,5 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { SealError } from "../../kernel/seal-key.ts";

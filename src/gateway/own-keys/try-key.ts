@@ -6,7 +6,7 @@ import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newGenerationId, newRequestId, type WorkspaceId } from "../../kernel/ids.ts";
-import { nearest } from "../../kernel/nearest.ts";
+import { nearest } from "../../kernel/text.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { probeTicket } from "../credit/reservation.ts";
 import { probeOutputTokensMax } from "../limits.ts";

@@ -1,5 +1,5 @@
 /** Records the prompt of one generation and its answer until the answer ends. */
-import { isJsonObject } from "../../http/json-object.ts";
+import { isJsonObject } from "../../http/json.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { ProviderEventStream, ProviderEvent } from "../providers/provider.ts";
 import { storedAnswerCharactersMax } from "./limits.ts";

@@ -1,7 +1,6 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources, type Change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, type Sources, type Change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";

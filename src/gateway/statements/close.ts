@@ -5,7 +5,7 @@
 import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { Bus, Notification } from "../../backing/bus.ts";
 import type { Counters } from "../../backing/counters.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import { monthBounds, monthOf, previousMonth, type Clock, type Month, sleep } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";

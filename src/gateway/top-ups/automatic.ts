@@ -1,6 +1,5 @@
 /** Automatic top-up: charges the saved card when the available credit is below the threshold. No request waits for it. */
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { monthBounds, monthOf } from "../../kernel/clock.ts";
 import { newTopUpId, type WorkspaceId } from "../../kernel/ids.ts";

@@ -3,7 +3,7 @@
  * call without an answer the next one has another key, since an error of Stripe's servers stays the answer to its key for a day; nobody
  * knows the address of the page that the first call may have opened.
  */
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { changeTopUp, type TopUpParts, type Locked } from "./change-top-up.ts";

@@ -1,5 +1,5 @@
 /** The mails to a workspace's admins and super admins about its top-ups. */
-import { raiseAlert } from "../../accounts/alerts/raise-alert.ts";
+import { raiseAlert } from "../../accounts/alerts/alerts.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";

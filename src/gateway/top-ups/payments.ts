@@ -1,7 +1,7 @@
 /** Brings one top-up to the state that it has at Stripe: after its payer came back, and by the sweeper. */
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { changedFields } from "../../accounts/audit/change.ts";
 import { balanceNanoMax } from "../../accounts/limits.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import { bookMovement } from "../credit/credit.ts";
 import { changeTopUp, type TopUpParts, refreshed, type Locked, paymentReference } from "./change-top-up.ts";

@@ -1,7 +1,7 @@
 /** The settings of automatic top-up, and the saved card that they charge. */
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields, type Fields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
+import type { Fields } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, managers, overseers } from "../../accounts/workspaces/authorize.ts";
 import type { Database } from "../../backing/backing.ts";

@@ -1,6 +1,6 @@
 /** Calls Stripe by its package, in the version of its API that is pinned here. */
 import { Stripe } from "stripe";
-import type { StripeConfig } from "../../process/environment/read-stripe.ts";
+import type { StripeConfig } from "../../process/environment/services.ts";
 import { stripeCallMs, stripeRetriesMax } from "./limits.ts";
 import { centsOf, ofCents } from "./schema.ts";
 import {

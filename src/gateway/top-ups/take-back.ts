@@ -1,9 +1,9 @@
 /** Refunds: the credit is taken back first, then the card gets the money; if that fails, the credit returns. */
 import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import { newRefundId, type WorkspaceId } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
 import { bookMovement } from "../credit/credit.ts";

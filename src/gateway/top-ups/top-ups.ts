@@ -1,7 +1,6 @@
 /** A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. */
 import { type Actor, signatureOf } from "../../accounts/audit/actor.ts";
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, managers, overseers } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";

@@ -1,6 +1,6 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { findKey, requireSeen } from "../../accounts/keys/show.ts";
+import { findKey, requireSeen } from "../../accounts/keys/keys.ts";
 import { selectCallerIds } from "../../accounts/keys/store.ts";
 import { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
 import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";

@@ -4,7 +4,7 @@
  * several equally near CVEs is shared by all of them, and connects nothing.
  * The same records give the same groups, in any order and after any earlier state.
  */
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import { isCve, isGhsa } from "./advisory.ts";
 
 /** The id and the aliases of a record, as in `Advisory`. */

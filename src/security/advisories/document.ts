@@ -1,7 +1,6 @@
 /** Recognizes files of advisories, and reads their values. */
 import { boolCoreTag, FAILSAFE_SCHEMA, load, nullCoreTag, YAMLException } from "js-yaml";
-import { closeBrace, closeBracket, comma, openBrace, openBracket } from "../../http/json-bytes.ts";
-import { JsonTokens, noToken } from "../../http/json-tokens.ts";
+import { closeBrace, closeBracket, comma, openBrace, openBracket, JsonTokens, noToken } from "../../http/json-tokens.ts";
 import { jsonDepthMax } from "../../http/limits.ts";
 import type { Bytes } from "../archives/byte-reader.ts";
 import { advisoryYamlBytesMax, advisoryBytesMax } from "../limits.ts";

@@ -1,6 +1,5 @@
 /** Builds an issue from all records about it. */
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
-import { shortened } from "../../kernel/shortened.ts";
+import { byCodeUnits, shortened } from "../../kernel/text.ts";
 import { issueDescriptionCharactersMax, issueTextCharactersMax } from "../limits.ts";
 import { isCve, isGhsa, type Advisory, type DeclaredSeverity } from "./advisory.ts";
 import type { AliasGroup } from "./alias-groups.ts";

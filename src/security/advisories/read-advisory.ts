@@ -4,7 +4,7 @@
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
-import { isJsonObject } from "../../http/json-object.ts";
+import { isJsonObject } from "../../http/json.ts";
 import { jsonDepthMax } from "../../http/limits.ts";
 import {
   advisoryEventsMax,

@@ -1,7 +1,7 @@
 /** Reads large bodies in a subprocess, one at a time: a record of 8 MiB would block the event loop for half a second. */
 import { elementText } from "../../backing/sql-text.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { digestOf } from "../../kernel/digest.ts";
+import { digestOf } from "../../kernel/json.ts";
 import { advisoryReadMs, advisoryBatchMax, packagesPerStatement } from "../limits.ts";
 import { readerHead, readerLines } from "../subprocess.ts";
 import type { PackageName } from "../versions/ecosystem.ts";

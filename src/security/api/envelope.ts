@@ -1,8 +1,6 @@
 /** The two bodies of the tools API. They have no other keys; the header `X-Request-Id` has the request's id. */
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { DomainError } from "../../accounts/errors.ts";
-import { retryAfterHeader, LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
-import { unexpectedError } from "../../accounts/unexpected-error.ts";
+import { DomainError, retryAfterHeader, LimitReachedError, unexpectedError } from "../../accounts/errors.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";

@@ -1,8 +1,7 @@
 /** MCP over HTTP: stateless, so that any gateway answers any request. */
-import { DomainError } from "../../accounts/errors.ts";
+import { DomainError, LimitReachedError } from "../../accounts/errors.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
-import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
-import { scanJson } from "../../http/json-scan.ts";
+import { scanJson } from "../../http/json.ts";
 import { callJsonValuesMax } from "../../http/limits.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/log.ts";

@@ -2,10 +2,8 @@
 import { DomainError, bodyTooSlow } from "../../accounts/errors.ts";
 import type { ByteLease } from "../../accounts/quotas/byte-budget.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
-import { bodyPieces, type BodyErrors } from "../../http/body-pieces.ts";
-import { joined } from "../../http/body-reader.ts";
-import { largeBodyThrottle } from "../../http/byte-throttle.ts";
-import { parseJsonObject } from "../../http/json-body.ts";
+import { bodyPieces, type BodyErrors, joined, largeBodyThrottle } from "../../http/body.ts";
+import { parseJsonObject } from "../../http/json.ts";
 import { callJsonValuesMax } from "../../http/limits.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";

@@ -1,12 +1,11 @@
 /** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the path for attachments; no logic. */
 import { DomainError } from "../../accounts/errors.ts";
-import { findToolsKey } from "../../accounts/keys/find-tools-key.ts";
+import { findToolsKey } from "../../accounts/keys/find.ts";
 import type { ToolsKeyRow } from "../../accounts/keys/store.ts";
-import { drainRequest } from "../../http/drain-request.ts";
-import { requestTarget } from "../../http/request-target.ts";
-import { Router, type RouteContext, type Routes } from "../../http/router.ts";
+import { drainRequest } from "../../http/body.ts";
+import { requestTarget, Router, type RouteContext, type Routes } from "../../http/router.ts";
 import { newRequestId, hashKey, keyPrefix } from "../../kernel/ids.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { attachmentBytesMax } from "../limits.ts";
 import type { Operation, Caller, Scope } from "../operation.ts";

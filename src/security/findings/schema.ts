@@ -1,5 +1,5 @@
 import { Type, type Static } from "@sinclair/typebox";
-import type { FieldValue } from "../../accounts/audit/changes.ts";
+import type { FieldValue } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { lineOf } from "../fields.ts";

@@ -1,5 +1,6 @@
 /** The status changes of findings in a scan. A person triages an issue in a package, for all versions of the package. */
-import { changedFields, type Changes } from "../../accounts/audit/changes.ts";
+import { changedFields } from "../../accounts/audit/change.ts";
+import type { Changes } from "../../accounts/audit/store.ts";
 import type { FindingStatus } from "./schema.ts";
 
 /** Why a finding changed. */

@@ -1,5 +1,5 @@
 /** The content of a lock file in any format: the packages that it pins, and which needs which. */
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../limits.ts";
 import { type Ecosystem, packageUrlTypeOf } from "../versions/ecosystem.ts";
 import { PackageUrlError, parsePackageUrl, printPackageUrl } from "../versions/package-url.ts";

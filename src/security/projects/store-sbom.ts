@@ -1,8 +1,7 @@
 /** Stores an SBOM as the current one of a project. The rows of the SBOM, the project and the product are written together or not at all. */
 import { Type } from "@sinclair/typebox";
 import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
-import { change, type AuditEvent, type Change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, type AuditEvent, type Change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { authorize, writers } from "../../accounts/workspaces/authorize.ts";

@@ -4,7 +4,7 @@
  * https://docs.gitlab.com/api/repositories/#raw-blob-content, https://docs.gitlab.com/api/rest/#keyset-based-pagination
  */
 import { DomainError } from "../../accounts/errors.ts";
-import type { SafeResponse } from "../../http/outbound/safe-fetch.ts";
+import type { SafeResponse } from "../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../limits.ts";
 import { fieldOf, isObject, textOf, type JsonObject } from "../sboms/json.ts";
 import type { HostApi } from "./host-api.ts";

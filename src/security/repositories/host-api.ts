@@ -1,7 +1,7 @@
 /** Calls a platform's API, with the same retries, limits and messages for all platforms. */
 import { DomainError } from "../../accounts/errors.ts";
-import { BaseUrlError } from "../../http/outbound/base-url.ts";
-import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../http/outbound/safe-fetch.ts";
+import { BaseUrlError } from "../../http/public-address.ts";
+import { PrivateAddressError, TooLargeError, type SafeFetch, type SafeResponse } from "../../http/safe-fetch.ts";
 import { isoTime, sleep, type Clock } from "../../kernel/clock.ts";
 import {
   repositoryCallMs,

@@ -1,6 +1,6 @@
 /** A platform that hosts repositories, as the source of lock files. */
 import { DomainError } from "../../accounts/errors.ts";
-import { TooLargeError } from "../../http/outbound/safe-fetch.ts";
+import { TooLargeError } from "../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../limits.ts";
 import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
 import type { HostApi } from "./host-api.ts";

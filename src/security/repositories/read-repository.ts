@@ -1,7 +1,7 @@
 /** Reads a repository's lock files without blocking the event loop: few and small ones directly, others in a subprocess. */
 import { type Static, Type } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
 import { sbomReadHereBytesMax, repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";

@@ -1,7 +1,16 @@
 /** JSON values before validation: any value may be anywhere. */
-import { closeBrace, closeBracket, comma, openBrace, openBracket, quote, backslash } from "../../http/json-bytes.ts";
-import { isJsonObject } from "../../http/json-object.ts";
-import { JsonTokens, noToken } from "../../http/json-tokens.ts";
+import {
+  closeBrace,
+  closeBracket,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+  backslash,
+  JsonTokens,
+  noToken,
+} from "../../http/json-tokens.ts";
+import { isJsonObject } from "../../http/json.ts";
 import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { sbomDepthMax, sbomFieldsMax, sbomValuesMax, sbomKeyBytesMax } from "../limits.ts";
 import { SbomRefusal } from "./refusal.ts";

@@ -1,6 +1,6 @@
 /** Turns a parsed SBOM into the document: every component with a ref and a path, in canonical order, with a digest. */
 import { createHash } from "node:crypto";
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import { sbomComponentsMax, sbomEdgesMax } from "../limits.ts";
 import { printPackageUrl } from "../versions/package-url.ts";
 import {

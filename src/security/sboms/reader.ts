@@ -7,8 +7,7 @@ import { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
-import { subprocessesMax } from "../../process/subprocess/spawn-subprocess.ts";
-import { SubprocessTimeoutError, type SubprocessInput } from "../../process/subprocess/subprocess-lines.ts";
+import { subprocessesMax, SubprocessTimeoutError, type SubprocessInput } from "../../process/subprocess.ts";
 import {
   sbomReadHereBytesMax,
   sbomReadMs,

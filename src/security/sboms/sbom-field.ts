@@ -1,5 +1,15 @@
-import { closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, space } from "../../http/json-bytes.ts";
-import { JsonTokens, noToken } from "../../http/json-tokens.ts";
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+  space,
+  JsonTokens,
+  noToken,
+} from "../../http/json-tokens.ts";
 import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import { packagesPerStatement } from "../limits.ts";
 import type { PackageName } from "../versions/ecosystem.ts";

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { DomainError } from "../../accounts/errors.ts";
 import { insertMail, type NewMail } from "../../accounts/mails/store.ts";
 import type { Transaction } from "../../backing/backing.ts";
-import { digestOf } from "../../kernel/digest.ts";
+import { digestOf } from "../../kernel/json.ts";
 import { newToolsId } from "../../kernel/ids.ts";
 import { ticketRepeatMs } from "../limits.ts";
 import type { OperationCall, Outcome } from "../operation.ts";

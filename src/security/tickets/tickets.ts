@@ -6,7 +6,7 @@ import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { listRowsMax } from "../../http/limits.ts";
 import { isoTime } from "../../kernel/clock.ts";
-import { shortened } from "../../kernel/shortened.ts";
+import { shortened } from "../../kernel/text.ts";
 import { lineOf, choiceField, textField, optionalNumber, listData, pageAnswer, pageFields } from "../fields.ts";
 import { ticketTextCharactersMax, feedbackRatingMax, ticketRowsDefault } from "../limits.ts";
 import { type Annotations, operation, reading } from "../operation.ts";

@@ -3,7 +3,7 @@
  * Written by hand, because the packages for this also accept invalid URLs and do not say what is wrong with one.
  * Source: https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md
  */
-import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { trimmedEnd } from "../../kernel/text.ts";
 import { purlCharactersMax } from "../limits.ts";
 
 export interface PackageUrl {

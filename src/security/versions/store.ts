@@ -1,6 +1,6 @@
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import { type Ecosystem, packageIdentity, packageKey, type PackageName } from "./ecosystem.ts";
 
 interface PackageRow {

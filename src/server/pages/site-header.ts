@@ -1,7 +1,6 @@
 /** What the front door and the reference share: the bar with links to the public pages, their style, and the script that copies. */
 import { markup, type Html } from "../../http/html.ts";
-import { asset, pageStyle, type Asset } from "../../http/pages/asset.ts";
-import { pageHeader } from "../../http/pages/page-header.ts";
+import { asset, pageStyle, type Asset, pageHeader } from "../../http/page.ts";
 
 export const referencePath = "/reference";
 export const connectorsPath = "/connectors";

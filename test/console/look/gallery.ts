@@ -12,7 +12,7 @@ import { filterForm } from "../../../src/console/look/forms/filter-form.ts";
 import { confirmForm, emptyForm, form } from "../../../src/console/look/forms/form.ts";
 import { consolePage } from "../../../src/console/look/frame/console-page.ts";
 import { money, roundedUsd } from "../../../src/console/look/money.ts";
-import { monogram } from "../../../src/http/pages/monogram.ts";
+import { monogram } from "../../../src/http/monogram.ts";
 import { emptyState, errorState, forbiddenState } from "../../../src/console/look/states.ts";
 import { table } from "../../../src/console/look/table.ts";
 import { tabs } from "../../../src/console/look/tabs.ts";

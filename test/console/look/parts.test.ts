@@ -8,7 +8,7 @@ import { form } from "../../../src/console/look/forms/form.ts";
 import { consoleScript, consoleStyle } from "../../../src/console/look/frame/assets.ts";
 import { consoleHeaders, plainPage } from "../../../src/console/look/frame/console-page.ts";
 import { exactUsd, money, roundedUsd } from "../../../src/console/look/money.ts";
-import { monogram } from "../../../src/http/pages/monogram.ts";
+import { monogram } from "../../../src/http/monogram.ts";
 import { table } from "../../../src/console/look/table.ts";
 import { time } from "../../../src/console/look/time.ts";
 import { userText } from "../../../src/console/look/user-text.ts";

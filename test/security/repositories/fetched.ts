@@ -1,5 +1,5 @@
 /** The files of a repository through the real client, from a stub. */
-import { createSafeFetch } from "../../../src/http/outbound/safe-fetch.ts";
+import { createSafeFetch } from "../../../src/http/safe-fetch.ts";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import { github } from "../../../src/security/repositories/github.ts";
 import { gitlab } from "../../../src/security/repositories/gitlab.ts";

@@ -3,7 +3,7 @@ import type { Database } from "../../../src/backing/backing.ts";
 import type { RefundParts } from "../../../src/gateway/top-ups/change-top-up.ts";
 import { sweepTopUps, topUpWhereDue } from "../../../src/gateway/top-ups/sweep.ts";
 import { stripeClient } from "../../../src/gateway/top-ups/stripe-client.ts";
-import { TrustedProxies } from "../../../src/kernel/addresses/trusted-proxies.ts";
+import { TrustedProxies } from "../../../src/kernel/proxies.ts";
 import { stripeWebhookRoutes } from "../../../src/gateway/top-ups/webhook.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Secret } from "../../../src/kernel/secret.ts";

@@ -1,9 +1,8 @@
 /** `weir catalog fmt`: writes the connectors' files and search-words.json as `catalog check` wants them. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
+import { readConnectorFiles, formatProblem } from "../../../../src/connectors/catalog/files/read-file.ts";
 import { formatConnectors } from "../../../../src/connectors/catalog/files/format.ts";
-import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
 import type { Files, LocalAnswer, Verb } from "../../verb.ts";
 import { readingCatalog } from "./reading-catalog.ts";
 

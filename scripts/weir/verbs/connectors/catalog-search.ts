@@ -1,10 +1,9 @@
 /** `weir catalog search`: the search of the catalog's page and API, on the files of CATALOG_DIR. */
 import { methodNames } from "../../../../src/connectors/catalog/files/columns.ts";
-import { readConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
-import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
-import { judgeSearchWords } from "../../../../src/connectors/catalog/files/judge-search-words.ts";
-import { knowledgeOf, searchTermsOf } from "../../../../src/connectors/catalog/search/search-terms.ts";
-import { search } from "../../../../src/connectors/catalog/search/search.ts";
+import { readConnectorFiles } from "../../../../src/connectors/catalog/files/read-file.ts";
+import { judgeConnectors, judgeSearchWords } from "../../../../src/connectors/catalog/files/judge.ts";
+import { knowledgeOf, searchTermsOf } from "../../../../src/connectors/catalog/search-terms.ts";
+import { search } from "../../../../src/connectors/catalog/search.ts";
 import { columns } from "../../print.ts";
 import type { Files, LocalAnswer, Verb } from "../../verb.ts";
 import { number } from "../../value.ts";

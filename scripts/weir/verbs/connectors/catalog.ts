@@ -1,8 +1,6 @@
-import { judgeConnectors, type Judgement } from "../../../../src/connectors/catalog/files/judge.ts";
-import { readConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
+import { judgeConnectors, type Judgement, judgeSearchWords } from "../../../../src/connectors/catalog/files/judge.ts";
+import { readConnectorFiles, formatProblem, type Problem } from "../../../../src/connectors/catalog/files/read-file.ts";
 import { exportCatalog, exportFormats } from "../../../../src/connectors/catalog/exports.ts";
-import { judgeSearchWords } from "../../../../src/connectors/catalog/files/judge-search-words.ts";
-import { formatProblem, type Problem } from "../../../../src/connectors/catalog/files/problem.ts";
 import { tallyOf, type Tally } from "../../../../src/connectors/catalog/files/tally.ts";
 import { catalogWords } from "../../../../src/gateway/api/request/requested-model.ts";
 import { readCatalogFiles } from "../../../../src/gateway/models/catalog.ts";

@@ -1,5 +1,5 @@
 /** The style and the script of every page of the Console. */
-import { asset, pageStyle } from "../../../http/pages/asset.ts";
+import { asset, pageStyle } from "../../../http/page.ts";
 
 const inLook = (file: string): URL => new URL(`../${file}`, import.meta.url);
 

@@ -1,10 +1,6 @@
 /** A page of the Console as a document, with its menu, and the headers that it needs. */
 import { markup, type Html } from "../../../http/html.ts";
-import type { Asset } from "../../../http/pages/asset.ts";
-import { iconMark } from "../../../http/pages/icon.ts";
-import { pageDocument } from "../../../http/pages/page-document.ts";
-import { pageHeader } from "../../../http/pages/page-header.ts";
-import { pageHeaders } from "../../../http/pages/page-headers.ts";
+import { type Asset, iconMark, pageDocument, pageHeader, pageHeaders } from "../../../http/page.ts";
 import { notice, type Notice } from "../states.ts";
 import { userText, type Content } from "../user-text.ts";
 import { consoleScript, consoleStyle } from "./assets.ts";

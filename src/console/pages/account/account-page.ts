@@ -1,10 +1,9 @@
 /** The person's own account: password and sessions. */
 import { DomainError } from "../../../accounts/errors.ts";
-import type { SessionView } from "../../../accounts/sessions/schema.ts";
+import { type SessionView, requireRecentSignIn } from "../../../accounts/sessions/session.ts";
 import type { Person } from "../../../accounts/members/principal.ts";
-import { linkNeeded, passwordProofOf, requirePasswordProof } from "../../../accounts/second-factor/prove-again.ts";
-import { requireRecentSignIn } from "../../../accounts/sessions/session.ts";
-import { requireStrong, setPassword } from "../../../accounts/sessions/set-password.ts";
+import { linkNeeded, passwordProofOf, requirePasswordProof } from "../../../accounts/second-factor/proofs.ts";
+import { requireStrong, setPassword } from "../../../accounts/sessions/passwords.ts";
 import { passwordCharactersMin } from "../../../accounts/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";

@@ -1,13 +1,16 @@
 /** The second factor on the account page: its state, setting up an app, and ending it. */
 import { DomainError } from "../../../accounts/errors.ts";
 import type { Person } from "../../../accounts/members/principal.ts";
-import { beginSecondFactor } from "../../../accounts/second-factor/begin-second-factor.ts";
-import { confirmSecondFactor } from "../../../accounts/second-factor/confirm-second-factor.ts";
-import { disableSecondFactor } from "../../../accounts/second-factor/disable-second-factor.ts";
-import { secondFactorOf, type SecondFactor } from "../../../accounts/second-factor/second-factor-of.ts";
-import { requirePresentCode } from "../../../accounts/second-factor/prove-again.ts";
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  disableSecondFactor,
+  secondFactorOf,
+  type SecondFactor,
+} from "../../../accounts/second-factor/second-factor.ts";
+import { requirePresentCode } from "../../../accounts/second-factor/proofs.ts";
 import { requireRecentSignIn } from "../../../accounts/sessions/session.ts";
-import { updateBothFactors } from "../../../accounts/sessions/session-store.ts";
+import { updateBothFactors } from "../../../accounts/sessions/store.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { badge } from "../../look/badge.ts";

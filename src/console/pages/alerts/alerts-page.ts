@@ -1,6 +1,6 @@
 /** What a workspace wants to be told of, who gets it, and what was told. */
 import type { AlertList, AlertRuleDeleted, AlertRuleView } from "../../../accounts/alerts/schema.ts";
-import type { AlertWebhookView } from "../../../accounts/alerts/webhooks/schema.ts";
+import type { AlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { FormFields } from "../../form.ts";
 import { cursorLinks } from "../../look/cursor-links.ts";

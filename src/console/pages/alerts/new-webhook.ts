@@ -1,4 +1,4 @@
-import type { NewAlertWebhookView } from "../../../accounts/alerts/webhooks/schema.ts";
+import type { NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { alertWebhookUrlCharactersMax } from "../../../accounts/limits.ts";
 import type { FormFields } from "../../form.ts";
 import { form } from "../../look/forms/form.ts";

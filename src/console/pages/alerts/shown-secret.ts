@@ -1,4 +1,4 @@
-import type { NewAlertWebhookView } from "../../../accounts/alerts/webhooks/schema.ts";
+import type { NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { markup } from "../../../http/html.ts";
 import { copyField } from "../../look/copy.ts";
 import { closeButton, dialog } from "../../look/dialog.ts";

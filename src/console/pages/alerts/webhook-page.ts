@@ -1,6 +1,6 @@
 /** One webhook: what it got, and how to test it, replace its secret or delete it. */
 import type { AlertList, AlertView } from "../../../accounts/alerts/schema.ts";
-import type { AlertWebhookDeleted, AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks/schema.ts";
+import type { AlertWebhookDeleted, AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { providerFormMs } from "../../limits.ts";

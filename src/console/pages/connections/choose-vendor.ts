@@ -2,7 +2,7 @@
 import { markup, type Html } from "../../../http/html.ts";
 import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
 import { filterForm } from "../../look/forms/filter-form.ts";
-import { monogram } from "../../../http/pages/monogram.ts";
+import { monogram } from "../../../http/monogram.ts";
 import { emptyState } from "../../look/states.ts";
 import { table } from "../../look/table.ts";
 import { userText } from "../../look/user-text.ts";

@@ -1,7 +1,7 @@
 /** The vendors that a workspace is connected to; what needs attention comes first. */
 import { markup, type Html } from "../../../http/html.ts";
 import type { ConnectionView } from "../../../connectors/connections/schema.ts";
-import { monogram } from "../../../http/pages/monogram.ts";
+import { monogram } from "../../../http/monogram.ts";
 import { emptyState } from "../../look/states.ts";
 import { table } from "../../look/table.ts";
 import { time } from "../../look/time.ts";

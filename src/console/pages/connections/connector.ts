@@ -2,7 +2,7 @@
 import { findConnector } from "../../../connectors/catalog/find.ts";
 import { rowIn, type Published } from "../../../connectors/catalog/published.ts";
 import type { ConnectorRow } from "../../../connectors/catalog/row.ts";
-import { search } from "../../../connectors/catalog/search/search.ts";
+import { search } from "../../../connectors/catalog/search.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import type { PageCall } from "../../page.ts";
 

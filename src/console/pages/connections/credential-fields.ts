@@ -1,7 +1,7 @@
 /** A connector's form in the Console: the same fields, hints and rules as on its public page, and it is sent. */
 import type { CredentialSet } from "../../../connectors/catalog/files/schema.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../../connectors/limits.ts";
-import { hintsOf, isLong } from "../../../connectors/pages/field.ts";
+import { hintsOf, isLong } from "../../../connectors/pages/credential-form.ts";
 import type { FormFields } from "../../form.ts";
 import type { Field } from "../../look/forms/field.ts";
 import type { FormState } from "../../look/forms/form.ts";

@@ -1,6 +1,6 @@
 /** The findings of a workspace: filters, and one decision about several of them. */
 import { markup, type Html } from "../../../http/html.ts";
-import { asset } from "../../../http/pages/asset.ts";
+import { asset } from "../../../http/page.ts";
 import type { FindingRow } from "../../../security/findings/lists/list-rows.ts";
 import type { FindingPage } from "../../../security/findings/lists/search-findings.ts";
 import type { FormFields } from "../../form.ts";

@@ -1,5 +1,5 @@
 /** Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts. */
-import type { IdentityView } from "../../../accounts/sessions/schema.ts";
+import type { IdentityView } from "../../../accounts/sessions/session.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { invitationWords, type Invitation } from "../../invitation-words.ts";
 import { actionButton, emptyForm, form } from "../../look/forms/form.ts";

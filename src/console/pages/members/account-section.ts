@@ -1,7 +1,7 @@
 /** What the operator does to a person's account, which holds in every workspace: stop it, delete it, or create a sign-in link. */
 import type { SignInReset } from "../../../accounts/oidc/reset-sign-in.ts";
 import type { AccountView, ListedMember } from "../../../accounts/workspaces/schema.ts";
-import type { AccountVerb } from "../../../accounts/workspaces/set-account.ts";
+import type { AccountVerb } from "../../../accounts/members/accounts.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { copyField } from "../../look/copy.ts";
 import { closeButton, dialog, opener } from "../../look/dialog.ts";

@@ -1,7 +1,7 @@
 /** What the viewer may do to a member, by the rule that the endpoints use. */
 import type { Actor, Role } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { requireRightOver } from "../../../accounts/members/member-rights.ts";
+import { requireRightOver } from "../../../accounts/members/members.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
 import type { PageCall } from "../../page.ts";
 import { roleName } from "../../role-name.ts";

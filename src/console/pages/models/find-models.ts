@@ -1,6 +1,6 @@
 /** Chooses and sorts models by the words and bounds of a query. */
 import type { ModelDetails } from "../../../gateway/models/listing.ts";
-import { nearest } from "../../../kernel/nearest.ts";
+import { nearest } from "../../../kernel/text.ts";
 import { parsePricePerMillion, type PicoUsdPerToken } from "../../../kernel/money.ts";
 
 export const orders = ["callable", "price", "output", "context", "latency", "uptime", "newest"] as const;

@@ -1,7 +1,7 @@
 /** What the service knows of each ecosystem, how old it is, and how to get what is missing. */
 import type { Counts, SyncState } from "../../../control-api/endpoints/security/advisories.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { asset } from "../../../http/pages/asset.ts";
+import { asset } from "../../../http/page.ts";
 import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
 import { advisoryStaleMs } from "../../../security/limits.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";

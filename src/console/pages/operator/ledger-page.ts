@@ -2,7 +2,7 @@
 import type { Verification } from "../../../gateway/metering/verify.ts";
 import { ledgerStatementMsMax } from "../../../gateway/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { asset } from "../../../http/pages/asset.ts";
+import { asset } from "../../../http/page.ts";
 import { badge } from "../../look/badge.ts";
 import { form, emptyForm } from "../../look/forms/form.ts";
 import { notice } from "../../look/states.ts";

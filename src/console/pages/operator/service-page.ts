@@ -1,5 +1,5 @@
 /** The state of the process that answers. */
-import type { ServiceView } from "../../../process/service-state.ts";
+import type { ServiceView } from "../../../process/health.ts";
 import { markup } from "../../../http/html.ts";
 import { badge } from "../../look/badge.ts";
 import { facts } from "../../look/facts.ts";

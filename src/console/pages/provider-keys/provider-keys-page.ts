@@ -3,7 +3,7 @@ import type { OwnKeyView } from "../../../gateway/own-keys/schema.ts";
 import { providerFormMs } from "../../limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { dialog, opener } from "../../look/dialog.ts";
-import { monogram } from "../../../http/pages/monogram.ts";
+import { monogram } from "../../../http/monogram.ts";
 import { emptyState } from "../../look/states.ts";
 import { table, type Column } from "../../look/table.ts";
 import { time } from "../../look/time.ts";

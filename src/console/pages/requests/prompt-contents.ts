@@ -1,7 +1,7 @@
 /** A stored prompt with its answer, as text. Nothing of it is taken for markup, and images and files are named by their type alone. */
 import type { PromptView } from "../../../gateway/prompts/prompts.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { isJsonObject } from "../../../http/json-object.ts";
+import { isJsonObject } from "../../../http/json.ts";
 
 /** Of one message; a prompt may have megabytes. */
 const charactersMax = 20_000;

@@ -1,5 +1,5 @@
 /** The settings of a workspace in groups, each with what it does in words. A group is one form. */
-import { earlyAccessFeatures } from "../../../accounts/workspaces/set.ts";
+import { earlyAccessFeatures } from "../../../accounts/workspaces/workspaces.ts";
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 
 export interface Setting {

@@ -1,6 +1,6 @@
 /** The time zone in which a page cuts days: UTC, or the one that its address names. */
 import { markup, type Html } from "../../../http/html.ts";
-import { asset } from "../../../http/pages/asset.ts";
+import { asset } from "../../../http/page.ts";
 import { instantOf, isTimeZone, localTime } from "../../../gateway/usage/periods.ts";
 import { address } from "../../look/forms/address.ts";
 import { notice } from "../../look/states.ts";

@@ -1,6 +1,6 @@
 /** Parts of a vulnerability that its page and those of findings show. */
 import { markup, type Html } from "../../../http/html.ts";
-import { outward } from "../../../http/pages/outward.ts";
+import { outward } from "../../../http/page.ts";
 import type { AffectedView, VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
 import { table } from "../../look/table.ts";
 import { userText } from "../../look/user-text.ts";

@@ -1,6 +1,6 @@
 /** The Workbench: a conversation that the page sends to one model or two. The server keeps nothing of it, and sends only the page. */
 import { markup } from "../../../http/html.ts";
-import { asset } from "../../../http/pages/asset.ts";
+import { asset } from "../../../http/page.ts";
 import type { ModelRecord } from "../../../gateway/models/listing.ts";
 import type { WorkspaceView } from "../../../accounts/workspaces/schema.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";

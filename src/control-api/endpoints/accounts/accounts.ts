@@ -1,6 +1,6 @@
 import { resetSignIn, SignInReset } from "../../../accounts/oidc/reset-sign-in.ts";
 import { AccountView } from "../../../accounts/workspaces/schema.ts";
-import { setAccount, type AccountVerb } from "../../../accounts/workspaces/set-account.ts";
+import { setAccount, type AccountVerb } from "../../../accounts/members/accounts.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { NoFields } from "../../fields.ts";
 

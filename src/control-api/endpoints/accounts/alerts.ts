@@ -1,21 +1,19 @@
 import { Type } from "@sinclair/typebox";
-import { createRule } from "../../../accounts/alerts/create-rule.ts";
-import { deleteRule } from "../../../accounts/alerts/delete-rule.ts";
-import { findAlert, listAlerts, noAlert } from "../../../accounts/alerts/list-alerts.ts";
-import { findRule, listRules, noRule } from "../../../accounts/alerts/list-rules.ts";
-import { replayAlert } from "../../../accounts/alerts/replay-alert.ts";
+import { createRule, deleteRule, findRule, listRules, noRule } from "../../../accounts/alerts/rules.ts";
+import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../../accounts/alerts/alerts.ts";
 import { AlertList, AlertRuleDeleted, AlertRuleForm, AlertRuleView, AlertView } from "../../../accounts/alerts/schema.ts";
-import { testWebhook } from "../../../accounts/alerts/test-webhook.ts";
-import { createWebhook } from "../../../accounts/alerts/webhooks/create-webhook.ts";
-import { deleteWebhook } from "../../../accounts/alerts/webhooks/delete-webhook.ts";
-import { findWebhook, listWebhooks, noWebhook } from "../../../accounts/alerts/webhooks/list-webhooks.ts";
-import { rotateWebhookSecret } from "../../../accounts/alerts/webhooks/rotate-secret.ts";
 import {
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  noWebhook,
+  rotateWebhookSecret,
   AlertWebhookDeleted,
   AlertWebhookForm,
   AlertWebhookView,
   NewAlertWebhookView,
-} from "../../../accounts/alerts/webhooks/schema.ts";
+} from "../../../accounts/alerts/webhooks.ts";
 import { alertRowsDefault, alertRowsMax } from "../../../accounts/limits.ts";
 import { line } from "../../../accounts/workspaces/fields.ts";
 import { endpoint, type Endpoint, type EndpointCall } from "../../endpoint.ts";

@@ -1,7 +1,6 @@
 import { DomainError } from "../../../accounts/errors.ts";
-import { answerInvitation, noInvitation } from "../../../accounts/members/answer-invitation.ts";
-import { identityOf } from "../../../accounts/sessions/identity.ts";
-import { IdentityView } from "../../../accounts/sessions/schema.ts";
+import { answerInvitation, noInvitation } from "../../../accounts/members/members.ts";
+import { identityOf, IdentityView } from "../../../accounts/sessions/session.ts";
 import { endpoint, type Endpoint, type EndpointCall } from "../../endpoint.ts";
 import { NoFields } from "../../fields.ts";
 

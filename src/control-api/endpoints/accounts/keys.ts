@@ -1,13 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../../accounts/audit/actor.ts";
-import { createKey } from "../../../accounts/keys/create.ts";
-import { editKey } from "../../../accounts/keys/edit.ts";
-import { listKeys } from "../../../accounts/keys/list.ts";
-import { revokeKey } from "../../../accounts/keys/revoke.ts";
+import { createKey, editKey, listKeys, revokeKey, findKey, noKey, requireSeen, viewKey } from "../../../accounts/keys/keys.ts";
 import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../../accounts/keys/schema.ts";
-import { findKey, noKey, requireSeen } from "../../../accounts/keys/show.ts";
 import type { KeyRow } from "../../../accounts/keys/store.ts";
-import { viewKey } from "../../../accounts/keys/view.ts";
 import { memberActor } from "../../../accounts/members/principal.ts";
 import { Email } from "../../../accounts/workspaces/fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";

@@ -1,12 +1,10 @@
 import { Type } from "@sinclair/typebox";
 import { deactivateMember } from "../../../accounts/keys/deactivate-member.ts";
-import { listMembers } from "../../../accounts/members/list-members.ts";
-import { selectMembers } from "../../../accounts/members/member-store.ts";
-import { reactivateMember } from "../../../accounts/members/reactivate-member.ts";
+import { listMembers, reactivateMember, setMember } from "../../../accounts/members/members.ts";
+import { selectMembers } from "../../../accounts/members/store.ts";
 import { managers } from "../../../accounts/workspaces/authorize.ts";
 import { canonicalEmail, Email } from "../../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../../accounts/workspaces/schema.ts";
-import { setMember } from "../../../accounts/members/set-member.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { countedChange, inviteMember } from "../../invitation.ts";
 import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../../fields.ts";

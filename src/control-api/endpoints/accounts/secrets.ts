@@ -1,6 +1,6 @@
-import { bindConnections } from "../../../connectors/connections/bind-connections.ts";
+import { bindConnections } from "../../../connectors/connections/connections.ts";
 import { rotateSecrets, Rotation } from "../../../accounts/secrets/rotate.ts";
-import { resealSecondFactors } from "../../../accounts/second-factor/reseal-second-factors.ts";
+import { resealSecondFactors } from "../../../accounts/second-factor/second-factor.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { NoFields } from "../../fields.ts";
 

@@ -1,5 +1,5 @@
 import { FleetView } from "../../../backing/fleet-state.ts";
-import { ServiceView } from "../../../process/service-state.ts";
+import { ServiceView } from "../../../process/health.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { NoFields } from "../../fields.ts";
 

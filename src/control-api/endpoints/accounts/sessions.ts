@@ -1,7 +1,6 @@
-import { createLink } from "../../../accounts/sessions/create-link.ts";
-import { identityOf } from "../../../accounts/sessions/identity.ts";
-import { IdentityView, LinkForm, LinkView, SessionView, viewSession } from "../../../accounts/sessions/schema.ts";
-import { deleteSession, selectSessionsOf } from "../../../accounts/sessions/session-store.ts";
+import { createLink, LinkForm, LinkView } from "../../../accounts/sessions/links.ts";
+import { identityOf, IdentityView, SessionView, viewSession } from "../../../accounts/sessions/session.ts";
+import { deleteSession, selectSessionsOf } from "../../../accounts/sessions/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { listOf, NoFields } from "../../fields.ts";

@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { openWorkspace } from "../../../gateway/credit/credit.ts";
 import { listStoppedModels, StoppedModel } from "../../../gateway/own-keys/requirements.ts";
-import { findWorkspace } from "../../../accounts/workspaces/find.ts";
+import { findWorkspace, setWorkspace } from "../../../accounts/workspaces/workspaces.ts";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../../accounts/workspaces/schema.ts";
-import { setWorkspace } from "../../../accounts/workspaces/set.ts";
 import { selectWorkspaces } from "../../../accounts/workspaces/store.ts";
 import { describeWorkspaces } from "../../describe-workspaces.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";

@@ -1,8 +1,15 @@
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../../accounts/audit/actor.ts";
-import { createConnection } from "../../../connectors/connections/create.ts";
-import { deleteConnection } from "../../../connectors/connections/delete.ts";
-import { replaceCredentials } from "../../../connectors/connections/replace.ts";
+import {
+  createConnection,
+  deleteConnection,
+  replaceCredentials,
+  findConnection,
+  listConnections,
+  noConnection,
+  requireConnection,
+  viewConnection,
+} from "../../../connectors/connections/connections.ts";
 import {
   ConnectionDeleted,
   ConnectionForm,
@@ -10,13 +17,6 @@ import {
   ConnectionView,
   NewCredentials,
 } from "../../../connectors/connections/schema.ts";
-import {
-  findConnection,
-  listConnections,
-  noConnection,
-  requireConnection,
-  viewConnection,
-} from "../../../connectors/connections/show.ts";
 import type { ConnectionRow } from "../../../connectors/connections/store.ts";
 import { testConnection } from "../../../connectors/connections/test.ts";
 import { findConnector, likelyConnector } from "../../../connectors/catalog/find.ts";

@@ -11,7 +11,7 @@ import { GenerationDetail, LogView } from "../../../gateway/generations/schema.t
 import type { LogPage } from "../../../gateway/generations/store.ts";
 import { selectPromptWorkspace } from "../../../gateway/prompts/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { findKey, noKey, requireSeen } from "../../../accounts/keys/show.ts";
+import { findKey, noKey, requireSeen } from "../../../accounts/keys/keys.ts";
 import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../../gateway/limits.ts";
 import { requireFinished } from "../../../gateway/metering/move.ts";
 import { logRowsDefault, logRowsMax } from "../../limits.ts";

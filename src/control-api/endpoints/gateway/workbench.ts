@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { Actor, MemberActor } from "../../../accounts/audit/actor.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { selectCallerId } from "../../../accounts/members/member-store.ts";
+import { selectCallerId } from "../../../accounts/members/store.ts";
 import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
 import { endpoint, type Endpoint } from "../../endpoint.ts";
 import { NamedWorkspace } from "../../fields.ts";

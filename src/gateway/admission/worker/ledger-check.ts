@@ -5,7 +5,7 @@
  */
 import type { Bus } from "../../../backing/bus.ts";
 import { type Counters, CountersUnavailableError, countableBalance } from "../../../backing/counters.ts";
-import { raiseAlarm } from "../../../kernel/alarm.ts";
+import { raiseAlarm } from "../../../kernel/metrics.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";

@@ -7,7 +7,7 @@ import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counte
 import { dayOf, monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { spanSince, traces, type TracedSpan } from "../../../kernel/telemetry/traces.ts";
+import { spanSince, traces, type TracedSpan } from "../../../kernel/traces.ts";
 import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax } from "../../limits.ts";
 import { replyFor, prepare, type Prepared, type ModelsView } from "../decide.ts";
 import { KeyRecordCache, type CachedRecord, type FindRecords } from "../key-cache.ts";

@@ -1,6 +1,6 @@
 /** Token counts in the official form. */
 import { Type, type Static, type TProperties } from "@sinclair/typebox";
-import { isJsonObject } from "../../../http/json-object.ts";
+import { isJsonObject } from "../../../http/json.ts";
 import { formatUsd, usdAsJsonNumber, type NanoUsd } from "../../../kernel/money.ts";
 import type { Usage } from "../../models/model.ts";
 import { type WholeAnswer, FinishReason } from "../../providers/provider.ts";

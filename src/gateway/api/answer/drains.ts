@@ -1,5 +1,5 @@
 /** Decides which streams are drained after their client has left: those that report their cost only at the end. */
-import { HolderCounts } from "../../../accounts/quotas/holder-counts.ts";
+import { HolderCounts } from "../../../accounts/quotas/fair-semaphore.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { drainMsMax, drainsMax, drainsPerWorkspaceMax } from "../../limits.ts";

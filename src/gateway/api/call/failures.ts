@@ -1,7 +1,6 @@
 /** Records a provider's failure: in the log, in our words and never in the provider's, in the metrics, and against the route's health. */
-import { raiseAlarm } from "../../../kernel/alarm.ts";
+import { raiseAlarm, upstreamFailuresTotal } from "../../../kernel/metrics.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { upstreamFailuresTotal } from "../../../kernel/metrics.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import type { RouteHealth } from "../../models/route-health.ts";

@@ -1,14 +1,10 @@
 /** Reads a request's body within limits of size and time. */
 import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";
 import { type ByteLease, ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";
-import { LimitReachedError } from "../../../accounts/quotas/limit-reached.ts";
-import { invalidRequest } from "../../../http/bad-request.ts";
-import { BodyReader } from "../../../http/body-reader.ts";
-import { isEncoded } from "../../../http/content-coding.ts";
-import { declaredBytes } from "../../../http/declared-bytes.ts";
-import { drainRequest } from "../../../http/drain-request.ts";
+import { LimitReachedError } from "../../../accounts/errors.ts";
+import { invalidRequest, GatewayError } from "../../../kernel/errors.ts";
+import { BodyReader, isEncoded, declaredBytes, drainRequest } from "../../../http/body.ts";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
-import { GatewayError } from "../../../kernel/errors.ts";
 import { callerWord } from "../../../kernel/ids.ts";
 import type { Caller } from "../../admission/message.ts";
 import {

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
 import { wireFormats } from "../../providers/registry.ts";
 import { textContent } from "./chat-parts.ts";
-import { isJsonObject } from "../../../http/json-object.ts";
+import { isJsonObject } from "../../../http/json.ts";
 import {
   anyObject,
   anyString,
@@ -22,7 +22,7 @@ import {
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { supports, type SupportWord } from "./requested-model.ts";
 
 /** Refuses a field of the official schema that no model supports here: it would change the answer, the retention or the price. */

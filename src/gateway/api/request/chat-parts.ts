@@ -1,7 +1,7 @@
 /** Cache breakpoints, in the form that Anthropic's API has and that gateways for it accept. */
 import { Type } from "@sinclair/typebox";
-import { unsupportedParameter, invalidRequest } from "../../../http/bad-request.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
+import { unsupportedParameter, invalidRequest } from "../../../kernel/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { messagesMax } from "../../limits.ts";
 import { takesReasoning } from "../../models/dialect.ts";
 import type { ChatMessage } from "../../providers/provider.ts";

@@ -1,6 +1,5 @@
 /** Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent. */
-import { parseJsonObject } from "../../../http/json-body.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
+import { parseJsonObject, isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";

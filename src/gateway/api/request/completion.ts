@@ -3,7 +3,7 @@
  * (https://github.com/openai/openai-openapi, CreateCompletionRequest), and additions after them. What a chat completion has too is the same row.
  */
 import { Type } from "@sinclair/typebox";
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { completionTokensDefault } from "../../limits.ts";
 import type { ChatMessage } from "../../providers/provider.ts";
 import { chatFields, type ChatField } from "./chat-fields.ts";

@@ -1,10 +1,9 @@
 /** The fields of an embeddings request but `model` and `input`, in the order of the official schema, and the one addition to it. */
 import { Buffer } from "node:buffer";
 import { Type } from "@sinclair/typebox";
-import { unsupportedParameter, invalidRequest } from "../../../http/bad-request.ts";
-import { parseJsonObject } from "../../../http/json-body.ts";
-import { type JsonObject, isJsonObject } from "../../../http/json-object.ts";
-import { nearest } from "../../../kernel/nearest.ts";
+import { unsupportedParameter, invalidRequest } from "../../../kernel/errors.ts";
+import { parseJsonObject, type JsonObject, isJsonObject } from "../../../http/json.ts";
+import { nearest } from "../../../kernel/text.ts";
 import type { RequestFacts } from "../../admission/message.ts";
 import { embeddingValuesMax, embeddingInputsMax, embeddingTokensMax, inputTokensPerMessage } from "../../limits.ts";
 import { allowsDimensions, type EmbeddingWord } from "../../models/catalog-entry.ts";

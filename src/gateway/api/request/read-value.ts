@@ -3,8 +3,8 @@
  * it never drops a value in silence. Its JSON Schema, from which the OpenAPI description is made, has the accepted values.
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
+import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Model } from "../../models/model.ts";
 
 export interface ReadContext {

@@ -2,7 +2,7 @@
  * The table of the words in a model's `supports`. A word opens the fields of chat-fields.ts that need it; other fields are open for every
  * model. The table in docs/reference/inference.md is made from it (scripts/inference-tables.ts).
  */
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
+import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
 import { modelIdCharactersMax } from "../../limits.ts";
 import { embeddingWords } from "../../models/catalog-entry.ts";
 import type { Model, WireFormatName } from "../../models/model.ts";

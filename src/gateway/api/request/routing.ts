@@ -1,7 +1,7 @@
 /** The fields of routing: `models` and `provider`. Where routing is off they are refused. */
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
-import { nearest } from "../../../kernel/nearest.ts";
+import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json.ts";
+import { nearest } from "../../../kernel/text.ts";
 import { routingModelsMax, routingProvidersMax } from "../../limits.ts";
 import type { Model, ProviderRecord } from "../../models/model.ts";
 import { isPermitted, routeSorts, type RoutingRules } from "../../models/candidate-order.ts";

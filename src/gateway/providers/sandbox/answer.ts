@@ -1,6 +1,6 @@
 /** Decides the sandbox's answer to a request before the first byte is sent. */
 import { Buffer } from "node:buffer";
-import { scanJson } from "../../../http/json-scan.ts";
+import { scanJson } from "../../../http/json.ts";
 import { sandboxSchemaStepsMax } from "../../limits.ts";
 import type { ChatBody, UnsupportedField } from "../provider.ts";
 import { asArray, asCount, asObject, asText, type JsonObject, parseJson } from "../wire/json.ts";

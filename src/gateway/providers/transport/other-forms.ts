@@ -1,6 +1,6 @@
 /** Assembles a whole answer from a stream that came in its place. */
 import { Buffer } from "node:buffer";
-import { openBracket } from "../../../http/json-bytes.ts";
+import { openBracket } from "../../../http/json-tokens.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
 import type { ReportedUsage } from "../../models/model.ts";
 import { type FinishReason, type ProviderEvent, type WholeAnswer, OversizedAnswer, UpstreamFailure } from "../provider.ts";

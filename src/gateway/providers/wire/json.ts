@@ -1,6 +1,6 @@
 /** Reads JSON from others: every step may find something unexpected. */
-import { backslash, closeBracket, closeBrace, openBracket, openBrace, quote, comma } from "../../../http/json-bytes.ts";
-import { isJsonObject } from "../../../http/json-object.ts";
+import { backslash, closeBracket, closeBrace, openBracket, openBrace, quote, comma } from "../../../http/json-tokens.ts";
+import { isJsonObject } from "../../../http/json.ts";
 import { jsonDepthMax, jsonValuesMax } from "../../../http/limits.ts";
 
 export type JsonObject = Record<string, unknown>;

@@ -1,9 +1,9 @@
-import { hasRule, raiseAlert } from "../../../accounts/alerts/raise-alert.ts";
+import { hasRule, raiseAlert } from "../../../accounts/alerts/alerts.ts";
 import type { Database, Transaction } from "../../../backing/backing.ts";
-import { raiseAlarm } from "../../../kernel/alarm.ts";
+import { raiseAlarm } from "../../../kernel/metrics.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { shortened } from "../../../kernel/shortened.ts";
+import { shortened } from "../../../kernel/text.ts";
 import { scanAttemptsMax, scanRetryMs, scanFindingsMax } from "../../limits.ts";
 import { Lease, LeaseLostError } from "../../scans/lease.ts";
 import type { ScanProgress, FreshFindings } from "../../scans/scan-progress.ts";

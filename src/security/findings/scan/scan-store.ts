@@ -1,4 +1,4 @@
-import type { Changes } from "../../../accounts/audit/changes.ts";
+import type { Changes } from "../../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";

@@ -1,6 +1,6 @@
 /** Reads the statements of a CycloneDX document in JSON, within bounds. */
 import { DomainError } from "../../../accounts/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { readIdentifier } from "../../advisories/advisory.ts";
 import { parseJsonInTurns } from "../../sboms/json.ts";

@@ -4,8 +4,8 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../../accounts/audit/actor.ts";
-import { change, type AuditEvent, type Sources } from "../../../accounts/audit/change.ts";
-import { changedFields, type Changes } from "../../../accounts/audit/changes.ts";
+import { change, type AuditEvent, type Sources, changedFields } from "../../../accounts/audit/change.ts";
+import type { Changes } from "../../../accounts/audit/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { authorize, writers } from "../../../accounts/workspaces/authorize.ts";
 import { type Transaction, allowLocks, allowStatements } from "../../../backing/backing.ts";

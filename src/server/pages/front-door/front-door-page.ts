@@ -1,7 +1,7 @@
 /** The front door: what this service is, whether it works, and where to begin. */
 import { markup, type Html } from "../../../http/html.ts";
 import { copyButton } from "../../../console/look/copy.ts";
-import { pageDocument } from "../../../http/pages/page-document.ts";
+import { pageDocument } from "../../../http/page.ts";
 import { inferencePrefix } from "../../../gateway/api/routes.ts";
 import { keyPrefix } from "../../../kernel/ids.ts";
 import { mcpPath } from "../../../security/api/operations.ts";

@@ -1,9 +1,7 @@
 /** The front door at / for people, and the icon. Everybody else gets at / what every unknown path gives. */
 import { notFound } from "../../../gateway/api/routes.ts";
 import type { Models } from "../../../gateway/models/models.ts";
-import { htmlType } from "../../../http/pages/page-document.ts";
-import { iconSvg } from "../../../http/pages/icon.ts";
-import { pageHeaders } from "../../../http/pages/page-headers.ts";
+import { htmlType, iconSvg, pageHeaders } from "../../../http/page.ts";
 import { Router, type Routes } from "../../../http/router.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { healthKeptMs } from "../../../process/limits.ts";

@@ -1,6 +1,6 @@
 /** The pages of the API reference: an overview, and a page for each part. */
 import { markup, type Html } from "../../../http/html.ts";
-import { pageDocument } from "../../../http/pages/page-document.ts";
+import { pageDocument } from "../../../http/page.ts";
 import { copyScript, siteHeader, siteStyle, referencePath } from "../site-header.ts";
 import type { DescribedAnswer, Part } from "./described.ts";
 import { fieldList, objectForms } from "./field-list.ts";

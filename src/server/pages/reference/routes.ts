@@ -1,9 +1,7 @@
 /** /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for. */
 import { notFound } from "../../../gateway/api/routes.ts";
-import { answer } from "../../../connectors/catalog/http/answer.ts";
-import { documentOf, type Document } from "../../../connectors/catalog/document.ts";
-import { htmlType } from "../../../http/pages/page-document.ts";
-import { pageHeaders } from "../../../http/pages/page-headers.ts";
+import { answer, documentOf, type Document } from "../../../connectors/catalog/document.ts";
+import { htmlType, pageHeaders } from "../../../http/page.ts";
 import { Router, type RouteContext, type Routes } from "../../../http/router.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { OpenApiDocument } from "../../../openapi/document.ts";

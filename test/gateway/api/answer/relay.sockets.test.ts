@@ -11,7 +11,7 @@ import type { Usage } from "../../../../src/gateway/models/model.ts";
 import type { ProviderEventStream, EventReceiver } from "../../../../src/gateway/providers/provider.ts";
 import { systemClock, type Clock } from "../../../../src/kernel/clock.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
-import { serverSettings } from "../../../../src/process/server-settings.ts";
+import { serverSettings } from "../../../../src/process/serving.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { OurProcess } from "../../../support/processes/process.ts";
 import { end, FakeEvents, finish, text } from "../../../support/providers/fake-events.ts";

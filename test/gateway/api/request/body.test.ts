@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { GatewayError } from "../../../../src/kernel/errors.ts";
+import { GatewayError, errorResponse } from "../../../../src/kernel/errors.ts";
 import { systemClock } from "../../../../src/kernel/clock.ts";
 import {
   bodiesBytesMax,
@@ -13,8 +13,7 @@ import type { Caller } from "../../../../src/gateway/admission/message.ts";
 import type { ByteLease } from "../../../../src/accounts/quotas/byte-budget.ts";
 import { readBody, bodyBudget } from "../../../../src/gateway/api/request/body.ts";
 import { InFlightRequests } from "../../../../src/gateway/api/in-flight-requests.ts";
-import { drainRequest } from "../../../../src/http/drain-request.ts";
-import { errorResponse } from "../../../../src/kernel/errors.ts";
+import { drainRequest } from "../../../../src/http/body.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 
