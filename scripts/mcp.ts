@@ -9,7 +9,7 @@ import { folderOfCaller, readMcpConfig } from "../src/config.ts";
 import { ConfigError } from "../src/process/environment/variables.ts";
 import { mcpServer } from "../src/security/api/mcp-server.ts";
 import { help } from "./bootstrap/help.mjs";
-import { callService } from "./mcp/call-service.ts";
+import { callService } from "./call-service.ts";
 
 function main(): void {
   const attachRoot = readAttachRoot();

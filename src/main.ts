@@ -9,9 +9,8 @@ import { openLog, type Logger } from "./kernel/log.ts";
 import { firstStartBytesMin } from "./process/limits.ts";
 import { openDataFolder, restrictPermissions } from "./process/data-folder.ts";
 import { serverSettings, serveMetrics, shutdownSignal } from "./process/serving.ts";
-import type { Service } from "./server/service.ts";
+import { type Service, shutDownServer } from "./server/service.ts";
 import { startTelemetry } from "./process/telemetry/start-telemetry.ts";
-import { shutDownServer } from "./server/shutdown.ts";
 
 async function main(): Promise<number> {
   const words = process.argv.slice(2);

@@ -9,16 +9,16 @@ import { openLog } from "../src/kernel/log.ts";
 import { restrictPermissions } from "../src/process/data-folder.ts";
 import { startTelemetry } from "../src/process/telemetry/start-telemetry.ts";
 import { serveMetrics, shutdownSignal } from "../src/process/serving.ts";
-import type { StartKind } from "./kinds/kind.ts";
+import type { StartKind } from "./kind.ts";
 
 /** The kinds of workers, by their name on the command line. A process loads the code of its own kind alone. */
 const kinds: Record<string, () => Promise<{ start: StartKind }>> = {
-  admission: () => import("./kinds/admission.ts"),
-  metering: () => import("./kinds/metering.ts"),
-  prober: () => import("./kinds/prober.ts"),
-  mailer: () => import("./kinds/mailer.ts"),
-  scanner: () => import("./kinds/scanner.ts"),
-  background: () => import("./kinds/background.ts"),
+  admission: () => import("./admission.ts"),
+  metering: () => import("./metering.ts"),
+  prober: () => import("./prober.ts"),
+  mailer: () => import("./mailer.ts"),
+  scanner: () => import("./scanner.ts"),
+  background: () => import("./background.ts"),
 };
 
 async function main(): Promise<void> {

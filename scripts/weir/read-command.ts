@@ -4,7 +4,7 @@
  */
 import { nearest } from "../../src/kernel/text.ts";
 import { readFields, readFlags } from "./read-flags.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./value.ts";
 import { isRemote, isSending, type LocalVerb, type RemoteVerb, type SendingVerb, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 

@@ -20,18 +20,14 @@ import { ScopeView } from "../security/projects/active-scope.ts";
 import { Confirmation, TicketRow } from "../security/tickets/schema.ts";
 import { Failure } from "../security/api/envelope.ts";
 import { AccountView, MemberView, WorkspaceView } from "../accounts/workspaces/schema.ts";
-import { chatRequestSchema, completionRequestSchema } from "./chat-request.ts";
+import { chatRequestSchema, completionRequestSchema, embeddingRequestSchema, inferencePaths } from "./inference-operations.ts";
 import { connectorPaths } from "./connector-operations.ts";
 import { actAs, controlPaths, controlRefusals } from "./control-operations.ts";
-import { embeddingRequestSchema } from "./embedding-request.ts";
-import { headers } from "./headers.ts";
-import { inferencePaths } from "./inference-operations.ts";
+import { headers, type Paths } from "./operation.ts";
 import { jsonSchema, type JsonSchema } from "../http/json-schema.ts";
-import type { Paths } from "./operation.ts";
-import { pagePaths } from "./page-operations.ts";
+import { pagePaths, servicePaths } from "./service-operations.ts";
 import { keyPrefix } from "../kernel/ids.ts";
 import { toolsPaths } from "./tools-operations.ts";
-import { servicePaths } from "./service-operations.ts";
 
 /** The schemas that the document refers to by name. */
 const namedSchemas: [string, TSchema][] = [

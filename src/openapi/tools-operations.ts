@@ -11,8 +11,14 @@ import {
   operations,
 } from "../security/api/operations.ts";
 import { successOf } from "../security/api/envelope.ts";
-import { headerReferences } from "./headers.ts";
-import { jsonContent, type ResponseDescription, type Operation, type Parameter, type Paths } from "./operation.ts";
+import {
+  headerReferences,
+  jsonContent,
+  type ResponseDescription,
+  type Operation,
+  type Parameter,
+  type Paths,
+} from "./operation.ts";
 
 const shared = { tags: ["tools"], security: [{ ApiKeyAuth: [] }] };
 

@@ -1,11 +1,10 @@
 /** The whole service in one process: embedded backing, front and workers. */
 import { join } from "node:path";
 import { startAdmission } from "../../workers/admission.ts";
-import { startFormerSboms } from "../../workers/former-sboms.ts";
+import { startFormerSboms, startScanner } from "../../workers/scanner.ts";
 import { startMailer } from "../../workers/mailer.ts";
 import { startMetering } from "../../workers/metering.ts";
 import { startProber } from "../../workers/prober.ts";
-import { startScanner } from "../../workers/scanner.ts";
 import { startDeliveries } from "../accounts/alerts/deliveries.ts";
 import { createSafeFetch } from "../http/safe-fetch.ts";
 import { startTopUps } from "../../workers/top-ups.ts";

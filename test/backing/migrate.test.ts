@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { migrateSchema } from "../../scripts/weir/migrate-schema.ts";
+import { migrateSchema } from "../../scripts/weir/verbs/service.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { openEmbeddedPostgres } from "../../src/backing/embedded/postgres.ts";

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { help } from "../../scripts/bootstrap/help.mjs";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
 import { identityOf } from "../../src/process/lock-owner.ts";
 import { modelsAlone } from "../support/providers/catalogs.ts";

@@ -1,7 +1,7 @@
 /** The document has exactly the paths and methods of the app. */
 import { describe, expect, test } from "bun:test";
 import { makeApp, type AppParts } from "../../src/server/app.ts";
-import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
+import { OperatorAuthenticator } from "../../src/control-api/authenticate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";

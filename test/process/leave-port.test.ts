@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { dlopen, ptr } from "bun:ffi";
 import { expect, test } from "bun:test";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { pendingHandshakes } from "../../src/process/leave-port.ts";
 import { ShortConnections } from "../chaos/harness/load/short-connections.ts";
 import { OurProcess } from "../support/processes/process.ts";

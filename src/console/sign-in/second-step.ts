@@ -7,14 +7,13 @@ import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/sec
 import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/browser.ts";
 import { markup } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
-import { emptyForm, form, type FormState } from "../look/forms/form.ts";
+import { emptyForm, form, type FormState } from "../look/forms.ts";
 import { sentence } from "../page-forms.ts";
-import type { ConsoleParts } from "../parts.ts";
-import { plainResponse } from "../plain-page.ts";
-import { codeForm } from "../second-factor/second-factor-forms.ts";
+import type { ConsoleParts } from "../page.ts";
+import { plainResponse } from "../shell.ts";
+import { codeForm } from "./second-factor-forms.ts";
 import { seeOther } from "../redirect.ts";
-import { receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
-import { openSession } from "./open-session.ts";
+import { receiveSignInForm, type SignInCall, openSession } from "./sign-in-call.ts";
 
 const cookieName = "weir-step";
 const codePath = "/console/sign-in/code";

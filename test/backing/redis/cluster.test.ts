@@ -1,6 +1,6 @@
 /** Counters in a real Redis Cluster: batches over several masters, slots on the move, and a master that dies. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { RedisCluster } from "../../../scripts/services/redis-cluster.ts";
+import type { RedisCluster } from "../../../scripts/services/redis.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { clusterSlot } from "../../../src/backing/redis/cluster-view.ts";
 import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";

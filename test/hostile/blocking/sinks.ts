@@ -1,6 +1,6 @@
 /** All code on the event loop that reads a text from outside, as functions of the text. */
 import { endpoints } from "../../../src/control-api/endpoints.ts";
-import { checkFields } from "../../../src/control-api/check-fields.ts";
+import { checkFields } from "../../../src/control-api/endpoint.ts";
 import { parseBaseUrl } from "../../../src/http/public-address.ts";
 import { readListQuery, readPageQuery, readSince } from "../../../src/connectors/catalog/read-parameters.ts";
 import { checkChat } from "../../../src/gateway/api/request/chat-request.ts";

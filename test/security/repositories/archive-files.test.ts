@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { packedFiles } from "../../../scripts/weir/upload/packed-files.ts";
+import { packedFiles } from "../../../scripts/weir/packed-repository.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { turnMicroseconds } from "../../../src/process/limits.ts";
 import { lockFileBytesMax, repositoryFilesMax } from "../../../src/security/limits.ts";

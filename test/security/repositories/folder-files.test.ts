@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { originOf } from "../../../scripts/weir/upload/git-origin.ts";
-import { packedRepository } from "../../../scripts/weir/upload/packed-repository.ts";
+import { originOf, packedRepository } from "../../../scripts/weir/packed-repository.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
 import { archiveFiles, folderFiles } from "../../../src/security/repositories/repository-files.ts";

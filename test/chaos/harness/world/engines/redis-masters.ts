@@ -1,7 +1,7 @@
 /** A Redis Cluster, whose masters are killed and frozen until their replicas have taken their places. */
 import { join } from "node:path";
 import type { Program } from "../../../../../scripts/services/program.ts";
-import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../../../scripts/services/redis-cluster.ts";
+import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../../../scripts/services/redis.ts";
 import { clusterSlot } from "../../../../../src/backing/redis/cluster-view.ts";
 import { masterOf, storeOf } from "../../../../support/counters/redis-cluster.ts";
 import { until } from "../../../../support/until.ts";
