@@ -1,6 +1,7 @@
 import { cycleRule } from "./cycle-rule.ts";
 import { folderRules } from "./folder-rules.ts";
 import { bunFiles, forbiddenImports, layerOf, layers, packageHomes } from "./layers.ts";
+import { moduleRules } from "./module-rules.ts";
 import { importsOf, sourceFiles, withoutComments, type Import, type SourceTree } from "./source-tree.ts";
 
 export interface Rule {
@@ -20,6 +21,7 @@ const linesMax = 450;
 export const rules: Rule[] = [
   cycleRule,
   ...folderRules,
+  ...moduleRules,
   {
     name: "a folder imports only from folders to its left",
     violations: (tree) =>
