@@ -61,7 +61,7 @@ function entriesOf(tree: SourceTree): Map<string, Set<string>> {
   return entries;
 }
 
-/** Ports and stores stand alone, as do entries, which nothing imports, and longer files with tests of their own. */
+/** Ports and stores stand alone, as do the kinds of processes, and longer files with tests of their own. */
 function singleImporters(tree: SourceTree): string[] {
   const importers = new Map<string, Set<string>>();
   for (const [path, text] of tree.files) {
@@ -74,7 +74,7 @@ function singleImporters(tree: SourceTree): string[] {
     const all = [...(importers.get(path) ?? [])];
     const [importer, ...more] = all.filter((from) => !from.startsWith("test/"));
     if (importer === undefined || more.length > 0 || folderOf(importer) !== folderOf(path)) return [];
-    const standsAlone = /(\/|-)store\.ts$/.test(path) || folderOf(path) === "src/backing";
+    const standsAlone = /(\/|-)store\.ts$/.test(path) || ["src/backing", "workers"].includes(folderOf(path));
     const isTested = all.some((from) => from.startsWith("test/"));
     if (standsAlone || (isTested && text.split("\n").length > ownFileLinesMin)) return [];
     return [`${path} is imported by ${importer} alone`];
