@@ -5,15 +5,11 @@
 import { parseArgs } from "node:util";
 import { runAtEnd } from "../test/support/processes/at-end.ts";
 import { help } from "./bootstrap/help.mjs";
-import { checkBalancer } from "./check-deploy/balancer.ts";
+import { checkBalancer, checkProxies } from "./check-deploy/proxies.ts";
 import { checkChart } from "./check-deploy/chart.ts";
-import { checkCompose } from "./check-deploy/compose.ts";
-import { checkImage } from "./check-deploy/image.ts";
-import { checkNats } from "./check-deploy/nats.ts";
-import { checkProxies } from "./check-deploy/proxies.ts";
+import { checkCompose, checkImage } from "./check-deploy/containers.ts";
+import { checkNats, checkUnits, checkAlerts, checkDashboard } from "./check-deploy/configuration.ts";
 import { ToolMissingError } from "./check-deploy/tool.ts";
-import { checkUnits } from "./check-deploy/units.ts";
-import { checkAlerts, checkDashboard } from "./check-deploy/watching.ts";
 
 const options = { "build-image": { type: "string" }, "base-image": { type: "string" } } as const;
 const values = readArguments();

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { bePatient } from "./be-patient.ts";
 import type { Tally } from "./run-suite.ts";
-import { killWithParent } from "./services/kill-with-parent.ts";
+import { killWithParent } from "./services/program.ts";
 
 const root = dirname(import.meta.dir);
 

@@ -2,18 +2,16 @@
 import { dirname, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readConfig, type Config } from "../src/config.ts";
-import { ConfigError } from "../src/process/variables.ts";
-import { openDataFolder } from "../src/process/open-data-folder.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
+import { openDataFolder } from "../src/process/data-folder.ts";
 import { ownAddress, weirCommand } from "../src/server/weir-command.ts";
-import { LockedError } from "../src/process/lock/locked-error.ts";
+import { LockedError } from "../src/process/lock-owner.ts";
 import { bunEnvironment, endingWithParent } from "./bootstrap/bun-environment.mjs";
 import { help } from "./bootstrap/help.mjs";
-import { ClusterError } from "./cluster/cluster-error.ts";
+import { ClusterError, metricsPorts, membersOf, rolesOf, type Sizes } from "./cluster/roles.ts";
 import { Fleet } from "./cluster/fleet.ts";
 import { startOwnServices } from "./cluster/own-services.ts";
-import { metricsPorts } from "./cluster/metrics-ports.ts";
-import { membersOf, rolesOf, type Sizes } from "./cluster/roles.ts";
-import { isFree } from "./services/free-port.ts";
+import { isFree } from "./services/ports.ts";
 
 const root = dirname(import.meta.dir);
 const processesMax = 64;

@@ -1,10 +1,8 @@
 /** Part of `npm run ok`: every regular expression of this repository takes linear time for any text, or has an exception that says why its input is bounded. */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { collectFrom } from "./expressions/collect.ts";
-import { evaluated } from "./expressions/evaluate.ts";
+import { collectFrom, evaluated, type Expression, keyOf, type MadeExpression } from "./expressions/collect.ts";
 import { type Exception, exceptions } from "./expressions/exceptions.ts";
-import { type Expression, keyOf, type MadeExpression } from "./expressions/expression.ts";
 import { judge, keepSafe, readSafe } from "./expressions/judge.ts";
 
 const root = dirname(import.meta.dir);

@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chatFields, type ChatField } from "../src/gateway/api/request/chat-fields.ts";
-import { completionFields } from "../src/gateway/api/request/completion-fields.ts";
-import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/request/supports.ts";
+import { completionFields } from "../src/gateway/api/request/completion.ts";
+import { factsOf, supportWords, type SupportWord } from "../src/gateway/api/request/requested-model.ts";
 
 const file = join(import.meta.dirname, "../docs/reference/inference.md");
 
@@ -64,10 +64,10 @@ export function withTables(page: string): string {
   const made: Record<string, string> = {
     "chat-fields.ts": fieldTable(chatFields),
     "chat-fields.ts, refused": refused(chatFields),
-    "completion-fields.ts": fieldTable(completionFields.filter((field) => !chatFields.includes(field))),
-    "completion-fields.ts, refused": refused(completionFields),
-    "completion-fields.ts, asInChat": fieldsOfChat(),
-    "supports.ts": supportList(),
+    "completion.ts": fieldTable(completionFields.filter((field) => !chatFields.includes(field))),
+    "completion.ts, refused": refused(completionFields),
+    "completion.ts, asInChat": fieldsOfChat(),
+    "requested-model.ts": supportList(),
   };
   return page.replace(
     /(<!-- Made by scripts\/inference-tables\.ts from \S*\/(\S[^>]*?) -->\n\n)(?:.+\n)*/g,

@@ -6,10 +6,10 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { folderOfCaller, readMcpConfig } from "../src/config.ts";
-import { ConfigError } from "../src/process/variables.ts";
-import { mcpServer } from "../src/security/api/mcp/mcp-server.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
+import { mcpServer } from "../src/security/api/mcp-server.ts";
 import { help } from "./bootstrap/help.mjs";
-import { callService } from "./mcp/call-service.ts";
+import { callService } from "./call-service.ts";
 
 function main(): void {
   const attachRoot = readAttachRoot();

@@ -1,7 +1,7 @@
 /** Runs test files in a separate process, so that a suite that hangs can be killed. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { bePatient, stayPatient } from "./be-patient.ts";
-import { killWithParent } from "./services/kill-with-parent.ts";
+import { killWithParent } from "./services/program.ts";
 
 export interface Tally {
   passed: number;

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { folderOfCaller, readClientConfig, type ClientConfig } from "../src/config.ts";
-import { ConfigError } from "../src/process/variables.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
 import type { Service } from "./weir/call.ts";
 import { run } from "./weir/run.ts";
 

@@ -1,17 +1,31 @@
 /** Reads the environment into a Config, once at start; only this file does. An error names the variable. */
 import type { LogFormat } from "./kernel/log.ts";
 import type { Secret } from "./kernel/secret.ts";
-import { ConfigError, integer, matching, milliseconds, oneOf, text, type Environment } from "./process/variables.ts";
-import { secret, secretText } from "./process/environment/secret-variables.ts";
-import { parseSecretsKeys, refuseGuessable } from "./process/parse-secrets-keys.ts";
-import { readMail, type MailConfig } from "./process/environment/read-mail.ts";
-import { readCatalogDir } from "./process/environment/read-catalog-dir.ts";
-import { unreadVariables } from "./process/environment/unread-variables.ts";
-import { readOidc, type OidcConfig } from "./process/environment/read-oidc.ts";
-import { readTrustedProxies } from "./process/environment/read-trusted-proxies.ts";
-import type { TrustedProxies } from "./kernel/addresses/trusted-proxies.ts";
-import { readStripe, type StripeConfig } from "./process/environment/read-stripe.ts";
-import { readBackends, readDatabaseUrl, readPlainTextHosts, type Backends } from "./process/environment/read-backends.ts";
+import {
+  ConfigError,
+  integer,
+  matching,
+  milliseconds,
+  oneOf,
+  text,
+  type Environment,
+  secret,
+  secretText,
+} from "./process/environment/variables.ts";
+import { parseSecretsKeys, refuseGuessable } from "./process/own-secrets.ts";
+import {
+  readMail,
+  type MailConfig,
+  readCatalogDir,
+  readOidc,
+  type OidcConfig,
+  readTrustedProxies,
+  readStripe,
+  type StripeConfig,
+} from "./process/environment/services.ts";
+import { unreadVariables } from "./process/environment/known-variables.ts";
+import type { TrustedProxies } from "./kernel/proxies.ts";
+import { readBackends, readDatabaseUrl, readPlainTextHosts, type Backends } from "./process/environment/backends.ts";
 import { readTelemetry, type TelemetryConfig } from "./process/telemetry/read-telemetry.ts";
 import {
   operatorTokenCharactersMin,
@@ -20,7 +34,7 @@ import {
   shutdownLeaveMsDefault,
   streamDurationMsDefault,
 } from "./process/limits.ts";
-import { trimmedEnd } from "./kernel/trim-end.ts";
+import { trimmedEnd } from "./kernel/text.ts";
 
 export interface Clocks {
   connectMs: number;

@@ -3,18 +3,14 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { readConfig, type Config } from "./config.ts";
-import { ConfigError } from "./process/variables.ts";
+import { ConfigError } from "./process/environment/variables.ts";
 import { systemClock } from "./kernel/clock.ts";
 import { openLog, type Logger } from "./kernel/log.ts";
 import { firstStartBytesMin } from "./process/limits.ts";
-import { openDataFolder } from "./process/open-data-folder.ts";
-import { restrictPermissions } from "./process/restrict-permissions.ts";
-import { serverSettings } from "./process/server-settings.ts";
-import { serveMetrics } from "./process/metrics-port.ts";
-import type { Service } from "./server/service.ts";
-import { shutdownSignal } from "./process/shutdown-signal.ts";
+import { openDataFolder, restrictPermissions } from "./process/data-folder.ts";
+import { serverSettings, serveMetrics, shutdownSignal } from "./process/serving.ts";
+import { type Service, shutDownServer } from "./server/service.ts";
 import { startTelemetry } from "./process/telemetry/start-telemetry.ts";
-import { shutDownServer } from "./server/shutdown.ts";
 
 async function main(): Promise<number> {
   const words = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { folderOfCaller, readConfig } from "../src/config.ts";
-import { ConfigError } from "../src/process/variables.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
 import { secretsKeyNamed } from "./support/secrets-key.ts";
 
 const key = secretsKeyNamed("one");

@@ -12,7 +12,7 @@ import { environmentFor } from "../scripts/cluster/role-environment.ts";
 import { knownVariables } from "../src/process/environment/known-variables.ts";
 import { backgroundRoles, fleetRoles } from "../src/backing/fleet-state.ts";
 import { readConfig, readMigrationConfig, readWorkerConfig } from "../src/config.ts";
-import { secretVariables } from "../src/process/environment/secret-variables.ts";
+import { secretVariables } from "../src/process/environment/variables.ts";
 import { version } from "../src/process/version.ts";
 import { temporaryFolder } from "./support/temporary-folder.ts";
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { environmentFor } from "../scripts/cluster/role-environment.ts";
 import { fleetRoles } from "../src/backing/fleet-state.ts";
 import { readClientConfig, readConfig, readMcpConfig } from "../src/config.ts";
-import { secretVariables } from "../src/process/environment/secret-variables.ts";
+import { secretVariables } from "../src/process/environment/variables.ts";
 import { errorTable, type ErrorCode } from "../src/kernel/errors.ts";
 import { openApiDocument } from "../src/openapi/document.ts";
 
@@ -99,10 +99,12 @@ describe("docs/reference/limits.md", () => {
   const rows = new Map(rowsOf("reference/limits.md").map(([name = "", ...cells]) => [name, cells.join(" ")]));
 
   test.each(Object.entries(callers))("shows what callers meet as %s", (row, names) => {
-    const shown = [...(rows.get(row) ?? "").matchAll(/(?<![\d,.])([\d,]*\d)(?: (\w+))?/g)].flatMap(([, digits = "", unit = ""]) => {
-      const number = BigInt(digits.replaceAll(",", ""));
-      return [number, number * (factors[unit] ?? 1n)];
-    });
+    const shown = [...(rows.get(row) ?? "").matchAll(/(?<![\d,.])([\d,]*\d)(?: (\w+))?/g)].flatMap(
+      ([, digits = "", unit = ""]) => {
+        const number = BigInt(digits.replaceAll(",", ""));
+        return [number, number * (factors[unit] ?? 1n)];
+      },
+    );
     for (const name of names) expect(shown).toContain(BigInt(constants[name] ?? -1));
   });
 });

@@ -1,17 +1,17 @@
 /** The worker that decides admissions for all gateways. Any number of workers may run. */
-import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
-import type { ModelsView } from "../src/gateway/admission/models-view.ts";
-import { MeteringLagGuard } from "../src/gateway/admission/worker/metering-lag-guard.ts";
+import { findKeyRecords } from "../src/accounts/keys/find.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
-import { openBudgets } from "../src/gateway/credit/budget-store.ts";
-import { loadAccount, loadKeyMonth } from "../src/gateway/credit/load.ts";
-import { readPositions } from "../src/gateway/credit/positions.ts";
-import { beginEpochs, selectServer } from "../src/gateway/credit/positions-store.ts";
-import { findKeyRecords } from "../src/accounts/keys/find.ts";
+import { openCounters } from "../src/backing/open-backing.ts";
+import type { ModelsView } from "../src/gateway/admission/decide.ts";
+import { MeteringLagGuard } from "../src/gateway/admission/worker/guards.ts";
+import { AdmissionService } from "../src/gateway/admission/worker/service.ts";
+import { loadAccount, readKeyMonth, readPositions } from "../src/gateway/credit/load.ts";
+import { openBudgets, beginEpochs, selectServer } from "../src/gateway/credit/store.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { observe } from "../src/kernel/metrics.ts";
+import { type KindParts, modelsOf } from "./kind.ts";
 
 export interface AdmissionWorkerParts {
   backing: Backing;
@@ -37,7 +37,7 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
     findRecords: (hashes) => findKeyRecords(hashes, sql),
     store: {
       account: (workspace, generations) => loadAccount({ workspace, generations }, sql),
-      keyMonth: (workspace, key, month) => loadKeyMonth({ workspace, key, month }, sql),
+      keyMonth: (workspace, key, month) => readKeyMonth({ workspace, key, month }, sql),
       budgets: (workspace, totals) => openBudgets({ workspace, totals }, sql),
       positions: (counted) => readPositions(counted, sql),
       beginEpochs: (starts) => beginEpochs(starts, sql),
@@ -47,4 +47,12 @@ export async function startAdmission({ backing, counters, models, clock, log }: 
   stack.use(bus.listen("records-changed", () => service.keyRecords.clear()));
   stack.use(await bus.serve("admission", (payload) => service.reply(payload)));
   return stack;
+}
+
+export async function start(parts: KindParts): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const counters = stack.use(await openCounters(parts));
+  const models = stack.use(await modelsOf(parts));
+  stack.use(await startAdmission({ ...parts, counters, models }));
+  return stack.move();
 }

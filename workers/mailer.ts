@@ -1,13 +1,15 @@
 /** The worker that sends mails, one at a time. An advisory lock lets one mailer of a fleet send; when it dies, another takes over. */
-import type { Database } from "../src/backing/backing.ts";
-import type { Bus } from "../src/backing/bus.ts";
-import type { MailConfig } from "../src/process/environment/read-mail.ts";
-import type { Clock } from "../src/kernel/clock.ts";
-import type { Logger } from "../src/kernel/log.ts";
-import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { mailPollMs, mailServerRetryMs, mailServerRetryMsMax } from "../src/accounts/limits.ts";
 import { sendDue } from "../src/accounts/mails/send-due.ts";
 import { mailServer, reasonOf } from "../src/accounts/mails/smtp.ts";
+import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
+import type { Database } from "../src/backing/backing.ts";
+import type { Bus } from "../src/backing/bus.ts";
+import type { Clock } from "../src/kernel/clock.ts";
+import type { Logger } from "../src/kernel/log.ts";
+import { repeatUntilStopped } from "../src/kernel/repeat.ts";
+import type { MailConfig } from "../src/process/environment/services.ts";
+import type { KindParts } from "./kind.ts";
 
 export interface MailerParts {
   sql: Database;
@@ -42,4 +44,9 @@ export function startMailer(parts: MailerParts): AsyncDisposable {
       log.warn({ event: "mail.unreachable", reason: reasonOf(error) }, "Mails cannot be sent at present");
     },
   });
+}
+
+export async function start({ config, backing, clock, log }: KindParts): Promise<AsyncDisposable> {
+  const lock = () => tryAdvisoryLock("weir mailer", { ...backing, clock });
+  return startMailer({ ...backing, mail: config.mail, clock, log, lock });
 }

@@ -1,25 +1,24 @@
 /** The process of a worker: `bun workers/main.ts admission|metering|prober|mailer|scanner`, or `background` for the last three together. */
-import { untilSchema } from "../src/backing/await-schema.ts";
+import { untilSchema } from "../src/backing/migrate.ts";
 import { openBacking } from "../src/backing/open-backing.ts";
-import { answerRollCalls } from "../src/backing/roll-call.ts";
+import { answerRollCalls } from "../src/backing/fleet-state.ts";
 import { readWorkerConfig } from "../src/config.ts";
-import { ConfigError } from "../src/process/variables.ts";
+import { ConfigError } from "../src/process/environment/variables.ts";
 import { systemClock } from "../src/kernel/clock.ts";
 import { openLog } from "../src/kernel/log.ts";
-import { restrictPermissions } from "../src/process/restrict-permissions.ts";
+import { restrictPermissions } from "../src/process/data-folder.ts";
 import { startTelemetry } from "../src/process/telemetry/start-telemetry.ts";
-import { serveMetrics } from "../src/process/metrics-port.ts";
-import { shutdownSignal } from "../src/process/shutdown-signal.ts";
-import type { StartKind } from "./kinds/kind.ts";
+import { serveMetrics, shutdownSignal } from "../src/process/serving.ts";
+import type { StartKind } from "./kind.ts";
 
 /** The kinds of workers, by their name on the command line. A process loads the code of its own kind alone. */
 const kinds: Record<string, () => Promise<{ start: StartKind }>> = {
-  admission: () => import("./kinds/admission.ts"),
-  metering: () => import("./kinds/metering.ts"),
-  prober: () => import("./kinds/prober.ts"),
-  mailer: () => import("./kinds/mailer.ts"),
-  scanner: () => import("./kinds/scanner.ts"),
-  background: () => import("./kinds/background.ts"),
+  admission: () => import("./admission.ts"),
+  metering: () => import("./metering.ts"),
+  prober: () => import("./prober.ts"),
+  mailer: () => import("./mailer.ts"),
+  scanner: () => import("./scanner.ts"),
+  background: () => import("./background.ts"),
 };
 
 async function main(): Promise<void> {

@@ -3,21 +3,22 @@
  * workspaces, and take over those of one that dies.
  */
 import { startWatchingSpend } from "../src/accounts/alerts/watch-spend.ts";
-import type { Lock } from "../src/backing/advisory-lock.ts";
+import { type Lock, tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
+import { openCounters } from "../src/backing/open-backing.ts";
+import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
+import { startReconciliation, replayWhatIsDue, startReplays, startSweeps } from "../src/gateway/metering/maintenance.ts";
+import { startMove } from "../src/gateway/metering/move.ts";
+import { settlementStore } from "../src/gateway/metering/store.ts";
+import { consumeSettlements } from "../src/gateway/metering/worker.ts";
+import { startPromptRetention } from "../src/gateway/prompts/retain.ts";
+import { startClosing } from "../src/gateway/statements/close.ts";
+import { startRollUp } from "../src/gateway/usage/roll-up.ts";
 import type { Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
-import { startReconciliation } from "../src/gateway/metering/reconcile.ts";
-import { settlementStore } from "../src/gateway/metering/store.ts";
-import { startMove } from "../src/gateway/metering/move.ts";
-import { replayWhatIsDue, startReplays } from "../src/gateway/metering/replay.ts";
-import { startSweeps } from "../src/gateway/metering/sweep.ts";
-import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
-import { startRollUp } from "../src/gateway/usage/roll-up.ts";
-import { startClosing } from "../src/gateway/statements/close.ts";
-import { startPromptRetention } from "../src/gateway/prompts/retain.ts";
-import { consumeSettlements } from "../src/gateway/metering/worker.ts";
+import type { KindParts } from "./kind.ts";
+import { startTopUps } from "./top-ups.ts";
 
 export interface MeteringWorkerParts {
   backing: Backing;
@@ -58,5 +59,16 @@ export async function startMetering({
   stack.use(startClosing(parts));
   stack.use(startPromptRetention(parts));
   stack.use(await consumeSettlements(parts));
+  return stack.move();
+}
+
+export async function start(parts: KindParts): Promise<AsyncDisposable> {
+  const { config, backing, clock, log } = parts;
+  const { stripe, publicUrl } = config;
+  await using stack = new AsyncDisposableStack();
+  const counters = stack.use(await openCounters(parts));
+  const lock = (name: string) => tryAdvisoryLock(name, { ...backing, clock });
+  stack.use(await startTopUps({ backing, counters, stripe, publicUrl, lock, clock, log }));
+  stack.use(await startMetering({ backing, counters, lock, clock, log }));
   return stack.move();
 }

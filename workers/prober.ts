@@ -2,20 +2,22 @@
  * The worker that runs launch checks: a model is callable once a test call of its route has succeeded. Missing and requested checks
  * run at start, and when checks, the catalog or the provider keys change. An advisory lock lets one prober of a fleet run them.
  */
+import { tryAdvisoryLock } from "../src/backing/advisory-lock.ts";
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
 import { probeTicket } from "../src/gateway/credit/reservation.ts";
-import type { Clock } from "../src/kernel/clock.ts";
-import { newGenerationId, newRequestId } from "../src/kernel/ids.ts";
-import type { Logger } from "../src/kernel/log.ts";
-import { repeatUntilStopped } from "../src/kernel/repeat.ts";
 import { launchChecksAtOnce, proberPauseMs } from "../src/gateway/limits.ts";
 import type { Model, Route } from "../src/gateway/models/model.ts";
 import type { Models } from "../src/gateway/models/models.ts";
 import { recordLaunchCheck } from "../src/gateway/models/store.ts";
-import type { CallEmbeddings } from "../src/gateway/providers/embed.ts";
-import type { CallProvider } from "../src/gateway/providers/http.ts";
-import { embeddingsLaunchCheck, launchCheck } from "../src/gateway/providers/launch-check.ts";
+import { type CallEmbeddings, embeddingCalls } from "../src/gateway/providers/embed.ts";
+import { type CallProvider, providerCalls } from "../src/gateway/providers/http.ts";
+import { embeddingsLaunchCheck, launchCheck, launchCheckClocks } from "../src/gateway/providers/launch-check.ts";
+import type { Clock } from "../src/kernel/clock.ts";
+import { newGenerationId, newRequestId } from "../src/kernel/ids.ts";
+import type { Logger } from "../src/kernel/log.ts";
+import { repeatUntilStopped } from "../src/kernel/repeat.ts";
+import { type KindParts, modelsOf } from "./kind.ts";
 
 export interface ProberParts {
   sql: Database;
@@ -85,4 +87,15 @@ async function probe(model: Model, route: Route, parts: ProberParts): Promise<vo
     passed: code === null,
     code,
   });
+}
+
+export async function start(parts: KindParts): Promise<AsyncDisposable> {
+  const { config, backing, clock, log } = parts;
+  await using stack = new AsyncDisposableStack();
+  const models = stack.use(await modelsOf(parts));
+  const settled = { clock, clocks: launchCheckClocks(config.clocks), providerKey: config.providerKey };
+  const calls = { call: providerCalls(settled), embed: embeddingCalls(settled) };
+  const lock = () => tryAdvisoryLock("weir prober", { ...backing, clock });
+  stack.use(startProber({ ...backing, models, ...calls, clock, log, lock }));
+  return stack.move();
 }

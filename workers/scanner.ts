@@ -1,11 +1,15 @@
 /** The worker that scans projects, one at a time. The scanners of a fleet share the projects, and take over those of one that dies. */
+import { constants } from "node:os";
 import type { Database } from "../src/backing/backing.ts";
 import type { Bus } from "../src/backing/bus.ts";
-import { scanNext } from "../src/security/findings/scan/scan-next.ts";
-import type { Clock } from "../src/kernel/clock.ts";
+import { type Clock, sleep } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { repeatUntilStopped } from "../src/kernel/repeat.ts";
-import { scanPollMs } from "../src/security/limits.ts";
+import { lowerPriority } from "../src/process/subprocess.ts";
+import { scanNext } from "../src/security/findings/scan/scan-next.ts";
+import { scanPollMs, formerSbomsEveryMs, formerSbomsPauseMs } from "../src/security/limits.ts";
+import { markFormer, removeSomeFormer } from "../src/security/projects/former-sboms.ts";
+import type { KindParts } from "./kind.ts";
 
 export interface ScannerParts {
   sql: Database;
@@ -29,4 +33,39 @@ export function startScanner(parts: ScannerParts): AsyncDisposable {
       log.warn({ event: "scan.unreachable", code }, "Projects cannot be scanned at present");
     },
   });
+}
+
+/** Removes former SBOMs of projects beyond the limit. Several processes may do so at once. */
+
+interface Parts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  /** How many SBOMs each project keeps, including its current one. */
+  sbomsKept: number;
+}
+
+export function startFormerSboms(parts: Parts): AsyncDisposable {
+  const { sql, clock, log, sbomsKept } = parts;
+  return repeatUntilStopped({
+    clock,
+    async round(signal) {
+      while (!signal.aborted && (await markFormer(sbomsKept, parts)) > 0);
+      while (!signal.aborted && (await removeSomeFormer(sql))) await sleep(clock, formerSbomsPauseMs, signal);
+    },
+    everyMs: formerSbomsEveryMs,
+    onError(error) {
+      const code = error instanceof Error && "code" in error ? String(error.code) : "";
+      log.warn({ event: "sboms.kept", code }, "Former SBOMs cannot be removed at present");
+    },
+  });
+}
+
+export async function start({ config, backing, clock, log }: KindParts): Promise<AsyncDisposable> {
+  // Scans have low priority, so that chat requests get the CPU first.
+  lowerPriority(process.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  await using stack = new AsyncDisposableStack();
+  stack.use(startFormerSboms({ ...backing, clock, log, sbomsKept: config.sbomsKept }));
+  stack.use(startScanner({ ...backing, clock, log }));
+  return stack.move();
 }

@@ -7,14 +7,14 @@ import type { Backing } from "../src/backing/backing.ts";
 import type { Counters } from "../src/backing/counters.ts";
 import { AvailableCredit, countedCredit } from "../src/gateway/admission/available-credit.ts";
 import { topUpCheckMs, topUpSweepAgeMs, topUpSweepMs } from "../src/gateway/top-ups/limits.ts";
-import type { StripeApi } from "../src/gateway/top-ups/stripe/stripe-api.ts";
-import type { TopUpParts } from "../src/gateway/top-ups/parts.ts";
-import { sweepTopUps, topUpWhereDue } from "../src/gateway/top-ups/payments/sweep.ts";
+import type { StripeApi } from "../src/gateway/top-ups/stripe-api.ts";
+import type { TopUpParts } from "../src/gateway/top-ups/change-top-up.ts";
+import { sweepTopUps, topUpWhereDue } from "../src/gateway/top-ups/sweep.ts";
 import { maintenanceStore } from "../src/gateway/metering/maintenance-store.ts";
 import { monthOf, type Clock } from "../src/kernel/clock.ts";
 import type { Logger } from "../src/kernel/log.ts";
 import { repeatUntilStopped } from "../src/kernel/repeat.ts";
-import type { StripeConfig } from "../src/process/environment/read-stripe.ts";
+import type { StripeConfig } from "../src/process/environment/services.ts";
 import { mailManagers } from "../src/accounts/mails/mail-managers.ts";
 
 export interface TopUpWorkerParts {
@@ -31,7 +31,7 @@ export interface TopUpWorkerParts {
 /** Runs until disposed. Stripe's package is loaded only where cards are taken. */
 export async function startTopUps({ stripe, lock, ...parts }: TopUpWorkerParts): Promise<AsyncDisposable> {
   if (stripe === null) return new AsyncDisposableStack();
-  const { stripeClient } = await import("../src/gateway/top-ups/stripe/stripe-client.ts");
+  const { stripeClient } = await import("../src/gateway/top-ups/stripe-client.ts");
   return repeatTopUps(topUpParts({ stripe: stripeClient(stripe), ...parts }), lock);
 }
 

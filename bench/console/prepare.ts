@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { migrate, readMigrations } from "../../src/backing/migrate.ts";
-import { GenerationsMonths } from "../../src/gateway/metering/months-store.ts";
+import { GenerationsMonths } from "../../src/gateway/metering/store.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
 import { rollUpUsage } from "../../src/gateway/usage/roll-up.ts";
 import { systemClock } from "../../src/kernel/clock.ts";

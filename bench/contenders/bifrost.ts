@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { budgetUsd, limitedModels, outputUsdPerToken, requestsAllowed, type Limit, type LimitedKey } from "../overspend/limit.ts";
 import { dataFolder } from "../paths.ts";
 import type { Contender, Running } from "./contender.ts";

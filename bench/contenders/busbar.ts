@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { limitedModels, outputTokens, requestsAllowed, type Limit } from "../overspend/limit.ts";
 import { dataFolder } from "../paths.ts";
 import type { Contender, Running } from "./contender.ts";

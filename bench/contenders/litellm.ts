@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { root } from "../paths.ts";
 import { budgetUsd, limitedModels, requestsAllowed, type Limit, type LimitedKey } from "../overspend/limit.ts";
 import type { Contender, Running } from "./contender.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { dataFolder } from "../paths.ts";
 import type { Contender, Running } from "./contender.ts";
 import { answers, startOneProcess } from "./one-process.ts";

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { peersFolder, root } from "../paths.ts";
 import type { Contender, Running } from "./contender.ts";
 import { answers, startOneProcess } from "./one-process.ts";

@@ -8,7 +8,7 @@ import { migrate } from "../../src/backing/migrate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { mintKey, newKeyId, newWorkspaceId } from "../../src/kernel/ids.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { makeMonthsAhead } from "../../src/gateway/metering/months-store.ts";
+import { makeMonthsAhead } from "../../src/gateway/metering/store.ts";
 import { rollUpUsage } from "../../src/gateway/usage/roll-up.ts";
 import { verifyLedger } from "../../src/gateway/metering/verify.ts";
 import { dataFolder, root } from "../paths.ts";

@@ -3,25 +3,23 @@
  * that a step does not have yet, since src has no switches for them.
  */
 import { join } from "node:path";
-import type { Admission, Caller, RequestFacts } from "../../src/gateway/admission/client/admission.ts";
-import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
+import type { Admission, Caller, RequestFacts } from "../../src/gateway/admission/message.ts";
+import { AdmissionClient } from "../../src/gateway/admission/client.ts";
 import type { Backing } from "../../src/backing/backing.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../../src/backing/embedded/counters.ts";
 import type { Config } from "../../src/config.ts";
 import { GenerationJournal } from "../../src/gateway/journal/journal.ts";
-import { UnpaidWork } from "../../src/gateway/api/call/unpaid-work.ts";
-import { DrainLimit } from "../../src/gateway/api/stream/drain-limit.ts";
+import { UnpaidWork } from "../../src/gateway/api/call/charged-usage.ts";
+import { DrainLimit } from "../../src/gateway/api/answer/drains.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
-import { bodyBudget } from "../../src/gateway/api/request/load-limits.ts";
+import { bodyBudget } from "../../src/gateway/api/request/body.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";
-import { RouteCoolDown } from "../../src/gateway/models/health/route-cool-down.ts";
-import { RouteHealth } from "../../src/gateway/models/health/route-health.ts";
-import { RouteSpeeds } from "../../src/gateway/models/health/route-speeds.ts";
+import { RouteCoolDown, RouteHealth, RouteSpeeds } from "../../src/gateway/models/route-health.ts";
 import type { Models } from "../../src/gateway/models/models.ts";
 import { embeddingCalls } from "../../src/gateway/providers/embed.ts";
 import { providerCalls } from "../../src/gateway/providers/http.ts";

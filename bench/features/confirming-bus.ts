@@ -1,6 +1,6 @@
 /** A bus that confirms settlements as soon as they are stored, as if metering had booked them. */
 import type { Backlog, Bus, Delivered, Replay, Reply, ScatterService, Service, Stream, Topic } from "../../src/backing/bus.ts";
-import { encodeSettled } from "../../src/gateway/journal/settlement-codec.ts";
+import { encodeSettled } from "../../src/gateway/journal/settlement.ts";
 
 type Listener = (payload: Uint8Array) => void;
 

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { instantModel, startProvider, warmUpSeconds } from "../contenders/provider.ts";
 import { Verifier } from "../contenders/verifier.ts";
 import { modelId, writeCatalog } from "../contenders/weir.ts";

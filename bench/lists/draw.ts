@@ -1,7 +1,6 @@
 /** Random calls of lists, with usual combinations of filters and any offset. */
-import type { Scope } from "../../src/security/api/operations/caller.ts";
-import { ecosystemOfName, ecosystemNames } from "../../src/security/findings/ecosystem-names.ts";
-import { ranksOf, severities } from "../../src/security/findings/severity.ts";
+import type { Scope } from "../../src/security/operation.ts";
+import { ecosystemOfName, ecosystemNames, ranksOf, severities } from "../../src/security/findings/schema.ts";
 import * as plan from "./plan.ts";
 import { productId, projectId, sbomId, type NaiveFilter } from "./store.ts";
 

@@ -2,8 +2,7 @@
 import { join } from "node:path";
 import { RedisClient } from "bun";
 import { findServers } from "../../scripts/services/find-servers.ts";
-import { startRedis } from "../../scripts/services/redis.ts";
-import { startRedisCluster } from "../../scripts/services/redis-cluster.ts";
+import { startRedis, startRedisCluster } from "../../scripts/services/redis.ts";
 import type { Server } from "../../scripts/services/server.ts";
 import { openDistributedCounters } from "../../src/backing/redis/counters.ts";
 import { monthOf, systemClock } from "../../src/kernel/clock.ts";

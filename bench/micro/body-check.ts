@@ -1,5 +1,5 @@
 /** Check 2: turns the bytes of a body into a request that can be priced and sent. */
-import { checkChat } from "../../src/gateway/api/request/chat.ts";
+import { checkChat } from "../../src/gateway/api/request/chat-request.ts";
 import type { Microbenchmark } from "./benchmark.ts";
 
 const sizes = { "1 KiB": 1_024, "100 KiB": 100 * 1_024, "1 MiB": 1_024 * 1_024 };

@@ -1,12 +1,12 @@
 /** The gateway's own work for a whole answer of a provider of the OpenAI format, without sockets: the request, its head, the answer. */
-import { chatFormat } from "../../src/gateway/api/answer-format.ts";
-import { checkChat } from "../../src/gateway/api/request/chat.ts";
-import { jsonTextResponse } from "../../src/kernel/json-response.ts";
+import { chatFormat } from "../../src/gateway/api/answer/answer-format.ts";
+import { checkChat } from "../../src/gateway/api/request/chat-request.ts";
+import { jsonTextResponse } from "../../src/kernel/json.ts";
 import { dialectFrom } from "../../src/gateway/models/dialect.ts";
 import type { Route } from "../../src/gateway/models/model.ts";
-import { openai } from "../../src/gateway/providers/openai/format.ts";
-import { AnswerReader } from "../../src/gateway/providers/transport/http1/answer-reader.ts";
-import { destinationOf, requestText } from "../../src/gateway/providers/transport/http1/request.ts";
+import { openai } from "../../src/gateway/providers/registry.ts";
+import { AnswerReader } from "../../src/gateway/providers/transport/answer-reader.ts";
+import { destinationOf, requestText } from "../../src/gateway/providers/transport/network.ts";
 import { bodyOf } from "../load/body.ts";
 import type { Microbenchmark } from "./benchmark.ts";
 

@@ -1,7 +1,7 @@
 /** Relays a provider's stream to a client: parses, decodes, counts and writes its events. */
-import { ChatChunkWriter } from "../../src/gateway/api/stream/chunk.ts";
-import { relay } from "../../src/gateway/api/stream/stream.ts";
-import { webStream } from "../../src/gateway/api/stream/web-stream.ts";
+import { ChatChunkWriter } from "../../src/gateway/api/answer/answer-format.ts";
+import { relay } from "../../src/gateway/api/answer/relay.ts";
+import { webStream } from "../../src/gateway/api/answer/client-stream.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { StopSignal } from "../../src/kernel/stop-signal.ts";
 import { openaiStreamDecoder } from "../../src/gateway/providers/openai/stream.ts";

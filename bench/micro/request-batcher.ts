@@ -1,7 +1,6 @@
 /** The gateway's admission requests: gathered, encoded, sent, answered at once, and delivered. */
-import { encodeReplies } from "../../src/gateway/admission/codec.ts";
-import type { AdmitGeneration, AdmissionReply } from "../../src/gateway/admission/message.ts";
-import { RequestBatcher } from "../../src/gateway/admission/client/request-batcher.ts";
+import { encodeReplies, type AdmitGeneration, type AdmissionReply } from "../../src/gateway/admission/message.ts";
+import { RequestBatcher } from "../../src/gateway/admission/batcher.ts";
 import type { Bus, Reply } from "../../src/backing/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { hashKey, newGenerationId } from "../../src/kernel/ids.ts";

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { Histogram, type Summary } from "../load/histogram.ts";
 import { dataFolder } from "../paths.ts";
 import { Child } from "../processes/child.ts";

@@ -5,7 +5,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { findServers } from "../../scripts/services/find-servers.ts";
-import { startRedisCluster } from "../../scripts/services/redis-cluster.ts";
+import { startRedisCluster } from "../../scripts/services/redis.ts";
 import type { Contender } from "../contenders/contender.ts";
 import { instantModel } from "../contenders/provider.ts";
 import { runLoadProcess } from "../measure/load-process.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type postgres from "postgres";
 import { listFindings } from "../../src/security/findings/lists/list-findings.ts";
 import { listVulnerabilities } from "../../src/security/findings/lists/list-vulnerabilities.ts";
-import type { OperationParts } from "../../src/security/api/operations/operation.ts";
+import type { OperationParts } from "../../src/security/operation.ts";
 import { findServers } from "../../scripts/services/find-servers.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import { drawCall, naiveOf, type Draw } from "../lists/draw.ts";

@@ -6,7 +6,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { freePort } from "../../scripts/services/free-port.ts";
+import { freePort } from "../../scripts/services/ports.ts";
 import { instantModel, startProvider } from "../contenders/provider.ts";
 import { Verifier } from "../contenders/verifier.ts";
 import { modelId, writeCatalog } from "../contenders/weir.ts";

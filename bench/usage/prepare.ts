@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { migrate, readMigrations } from "../../src/backing/migrate.ts";
-import { GenerationsMonths } from "../../src/gateway/metering/months-store.ts";
+import { GenerationsMonths } from "../../src/gateway/metering/store.ts";
 import { rollUpUsage } from "../../src/gateway/usage/roll-up.ts";
 import { systemClock, type Clock } from "../../src/kernel/clock.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, linkSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { BootstrapError } from "./bootstrap-error.mjs";
+import { BootstrapError } from "./run-script.mjs";
 
 /**
  * The path of a Bun that runs. The package contains a stub, which its install script would replace by the binary of a platform

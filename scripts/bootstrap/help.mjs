@@ -21,7 +21,7 @@ Example: PORT=8090 DATA_DIR=/srv/weir npm start`,
 
 Runs the checks of "npm run ok" and every suite of tests, which takes minutes; with files only those.
 
-Example: npm test -- test/process/lock/lock.test.ts`,
+Example: npm test -- test/process/lock.test.ts`,
 
   ok: `npm run ok
 

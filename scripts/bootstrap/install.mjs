@@ -1,10 +1,21 @@
 import { spawn } from "node:child_process";
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  lstatSync,
+  statSync,
+} from "node:fs";
 import { basename, join } from "node:path";
-import { BootstrapError } from "./bootstrap-error.mjs";
-import { claimInstall } from "./install-claim.mjs";
-import { clearDamage, isInstalled, readInstalled, writeRecord } from "./installed.mjs";
-import { exitCodeOf, passSignals } from "./signals.mjs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BootstrapError, exitCodeOf, passSignals } from "./run-script.mjs";
 
 /** Installs the packages of package-lock.json that are not installed yet. @param packages "production" or "all" */
 export async function install(root, packages) {
@@ -71,5 +82,164 @@ async function ended(child) {
     return { code, signal: killedBy ?? passing.stop(), output: output.trim() };
   } finally {
     passing.stop();
+  }
+}
+
+/** node_modules/.installed: the last install, written when it was complete. */
+const recordName = ".installed";
+/** npm writes this file at the end of an install, and Weir removes it before one. So where it is absent, an install was interrupted. */
+const npmRecordName = ".package-lock.json";
+
+/** The state of node_modules: the record of the last install, and whether it still holds. */
+function readInstalled(root) {
+  const modules = join(root, "node_modules");
+  const record = readRecord(modules);
+  return {
+    modules,
+    lock: lockDigest(root),
+    record,
+    damaged: record === null ? [] : damagedPackages(record.sizes, modules),
+    interrupted: record === null && !existsSync(join(modules, npmRecordName)),
+    hasDevelopmentPackages: record === null ? npmRecordHasDevelopmentPackages(modules) : record.packages === "all",
+  };
+}
+
+/** Whether the requested packages ("production" or "all") are installed, complete, and from this lock file. */
+function isInstalled(installed, packages) {
+  const { record, lock, damaged } = installed;
+  return record !== null && record.lock === lock && damaged.length === 0 && (record.packages === "all" || packages !== "all");
+}
+
+/** Removes the records and the damaged packages. npm would keep these, since it compares versions, not files. */
+function clearDamage({ modules, damaged, interrupted }) {
+  // npm links commands only when it installs a package, so where .bin is missing, all packages are removed.
+  const everything = interrupted || damaged.includes(".bin");
+  const names = everything ? readdirSync(modules).filter((name) => !name.startsWith(claimPrefix)) : damaged;
+  for (const name of [recordName, npmRecordName, ...names]) rmSync(join(modules, name), { recursive: true, force: true });
+}
+
+function writeRecord({ root, packages }) {
+  const modules = join(root, "node_modules");
+  const record = { lock: lockDigest(root), packages, sizes: packageSizes(modules) };
+  const temporary = join(modules, `${recordName}.${process.pid}`);
+  writeFileSync(temporary, `${JSON.stringify(record)}\n`);
+  renameSync(temporary, join(modules, recordName));
+}
+
+function lockDigest(root) {
+  return createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
+}
+
+function readRecord(modules) {
+  try {
+    const record = JSON.parse(readFileSync(join(modules, recordName), "utf8"));
+    return typeof record.lock === "string" && typeof record.sizes === "object" && record.sizes !== null ? record : null;
+  } catch {
+    return null;
+  }
+}
+
+function npmRecordHasDevelopmentPackages(modules) {
+  try {
+    const { packages } = JSON.parse(readFileSync(join(modules, npmRecordName), "utf8"));
+    return Object.values(packages).some((entry) => entry.dev === true);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The number of files and bytes of each package, by its path below node_modules (`.bin` counts as one package).
+ * Reading the sizes of 14,000 files takes 70 ms, and finds deleted folders and truncated files.
+ */
+function packageSizes(modules) {
+  const sizes = {};
+  for (const name of packageNames(modules)) sizes[name] = sizeOf(join(modules, name));
+  return sizes;
+}
+
+/** The packages that lost files or bytes since `before`. Growth is no damage: some packages unpack themselves on first use. */
+function damagedPackages(before, modules) {
+  const now = packageSizes(modules);
+  return Object.keys(before).filter((name) => {
+    const size = now[name];
+    return size === undefined || size.files < before[name].files || size.bytes < before[name].bytes;
+  });
+}
+
+function packageNames(modules) {
+  return readdirSync(modules).flatMap((name) => {
+    if (name === ".bin") return [name];
+    if (name.startsWith(".")) return [];
+    if (!name.startsWith("@")) return [name];
+    return readdirSync(join(modules, name)).map((inner) => `${name}/${inner}`);
+  });
+}
+
+function sizeOf(folder) {
+  const size = { files: 0, bytes: 0 };
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const inner = entry.isDirectory() ? sizeOf(path) : { files: 1, bytes: lstatSync(path).size };
+    size.files += inner.files;
+    size.bytes += inner.bytes;
+  }
+  return size;
+}
+
+const claimPrefix = ".installing-";
+/** A claim older than this belongs to a process id that another process has now. */
+const claimAgeMsMax = 15 * 60_000;
+
+/**
+ * Allows one install of a folder at a time. Each process writes a claim file of its own name and then looks for others. A process that
+ * finds the claim of a living one withdraws its own and tries again. So removing a dead claim cannot remove a living one.
+ */
+async function claimInstall(modules) {
+  const path = join(modules, `${claimPrefix}${process.pid}`);
+  for (let hasReported = false; ;) {
+    writeFileSync(path, "");
+    const other = otherClaim(modules);
+    if (other === null) break;
+    rmSync(path, { force: true });
+    if (!hasReported) console.error(`Waiting for process ${other}, which is installing packages in this folder`);
+    hasReported = true;
+    await sleep(100 + Math.random() * 300);
+  }
+  return {
+    /** npm continues when this process is killed, so the claim holds as long as npm lives. */
+    nameInstaller: (pid) => writeFileSync(path, String(pid)),
+    release: () => rmSync(path, { force: true }),
+  };
+}
+
+function otherClaim(modules) {
+  for (const name of readdirSync(modules)) {
+    const pid = name.startsWith(claimPrefix) ? Number(name.slice(claimPrefix.length)) : process.pid;
+    if (pid === process.pid) continue;
+    if (isLiving(join(modules, name), pid)) return pid;
+    rmSync(join(modules, name), { force: true });
+  }
+  return null;
+}
+
+function isLiving(path, pid) {
+  try {
+    if (Date.now() - statSync(path).mtimeMs > claimAgeMsMax) return false;
+    return isAlive(pid) || isAlive(Number(readFileSync(path, "utf8")));
+  } catch {
+    return false; // withdrawn meanwhile
+  }
+}
+
+function isAlive(pid) {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
   }
 }

@@ -1,10 +1,9 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BootstrapError } from "./bootstrap-error.mjs";
+import { BootstrapError, runScript } from "./run-script.mjs";
 import { findBun } from "./find-bun.mjs";
 import { help } from "./help.mjs";
 import { install } from "./install.mjs";
-import { runScript } from "./run-script.mjs";
 import { scripts } from "./script-table.mjs";
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import { BootstrapError } from "./bootstrap-error.mjs";
+import { constants } from "node:os";
 import { bunEnvironment, directOnThisMachine, endingWithParent } from "./bun-environment.mjs";
-import { exitCodeOf, passSignals } from "./signals.mjs";
 
 /** Runs the script and resolves to its exit code, which is 128 plus the signal's number where a signal ended it. */
 export async function runScript({ root, bun, script, scriptArguments }) {
@@ -25,4 +24,62 @@ export async function runScript({ root, bun, script, scriptArguments }) {
     child.on("error", (error) => reject(new BootstrapError(`Cannot start Bun: ${error.message}`)));
     child.on("exit", (code, signal) => resolve(code ?? exitCodeOf(signal)));
   });
+}
+
+/** npm sends a terminal's Ctrl-C again, after the terminal did. A signal within this time is the same one. */
+const sameSignalMs = 500;
+const parentLookMs = 250;
+
+/**
+ * Sends each SIGINT and SIGTERM on to `child` once. `stop` ends that and returns the last signal, or null.
+ *
+ * A terminal's Ctrl-C reaches this process directly. A SIGINT to npm's process alone may not: npm passes it to the shell between them, and
+ * Debian's dash holds it until its command has ended, which nobody else can see. A SIGTERM to npm works, since it ends that shell.
+ */
+export function passSignals(child) {
+  const signals = ["SIGINT", "SIGTERM"];
+  let passed = null;
+  let passedAt = -Infinity;
+  const pass = (signal) => {
+    if (performance.now() - passedAt < sameSignalMs) return;
+    passed = signal;
+    passedAt = performance.now();
+    child.kill(signal);
+  };
+  for (const signal of signals) process.on(signal, pass);
+  const stopWatching = onShellDeath(() => pass("SIGTERM"));
+  return {
+    stop() {
+      for (const signal of signals) process.off(signal, pass);
+      stopWatching();
+      return passed;
+    },
+  };
+}
+
+/** The exit code that a shell gives to a process that a signal ended. */
+export function exitCodeOf(signal) {
+  return 128 + (constants.signals[signal] ?? 0);
+}
+
+/** npm stops the shell between it and this process, and the shell passes no signal on. This process then has another parent. */
+function onShellDeath(callback) {
+  if (process.env.npm_lifecycle_event === undefined) return () => {};
+  const shell = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    callback();
+  }, parentLookMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** An error that the user can act on, printed without a stack. */
+export class BootstrapError extends Error {
+  constructor(message, exitCode = 1) {
+    super(message);
+    this.name = "BootstrapError";
+    this.exitCode = exitCode;
+  }
 }

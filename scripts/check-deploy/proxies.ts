@@ -2,16 +2,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { BalancedLoad } from "../../test/support/balancer/balanced-load.ts";
 import { Balancer } from "../../test/support/balancer/balancer.ts";
 import { proxyFaults, StandInGateway } from "../../test/support/balancer/proxied.ts";
 import { OurProcess } from "../../test/support/processes/process.ts";
+import { Fleet } from "../../test/support/servers/fleet.ts";
+import { freshDatabase, testServices } from "../../test/support/servers/services.ts";
 import { until } from "../../test/support/until.ts";
-import { findBalancer } from "../services/find-balancer.ts";
-import { findHere } from "../services/find-servers.ts";
-import { freePort } from "../services/free-port.ts";
-import { killWithParent } from "../services/kill-with-parent.ts";
-import { environmentOf, type Program } from "../services/program.ts";
-import { root, run } from "./tool.ts";
+import { findBalancer, findHere } from "../services/find-servers.ts";
+import { freePort } from "../services/ports.ts";
+import { killWithParent, environmentOf, type Program } from "../services/program.ts";
+import { root, run, toolOf } from "./tool.ts";
 
 const page = join(root, "docs/how-to/proxy-with-tls.md");
 const startMsMax = 30_000;
@@ -117,4 +118,46 @@ function requireNone(faults: readonly string[], who: string): void {
 
 function isNginx(program: Program): boolean {
   return Bun.spawnSync([program.path, "-v"], { env: environmentOf(program) }).success;
+}
+
+/** HAProxy reads its configuration, then balances two gateways that restart under load. */
+
+const file = join("deploy", "haproxy", "haproxy.cfg");
+const clients = { streams: 30, requests: 3 };
+/** As deploy/compose/fleet.yaml has it. */
+const leaveMs = 4_000;
+
+export async function checkBalancer(): Promise<string> {
+  const haproxy = toolOf("haproxy");
+  const addresses = { GATEWAY_1: "127.0.0.1:8081", GATEWAY_2: "127.0.0.1:8082" };
+  const output = await run([haproxy, "-c", "-f", file], { environment: addresses });
+  if (/WARNING|ALERT/.test(output)) throw new Error(output);
+  const services = await testServices();
+  const accepted = "haproxy -c accepts it without a warning";
+  if (services === null) return `${accepted}; no gateways behind it, for want of their servers`;
+  const DATABASE_URL = await freshDatabase(services.urls.DATABASE_URL);
+  const environment = { SHUTDOWN_LEAVE_MS: String(leaveMs) };
+  await using fleet = await Fleet.start({ gateways: 2, workers: 2, services: { ...services.urls, DATABASE_URL }, environment });
+  await using balancer = await Balancer.start({ path: haproxy, libraries: null }, fleet.gateways);
+  const answers = await restartUnderLoad(fleet, balancer);
+  return `${accepted}; ${answers} answers through it while both gateways restart, none refused or broken`;
+}
+
+/** @returns the number of answers @throws Error with those that were refused or broken */
+async function restartUnderLoad(fleet: Fleet, balancer: Balancer): Promise<number> {
+  const { keys } = await fleet.operator().customer({ credit: "100" });
+  const load = new BalancedLoad({ url: balancer.url, key: keys[0]?.key ?? "", ...clients });
+  for (const [place, { port, process: gateway }] of fleet.gateways.slice(0, 2).entries()) {
+    const number = place === 0 ? 1 : 2;
+    gateway.signal("SIGTERM");
+    await balancer.saw(number, "DOWN");
+    await gateway.exited;
+    await fleet.addGateway(port);
+    await balancer.saw(number, "UP");
+  }
+  await load[Symbol.asyncDispose]();
+  const { failures, whole } = load;
+  if (failures.length === 0) return whole;
+  const some = failures.slice(0, 5).map(({ what }) => what);
+  throw new Error(`${failures.length} requests of ${failures.length + whole} failed: ${some.join(", ")}`);
 }

@@ -2,14 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { takeLock } from "../../src/process/lock/lock.ts";
-import { readOperatorToken } from "../../src/process/operator-token.ts";
+import { takeLock } from "../../src/process/lock.ts";
+import { readOperatorToken } from "../../src/process/own-secrets.ts";
 import { findServers } from "../services/find-servers.ts";
-import { serverUser } from "../services/postgres-user.ts";
-import { ServerError } from "../services/server-error.ts";
+import { serverUser } from "../services/postgres.ts";
+import { ServerError } from "../services/server.ts";
 import { shareCore } from "../services/share-core.ts";
 import { startServices, type Services } from "../services.ts";
-import { ClusterError } from "./cluster-error.ts";
+import { ClusterError } from "./roles.ts";
 
 export interface OwnServices extends AsyncDisposable {
   /** Addresses and keys for the environment of every process. */

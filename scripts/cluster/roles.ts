@@ -1,6 +1,7 @@
 /** The processes of a fleet. To add a kind of worker, add one line here. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { isFree } from "../services/ports.ts";
 
 export interface Sizes {
   gateways: number;
@@ -8,7 +9,7 @@ export interface Sizes {
   metering: number;
 }
 
-export interface Role {
+interface Role {
   name: string;
   /** The arguments of Bun. The command line is exactly `bun` and these, so that operators find a process by it. */
   command: string[];
@@ -28,11 +29,47 @@ const stopGroups: Role[][] = [
 
 /** The roles that this version of the code contains. */
 export function rolesOf(root: string): Role[][] {
-  const isThere = ({ name }: Role) => name === "gateway" || existsSync(join(root, "workers/kinds", `${name}.ts`));
+  const isThere = ({ name }: Role) => name === "gateway" || existsSync(join(root, "workers", `${name}.ts`));
   return stopGroups.map((group) => group.filter(isThere));
 }
 
 /** The names of a role's processes, such as "gateway 1". */
 export function membersOf(role: Role, sizes: Sizes): string[] {
   return Array.from({ length: role.count(sizes) }, (_, index) => `${role.name} ${index + 1}`);
+}
+
+const portMax = 65_535;
+
+interface MetricsPlan {
+  /** The port of the first process, which is a gateway; null: no process has one. */
+  first: number | null;
+  host: string;
+  /** The port of the API, which all gateways share. */
+  port: number;
+  /** Every process, in the order of their ports. */
+  names: readonly string[];
+}
+
+/**
+ * One port cannot show the metrics of several processes. So each has its own, counted from the first, and keeps it over restarts.
+ * @throws ClusterError naming the port that is not free
+ */
+export async function metricsPorts({ first, host, port, names }: MetricsPlan): Promise<Map<string, number>> {
+  if (first === null) return new Map();
+  const ports = new Map(names.map((name, index) => [name, first + index]));
+  for (const [name, own] of ports) {
+    const isUsable = own > 0 && own <= portMax && own !== port && (await isFree(own, host));
+    if (!isUsable) {
+      const last = first + names.length - 1;
+      throw new ClusterError(
+        `METRICS_PORT=${first} gives the ${names.length} processes the ports ${first} to ${last}, and ${name} cannot have ${own}: set another`,
+      );
+    }
+  }
+  return ports;
+}
+
+/** Why the fleet does not start, in one line for the operator. */
+export class ClusterError extends Error {
+  override name = "ClusterError";
 }

@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseSync } from "oxc-parser";
-import type { Expression, MadeExpression } from "./expression.ts";
 
-export interface Collected {
+interface Collected {
   expressions: Expression[];
   /** `new RegExp(…)`, and patterns whose text is not a constant of the file. */
   made: MadeExpression[];
@@ -100,4 +99,48 @@ function visit(value: unknown, enter: (node: Node) => boolean): void {
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+/** A regular expression of this repository. */
+export interface Expression {
+  source: string;
+  flags: string;
+  /** `path:line`, for messages. */
+  at: string;
+}
+
+/** An expression that the program builds while it runs. */
+export interface MadeExpression {
+  path: string;
+  line: number;
+  /** The source text of the call that builds it. */
+  text: string;
+}
+
+/** The key under which equal expressions are judged once. */
+export function keyOf({ source, flags }: Pick<Expression, "source" | "flags">): string {
+  return `/${source}/${flags}`;
+}
+
+/** Finds the text of an expression that its module builds: loads the module and records its calls of `RegExp`. */
+
+/** @returns none where the module builds it only at run time */
+export async function evaluated(root: string, { path, line }: MadeExpression): Promise<Expression[]> {
+  const made: Expression[] = [];
+  const { RegExp: native } = globalThis;
+  globalThis.RegExp = new Proxy(native, {
+    construct(target, given: [string, string?]) {
+      const expression = new target(...given);
+      const { source, flags } = expression;
+      if (new Error().stack?.includes(`${path}:${line}:`)) made.push({ source, flags, at: `${path}:${line}` });
+      return expression;
+    },
+  });
+  try {
+    // With its own query, the module is loaded again even if it was loaded before.
+    await import(`${join(root, path)}?line=${line}`);
+  } finally {
+    globalThis.RegExp = native;
+  }
+  return made;
 }

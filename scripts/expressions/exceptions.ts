@@ -13,7 +13,7 @@ export const exceptions: readonly Exception[] = [
     why: "built from constants; its input is a line of a catalog file, of at most 300 characters, and never comes from outside",
   },
   {
-    path: "src/process/pending-handshakes.ts",
+    path: "src/process/leave-port.ts",
     text: "new RegExp(`^ *\\\\d+: [0-9A-F]+:${local}",
     why: "its input is a table of connections that the kernel writes, in fields of a fixed width",
   },

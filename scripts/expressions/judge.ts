@@ -1,7 +1,7 @@
 /** Judges by recheck (https://makenowjust-labs.github.io/recheck/) whether expressions take more than linear time for some text. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { checkSync } from "recheck/lib/browser.js";
-import { type Expression, keyOf } from "./expression.ts";
+import { type Expression, keyOf } from "./collect.ts";
 
 export interface Judgement {
   safe: boolean;

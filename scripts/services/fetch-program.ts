@@ -2,14 +2,15 @@
  * Unpacks a server from the distribution's packages into a separate folder, as root or not. It is never installed, because on a
  * person's machine that would start and enable daemons.
  */
-import { mkdir, rename, rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
+import { mkdir, rename, rm, readdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join } from "node:path";
-import { Apt } from "./apt.ts";
-import type { Program } from "./program.ts";
-import { findKept, findProgram, newFolder, postpone, removeOldest } from "./unpacked.ts";
+import { join, dirname } from "node:path";
+import { promisify } from "node:util";
+import { type Program, environmentOf } from "./program.ts";
 
-export interface Fetch {
+interface Fetch {
   binary: string;
   works(program: Program): boolean;
 }
@@ -86,4 +87,140 @@ async function unpack({ apt, packages, folder, binary }: Unpacking): Promise<voi
 export function cacheFolder(): string {
   if (process.getuid?.() === 0) return "/var/cache/weir";
   return join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "weir");
+}
+
+/** Programs that were unpacked into our folder, each download in a new one. */
+
+/** Unpacked programs get no updates of the distribution, so they are downloaded again at this age. */
+const ageMsMax = 7 * 86_400_000;
+/** After a failed attempt, for example without a network. */
+const againMs = 86_400_000;
+/** Earlier ones may be running. */
+const foldersMax = 3;
+
+interface Unpacked {
+  folder: string;
+  program: Program;
+  isOld: boolean;
+}
+
+export function newFolder(cache: string, binary: string, nowMs: number): string {
+  return join(cache, `${binary}-${nowMs}`);
+}
+
+/** The working one that was unpacked last; null if none works. */
+export function findKept(cache: string, binary: string, works: (program: Program) => boolean): Unpacked | null {
+  for (const { folder, ageMs } of foldersOf(cache, binary)) {
+    const program = findProgram(folder, binary);
+    if (program !== null && works(program)) return { folder, program, isOld: ageMs > ageMsMax };
+  }
+  return null;
+}
+
+/** It counts as outdated again after a day. */
+export function postpone({ folder }: Unpacked): void {
+  const at = new Date(Date.now() - ageMsMax + againMs);
+  utimesSync(folder, at, at);
+}
+
+/** Removes all but the last few. */
+export async function removeOldest(cache: string, binary: string): Promise<void> {
+  for (const { folder } of foldersOf(cache, binary).slice(foldersMax)) await rm(folder, { recursive: true, force: true });
+}
+
+function findProgram(folder: string, binary: string): Program | null {
+  if (!existsSync(folder)) return null;
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const found = files.find((file) => file.name === binary && !file.isDirectory() && file.parentPath.endsWith("bin"));
+  if (found === undefined) return null;
+  const libraries = files.filter((file) => /\.so(\.|$)/.test(file.name)).map((file) => file.parentPath);
+  return { path: join(found.parentPath, binary), libraries: [...new Set(libraries)].join(":") || null };
+}
+
+/** The newest first. The oldest ones had no time in their name. */
+function foldersOf(cache: string, binary: string): { folder: string; ageMs: number }[] {
+  const names = existsSync(cache) ? readdirSync(cache) : [];
+  const folders = names.filter((name) => name === binary || (name.startsWith(`${binary}-`) && /-\d+$/.test(name)));
+  const aged = folders.map((name) => ({ folder: join(cache, name), ageMs: Date.now() - statSync(join(cache, name)).mtimeMs }));
+  return aged.toSorted((one, other) => one.ageMs - other.ageMs);
+}
+
+const run = promisify(execFile);
+const commandMsMax = 180_000;
+const connectSecondsMax = 10;
+
+/** Reads package lists and downloads packages; needs no rights and changes nothing of the system. */
+class Apt {
+  readonly #folder: string;
+  #options: string[] = [];
+
+  /** @param folder for our own lists, if the system has none */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  static async isHere(): Promise<boolean> {
+    const [apt, dpkg] = await Promise.all(["apt-get", "dpkg"].map((name) => run(name, ["--version"]).catch(() => null)));
+    return apt !== null && dpkg !== null;
+  }
+
+  /** The system's package lists if they can provide `probe` (images have no lists, and lists become outdated), else our own. */
+  async useLists(probe: string): Promise<void> {
+    const usable = await this.#command("apt-get", ["download", "--print-uris", probe]).catch(() => null);
+    if (usable === null) await this.#updateOwnLists();
+  }
+
+  /** The direct dependencies of packages, without virtual alternatives. */
+  async dependencies(packages: string[]): Promise<string[]> {
+    const { stdout } = await this.#command("apt-cache", ["depends", ...packages]);
+    return [...new Set([...stdout.matchAll(/^ [ |](?:Pre)?Depends: ([a-z0-9.+-]+)$/gm)].map((match) => match[1] ?? ""))];
+  }
+
+  async notInstalled(packages: string[]): Promise<string[]> {
+    const states = await Promise.all(
+      packages.map((name) => run("dpkg-query", ["-W", "-f", "${db:Status-Status}", name]).catch(() => ({ stdout: "" }))),
+    );
+    return packages.filter((_, index) => states[index]?.stdout !== "installed");
+  }
+
+  /** Downloads packages and unpacks their files below `folder`. */
+  async unpack(packages: string[], folder: string): Promise<void> {
+    const archives = join(folder, "archives");
+    await mkdir(archives, { recursive: true });
+    await this.#download(packages, archives);
+    for (const archive of await readdir(archives)) await run("dpkg", ["-x", join(archives, archive), folder]);
+    await rm(archives, { recursive: true });
+  }
+
+  async lacksLibraries(program: Program): Promise<boolean> {
+    const { stdout } = await run("ldd", [program.path], { env: environmentOf(program) });
+    return stdout.includes("not found");
+  }
+
+  async #download(packages: string[], folder: string): Promise<void> {
+    const command = () => this.#command("apt-get", ["download", ...packages], folder);
+    try {
+      await command();
+    } catch (error) {
+      // Lists that are older than the last update of a package name removed files.
+      if (this.#options.length > 0) throw error;
+      await this.#updateOwnLists();
+      await command();
+    }
+  }
+
+  async #updateOwnLists(): Promise<void> {
+    const lists = join(this.#folder, "lists");
+    await mkdir(join(lists, "partial"), { recursive: true });
+    await mkdir(join(this.#folder, "archives", "partial"), { recursive: true });
+    this.#options = ["-o", `Dir::State::lists=${lists}`, "-o", `Dir::Cache=${this.#folder}`];
+    await this.#command("apt-get", ["update"]);
+  }
+
+  async #command(name: string, rest: string[], cwd = dirname(this.#folder)): Promise<{ stdout: string }> {
+    await mkdir(cwd, { recursive: true });
+    const waits = ["http", "https"].flatMap((scheme) => ["-o", `Acquire::${scheme}::Timeout=${connectSecondsMax}`]);
+    const settings = ["-q", "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=0", ...waits, ...this.#options];
+    return await run(name, [...settings, ...rest], { cwd, timeout: commandMsMax, maxBuffer: 1 << 26 });
+  }
 }

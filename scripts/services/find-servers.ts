@@ -65,3 +65,10 @@ function isPostgres(program: Program): boolean {
   const major = Number(/\(PostgreSQL\) (\d+)/.exec(version(program))?.[1] ?? 0);
   return major >= postgresMajorMin && runs(neighbour(program, "initdb"));
 }
+
+/** Looks for HAProxy, which comes from Debian's package as the servers do. */
+
+/** null: it cannot be had here. */
+export function findBalancer(): Promise<Program | null> {
+  return findHere("haproxy", (program) => spawnSync(program.path, ["-v"], { env: environmentOf(program) }).status === 0);
+}

@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
-import { exchange } from "./exchange.ts";
-import { freePort } from "./free-port.ts";
-import { openFolder } from "./open-folder.ts";
+import { exchange, freePort } from "./ports.ts";
+import { openFolder, Server } from "./server.ts";
 import type { Program } from "./program.ts";
-import { Server } from "./server.ts";
 import { goStart } from "./share-core.ts";
 
 export interface NatsOptions {

@@ -3,14 +3,11 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import postgres from "postgres";
-import { freePort } from "./free-port.ts";
-import { openFolder } from "./open-folder.ts";
-import { checkReach, serverUser, type ServerUser } from "./postgres-user.ts";
+import { freePort } from "./ports.ts";
 import { environmentOf, neighbour, type Program } from "./program.ts";
-import { ServerError } from "./server-error.ts";
-import { Server } from "./server.ts";
+import { openFolder, ServerError, Server } from "./server.ts";
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** The program `postgres`, with `initdb` as its neighbour. */
   program: Program;
   folder: string;
@@ -105,5 +102,34 @@ async function initialize({ program, home, data, user }: DataPlan): Promise<void
   } catch (error) {
     const why = error instanceof Error ? error.message.trim() : String(error);
     throw new ServerError(`Cannot make a PostgreSQL data folder in "${home}": ${why}`);
+  }
+}
+
+interface ServerUser {
+  name: string;
+  uid: number;
+  gid: number;
+}
+
+/** PostgreSQL refuses to run as root, so it then runs as `postgres` or else `nobody`. null: it runs as our user. */
+export function serverUser(): ServerUser | null {
+  if (process.getuid?.() !== 0) return null;
+  for (const name of ["postgres", "nobody"]) {
+    const [uid, gid] = ["-u", "-g"].map((flag) => spawnSync("id", [flag, name], { encoding: "utf8" }));
+    if (uid?.status === 0 && gid?.status === 0) return { name, uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  throw new ServerError('Cannot run PostgreSQL as root, and there is no user "postgres" or "nobody": run as another user');
+}
+
+/** @throws ServerError that names the path which the user cannot reach, because a folder above it is closed */
+function checkReach(user: ServerUser | null, paths: string[]): void {
+  if (user === null) return;
+  for (const path of paths) {
+    const { status } = spawnSync("test", ["-x", path], { uid: user.uid, gid: user.gid });
+    if (status === 0) continue;
+    throw new ServerError(
+      `Cannot run PostgreSQL as user "${user.name}": "${path}" is closed to it. ` +
+        "Run as a user other than root, or set DATA_DIR to a folder that others may enter",
+    );
   }
 }

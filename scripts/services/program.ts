@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -22,4 +23,14 @@ const names = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "LD_LIBRARY_PAT
 export function environmentOf(program: Program): NodeJS.ProcessEnv {
   const given = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   return program.libraries === null ? given : { ...given, LD_LIBRARY_PATH: program.libraries };
+}
+
+/** On Linux the kernel can signal a process when its parent dies, even by kill -9. */
+
+let hasSetpriv: boolean | null = null;
+
+/** The words before a command that make it receive `signal` when this process dies; none if `setpriv` is missing. */
+export function killWithParent(signal: NodeJS.Signals): string[] {
+  hasSetpriv ??= spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0;
+  return hasSetpriv ? ["setpriv", "--pdeathsig", signal.replace("SIG", ""), "--"] : [];
 }

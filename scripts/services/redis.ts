@@ -1,12 +1,13 @@
-import { join } from "node:path";
+import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import { exchange } from "./exchange.ts";
-import { freePort } from "./free-port.ts";
-import { openFolder } from "./open-folder.ts";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RedisClient } from "bun";
+import { exchange, freePort } from "./ports.ts";
 import type { Program } from "./program.ts";
-import { Server } from "./server.ts";
+import { openFolder, Server } from "./server.ts";
 
-export interface RedisOptions {
+interface RedisOptions {
   program: Program;
   /** Its append-only file, its password and its log. */
   folder: string;
@@ -76,4 +77,93 @@ async function holdAllSlots(ask: Ask): Promise<void> {
     await ask(`CLUSTER ADDSLOTS ${Array.from({ length: slots }, (_, slot) => slot).join(" ")}`, /\+OK/);
   }
   await ask("CLUSTER INFO", /cluster_state:ok/);
+}
+
+/** A Redis Cluster on loopback: masters that share the slots, each with a replica or none. */
+
+export interface ClusterNode {
+  server: Server;
+  id: string;
+  /** A connection of its own for each command, for nodes are killed and frozen. */
+  send(command: string, ...parameters: string[]): Promise<unknown>;
+}
+
+export interface RedisCluster extends AsyncDisposable {
+  masters: ClusterNode[];
+  /** At the places of their masters. */
+  replicas: ClusterNode[];
+  /** The addresses of all nodes. */
+  url: string;
+}
+
+interface ClusterOptions {
+  program: Program;
+  folder: string;
+  masters: number;
+  hasReplicas: boolean;
+  /** A master that is silent for this long has failed. Its replica takes over some 0.7 s later. */
+  nodeTimeoutMs: number;
+  /** Addresses of loopback, one for each node, masters first, so that the network can tell them apart. Default: one for all. */
+  hosts?: readonly string[];
+}
+
+const joinMsMax = 30_000;
+const pauseMs = 20;
+
+/** @throws Error when the nodes do not find each other */
+export async function startRedisCluster(options: ClusterOptions): Promise<RedisCluster> {
+  const { program, folder, masters: count, hasReplicas, nodeTimeoutMs, hosts = [] } = options;
+  await using stack = new AsyncDisposableStack();
+  const cluster = { password: randomBytes(16).toString("hex"), nodeTimeoutMs };
+  const places = Array.from({ length: hasReplicas ? 2 * count : count }, (_, place) => place);
+  const nodes = await Promise.all(
+    places.map(async (place) => {
+      const host = hosts[place] ?? "127.0.0.1";
+      const server = stack.use(await startRedis({ program, folder: join(folder, String(place)), cluster: { ...cluster, host } }));
+      const send = (command: string, ...parameters: string[]) => sendTo(server.url, command, parameters);
+      return { server, send, id: String(await send("CLUSTER", "MYID")) };
+    }),
+  );
+  const [masters, replicas] = [nodes.slice(0, count), nodes.slice(count)];
+  await introduce(nodes, masters);
+  for (const [place, replica] of replicas.entries()) await replica.send("CLUSTER", "REPLICATE", masters[place]?.id ?? "");
+  await untilAll(replicas, ["master_link_status:up"], "INFO", "replication");
+  const kept = stack.move();
+  const url = nodes.map(({ server }) => server.url).join(",");
+  return { masters, replicas, url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+async function sendTo(url: string, command: string, parameters: string[]): Promise<unknown> {
+  const client = new RedisClient(url, { autoReconnect: false });
+  try {
+    return await client.send(command, parameters);
+  } finally {
+    client.close();
+  }
+}
+
+/** Each knows all others, and the masters share the slots. */
+async function introduce(nodes: ClusterNode[], masters: ClusterNode[]): Promise<void> {
+  for (const [place, { send, server }] of nodes.entries()) {
+    await send("CLUSTER", "SET-CONFIG-EPOCH", String(place + 1));
+    for (const other of nodes.slice(0, place))
+      await other.send("CLUSTER", "MEET", new URL(server.url).hostname, String(server.port));
+  }
+  const share = Math.ceil(slots / masters.length);
+  for (const [place, { send }] of masters.entries()) {
+    const [first, last] = [place * share, Math.min((place + 1) * share, slots) - 1];
+    await send("CLUSTER", "ADDSLOTSRANGE", String(first), String(last));
+  }
+  const isWhole = ["cluster_state:ok", `cluster_slots_ok:${slots}`, `cluster_known_nodes:${nodes.length}`];
+  await untilAll(nodes, isWhole, "CLUSTER", "INFO");
+}
+
+async function untilAll(nodes: ClusterNode[], lines: string[], command: string, ...parameters: string[]): Promise<void> {
+  const deadline = performance.now() + joinMsMax;
+  for (;;) {
+    const replies = await Promise.all(nodes.map((node) => node.send(command, ...parameters)));
+    if (replies.every((reply) => lines.every((line) => String(reply).split("\r\n").includes(line)))) return;
+    if (performance.now() > deadline) throw new Error(`A Redis Cluster was not formed within ${joinMsMax} ms: ${replies.join()}`);
+    await sleep(pauseMs);
+  }
 }

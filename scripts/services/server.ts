@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmod, chown, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { killWithParent } from "./kill-with-parent.ts";
-import { environmentOf, type Program } from "./program.ts";
-import { ServerError } from "./server-error.ts";
+import { killWithParent, environmentOf, type Program } from "./program.ts";
 
-export interface ServerPlan {
+interface ServerPlan {
   /** Used in errors and logs. */
   name: string;
   program: Program;
@@ -188,4 +188,35 @@ function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return Promise.resolve();
   child.ref();
   return new Promise((resolve) => child.once("exit", () => resolve()));
+}
+
+interface ServerFolder {
+  home: string;
+  password: string;
+}
+
+/**
+ * Creates a server's folder and, on first use, its password, because other users of this machine can reach loopback.
+ * @param owner the server's user; null: ours
+ * @param first its password if it has none yet; by default one of its own
+ */
+export async function openFolder(
+  folder: string,
+  owner: { uid: number; gid: number } | null,
+  first = randomBytes(24).toString("hex"),
+): Promise<ServerFolder> {
+  const home = resolve(folder);
+  await mkdir(home, { recursive: true });
+  await chmod(home, 0o700);
+  if (owner !== null) await chown(home, owner.uid, owner.gid);
+  const path = join(home, "password");
+  const password = (await readFile(path, "utf8").catch(() => "")) || first;
+  await writeFile(path, password, { mode: 0o600 });
+  if (owner !== null) await chown(path, owner.uid, owner.gid);
+  return { home, password };
+}
+
+/** Why a server cannot start on this machine, in one sentence for the operator. */
+export class ServerError extends Error {
+  override name = "ServerError";
 }

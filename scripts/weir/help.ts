@@ -1,6 +1,5 @@
-import { exampleOf } from "./help/example.ts";
+import { exampleOf, usageOf } from "./read-flags.ts";
 import { columns } from "./print.ts";
-import { usageOf } from "./read-flags.ts";
 import type { Verb } from "./verb.ts";
 
 const common: readonly [string, string][] = [

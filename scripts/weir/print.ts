@@ -27,3 +27,55 @@ export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(shown).join(", ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
+
+/** Fits text to a terminal: colours, and lines that are no longer than it is wide. What goes into a pipe or a file stays as it is. */
+
+export interface Screen {
+  /** Characters of a line. */
+  width: number;
+  colours: boolean;
+}
+
+const widthMin = 40;
+
+/** A table: its first line in bold, and lines that are cut where the screen ends. `--json` shows everything. */
+export function fitTable(text: string, { width, colours }: Screen): string {
+  const [head = "", ...rows] = text.split("\n").map((line) => cut(line, width));
+  return [rows.length > 0 && colours ? `\x1b[1m${head}\x1b[22m` : head, ...rows].join("\n");
+}
+
+/** Sentences and lists: long lines go on below the second column of their line. */
+export function wrapText(text: string, { width }: Screen): string {
+  if (width < widthMin) return text;
+  return text
+    .split("\n")
+    .flatMap((line) => wrapLine(line, width))
+    .join("\n");
+}
+
+/** The beginning of a message about a failure. */
+export function failurePrefix(colours: boolean): string {
+  return colours ? "\x1b[31mweir:\x1b[39m" : "weir:";
+}
+
+function cut(line: string, width: number): string {
+  return line.length <= width || width < widthMin ? line : `${line.slice(0, width - 1)}…`;
+}
+
+function wrapLine(line: string, width: number): string[] {
+  // A command stays on one line, so that it can be copied.
+  if (line.startsWith("Example: ")) return [line];
+  const [columns = ""] = /^ *\S.*?\s{2,}/.exec(line) ?? [];
+  const indent = columns.length < width / 2 ? columns.length : 4;
+  const lines: string[] = [];
+  let rest = line;
+  while (rest.length > width) {
+    const room = rest.slice(0, width + 1);
+    const end = room.lastIndexOf(" ");
+    // A word that is too long stays whole, so that it can be copied.
+    if (end <= indent) break;
+    lines.push(room.slice(0, end).trimEnd());
+    rest = " ".repeat(indent) + rest.slice(end).trimStart();
+  }
+  return [...lines, rest];
+}

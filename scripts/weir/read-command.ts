@@ -2,9 +2,9 @@
  * Parses a command line into its verb and the fields that it sends. Verbs are data here: the help, the request to the control API and the
  * suggestions for typing errors come from the same rows.
  */
-import { nearest } from "../../src/kernel/nearest.ts";
+import { nearest } from "../../src/kernel/text.ts";
 import { readFields, readFlags } from "./read-flags.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./value.ts";
 import { isRemote, isSending, type LocalVerb, type RemoteVerb, type SendingVerb, type Verb } from "./verb.ts";
 import { verbs } from "./verbs.ts";
 

@@ -1,12 +1,11 @@
 /** Reads the flags and operands of one verb. Node's `parseArgs` splits them; the sentences about mistakes are Weir's own. */
 import { parseArgs } from "node:util";
-import { nearest } from "../../src/kernel/nearest.ts";
-import { exampleOf } from "./help/example.ts";
-import { UsageError } from "./usage-error.ts";
+import { nearest } from "../../src/kernel/text.ts";
+import { UsageError } from "./value.ts";
 import type { Flag, Verb } from "./verb.ts";
 
 /** By their names; flags without a value have `true`. */
-export type Values = Record<string, string | true | undefined>;
+type Values = Record<string, string | true | undefined>;
 
 /** Flags of every verb. */
 const common = { as: { type: "string" }, json: { type: "boolean" }, help: { type: "boolean", short: "h" } } as const;
@@ -92,4 +91,66 @@ function withoutValue(rawName: string, value: string | undefined): true {
 function unknownFlag(rawName: string, known: string[]): UsageError {
   const names = known.map((name) => `--${name}`);
   return new UsageError(`There is no flag "${rawName}": the nearest is "${nearest(rawName, names)}"`);
+}
+
+/** A command that works as an example of a verb: its own, or one with a value for each required flag. */
+
+/** By the flag's name. */
+const samples: Record<string, string> = {
+  workspace: "default",
+  email: "ada@example.com",
+  role: "member",
+  name: '"Team A"',
+  usd: "25",
+  ref: "invoice-17",
+  number: "2026-10",
+  months: "6",
+  url: "https://example.com/hooks/weir",
+  connector: "okta",
+  credentials: "credentials.json",
+  provider: "openai",
+  key: "key.txt",
+  project: "web-shop",
+  product: "Shop",
+  kind: "balance",
+};
+
+/** Arguments without a flag, by the noun. */
+const operandSamples: Record<string, string> = {
+  model: "api.json",
+  sbom: "sbom.json",
+  repository: ".",
+  advisories: "advisories/",
+};
+
+/** The beginning of ids, by the noun. */
+const idPrefixes: Record<string, string> = {
+  key: "key-",
+  session: "ses-",
+  "top-up": "top-",
+  log: "gen-",
+  prompt: "gen-",
+  alert: "alert-",
+  "alert-webhook": "hook-",
+  connection: "con-",
+  "provider-key": "own-",
+  product: "prd_",
+  project: "prj_",
+  finding: "fnd_",
+};
+
+export function exampleOf(verb: Verb): string {
+  const { noun, verb: name, operand, flags, confirm, example } = verb;
+  const required = flags.filter((flag) => flag.required).map((flag) => `--${flag.name} ${sampleOf(flag, noun)}`);
+  const generated = [
+    ...(operand ? [operandSamples[noun] ?? operand.placeholder] : []),
+    ...required,
+    ...(confirm === undefined ? [] : ["--yes"]),
+  ].join(" ");
+  return ["npm run -s weir --", noun, name, example ?? generated].filter((word) => word !== "").join(" ");
+}
+
+function sampleOf({ name, value }: Flag, noun: string): string {
+  if (name === "id") return `${idPrefixes[noun] ?? ""}…`;
+  return samples[name] ?? value.placeholder.split("|")[0] ?? "";
 }

@@ -1,17 +1,15 @@
 /** Runs one command and returns its exit code: 0 done, 1 refused or not reachable, 2 wrong usage, 3 findings that --fail-on names, 4 nothing to judge by. */
+import { showInvisible } from "../../src/kernel/text.ts";
+import { ConfigError } from "../../src/process/environment/variables.ts";
 import { version } from "../../src/process/version.ts";
-import { showInvisible } from "../../src/kernel/invisible.ts";
-import { ConfigError } from "../../src/process/variables.ts";
 import { call, CallError, type Call, type Service } from "./call.ts";
 import { help } from "./help.ts";
-import { print } from "./print.ts";
-import { readProgress } from "./progress.ts";
+import { print, failurePrefix, fitTable, wrapText, type Screen } from "./print.ts";
 import { readCommand, type SendCommand } from "./read-command.ts";
-import { failurePrefix, fitTable, wrapText, type Screen } from "./text/terminal-text.ts";
-import { UsageError } from "./usage-error.ts";
+import { UsageError } from "./value.ts";
 import type { Files, LocalAnswer } from "./verb.ts";
 
-export interface Terminal {
+interface Terminal {
   out(text: string): void;
   error(text: string): void;
   /** What `out` shows on; null: a pipe or a file. */
@@ -21,7 +19,7 @@ export interface Terminal {
 }
 
 /** Read only when needed. Both may throw an error about the environment. */
-export interface CommandContext {
+interface CommandContext {
   service(): Service;
   files(): Files;
 }
@@ -93,5 +91,28 @@ async function wholeBody(response: Response): Promise<Record<string, unknown>> {
     return Object(await response.json());
   } catch (error) {
     throw new CallError("The service's answer is incomplete", { cause: error });
+  }
+}
+
+/** Reads the answer of a long action: parts, which are shown as progress, and the result at the end. */
+
+/** @throws CallError when the service fails, or its answer ends before the result */
+async function readProgress(response: Response, show: (part: Record<string, unknown>) => void): Promise<Record<string, unknown>> {
+  for await (const line of linesOf(response)) {
+    const { checked, result, error } = JSON.parse(line);
+    if (checked) show(checked);
+    if (error) throw new CallError(String(error.message));
+    if (result) return result;
+  }
+  throw new CallError("The service's answer ended before the result");
+}
+
+async function* linesOf(response: Response): AsyncGenerator<string> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
   }
 }

@@ -1,7 +1,6 @@
 /** The kinds of values that flags take: their placeholder in the help, and how they become a field of a request. */
 import { readFileSync } from "node:fs";
-import { isJsonObject } from "../../src/http/json-object.ts";
-import { UsageError } from "./usage-error.ts";
+import { isJsonObject } from "../../src/http/json.ts";
 
 export interface Value {
   /** Shown in the help; empty for a flag that takes no value. */
@@ -145,4 +144,9 @@ function amount(given: string, words: string): string {
 function wholeNumber(given: string): number {
   if (!/^-?\d{1,9}$/.test(given)) throw new UsageError(`"${given}" is not a whole number`);
   return Number(given);
+}
+
+/** The command line is wrong: exit code 2, and nothing was sent. */
+export class UsageError extends Error {
+  override name = "UsageError";
 }

@@ -1,5 +1,5 @@
 /** A verb of the command line, as data: its flags, and the request of the control API that it sends or the local action. */
-import type { Value } from "./value.ts";
+import { type Value, id, text } from "./value.ts";
 
 export interface Flag {
   /** Without the dashes. */
@@ -71,7 +71,7 @@ export interface Sending {
   showProgress(line: string): void;
 }
 
-export interface Upload {
+interface Upload {
   query: Record<string, unknown>;
   body: Uint8Array<ArrayBuffer>;
 }
@@ -100,4 +100,13 @@ export function isRemote(verb: Verb): verb is RemoteVerb {
 
 export function isSending(verb: Verb): verb is SendingVerb {
   return "send" in verb;
+}
+
+/** Flags that several verbs share. */
+
+export const workspace: Flag = { name: "workspace", field: "workspace", value: text, help: "id or exact name of the workspace" };
+export const ofWorkspace: Flag = { ...workspace, required: true };
+
+export function withId(help: string): Flag {
+  return { name: "id", field: "id", value: id, required: true, help };
 }

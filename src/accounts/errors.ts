@@ -1,5 +1,8 @@
 /** The error of every verb that cannot do a request. Each API maps it once to its own answer. */
 import { bodyBytesPerSecondMin } from "../http/limits.ts";
+import { DeadlineError } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import { quotaHourMs } from "./limits.ts";
 
 /** The codes, with the HTTP status of the control API and the catalog. The tools API answers 401 for `unauthorized`, and 400 otherwise. */
 export const errorStatuses = {
@@ -48,4 +51,62 @@ export function bodyTooSlow(what: string): DomainError {
     "body_too_slow",
     `The ${what} arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
   );
+}
+
+/** Connection lost or refused, statements that PostgreSQL cancelled, and a standby in its place: the same request may succeed later. */
+const transient = /^(CONNECT|ECONN|08|25006|57014|57P0|55P03|40001|40P01|53)/;
+
+/** Logs an error that is no DomainError. @returns the error for the answer: unavailable, or internal_error without the cause */
+export function unexpectedError(error: unknown, { log, event }: { log: Logger; event: string }): DomainError {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  const code = "code" in cause ? String(cause.code) : "";
+  log.error({ event, name: cause.name, code, stack: cause.stack }, "A request failed unexpectedly");
+  if (!(error instanceof DeadlineError || transient.test(code))) {
+    return new DomainError("internal_error", "An unexpected error occurred");
+  }
+  const message = "The database did not answer; whether a change was made is not known, so look before trying again";
+  return new DomainError("unavailable", message);
+}
+
+/** The caller, its workspace or the whole process has reached a limit; the same request may succeed after a wait. */
+export class LimitReachedError extends Error {
+  override name = "LimitReachedError";
+  /** 429: a limit of the caller or its workspace; 503: one that all callers share. */
+  readonly status: 429 | 503;
+  /** Milliseconds; at least 1. */
+  readonly retryAfterMs: number;
+
+  /** @param message a sentence that names the limit, without a period */
+  constructor(message: string, { status, retryAfterMs }: { status: 429 | 503; retryAfterMs: number }) {
+    super(message);
+    this.status = status;
+    this.retryAfterMs = Math.max(1, Math.ceil(retryAfterMs));
+  }
+}
+
+/** The header `Retry-After`: whole seconds, rounded up. */
+export function retryAfterHeader({ retryAfterMs }: LimitReachedError): Record<string, string> {
+  return { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
+}
+
+/** The two errors of a workspace's quotas. */
+
+interface Quota {
+  /** Such as `projects`. */
+  what: string;
+  max: number;
+  /** The constant that bounds it. */
+  limit: string;
+}
+
+/** For a quota that waiting does not free. @param field the field of the request that needs more */
+export function quotaFull({ what, max, limit }: Quota, field?: string): DomainError {
+  const message = `This workspace has as many ${what} as it can have: ${max} (${limit})`;
+  return new DomainError("conflict", message, { field });
+}
+
+/** @param oldest the time of the item that must first be an hour old */
+export function quotaOfHourFull({ what, max, limit }: Quota, { oldest, now }: { oldest: Date; now: number }): LimitReachedError {
+  const message = `This workspace has made ${max} ${what} within the last hour, and cannot make more (${limit}): try again later`;
+  return new LimitReachedError(message, { status: 429, retryAfterMs: oldest.getTime() + quotaHourMs - now });
 }

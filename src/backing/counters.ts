@@ -22,9 +22,9 @@
  *
  * A balance counts up to 9,000,000 USD, which Lua's numbers hold to the nano-USD (credit-bound.ts).
  */
-import type { NanoUsd } from "../kernel/money.ts";
-import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Month } from "../kernel/clock.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../kernel/ids.ts";
+import { type NanoUsd, formatUsd } from "../kernel/money.ts";
 
 /**
  * A cap on what is spent in a UTC day or month, beside the limits of the month. Workspaces without budgets have no value of them in the
@@ -297,4 +297,31 @@ export interface Counters extends AsyncDisposable {
   read(workspace: WorkspaceId, key: KeyId | null, blocks?: readonly GenerationId[]): Promise<CountedBalance & { now: number }>;
   /** The store's clock; also the check whether it answers. */
   now(): Promise<number>;
+}
+
+/** Lua counts in doubles, exact up to 2^53 - 1 nano-USD, which is 9.007 million USD. Both implementations of the counters keep this bound. */
+
+const creditNanoMax: NanoUsd = 9_000_000n * 1_000_000_000n;
+
+/** @throws RangeError when the balance cannot be counted exactly */
+export function assertCountable(account: AccountPush): void {
+  if (account.balance <= creditNanoMax) return;
+  throw new RangeError(
+    `Cannot load workspace "${account.workspace}": its balance of ${formatUsd(account.balance)} USD is above the ` +
+      `${formatUsd(creditNanoMax)} USD that can be counted exactly`,
+  );
+}
+
+/** One push must not fail all others in its batch: the part above the bound cannot be spent until the rest is spent. */
+export function countableBalance(balance: NanoUsd): NanoUsd {
+  return balance > creditNanoMax ? creditNanoMax : balance;
+}
+
+/**
+ * @param loading the load that the store waits for
+ * @throws Error when this is another: its data may lack requests that were admitted since
+ */
+export function assertCurrent({ begun, account }: WorkspaceLoad, loading: string | null): void {
+  if (begun === undefined || begun === loading) return;
+  throw new Error(`Cannot load workspace "${account.workspace}": the counters were emptied or restarted since this load began`);
 }

@@ -2,9 +2,11 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { migrationMsMax } from "./limits.ts";
-import type { Database, Transaction } from "./backing.ts";
-import { allowStatements } from "./statement-time.ts";
+import { Type, type Static } from "@sinclair/typebox";
+import { sleep, withDeadline, type Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
+import { type Database, type Transaction, allowStatements } from "./backing.ts";
+import { migrationMsMax, schemaLookMs, schemaLookMsMax } from "./limits.ts";
 
 /** The database and this version do not fit; a person has to decide. */
 export class MigrationError extends Error {
@@ -72,4 +74,53 @@ async function apply(tx: Transaction, migration: Migration): Promise<void> {
 
 function digest({ text }: Migration): string {
   return createHash("sha256").update(text).digest("hex");
+}
+
+export const SchemaView = Type.Object({
+  newest: Type.Union([Type.String(), Type.Null()], {
+    description: "The last migration that the database has; null: it has none",
+  }),
+  missing: Type.Array(Type.String(), { description: "Migrations of this version that the database lacks" }),
+  unknown: Type.Array(Type.String(), { description: "Migrations of the database that this version does not know" }),
+});
+export type SchemaView = Static<typeof SchemaView>;
+
+/** Compares the database with this version. @throws when the database does not answer */
+export async function readSchemaState(sql: Database): Promise<SchemaView> {
+  const known = (await readMigrations()).map(({ name }) => name);
+  const [table] = await sql<{ exists: boolean }[]>`SELECT to_regclass('migrations') IS NOT NULL AS exists`;
+  const rows = table?.exists ? await sql<{ name: string }[]>`SELECT name FROM migrations ORDER BY name` : [];
+  const applied = rows.map(({ name }) => name);
+  return {
+    newest: applied.at(-1) ?? null,
+    missing: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
+/** Notices the empty database of a fleet's first start, which a gateway or `weir migrate` fills in one transaction. */
+
+/** @returns false also when the database does not answer */
+export async function isWithoutSchema(sql: Database, clock: Clock): Promise<boolean> {
+  const look = sql<{ empty: boolean }[]>`SELECT to_regclass('migrations') IS NULL AS empty`;
+  try {
+    const [row] = await withDeadline(clock, schemaLookMsMax, "The database's answer", look);
+    return row?.empty ?? false;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Resolves when the database has a schema, and at once while it does not answer: the parts of a process try again by themselves.
+ * @param signal ends the wait
+ */
+export async function untilSchema(
+  { sql, clock, log }: { sql: Database; clock: Clock; log: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let looks = 0; !signal.aborted && (await isWithoutSchema(sql, clock)); looks++) {
+    if (looks === 0) log.info({ event: "schema.awaited" }, "The database is empty: waiting for a gateway to make its tables");
+    await sleep(clock, schemaLookMs, signal);
+  }
 }

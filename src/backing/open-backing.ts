@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { Config } from "../config.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
-import type { Backing } from "./backing.ts";
+import type { Backing, Database } from "./backing.ts";
+import type { Counters } from "./counters.ts";
 
-export interface BackingParts {
+interface BackingParts {
   config: Config;
   clock: Clock;
   log: Logger;
@@ -41,4 +42,31 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
 function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
   const kept = stack.move();
   return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** The counters of a fleet, for its admission and metering workers; one process has its own in memory. */
+
+export async function openCounters({ config, clock, log }: { config: Config; clock: Clock; log: Logger }): Promise<Counters> {
+  const { backends } = config;
+  if (backends.mode !== "distributed") throw new Error("Cannot open counters of a fleet: this process has its own");
+  const { openDistributedCounters } = await import("./redis/counters.ts");
+  return openDistributedCounters({ url: backends.redisUrl, clock, log });
+}
+
+/** Separate connections to the database of a fleet: their statements keep no other statement waiting for a connection. */
+
+/** Connects on first use, with as many connections as are used at once. @param role shown by the server */
+export async function openOwnDatabase({
+  config,
+  clock,
+  role,
+}: {
+  config: Config;
+  clock: Clock;
+  role: string;
+}): Promise<{ sql: Database } & AsyncDisposable> {
+  const { backends } = config;
+  if (backends.mode !== "distributed") throw new Error("Cannot open a database of a fleet: this process has its own");
+  const { openPostgres } = await import("./postgres/postgres.ts");
+  return openPostgres({ url: backends.databaseUrl, applicationName: `weir ${role}`, clock });
 }

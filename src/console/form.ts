@@ -2,8 +2,7 @@
 import { bodyTooSlow, DomainError } from "../accounts/errors.ts";
 import type { BodyDoor } from "../accounts/quotas/body-door.ts";
 import type { Lane } from "../accounts/quotas/lane.ts";
-import type { BodyErrors } from "../http/body-pieces.ts";
-import { joined } from "../http/body-reader.ts";
+import { type BodyErrors, joined } from "../http/body.ts";
 import { fileFormMs, formBytesMax, formFieldsMax, formMs } from "./limits.ts";
 
 export class FormFields {

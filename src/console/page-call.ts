@@ -1,11 +1,71 @@
-/** What a page gets: its viewer, its address, and the control API with the viewer's rights. */
+/** From a path to a page of the table. */
+import type { Turn } from "../accounts/quotas/fair-semaphore.ts";
+import { formToken } from "../accounts/sessions/browser.ts";
 import { endpointAt, runEndpoint } from "../control-api/run-endpoint.ts";
-import type { Turn } from "../accounts/quotas/turns.ts";
-import { formToken } from "../accounts/sessions/same-origin.ts";
-import type { HereWorkspace, Page, PageCall, RefusedForm } from "./page.ts";
+import type { Page, HereWorkspace, PageCall, RefusedForm, ConsoleParts } from "./page.ts";
 import { pages } from "./pages.ts";
-import type { ConsoleParts } from "./parts.ts";
 import type { Viewer } from "./viewer.ts";
+
+export interface FoundPage {
+  page: Page;
+  params: Record<string, string>;
+  /** The name or id of the workspace in the path; null: the page belongs to none. */
+  workspace: string | null;
+  /** The beginning of the paths of pages of the same kind. */
+  base: string;
+}
+
+/** @param path below /console, such as `/w/default/keys` @returns null if there is no such page */
+export function findPage(path: string, pages: readonly Page[]): FoundPage | null {
+  const [, first, second] = path.split("/");
+  if (first === "w" && second) {
+    const base = `/w/${second}`;
+    return found(path.slice(base.length) || "/", { of: "workspace", workspace: decoded(second), base }, pages);
+  }
+  if (first === "operator")
+    return found(path.slice("/operator".length) || "/", { of: "operator", workspace: null, base: "/operator" }, pages);
+  return found(path, { of: "person", workspace: null, base: "" }, pages);
+}
+
+function found(path: string, { of, ...place }: Pick<FoundPage, "workspace" | "base"> & Pick<Page, "of">, pages: readonly Page[]) {
+  for (const page of pages) {
+    if (page.of !== of) continue;
+    const params = matched(path, page.path);
+    if (params !== null) return { page, params, ...place, base: `/console${place.base}` };
+  }
+  return null;
+}
+
+/** A last word that begins with `*` takes the rest of the path, for ids with slashes; other words take one part of it. */
+function matched(path: string, pattern: string): Record<string, string> | null {
+  const expected = pattern.split("/");
+  const takesRest = expected.at(-1)?.startsWith("*") ?? false;
+  const given = takesRest ? withRest(path.split("/"), expected.length) : path.split("/");
+  if (given.length !== expected.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, word] of expected.entries()) {
+    const part = given[index] ?? "";
+    if (/^[:*]/.test(word)) params[word.slice(1)] = decoded(part);
+    else if (word !== part) return null;
+  }
+  return params;
+}
+
+/** The parts of a path, at most so many, with the rest in the last one. */
+function withRest(parts: string[], count: number): string[] {
+  return parts.length <= count ? parts : [...parts.slice(0, count - 1), parts.slice(count - 1).join("/")];
+}
+
+/** A malformed escape stays as it is, and so finds nothing. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** What a page gets: its viewer, its address, and the control API with the viewer's rights. */
 
 interface Address {
   viewer: Viewer;

@@ -1,5 +1,7 @@
 /** What the forms of a page share: their hidden fields, and their state after a refusal. */
-import type { FormState } from "./look/forms/form.ts";
+import { isRecent } from "../accounts/sessions/session.ts";
+import { markup, type Html } from "../http/html.ts";
+import { type FormState, address } from "./look/forms.ts";
 import type { PageCall } from "./page.ts";
 
 /** Names the page's action, and proves that the form is from a page of this session. */
@@ -33,4 +35,14 @@ type FormOf = NonNullable<PageCall["refused"]>["form"];
 /** Errors are sentences without a period. */
 export function sentence(message: string): string {
   return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+/** Says before a form is filled in that its action needs a new sign-in, so that nothing typed is lost. */
+
+/** @param what completes "To …" @returns what stands in place of the form; null: the sign-in is recent */
+export function signInFirst({ viewer, nowMs, path }: PageCall, what: string): Html | null {
+  if (isRecent(viewer.session, nowMs)) return null;
+  const again = address("/console/sign-in", { again: "yes", next: path });
+  return markup`<p class="hint">To ${what}, sign in again: your last sign-in is more than an hour ago.</p>
+    <p><a class="button quiet" href="${again}">Sign in again</a></p>`;
 }

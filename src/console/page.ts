@@ -1,16 +1,16 @@
 /** A page of the Console, as the table of pages holds it. */
 import type { Role } from "../accounts/audit/actor.ts";
-import type { EarlyAccessFeature } from "../accounts/workspaces/set.ts";
+import type { Passwords } from "../accounts/sessions/passwords.ts";
+import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
 import type { Method } from "../control-api/endpoint.ts";
+import type { OperatorAuthenticator } from "../control-api/authenticate.ts";
+import type { ControlParts } from "../control-api/parts.ts";
 import type { CsvFile } from "../http/csv-response.ts";
 import type { Html } from "../http/html.ts";
-import type { Asset } from "../http/pages/asset.ts";
+import type { Asset } from "../http/page.ts";
 import type { FormFields } from "./form.ts";
-import type { IconName } from "./look/frame/icon.ts";
-import type { ConsoleParts } from "./parts.ts";
+import type { IconName } from "./look/frame.ts";
 import type { Viewer, ViewerRole } from "./viewer.ts";
-
-export type { CsvFile };
 
 export interface Page {
   /** Of a workspace: below /console/w/<workspace>. Of the operator: below /console/operator. Of a person: below /console. */
@@ -106,4 +106,12 @@ export interface RefusedForm {
   form: FormFields;
   /** Set by the form that shows it. A page without this form gets the message above its contents. */
   isShown: boolean;
+}
+
+export interface ConsoleParts {
+  control: ControlParts;
+  operator: OperatorAuthenticator;
+  passwords: Passwords;
+  /** Whether mails are sent; otherwise they wait. */
+  sendsMail: boolean;
 }

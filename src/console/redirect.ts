@@ -1,6 +1,6 @@
 /** Answers that lead to another page. */
-import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/cookie.ts";
-import type { Notice } from "./look/states.ts";
+import { endedHostCookie, hostCookie, hostCookieValue } from "../accounts/sessions/browser.ts";
+import type { Notice } from "./look/parts.ts";
 
 const saidName = "weir-said";
 const saidMs = 30_000;

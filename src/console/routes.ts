@@ -1,24 +1,29 @@
 /** /console: from a request to a page, a sign-in or an error in words. */
-import { DomainError } from "../accounts/errors.ts";
+import { DomainError, errorStatuses, LimitReachedError, unexpectedError } from "../accounts/errors.ts";
+import { strangerGivesWayMs } from "../accounts/limits.ts";
+import { BodyDoor } from "../accounts/quotas/body-door.ts";
+import { Turns } from "../accounts/quotas/fair-semaphore.ts";
 import { laneOf, memberLane, type Lane } from "../accounts/quotas/lane.ts";
-import { requireSameOrigin } from "../accounts/sessions/same-origin.ts";
-import { findWorkspace } from "../accounts/workspaces/find.ts";
-import { Router, type RouteContext, type Routes } from "../http/router.ts";
-import { requestTarget } from "../http/request-target.ts";
-import { withDeadline } from "../kernel/clock.ts";
-import { consoleDoors, type ConsoleDoors } from "./doors.ts";
-import { errorPage } from "./error-page.ts";
-import { findPage, type FoundPage } from "./find-page.ts";
+import { requireSameOrigin } from "../accounts/sessions/browser.ts";
+import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
+import type { Door } from "../control-api/session-doors.ts";
+import { markup, type Html } from "../http/html.ts";
+import { Router, type RouteContext, type Routes, requestTarget, MethodNotAllowedError } from "../http/router.ts";
+import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { receiveForm } from "./form.ts";
+import * as limits from "./limits.ts";
 import { pageDeadlineMs } from "./limits.ts";
-import { pageCall } from "./page-call.ts";
-import type { HereWorkspace } from "./page.ts";
+import { forbiddenState } from "./look/parts.ts";
+import { userText } from "./look/values.ts";
+import { findPage, type FoundPage, pageCall } from "./page-call.ts";
+import { sentence as words } from "./page-forms.ts";
+import type { HereWorkspace, ConsoleParts } from "./page.ts";
 import { pages } from "./pages.ts";
-import type { ConsoleParts } from "./parts.ts";
 import { seeOther, workspacePath } from "./redirect.ts";
-import { requireRole, showPage } from "./show-page.ts";
-import { signInAnswer } from "./sign-in/answer.ts";
-import { findViewer, isOperator, type Viewer } from "./viewer.ts";
+import { plainResponse, refusalResponse } from "./shell.ts";
+import { requireRole, showPage, RoleNeededError } from "./show-page.ts";
+import { signInAnswer } from "./sign-in/sign-in.ts";
+import { findViewer, isOperator, type Viewer, roleName } from "./viewer.ts";
 
 const prefix = "/console";
 
@@ -96,4 +101,119 @@ async function workspaceOf({ workspace: named }: FoundPage, viewer: Viewer, { co
     return { id, name, role: "operator" };
   }
   throw new DomainError("not_found", `There is no workspace "${named.slice(0, 100)}" in which you are a member`);
+}
+
+/** What the Console may receive and make at once. Forms with a file share the door of the control API's files. */
+
+interface ConsoleDoors {
+  pages: Turns;
+  /** Without a file. They have turns of their own, since they may wait for providers. */
+  forms: Door;
+  /** Forms of people of whom only the network is known. */
+  signIns: BodyDoor;
+}
+
+const waiting = {
+  waitingMax: limits.pagesWaitingMax,
+  waitingPerHolderMax: limits.pagesWaitingPerPersonMax,
+  waitMs: limits.pageWaitMs,
+};
+const pageTurns = {
+  ...waiting,
+  runningMax: limits.pagesAtOnceMax,
+  runningPerGroupMax: limits.pagesPerWorkspaceMax,
+  runningPerHolderMax: limits.pagesPerPersonMax,
+};
+const forms = {
+  ...waiting,
+  runningMax: limits.formsAtOnceMax,
+  runningPerGroupMax: limits.formsPerWorkspaceMax,
+  runningPerHolderMax: limits.formsPerPersonMax,
+};
+const formBodies = {
+  ...waiting,
+  runningMax: limits.formBodiesMax,
+  runningPerGroupMax: limits.formBodiesPerWorkspaceMax,
+  runningPerHolderMax: limits.formBodiesPerPersonMax,
+};
+const signIns = {
+  runningMax: limits.signInsAtOnceMax,
+  runningPerHolderMax: limits.signInsAtOnceMax,
+  waitingMax: limits.signInsWaitingMax,
+  waitingPerHolderMax: limits.signInsWaitingMax,
+  refusesOldest: true,
+  waitMs: limits.pageWaitMs,
+};
+
+export function consoleDoors(clock: Clock): ConsoleDoors {
+  const busy = "The Console handles too many forms at this moment";
+  return {
+    pages: new Turns({ clock, limits: pageTurns, busy: "The Console makes too many pages at this moment" }),
+    forms: { bodies: new BodyDoor({ clock, limits: formBodies, busy }), turns: new Turns({ clock, limits: forms, busy }) },
+    signIns: new BodyDoor({
+      clock,
+      limits: signIns,
+      busy: "Too many people sign in at this moment",
+      givesWayMs: strangerGivesWayMs,
+      dropsRefused: true,
+    }),
+  };
+}
+
+/** Any error as a page that says what happened and what to do. */
+
+const titles: Partial<Record<DomainError["code"], string>> = {
+  unauthorized: "You are signed out",
+  sign_in_again: "Sign in again",
+  forbidden: "Not for your role",
+  not_found: "Nothing is here",
+  body_too_large: "Too large",
+  unavailable: "Not available at the moment",
+  internal_error: "Something went wrong",
+};
+
+function errorPage(error: unknown, request: Request, { control }: ConsoleParts): Response {
+  if (error instanceof MethodNotAllowedError) {
+    return plainResponse({ title: "Not possible", main: said("This page does not take the method") }, { status: 405 });
+  }
+  if (error instanceof LimitReachedError) {
+    const retry = Math.max(1, Math.ceil(error.retryAfterMs / 1_000));
+    return plainResponse(
+      { title: "Too much at once", main: markup`${said(error.message)}${again(request)}` },
+      { status: error.status, headers: { "retry-after": String(retry) } },
+    );
+  }
+  if (error instanceof RoleNeededError) {
+    const { needed, refused } = error;
+    const role = roleName(refused.workspace.role).toLowerCase();
+    const words = needed === null ? said(error.message) : forbiddenState({ what: "This page", needed, role });
+    const main = markup`${words}${wayOut(error, request)}`;
+    return refusalResponse({ title: titles.forbidden ?? "", main }, { ...refused, path: requestTarget(request).path });
+  }
+  const known = error instanceof DomainError ? error : unexpectedError(error, { log: control.log, event: "console.failed" });
+  const main = markup`${said(known.message)}${wayOut(known, request)}`;
+  // Whoever sends slowly would go on after the answer.
+  const headers = known.code === "body_too_slow" ? { connection: "close" } : {};
+  return plainResponse(
+    { title: titles[known.code] ?? "This cannot be done", main },
+    { status: errorStatuses[known.code], headers },
+  );
+}
+
+function said(message: string): Html {
+  return markup`<p>${userText(words(message))}</p>`;
+}
+
+function wayOut({ code }: DomainError, request: Request): Html {
+  if (code === "unauthorized" || code === "sign_in_again") {
+    const { path } = requestTarget(request);
+    return markup`<p><a class="button" href="/console/sign-in?again=yes&next=${encodeURIComponent(path)}">Sign in</a></p>`;
+  }
+  if (code === "body_too_slow" || code === "internal_error" || code === "unavailable") return again(request);
+  return markup`<p><a href="/console">To the start of the Console</a></p>`;
+}
+
+function again(request: Request): Html {
+  const { path } = requestTarget(request);
+  return markup`<p><a class="button" href="${path}">Try again</a></p>`;
 }

@@ -1,16 +1,20 @@
 /** The frame around every page of the Console: navigation by role, the switch of workspaces, and what the last form did. */
-import { markup } from "../http/html.ts";
-import type { Asset } from "../http/pages/asset.ts";
-import { htmlType } from "../http/pages/page-document.ts";
-import { consoleHeaders, consolePage, type Surroundings } from "./look/frame/console-page.ts";
-import type { NavigationLink, NavigationSection } from "./look/frame/navigation.ts";
-import type { Notice } from "./look/states.ts";
+import { markup, type Html } from "../http/html.ts";
+import { type Asset, htmlType } from "../http/page.ts";
+import {
+  consoleHeaders,
+  consolePage,
+  type Surroundings,
+  type NavigationLink,
+  type NavigationSection,
+  plainPage,
+} from "./look/frame.ts";
+import type { Notice } from "./look/parts.ts";
 import { sentence } from "./page-forms.ts";
 import type { Page, PageCall, PageContent, Section } from "./page.ts";
 import { pages } from "./pages.ts";
-import { roleName } from "./role-name.ts";
 import { saidIn, saidOnceCookie, workspacePath } from "./redirect.ts";
-import { isOperator, type Viewer, type ViewerRole } from "./viewer.ts";
+import { roleName, isOperator, type Viewer, type ViewerRole } from "./viewer.ts";
 
 interface Shell {
   content: PageContent;
@@ -47,10 +51,7 @@ interface Answer {
 }
 
 /** @param scripts of the page, besides the Console's own */
-export function consoleResponse(
-  text: string,
-  { status = 200, scripts = [], cookies = [], headers: further = {} }: Answer,
-): Response {
+function consoleResponse(text: string, { status = 200, scripts = [], cookies = [], headers: further = {} }: Answer): Response {
   const headers = new Headers({
     ...consoleHeaders({ scripts, connects: scripts.length > 0 }),
     "content-type": htmlType,
@@ -110,4 +111,20 @@ function sectionsOf(of: Page["of"], { base, role, path, page }: Place): Navigati
     links.set(navigation.section, [...(links.get(navigation.section) ?? []), link]);
   }
   return Array.from(links, ([title, all]) => ({ title, links: all }));
+}
+
+/** A page without navigation: the sign-in, and errors. */
+
+interface Plain {
+  title: string;
+  lead?: string | Html | null;
+  notice?: Notice | null;
+  main: Html;
+}
+
+export function plainResponse(
+  page: Plain,
+  answer: { status?: number; headers?: Record<string, string>; cookies?: readonly string[] } = {},
+): Response {
+  return consoleResponse(plainPage(page, "/"), answer);
 }

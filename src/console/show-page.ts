@@ -1,16 +1,21 @@
 /** Makes the answer of a page of the table: who may see it, its form, and what was refused. */
-import { DomainError, errorStatuses } from "../accounts/errors.ts";
-import { LimitReachedError } from "../accounts/quotas/limit-reached.ts";
-import { requireFormToken } from "../accounts/sessions/same-origin.ts";
-import { RoleNeededError } from "./role-needed.ts";
+import { DomainError, errorStatuses, LimitReachedError } from "../accounts/errors.ts";
+import { lacksSecondFactor } from "../accounts/members/principal.ts";
+import { hasSecondFactor } from "../accounts/second-factor/second-factor.ts";
+import { requireFormToken } from "../accounts/sessions/browser.ts";
+import type { WorkspaceView } from "../accounts/workspaces/schema.ts";
+import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
 import { csvResponse } from "../http/csv-response.ts";
-import { servedPage, type ServedPage } from "./early-access.ts";
+import { markup, type Html } from "../http/html.ts";
 import type { FormFields } from "./form.ts";
+import { actionButton, address, emptyForm, form } from "./look/forms.ts";
+import { emptyState } from "./look/parts.ts";
 import { withRefusal } from "./page-call.ts";
-import type { Page, PageCall } from "./page.ts";
+import { hiddenFields, signInFirst } from "./page-forms.ts";
+import type { Page, PageCall, ActionResult, PageContent } from "./page.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
-import { secondFactorNeeded } from "./second-factor/second-factor-needed.ts";
 import { shellResponse } from "./shell.ts";
+import { isOperator, roleName } from "./viewer.ts";
 
 interface Shown {
   page: Page;
@@ -69,4 +74,97 @@ export function requireRole(page: Page, { workspace, viewer }: Pick<PageCall, "w
   const { role } = workspace;
   if (page.of === "workspace" && role !== "operator" && page.roles.includes(role)) return;
   throw new RoleNeededError({ page, workspace, viewer });
+}
+
+/** Pages in early access: where a workspace has the feature off, the page says so, and the operator switches it on there. */
+
+/** What a page does for a workspace: all of it, or where it is off, only the way to switch it on. */
+type ServedPage = Pick<Page, "render" | "actions" | "csv">;
+
+async function servedPage(page: Page, call: PageCall): Promise<ServedPage> {
+  const { earlyAccess: feature } = page;
+  if (feature === undefined || (await isOn(feature, call))) return page;
+  return {
+    render: async () => offContent(page, feature, call),
+    actions: { "switch-on": () => switchOn(feature, call) },
+    async csv() {
+      throw new DomainError("forbidden", "This page is in early access and off for this workspace");
+    },
+  };
+}
+
+function workspacePath({ workspace }: PageCall): string {
+  return `/workspaces/${encodeURIComponent(workspace.id)}`;
+}
+
+async function isOn(feature: EarlyAccessFeature, call: PageCall): Promise<boolean> {
+  const { early_access: on } = await call.control<WorkspaceView>("GET", workspacePath(call));
+  return on.includes(feature);
+}
+
+function offContent({ navigation }: Page, feature: EarlyAccessFeature, call: PageCall): PageContent {
+  const words = markup`This page is in early access, and off for this workspace.${isOperator(call.viewer) ? null : markup` The operator can switch it on, also by <code>--early-access ${feature}</code> of <code>workspace set</code>.`}`;
+  const hidden = hiddenFields(call, "switch-on");
+  const button = isOperator(call.viewer) ? actionButton({ action: call.path, label: "Switch it on", hidden }) : null;
+  return { title: navigation?.label ?? "Early access", main: emptyState(words, button) };
+}
+
+/** The other features stay. @throws DomainError forbidden */
+async function switchOn(feature: EarlyAccessFeature, call: PageCall): Promise<ActionResult> {
+  if (!isOperator(call.viewer)) throw new DomainError("forbidden", "Only the operator switches early access on");
+  const { early_access: on } = await call.control<WorkspaceView>("GET", workspacePath(call));
+  await call.control("PATCH", workspacePath(call), { early_access: [...on, feature] });
+  return { goTo: call.path, said: "It is switched on for the workspace." };
+}
+
+/** In place of an admin's pages, until their session has a second factor. Workspaces in which they are no admin stay open. */
+
+/** null: the viewer needs none here. */
+async function secondFactorNeeded(call: PageCall): Promise<PageContent | null> {
+  const { viewer, workspace, parts } = call;
+  if (workspace.id === "") return null;
+  if (!lacksSecondFactor(viewer.principal, { role: workspace.role, oidc: parts.control.oidc !== null })) return null;
+  return {
+    title: "A second factor is needed here",
+    lead: `In ${workspace.name} you have the role ${roleName(workspace.role).toLowerCase()}, which takes a second factor: an app that shows one-time codes.`,
+    main: await wayOn(call),
+  };
+}
+
+async function wayOn(call: PageCall): Promise<Html> {
+  const { viewer, path, parts } = call;
+  if (await hasSecondFactor(viewer.email ?? "", parts.control.sql)) {
+    const again = address("/console/sign-in", { again: "yes", next: path });
+    return markup`<p>You signed in without the code of your app.</p><p><a class="button" href="${again}">Sign in with a code</a></p>`;
+  }
+  const hidden = hiddenFields(call, "set-up-second-factor", { next: path });
+  const first = signInFirst(call, "set up a second factor");
+  return (
+    first ?? form({ id: "set-up", action: "/console/account", hidden, fields: [], state: emptyForm, submit: "Set up an app" })
+  );
+}
+
+/** A page that the viewer's role may not see. */
+
+type Refused = Pick<PageCall, "workspace" | "viewer"> & { page: Page };
+
+/** Keeps what the viewer was about to see, so that the error's page has their menu. */
+export class RoleNeededError extends DomainError {
+  readonly refused: Refused;
+  /** Such as "auditor or admin"; null: the operator alone sees the page. */
+  readonly needed: string | null;
+
+  constructor(refused: Refused) {
+    const needed = rolesOf(refused.page);
+    super("forbidden", needed === null ? "Only the operator sees this page" : `This page requires the role ${needed}`);
+    this.refused = refused;
+    this.needed = needed;
+  }
+}
+
+function rolesOf({ of, roles }: Page): string | null {
+  if (of === "operator" || roles.length === 0) return null;
+  // A super admin may do what an admin may.
+  const least = roles.filter((role) => role !== "super_admin" || roles.length === 1);
+  return least.map((role) => roleName(role).toLowerCase()).join(" or ");
 }

@@ -1,12 +1,13 @@
 /** Who looks at a page: a session with the workspaces that it may see. */
 import type { Role } from "../accounts/audit/actor.ts";
-import { identityOf } from "../accounts/sessions/identity.ts";
-import { sessionToken } from "../accounts/sessions/cookie.ts";
-import { findSession } from "../accounts/sessions/find-session.ts";
-import type { Session } from "../accounts/sessions/session.ts";
 import type { Principal } from "../accounts/members/principal.ts";
-import { principalOf } from "../control-api/session-authenticator.ts";
+import { sessionToken } from "../accounts/sessions/browser.ts";
+import { identityOf, findSession, type IdentityView } from "../accounts/sessions/session.ts";
+import type { Session } from "../accounts/sessions/store.ts";
 import type { ControlParts } from "../control-api/parts.ts";
+import { principalOf } from "../control-api/authenticate.ts";
+import { markup, type Html } from "../http/html.ts";
+import { userText } from "./look/values.ts";
 
 export type ViewerRole = Role | "operator";
 
@@ -34,4 +35,26 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
 
 export function isOperator({ principal }: Viewer): boolean {
   return principal.kind === "operator";
+}
+
+const words: Record<ViewerRole, string> = {
+  member: "Member",
+  auditor: "Auditor",
+  admin: "Admin",
+  super_admin: "Super admin",
+  operator: "Operator",
+};
+
+/** A role in words. */
+export function roleName(role: ViewerRole): string {
+  return words[role];
+}
+
+export type Invitation = IdentityView["invitations"][number];
+
+/** Who invites to what, and what accepting means. */
+export function invitationWords({ name, role, invited_by: by }: Invitation): Html {
+  const who = by === null ? markup`An admin` : markup`<strong>${userText(by)}</strong>`;
+  return markup`<p>${who} invites you to the workspace <strong>${userText(name)}</strong> with the role ${roleName(role).toLowerCase()}.
+    Its admins and auditors then see when you last used it, and when you change how you sign in.</p>`;
 }

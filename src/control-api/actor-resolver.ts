@@ -2,10 +2,10 @@
 import type { Actor, Operator } from "../accounts/audit/actor.ts";
 import { DomainError } from "../accounts/errors.ts";
 import { sessionUseMs } from "../accounts/limits.ts";
-import { updateSeen } from "../accounts/members/member-store.ts";
+import { updateSeen } from "../accounts/members/store.ts";
 import { findActiveMember, lacksSecondFactor, type Person, type Principal } from "../accounts/members/principal.ts";
 import { requireRecentSignIn } from "../accounts/sessions/session.ts";
-import { findWorkspace } from "../accounts/workspaces/find.ts";
+import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
 import type { WorkspaceRow } from "../accounts/workspaces/store.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
 import type { ControlParts } from "./parts.ts";

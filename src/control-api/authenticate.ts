@@ -1,6 +1,14 @@
-import type { Authenticator } from "../accounts/members/authenticator.ts";
-import type { Principal } from "../accounts/members/principal.ts";
-import { unauthorized } from "./operator-authenticator.ts";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { DomainError } from "../accounts/errors.ts";
+import type { Authenticator, Principal } from "../accounts/members/principal.ts";
+import { sessionToken, requireSameOrigin } from "../accounts/sessions/browser.ts";
+import { findSession } from "../accounts/sessions/session.ts";
+import type { Session } from "../accounts/sessions/store.ts";
+import type { Database } from "../backing/backing.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Secret } from "../kernel/secret.ts";
+import { wrongTokenAddressesMax, wrongTokensMax, wrongTokensPerSecond } from "./limits.ts";
 
 interface Caller {
   request: Request;
@@ -15,4 +23,126 @@ export async function authenticate({ request, address }: Caller, authenticators:
     if (principal !== null) return principal;
   }
   throw unauthorized();
+}
+
+/** Checks the operator token, which opens the control API, /metrics and the causes in /ready. */
+
+/** The header that names the member as whom the operator token acts. */
+const actAsHeader = "X-Act-As";
+
+/** How many more wrong tokens are compared for an address, as of a time. */
+interface Allowance {
+  left: number;
+  atMs: number;
+}
+
+/**
+ * Compares tokens, and counts the wrong ones of each address. The right one always opens: a made one has 256 random bits and a chosen one
+ * at least 32 characters, so that no number of guesses finds it, while a bound for it would let strangers lock the operator out. Beyond
+ * the bound, wrong ones are told to wait. A request without a token is no guess.
+ */
+export class OperatorAuthenticator implements Authenticator {
+  readonly #digest: Buffer;
+  readonly #clock: Clock;
+  readonly #allowances = new LRUCache<string, Allowance>({ max: wrongTokenAddressesMax });
+
+  constructor(token: Secret, clock: Clock) {
+    this.#digest = digest(token.reveal());
+    this.#clock = clock;
+  }
+
+  /** For the form of the sign-in. Its wrong tokens are counted apart. @throws DomainError unauthorized, rate_limited */
+  requireToken(token: string, address: string | null): void {
+    this.#requireRight(token, `form ${address ?? ""}`);
+  }
+
+  /** @returns the operator, or the person in `X-Act-As`; an API key of either kind is a wrong token */
+  async authenticate(request: Request, address: string | null): Promise<Principal | null> {
+    if (!this.#checkToken(request, address)) return null;
+    const email = request.headers.get(actAsHeader);
+    if (email === null) return { kind: "operator" };
+    return { kind: "person", email, carriedBy: "operator token", namedBy: actAsHeader };
+  }
+
+  /** Like `authenticate`, for paths that show less without the token. */
+  isOperator(request: Request, address: string | null): boolean {
+    try {
+      return this.#checkToken(request, address);
+    } catch (error) {
+      if (error instanceof DomainError) return false;
+      throw error;
+    }
+  }
+
+  /** @returns false if the request has no token @throws DomainError unauthorized, rate_limited */
+  #checkToken(request: Request, address: string | null): boolean {
+    const [, given] = /^bearer +(\S+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
+    if (given === undefined) return false;
+    this.#requireRight(given, address ?? "");
+    return true;
+  }
+
+  #requireRight(given: string, guesser: string): void {
+    // All digests have one length, so comparing them reveals nothing about the token's.
+    if (timingSafeEqual(digest(given), this.#digest)) return;
+    const allowance = this.#allowance(guesser);
+    if (allowance.left < 1) throw tooMany();
+    this.#allowances.set(guesser, { ...allowance, left: allowance.left - 1 });
+    throw unauthorized();
+  }
+
+  #allowance(address: string): Allowance {
+    const nowMs = this.#clock.now();
+    const { left, atMs } = this.#allowances.get(address) ?? { left: wrongTokensMax, atMs: nowMs };
+    const regained = (Math.max(0, nowMs - atMs) / 1_000) * wrongTokensPerSecond;
+    return { left: Math.min(wrongTokensMax, left + regained), atMs: nowMs };
+  }
+}
+
+/** One message for every cause. */
+function unauthorized(): DomainError {
+  return new DomainError("unauthorized", "Send the operator token as a Bearer token");
+}
+
+function tooMany(): DomainError {
+  return new DomainError("rate_limited", "Too many wrong tokens came from this address: try again after a second");
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}
+
+/** Opens the control API to the Console's pages, by the cookie of a sign-in. A request with an `Authorization` header is no session's. */
+export class SessionAuthenticator implements Authenticator {
+  readonly #sources: { sql: Database; clock: Clock };
+
+  constructor(sources: { sql: Database; clock: Clock }) {
+    this.#sources = sources;
+  }
+
+  /** @throws DomainError unauthorized for an ended session; forbidden for a change that another site sends, or one that is no JSON */
+  async authenticate(request: Request): Promise<Principal | null> {
+    const token = request.headers.has("authorization") ? null : sessionToken(request);
+    if (token === null) return null;
+    const session = await findSession(token, this.#sources);
+    if (session === null) throw new DomainError("unauthorized", "The session has ended: sign in again");
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      requireSameOrigin(request);
+      requireNoForm(request);
+    }
+    return principalOf(session);
+  }
+}
+
+/** Whom a session signs in. */
+export function principalOf({ email, provedAt, bothFactors }: Session): Principal {
+  const proof = { provedAt, bothFactors };
+  return email === null ? { kind: "operator", ...proof } : { kind: "person", email, carriedBy: "session", ...proof };
+}
+
+/** A form of another site can send these types without asking first: https://fetch.spec.whatwg.org/#cors-safelisted-request-header */
+function requireNoForm(request: Request): void {
+  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (!["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].includes(type)) return;
+  throw new DomainError("forbidden", 'Changes with a session need "content-type: application/json"');
 }

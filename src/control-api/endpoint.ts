@@ -1,9 +1,11 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
-import type { Clock } from "../kernel/clock.ts";
+import { DomainError } from "../accounts/errors.ts";
+import { checkedFields, findFieldProblem, type FieldProblem } from "../http/field-problem.ts";
 import type { RouteContext } from "../http/router.ts";
-import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
+import type { Clock } from "../kernel/clock.ts";
+import { shortened } from "../kernel/text.ts";
 import type { ActorResolver } from "./actor-resolver.ts";
-import { checkFields } from "./check-fields.ts";
+import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
 import type { ControlParts } from "./parts.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -27,7 +29,7 @@ export interface EndpointCall<Input> {
 }
 
 /** Reads bodies above `fromBytes` in a subprocess. @throws DomainError invalid_body */
-export interface SubprocessReading {
+interface SubprocessReading {
   fromBytes: number;
   read(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>>;
 }
@@ -106,4 +108,22 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
     completes,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),
   };
+}
+
+/** Checks what a request sent against the fields of its endpoint. */
+
+/** @throws DomainError invalid_field for the first problem */
+export function checkFields<Fields extends TObject>(fields: Fields, given: Record<string, unknown>): Static<Fields> {
+  const problem = findFieldProblem(fields, given);
+  if (problem === null) return checkedFields(fields, given);
+  const field = problem.kind === "unknown" ? shortened(problem.field, 60) : problem.field;
+  throw new DomainError("invalid_field", messageOf(problem, field), { field });
+}
+
+function messageOf(problem: FieldProblem, field: string): string {
+  if (problem.kind === "missing") return `The field "${field}" is missing: ${problem.needed} is needed`;
+  if (problem.kind === "wrong") return `Cannot take the value of "${field}": ${problem.needed} is needed`;
+  const { nearest } = problem;
+  const hint = nearest === undefined ? "this request takes no fields" : `the nearest known field is "${nearest}"`;
+  return `There is no field "${field}": ${hint}`;
 }

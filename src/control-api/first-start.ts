@@ -1,10 +1,10 @@
 import type { MemberActor, Service } from "../accounts/audit/actor.ts";
 import type { Database } from "../backing/backing.ts";
-import { openWorkspace } from "../gateway/credit/open-workspace.ts";
+import { openWorkspace } from "../gateway/credit/credit.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { WorkspaceId } from "../kernel/ids.ts";
-import { createKey } from "../accounts/keys/create.ts";
-import { addMember } from "../accounts/members/add-member.ts";
+import { createKey } from "../accounts/keys/keys.ts";
+import { addMember } from "../accounts/members/members.ts";
 import { anyWorkspace, lockWorkspaces } from "../accounts/workspaces/store.ts";
 
 const actor: Service = { kind: "service" };

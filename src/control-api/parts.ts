@@ -1,28 +1,28 @@
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import type { FleetView } from "../backing/fleet-state.ts";
-import type { ServiceView } from "../process/service-state.ts";
-import type { SafeFetch } from "../http/outbound/safe-fetch.ts";
+import type { ServiceView } from "../process/health.ts";
+import type { SafeFetch } from "../http/safe-fetch.ts";
 import type { ProbeFetch } from "../connectors/connections/probe.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
-import type { TrustedProxies } from "../kernel/addresses/trusted-proxies.ts";
+import type { TrustedProxies } from "../kernel/proxies.ts";
 import type { Clock, Month } from "../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import type { NanoUsd } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
-import type { WorkbenchRun } from "../gateway/api/workbench.ts";
+import type { WorkbenchRun } from "../gateway/api/routes.ts";
 import type { CallProvider } from "../gateway/providers/http.ts";
-import type { RefundParts } from "../gateway/top-ups/parts.ts";
+import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
 import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SyncRunner } from "../security/advisories/sync-run.ts";
-import type { ExportTurns } from "../security/findings/vex/export-turns.ts";
-import type { SbomReader } from "../security/sboms/reader/reader.ts";
+import type { ExportTurns } from "../security/findings/triage/export-vex.ts";
+import type { SbomReader } from "../security/sboms/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
-import type { Authenticator } from "../accounts/members/authenticator.ts";
+import type { Authenticator } from "../accounts/members/principal.ts";
 import type { Door } from "./session-doors.ts";
 
 /** Credit in the counters, and the spend of a key. */

@@ -1,7 +1,7 @@
 /** Finds the endpoint of a path and runs it, for HTTP and for the Console's pages in the same process. */
 import { DomainError } from "../accounts/errors.ts";
 import type { Principal } from "../accounts/members/principal.ts";
-import type { Turn } from "../accounts/quotas/turns.ts";
+import type { Turn } from "../accounts/quotas/fair-semaphore.ts";
 import { withDeadline } from "../kernel/clock.ts";
 import { resolveActors } from "./actor-resolver.ts";
 import type { Endpoint, EndpointCall, Method } from "./endpoint.ts";

@@ -1,6 +1,6 @@
 /** What the Console's sessions may send to the control API and call at once; the Console's forms share the door for files. */
 import { BodyDoor } from "../accounts/quotas/body-door.ts";
-import { Turns } from "../accounts/quotas/turns.ts";
+import { Turns } from "../accounts/quotas/fair-semaphore.ts";
 import type { Clock } from "../kernel/clock.ts";
 import * as limits from "./limits.ts";
 

@@ -1,7 +1,7 @@
 /** Compares the fields of a request with a schema. Each API writes the first problem in its own words. */
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { nearest } from "../kernel/nearest.ts";
+import { nearest } from "../kernel/text.ts";
 
 export type FieldProblem =
   /** `nearest` is the most similar known field; undefined: there are none. */

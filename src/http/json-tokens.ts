@@ -1,8 +1,19 @@
+/** The structural characters of JSON, as bytes of UTF-8 and as code units, for scans before a text is parsed. */
+export const quote = 0x22;
+export const backslash = 0x5c;
+export const comma = 0x2c;
+export const colon = 0x3a;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;
+/** It and all bytes below it occur only between values. */
+export const space = 0x20;
+
 /**
  * The tokens of a JSON text as bytes: brackets, braces, commas, colons and strings. Numbers and words between them are skipped.
  * Its users bound or split a text before it is parsed. The time is linear in bytes, and nothing is copied.
  */
-import { backslash, closeBrace, closeBracket, colon, comma, openBrace, openBracket, quote, space } from "./json-bytes.ts";
 
 const lowerU = 0x75;
 const lowerD = 0x64;

@@ -3,10 +3,9 @@
  * them. It sets no deadline: a stream may last, and each API bounds its own work.
  */
 import { Elysia } from "elysia";
+import type { Peers } from "../kernel/proxies.ts";
 import type { Clock } from "../kernel/clock.ts";
-import type { Peers } from "../kernel/addresses/peer-address.ts";
-import { drainRequest } from "./drain-request.ts";
-import { requestTarget } from "./request-target.ts";
+import { drainRequest } from "./body.ts";
 
 /** The routes of one API, to be mounted in the application. */
 export type Routes = Elysia;
@@ -95,4 +94,13 @@ export class Router {
 /** The prefix is part of Elysia's type, and of no use there. */
 function withoutPrefixType(app: unknown): Elysia {
   return app as Elysia;
+}
+
+/**
+ * What a request asks for, as its client wrote it. The runtime puts the Host header in front of it unchecked, and `new URL`
+ * throws where that is no host: no header is to make a path unreadable.
+ */
+export function requestTarget({ url }: Request): { path: string; query: URLSearchParams } {
+  const [, path = "", query = ""] = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)\??([^#]*)/i.exec(url) ?? [];
+  return { path, query: new URLSearchParams(query) };
 }

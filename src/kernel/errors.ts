@@ -1,5 +1,5 @@
 /** The inference API's error table: the only place with each code's status, type, retry and message. */
-import { jsonResponse } from "./json-response.ts";
+import { jsonResponse } from "./json.ts";
 
 export type ErrorType =
   "invalid_request_error" | "authentication_error" | "insufficient_quota" | "permission_error" | "rate_limit_error" | "api_error";
@@ -75,7 +75,7 @@ function row(status: number, message: string, shouldRetry?: boolean): ErrorRow {
   return shouldRetry === undefined ? { status, type, message } : { status, type, message, shouldRetry };
 }
 
-export interface GatewayErrorOptions {
+interface GatewayErrorOptions {
   /** The offending field, such as `model` or `messages[0].content`. */
   param?: string | undefined;
   /** Replaces the table's message; never a provider's text. */
@@ -118,4 +118,16 @@ export function errorBody(error: GatewayError): {
 /** Writes an error as an HTTP answer; `headers` are those that the request has by then (ids, rate window). */
 export function errorResponse(error: GatewayError, headers: Record<string, string> = {}): Response {
   return jsonResponse(errorBody(error), { status: error.status, headers: { ...headers, ...error.headers } });
+}
+
+/** The two errors of check 2, which validates the body. */
+
+/** A value of the wrong type, out of its range, or in conflict with another one. */
+export function invalidRequest(param: string | undefined, message: string): GatewayError {
+  return new GatewayError("invalid_request", { param, message });
+}
+
+/** A field or value that is legal in the official format but not supported here. */
+export function unsupportedParameter(param: string, message: string): GatewayError {
+  return new GatewayError("unsupported_parameter", { param, message });
 }

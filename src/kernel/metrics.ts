@@ -4,8 +4,8 @@
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { errorTable } from "./errors.ts";
-import { TalliedHistogram } from "./telemetry/tallied-histogram.ts";
-import { Tally } from "./telemetry/tally.ts";
+import type { Logger } from "./log.ts";
+import { TalliedHistogram, Tally } from "./tallied-histogram.ts";
 
 export const registry = new Registry();
 // The default, a look at the event loop every 10 ms, would wake a process more often than its work does.
@@ -78,7 +78,7 @@ function countAnswered(): void {
   for (const [code, status, count] of answered.drain()) requestsTotal.inc({ status, code }, count);
 }
 
-export interface GenerationEnd {
+interface GenerationEnd {
   provider: string;
   /** null: it succeeded. */
   code: string | null;
@@ -230,4 +230,12 @@ export function observe(name: keyof typeof gauges, read: () => Reading | Promise
       for (const [value, count] of Object.entries(reading)) this.set({ [label ?? ""]: value }, count);
     },
   });
+}
+
+/** Raises an alarm: an error line and a count under the same name. */
+
+/** @param facts ids, names and amounts; never a prompt, a key or a provider's text */
+export function raiseAlarm(log: Logger, alarm: Alarm, facts: Record<string, string | number>, message: string): void {
+  alarmsTotal.inc({ alarm });
+  log.error({ event: alarm, ...facts }, message);
 }

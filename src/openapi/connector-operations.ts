@@ -1,7 +1,7 @@
 /** The public paths of the connector catalog. */
-import { versionHeader } from "../connectors/catalog/http/answer.ts";
+import { versionHeader } from "../connectors/catalog/document.ts";
 import { ConnectorChange } from "../connectors/catalog/changes.ts";
-import { ConnectorExport, ConnectorList } from "../connectors/catalog/list.ts";
+import { ConnectorExport, ConnectorList } from "../connectors/catalog/documents.ts";
 import { RefusalBody } from "../connectors/catalog/refusal.ts";
 import { ConnectorRow } from "../connectors/catalog/row.ts";
 import { methods } from "../connectors/catalog/files/schema.ts";

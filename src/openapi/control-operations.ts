@@ -1,11 +1,10 @@
 /** The operations of /api/console, from the list of its endpoints. */
+import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
 import { controlPrefix } from "../control-api/api.ts";
 import type { Endpoint } from "../control-api/endpoint.ts";
 import { endpoints } from "../control-api/endpoints.ts";
-import { errorStatuses, type ErrorCode } from "../accounts/errors.ts";
-import { asChat } from "./workbench-operation.ts";
-import { chatCompletionExchange } from "./inference-operations.ts";
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
+import { chatCompletionExchange } from "./inference-operations.ts";
 import {
   byStatus,
   jsonContent,
@@ -14,6 +13,7 @@ import {
   type Parameter,
   type Paths,
   type Reference,
+  type Exchange,
 } from "./operation.ts";
 
 /** The meaning of `:id` in a path, by the noun before it. */
@@ -201,4 +201,21 @@ function errorSchema(codes: ErrorCode[]): JsonSchema {
 
 function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/** The operation of the Workbench: the body and the answers of a chat completion, with the refusals of the control API beside. */
+
+/** @param refusals the control API's answers by status */
+function asChat(chat: Exchange, refusals: Record<string, ResponseDescription>): Exchange {
+  const merged = Object.entries(refusals).map(([status, refusal]): [string, ResponseDescription] => {
+    const answer = chat.responses[status];
+    return [status, answer === undefined ? refusal : either(answer, refusal)];
+  });
+  return { requestBody: chat.requestBody, responses: { ...chat.responses, ...Object.fromEntries(merged) } };
+}
+
+function either(answer: ResponseDescription, refusal: ResponseDescription): ResponseDescription {
+  const anyOf = [answer, refusal].map(({ content }): JsonSchema => content?.["application/json"]?.schema ?? {});
+  const description = `${answer.description}. Before the request is the inference API's: ${refusal.description}`;
+  return { ...answer, description, content: jsonContent({ anyOf }) };
 }

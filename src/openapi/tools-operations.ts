@@ -1,11 +1,24 @@
 /** The operations below /api/tools, from the list of operations, with the paths for attachments and MCP. */
 import { jsonSchema, schemaOrReference, type JsonSchema, type Names } from "../http/json-schema.ts";
-import type { Operation as ToolsOperation } from "../security/api/operations/operation.ts";
-import { attachmentHeader, attachmentNameHeader, attachmentsPath, mcpPath, toolsPrefix } from "../security/api/calls/paths.ts";
-import { successOf } from "../security/api/calls/envelope.ts";
-import { fullName, operations } from "../security/api/calls/operations.ts";
-import { headerReferences } from "./headers.ts";
-import { jsonContent, type ResponseDescription, type Operation, type Parameter, type Paths } from "./operation.ts";
+import type { Operation as ToolsOperation } from "../security/operation.ts";
+import {
+  attachmentHeader,
+  attachmentNameHeader,
+  attachmentsPath,
+  mcpPath,
+  toolsPrefix,
+  fullName,
+  operations,
+} from "../security/api/operations.ts";
+import { successOf } from "../security/api/envelope.ts";
+import {
+  headerReferences,
+  jsonContent,
+  type ResponseDescription,
+  type Operation,
+  type Parameter,
+  type Paths,
+} from "./operation.ts";
 
 const shared = { tags: ["tools"], security: [{ ApiKeyAuth: [] }] };
 

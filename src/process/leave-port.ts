@@ -7,11 +7,11 @@
  * Works on Linux, where the C library can be called; elsewhere it does nothing, and the port closes at once. Socket filters:
  * https://www.kernel.org/doc/Documentation/networking/filter.rst.
  */
-import { dlopen, ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dlopen, ptr } from "bun:ffi";
 import { sleep, type Clock } from "../kernel/clock.ts";
 import { acceptQueueMsMax, handshakeMsMax } from "./limits.ts";
-import { pendingHandshakes } from "./pending-handshakes.ts";
 
 const solSocket = 1;
 const ipprotoTcp = 6;
@@ -133,4 +133,17 @@ function replace(calls: Calls, listener: number): boolean {
   const replaced = calls.dup2(idle, listener) === listener;
   calls.close(idle);
   return replaced;
+}
+
+/** Connections to a port of this machine with a pending handshake, as Linux lists them: proc(5), /proc/net/tcp. */
+
+const synReceived = "03";
+
+/** The other ends as the system writes them, for comparison only. null if the system does not list them. */
+export async function pendingHandshakes(port: number): Promise<string[] | null> {
+  const tables = await Promise.all(["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "latin1").catch(() => null)));
+  if (tables[0] === null) return null;
+  const local = port.toString(16).toUpperCase().padStart(4, "0");
+  const row = new RegExp(`^ *\\d+: [0-9A-F]+:${local} ([0-9A-F]+:[0-9A-F]{4}) ${synReceived} `, "gm");
+  return tables.flatMap((table) => [...(table ?? "").matchAll(row)].map(([, other = ""]) => other));
 }

@@ -1,22 +1,25 @@
 /** The HTTP application: all APIs, and the answer to unknown paths. */
 import { Elysia } from "elysia";
-import { inferencePrefix, inferenceRoutes, notFound } from "../gateway/api/routes.ts";
-import { wrongPathHints } from "./wrong-base-path.ts";
-import { healthRoutes, publicReadiness, watchHealth, type Health } from "../process/health.ts";
-import { version } from "../process/version.ts";
+import { connectorRoutes, type ConnectorParts } from "../connectors/pages/routes.ts";
+import type { ConsoleParts } from "../console/page.ts";
+import { consoleRoutes } from "../console/routes.ts";
 import { controlApi } from "../control-api/api.ts";
 import type { ControlParts } from "../control-api/parts.ts";
-import type { ConsoleParts } from "../console/parts.ts";
-import { consoleRoutes } from "../console/routes.ts";
-import { connectorRoutes, type ConnectorParts } from "../connectors/catalog/http/routes.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
-import type { RefundParts } from "../gateway/top-ups/parts.ts";
-import { stripeWebhookRoutes, type WebhookParts } from "../gateway/top-ups/webhook/routes.ts";
+import { inferencePrefix, inferenceRoutes, notFound } from "../gateway/api/routes.ts";
+import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
+import { stripeWebhookRoutes, type WebhookParts } from "../gateway/top-ups/webhook.ts";
+import { requestTarget } from "../http/router.ts";
+import type { Clock } from "../kernel/clock.ts";
+import type { Logger } from "../kernel/log.ts";
 import { openApiDocument } from "../openapi/document.ts";
-import type { ToolsParts } from "../security/api/calls/parts.ts";
+import { healthRoutes, publicReadiness, watchHealth, type Health } from "../process/health.ts";
+import { version } from "../process/version.ts";
 import { toolsRoutes } from "../security/api/routes.ts";
-import { frontDoorRoutes } from "./pages/front-door/routes.ts";
-import { referenceRoutes } from "./pages/reference/routes.ts";
+import type { ToolsParts } from "../security/api/run-operation.ts";
+import { wrongPathHintMs } from "./limits.ts";
+import { frontDoorRoutes } from "./pages/front-door.ts";
+import { referenceRoutes } from "./pages/reference.ts";
 
 export interface AppParts {
   gateway: Gateway;
@@ -67,4 +70,33 @@ export function makeApp({ gateway, control, tools, connectors, health, publicOri
     .use(controlApi(control));
   if (topUps !== null) app.use(stripeWebhookRoutes(topUps));
   return console === null ? app : app.use(consoleRoutes(console));
+}
+
+/** Hints in the log for clients whose base URL lacks `/gpt/v1`: official packages show them no more than "404 status code (no body)". */
+
+/** What clients of the format ask for. */
+const endpoints = ["/chat/completions", "/completions", "/embeddings", "/models", "/responses"];
+const pathCharactersMax = 80;
+
+/** @returns call it for each request to a path that is not served; it writes one hint for each endpoint now and then */
+export function wrongPathHints({
+  prefix,
+  clock,
+  log,
+}: {
+  prefix: string;
+  clock: Clock;
+  log: Logger;
+}): (request: Request) => void {
+  const hintedAt = new Map<string, number>();
+  return (request) => {
+    const { path } = requestTarget(request);
+    const endpoint = endpoints.find((one) => path.endsWith(one));
+    if (endpoint === undefined || path.length > pathCharactersMax) return;
+    const nowMs = clock.monotonic();
+    if (nowMs - (hintedAt.get(endpoint) ?? -Infinity) < wrongPathHintMs) return;
+    hintedAt.set(endpoint, nowMs);
+    const hint = path.startsWith(prefix) ? `there is no ${endpoint} here` : `a client's base URL must end with ${prefix}`;
+    log.info({ event: "path.unknown", path }, `${path} is not served: ${hint}`);
+  };
 }

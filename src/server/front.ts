@@ -1,58 +1,55 @@
 /** The front: the parts of a process that answers HTTP, the same in both modes. */
-import { keyGeneration } from "../gateway/generations/key-generation.ts";
-import { keyUsage } from "../gateway/usage/key-usage.ts";
 import { join, resolve } from "node:path";
-import { AdmissionClient } from "../gateway/admission/client/client.ts";
-import { makeApp } from "./app.ts";
-import type { Backing, Database } from "../backing/backing.ts";
+import { mailManagers } from "../accounts/mails/mail-managers.ts";
+import { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
+import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
+import type { Keyring } from "../accounts/secrets/keyring.ts";
+import { Passwords } from "../accounts/sessions/passwords.ts";
+import { type Backing, type Database, ping } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import { fleetRoles, fleetState } from "../backing/fleet-state.ts";
-import { ping } from "../backing/ping.ts";
 import type { Config } from "../config.ts";
-import { OidcProvider } from "../accounts/oidc/oidc-provider.ts";
-import { createSafeFetch } from "../http/outbound/safe-fetch.ts";
-import { createProbeFetch } from "../connectors/connections/probe-fetch.ts";
-import { Passwords } from "../accounts/sessions/passwords.ts";
-import { SessionAuthenticator } from "../control-api/session-authenticator.ts";
-import { fileDoor } from "../control-api/session-doors.ts";
-import { OperatorAuthenticator } from "../control-api/operator-authenticator.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
-import { GenerationJournal } from "../gateway/journal/journal.ts";
-import { serviceState } from "../process/service-state.ts";
-import { runChecks, watchHealth, type Check, type Health } from "../process/health.ts";
-import { UnpaidWork } from "../gateway/api/call/unpaid-work.ts";
-import { DrainLimit } from "../gateway/api/stream/drain-limit.ts";
+import { createProbeFetch } from "../connectors/connections/probe.ts";
+import { SessionAuthenticator, OperatorAuthenticator } from "../control-api/authenticate.ts";
+import { fileDoor } from "../control-api/session-doors.ts";
+import { AdmissionClient } from "../gateway/admission/client.ts";
+import { DrainLimit } from "../gateway/api/answer/drains.ts";
+import { UnpaidWork } from "../gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
-import { ExportTurns } from "../security/findings/vex/export-turns.ts";
-import { runInWorkbench, type WorkbenchRun } from "../gateway/api/workbench.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
-import { bodyBudget } from "../gateway/api/request/load-limits.ts";
+import { bodyBudget } from "../gateway/api/request/body.ts";
+import { runInWorkbench, type WorkbenchRun } from "../gateway/api/routes.ts";
+import { keyGeneration } from "../gateway/generations/generations.ts";
+import { GenerationJournal } from "../gateway/journal/journal.ts";
+import type { Models } from "../gateway/models/models.ts";
+import { RouteCoolDown, RouteHealth, RouteSpeeds } from "../gateway/models/route-health.ts";
+import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
+import { providerCalls } from "../gateway/providers/http.ts";
+import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
+import type { RefundParts } from "../gateway/top-ups/change-top-up.ts";
+import type { WebhookParts } from "../gateway/top-ups/webhook.ts";
+import { keyUsage } from "../gateway/usage/usage.ts";
+import { createSafeFetch } from "../http/safe-fetch.ts";
 import { withDeadline, type Clock } from "../kernel/clock.ts";
 import { keyPrefix } from "../kernel/ids.ts";
 import type { Logger } from "../kernel/log.ts";
 import { observe } from "../kernel/metrics.ts";
 import { usdAsJsonNumber } from "../kernel/money.ts";
 import type { Secret } from "../kernel/secret.ts";
-import { callsWithOwnKeys, openKeyReports } from "./own-keys.ts";
-import { openTopUps } from "./top-ups.ts";
-import { readyDeadlineMs, shutdownFlushMs } from "./limits.ts";
-import { RouteCoolDown } from "../gateway/models/health/route-cool-down.ts";
-import { RouteHealth } from "../gateway/models/health/route-health.ts";
-import { RouteSpeeds } from "../gateway/models/health/route-speeds.ts";
-import type { Models } from "../gateway/models/models.ts";
-import { PromptQueue } from "../gateway/prompts/prompt-queue.ts";
-import { providerCalls } from "../gateway/providers/http.ts";
-import { launchCheckClocks } from "../gateway/providers/launch-check.ts";
+import { serviceState, runChecks, watchHealth, type Check, type Health } from "../process/health.ts";
 import { SyncRunner } from "../security/advisories/sync-run.ts";
-import { SbomReader } from "../security/sboms/reader/reader.ts";
-import { DiskSpaceGuard, freeBytesOf } from "../accounts/quotas/disk-space-guard.ts";
-import { ownAddress } from "./weir-command.ts";
-import type { Keyring } from "../accounts/secrets/keyring.ts";
+import { sharedCallLimits } from "../security/api/call-limits.ts";
+import type { ToolsParts } from "../security/api/run-operation.ts";
+import { ExportTurns } from "../security/findings/triage/export-vex.ts";
+import { SbomReader } from "../security/sboms/reader.ts";
 import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
-import { sharedCallLimits } from "../security/api/calls/shared-call-limits.ts";
-import type { ToolsParts } from "../security/api/calls/parts.ts";
+import { makeApp } from "./app.ts";
+import { readyDeadlineMs, shutdownFlushMs } from "./limits.ts";
+import { callsWithOwnKeys, openKeyReports } from "./own-keys.ts";
+import { ownAddress } from "./weir-command.ts";
 
-export interface FrontParts {
+interface FrontParts {
   config: Config;
   backing: Backing;
   models: Models;
@@ -270,5 +267,38 @@ function checks({ backing, models, clock }: FrontParts, gateway: Gateway): Recor
     catalog: async () => (models.readable() ? null : (models.problem() ?? "not read yet")),
     spool: async () =>
       gateway.journal.accepting() ? null : "nothing more can be owed: the disk is full or too much waits for the ledger",
+  };
+}
+
+/** The gateway's part of card top-up: pages of Stripe for people, and the webhook. Workers charge saved cards. */
+
+/** @returns null: the operator has set no key of Stripe */
+async function openTopUps({
+  config: { stripe, publicUrl, trustedProxies: proxies },
+  backing: { sql, bus },
+  admission,
+  clock,
+  log,
+}: {
+  config: Config;
+  backing: Backing;
+  admission: Pick<Gateway["admission"], "position" | "held" | "refresh">;
+  clock: Clock;
+  log: Logger;
+}): Promise<(WebhookParts & RefundParts) | null> {
+  if (stripe === null) return null;
+  const { stripeClient } = await import("../gateway/top-ups/stripe-client.ts");
+  return {
+    sql,
+    clock,
+    log,
+    publicUrl,
+    stripe: stripeClient(stripe),
+    secrets: stripe.webhookSecrets,
+    proxies,
+    reserved: async (workspace) => (await admission.position(workspace, null))?.reserved ?? null,
+    held: (workspace) => admission.held(workspace),
+    refresh: (workspace) => admission.refresh(workspace),
+    mailManagers: (mail, tx) => mailManagers(mail, tx, { bus, clock }),
   };
 }

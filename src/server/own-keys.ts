@@ -1,16 +1,15 @@
 /** The gateway's use of own provider keys, and what the workspace is told of them. */
 import type { OwnKey } from "../accounts/keys/record.ts";
-import { raiseAlert } from "../accounts/alerts/raise-alert.ts";
-import { findWorkspace } from "../accounts/workspaces/find.ts";
+import { raiseAlert } from "../accounts/alerts/alerts.ts";
+import { findWorkspace } from "../accounts/workspaces/workspaces.ts";
 import type { Backing, Transaction } from "../backing/backing.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { Config } from "../config.ts";
-import { OpenedKeys } from "../gateway/own-keys/opened-keys.ts";
+import { OpenedKeys } from "../gateway/own-keys/sealed-key.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { embeddingCalls } from "../gateway/providers/embed.ts";
 import { providerCalls } from "../gateway/providers/http.ts";
-import { KeyReports } from "../gateway/own-keys/key-reports.ts";
-import { refusalMail } from "../gateway/own-keys/refusal-mail.ts";
+import { KeyReports, refusalMail } from "../gateway/own-keys/key-reports.ts";
 import { isoTime, type Clock } from "../kernel/clock.ts";
 import type { Logger } from "../kernel/log.ts";
 

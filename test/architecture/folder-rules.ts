@@ -28,11 +28,11 @@ export const folderRules: Rule[] = [
       ];
     },
     invalid: { "README.md": "| `src/kernel` | time and money |\n| `src/gateway` | `credit` `models` |" },
-    invalidWith: { "src/kernel/clock.ts": "", "src/gateway/credit/add.ts": "" },
+    invalidWith: { "src/kernel/clock.ts": "", "src/gateway/credit/credit.ts": "" },
     valid: {
       "README.md": "| `src/kernel` | time and money |\n| `src/gateway` | the gateway: `credit` |",
       "src/kernel/clock.ts": "",
-      "src/gateway/credit/add.ts": "",
+      "src/gateway/credit/credit.ts": "",
     },
   },
 ];

@@ -1,6 +1,7 @@
 import { cycleRule } from "./cycle-rule.ts";
 import { folderRules } from "./folder-rules.ts";
 import { bunFiles, forbiddenImports, layerOf, layers, packageHomes } from "./layers.ts";
+import { moduleRules } from "./module-rules.ts";
 import { importsOf, sourceFiles, withoutComments, type Import, type SourceTree } from "./source-tree.ts";
 
 export interface Rule {
@@ -20,6 +21,7 @@ const linesMax = 450;
 export const rules: Rule[] = [
   cycleRule,
   ...folderRules,
+  ...moduleRules,
   {
     name: "a folder imports only from folders to its left",
     violations: (tree) =>
@@ -47,8 +49,8 @@ export const rules: Rule[] = [
       ),
     invalid: {
       "src/gateway/api/generate.ts": 'import { startMetering } from "../../../workers/metering.ts";',
-      "src/gateway/models/model.ts": 'import { parsePurl } from "../../security/sboms/purl.ts";',
-      "src/security/sboms/purl.ts": 'import { priceOf } from "../../gateway/models/price.ts";',
+      "src/gateway/models/model.ts": 'import { readPurl } from "../../security/sboms/document.ts";',
+      "src/security/sboms/document.ts": 'import { priceOf } from "../../gateway/models/price.ts";',
     },
     valid: { "src/backing/backing.ts": 'import { EmbeddedBus } from "./embedded/bus.ts";' },
   },
@@ -66,7 +68,7 @@ export const rules: Rule[] = [
     valid: {
       "src/accounts/keys/store.ts": 'import type { Sql } from "postgres";',
       "src/backing/nats/bus.ts": 'import {\n  connect,\n} from "nats";\nimport { once } from "node:events";',
-      "src/gateway/models/check.ts": 'import { Value } from "@sinclair/typebox/value";',
+      "src/gateway/models/models.ts": 'import { Value } from "@sinclair/typebox/value";',
     },
   },
   textRule({
@@ -82,7 +84,7 @@ export const rules: Rule[] = [
     allowed: (path) => /(\/|-)store\.ts$/.test(path) || path.startsWith("src/backing/"),
     invalid: {
       "src/accounts/keys/find.ts": "await backing.sql<Row[]>`SELECT 1`",
-      "src/accounts/keys/edit.ts": "await tx`UPDATE api_keys`",
+      "src/accounts/keys/keys.ts": "await tx`UPDATE api_keys`",
     },
     valid: {
       "src/accounts/keys/store.ts": "await sql`SELECT 1`",

@@ -1,10 +1,12 @@
 /** The repository as text, for the rules of test/architecture.test.ts. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 
 /** The text of each file, by its path from the root. */
 export interface SourceTree {
   files: Map<string, string>;
+  /** Every file of src and workers, of any kind. */
+  paths: string[];
   /** Whether a path from the root is a file or folder. */
   has(path: string): boolean;
 }
@@ -22,6 +24,7 @@ export function readSourceTree(root: string): SourceTree {
   const paths = [...top, ...listed].filter((path) => /\.(ts|mjs|md)$/.test(path) && !skipped.test(path));
   return {
     files: new Map(paths.toSorted().map((path) => [path, readFileSync(join(root, path), "utf8")])),
+    paths: listed.filter((path) => /^(src|workers)\//.test(path) && statSync(join(root, path)).isFile()),
     has: (path) => existsSync(join(root, path)),
   };
 }
@@ -31,6 +34,7 @@ export function fakeSourceTree(texts: Record<string, string>): SourceTree {
   const paths = Object.keys(texts);
   return {
     files: new Map(Object.entries(texts)),
+    paths,
     has: (path) => paths.some((known) => known === path || known.startsWith(`${path}/`)),
   };
 }

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { hostname } from "node:os";
 import type { Bus, Topic } from "../../src/backing/bus.ts";
-import { fleetState } from "../../src/backing/fleet-state.ts";
-import { answerRollCalls } from "../../src/backing/roll-call.ts";
+import { fleetState, answerRollCalls } from "../../src/backing/fleet-state.ts";
 import { EmbeddedBus } from "../../src/backing/embedded/bus.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";

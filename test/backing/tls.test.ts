@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { ServiceUrls } from "../../scripts/services.ts";
-import { redisLibraries } from "../../src/backing/redis/connection/load-client.ts";
+import { redisLibraries } from "../../src/backing/redis/counters.ts";
 import { Fleet } from "../support/servers/fleet.ts";
 import { OurProcess } from "../support/processes/process.ts";
 import { RawServer } from "../support/servers/raw-server.ts";

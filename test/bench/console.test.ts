@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { samplesOf } from "../../bench/console/samples.ts";
 import type { SampleIds } from "../../bench/console/samples-store.ts";
-import { findPage } from "../../src/console/find-page.ts";
+import { findPage } from "../../src/console/page-call.ts";
 import { pages } from "../../src/console/pages.ts";
 
 const some = ["one", "two/three"];

@@ -6,8 +6,8 @@ import { Histogram } from "../../bench/load/histogram.ts";
 import { ResponseReader } from "../../bench/load/response-reader.ts";
 import { runLoad } from "../../bench/load/run-load.ts";
 import { targetOf } from "../../bench/load/target.ts";
-import { checkEmbedding } from "../../src/gateway/api/request/embedding/check.ts";
-import { checkChat } from "../../src/gateway/api/request/chat.ts";
+import { checkEmbedding } from "../../src/gateway/api/request/embedding.ts";
+import { checkChat } from "../../src/gateway/api/request/chat-request.ts";
 
 interface Read {
   statuses: number[];

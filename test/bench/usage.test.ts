@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { failuresOf } from "../../bench/report/failures.ts";
 import { drawQuestion, questionKinds } from "../../bench/usage/draw.ts";
-import { readSpan } from "../../src/gateway/usage/span.ts";
+import { readSpan } from "../../src/gateway/usage/periods.ts";
 import { randomFrom } from "../support/random.ts";
 
 describe("the bench of usage", () => {

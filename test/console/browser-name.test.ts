@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { browserName } from "../../src/console/pages/account/browser-name.ts";
+import { browserName } from "../../src/console/pages/account-page.ts";
 
 test.each([
   [

@@ -1,6 +1,6 @@
 /** Reading forms: what many small fields may cost. */
 import { describe, expect, test } from "bun:test";
-import { consoleDoors } from "../../src/console/doors.ts";
+import { consoleDoors } from "../../src/console/routes.ts";
 import { receiveForm } from "../../src/console/form.ts";
 import { formBytesMax, formFieldsMax } from "../../src/console/limits.ts";
 import { memberLane } from "../../src/accounts/quotas/lane.ts";

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { oidcSignInMs } from "../../src/accounts/limits.ts";
 import { OidcProvider, oidcReturnPath } from "../../src/accounts/oidc/oidc-provider.ts";
-import { signInNotes, type SignInNote } from "../../src/accounts/oidc/sign-in-note.ts";
-import { openNote, sealNote } from "../../src/accounts/secrets/sealed-note.ts";
+import { signInNotes, type SignInNote } from "../../src/accounts/oidc/oidc-sign-in.ts";
+import { openNote, sealNote } from "../../src/accounts/secrets/keyring.ts";
 import { ConsoleWorld, sessionOf, type Shown } from "../support/console.ts";
 import { cookiesOf } from "../support/sign-in/cookies.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";

@@ -1,6 +1,6 @@
 /** The page of the Workbench: who sees it, and what it says where no model can be called. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { choosableModels } from "../../src/console/pages/workbench/models.ts";
+import { choosableModels } from "../../src/console/pages/inference/workbench-page.ts";
 import { ConsoleWorld } from "../support/console.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 

@@ -1,7 +1,7 @@
 /** The pages of settings, provider keys and audit. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { eventWords } from "../../src/console/pages/audit/event-words.ts";
+import { eventWords } from "../../src/console/pages/workspace/audit-page.ts";
 import { newGenerationId } from "../../src/kernel/ids.ts";
 import { recentSignInMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";

@@ -74,7 +74,6 @@ describe("docs/reference", () => {
       "gateway/own-keys",
       "gateway/prompts",
       "connectors/connections",
-      "security/products",
       "security/projects",
       "security/findings/triage",
     ];

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeWorkspaces } from "../../src/control-api/describe-workspaces.ts";
+import { describeWorkspaces } from "../../src/control-api/endpoints/workspaces.ts";
 import { positionsAtOnceMax, positionsMsMax } from "../../src/control-api/limits.ts";
 import type { WorkspaceRow } from "../../src/accounts/workspaces/store.ts";
 import { ManualClock } from "../support/clock.ts";

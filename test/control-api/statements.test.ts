@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
-import { printStatement } from "../../scripts/weir/print-statement.ts";
+import { printStatement } from "../../scripts/weir/verbs/statement.ts";
 import { StatementList, StatementView } from "../../src/gateway/statements/schema.ts";
-import { selectCallerId } from "../../src/accounts/members/member-store.ts";
+import { selectCallerId } from "../../src/accounts/members/store.ts";
 import { Control } from "../support/control.ts";
 import { settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { UsageView } from "../../src/gateway/usage/schema.ts";
-import { printUsage } from "../../scripts/weir/print-usage.ts";
-import { selectCallerId } from "../../src/accounts/members/member-store.ts";
+import { printUsage } from "../../scripts/weir/verbs/usage.ts";
+import { selectCallerId } from "../../src/accounts/members/store.ts";
 import { Control } from "../support/control.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";

@@ -1,6 +1,6 @@
 /** One process for prober, mailer and scanner: `bun workers/main.ts background`. */
 import { expect, test } from "bun:test";
-import { callRoll } from "../../src/backing/roll-call.ts";
+import { callRoll } from "../../src/backing/fleet-state.ts";
 import { openPostgres } from "../../src/backing/postgres/postgres.ts";
 import { DistributedBus } from "../../src/backing/nats/bus.ts";
 import { insertMail } from "../../src/accounts/mails/store.ts";

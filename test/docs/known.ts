@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readClientConfig, readConfig, readMcpConfig } from "../../src/config.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
-import { secretVariables } from "../../src/process/environment/secret-variables.ts";
+import { secretVariables } from "../../src/process/environment/variables.ts";
 import { repository } from "../support/processes/process.ts";
 
 /** Variables of Bun, which reads them itself. */

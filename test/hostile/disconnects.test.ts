@@ -7,7 +7,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseUsd } from "../../src/kernel/money.ts";
 import { drainsPerWorkspaceMax } from "../../src/gateway/limits.ts";
-import { countedText } from "../gateway/models/tokens/texts.ts";
+import { countedText } from "../gateway/models/texts.ts";
 import { event, message, messageEvents } from "../support/providers/anthropic-answers.ts";
 import { googleChat, googleUsage } from "../support/providers/google-answers.ts";
 import { expectExactLedger } from "../support/gateway/exact-ledger.ts";

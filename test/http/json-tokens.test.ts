@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { quote } from "../../src/http/json-bytes.ts";
-import { JsonTokens, noToken } from "../../src/http/json-tokens.ts";
+import { quote, JsonTokens, noToken } from "../../src/http/json-tokens.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 

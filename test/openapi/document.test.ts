@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { errorStatuses } from "../../src/accounts/errors.ts";
 import { errorTable } from "../../src/kernel/errors.ts";
-import { generationNames, retryNames, routeNames, windowNames } from "../../src/openapi/headers.ts";
+import { generationNames, retryNames, routeNames, windowNames } from "../../src/openapi/operation.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { isJson, jsonOf, knownKeywords, resolve, type Json } from "../support/described.ts";
 

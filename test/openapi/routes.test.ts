@@ -1,11 +1,11 @@
 /** The document has exactly the paths and methods of the app. */
 import { describe, expect, test } from "bun:test";
 import { makeApp, type AppParts } from "../../src/server/app.ts";
-import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
+import { OperatorAuthenticator } from "../../src/control-api/authenticate.ts";
 import { systemClock } from "../../src/kernel/clock.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { Secret } from "../../src/kernel/secret.ts";
-import { TrustedProxies } from "../../src/kernel/addresses/trusted-proxies.ts";
+import { TrustedProxies } from "../../src/kernel/proxies.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { jsonOf } from "../support/described.ts";
 

@@ -3,9 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { collect } from "../../scripts/expressions/collect.ts";
-import { evaluated } from "../../scripts/expressions/evaluate.ts";
-import { keyOf } from "../../scripts/expressions/expression.ts";
+import { collect, evaluated, keyOf } from "../../scripts/expressions/collect.ts";
 import { judge } from "../../scripts/expressions/judge.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "weir-expressions-"));

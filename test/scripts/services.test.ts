@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmod, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
-import { exchange } from "../../scripts/services/exchange.ts";
+import { exchange } from "../../scripts/services/ports.ts";
 import { startPostgres } from "../../scripts/services/postgres.ts";
 import { startRedis } from "../../scripts/services/redis.ts";
 import { ownServices } from "../support/servers/own-services.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findKept, newFolder, postpone, removeOldest } from "../../scripts/services/unpacked.ts";
+import { findKept, newFolder, postpone, removeOldest } from "../../scripts/services/fetch-program.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const day = 86_400_000;

@@ -1,12 +1,12 @@
 /** What the command line prints, without a service. */
 import { describe, expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
-import { completionVerb } from "../../scripts/weir/help/completion.ts";
-import { exampleOf } from "../../scripts/weir/help/example.ts";
-import { printLog } from "../../scripts/weir/text/print-log.ts";
+import { completionVerb } from "../../scripts/weir/completion.ts";
+import { exampleOf } from "../../scripts/weir/read-flags.ts";
+import { printLog } from "../../scripts/weir/verbs/log.ts";
 import { readCommand } from "../../scripts/weir/read-command.ts";
-import { fitTable, wrapText } from "../../scripts/weir/text/terminal-text.ts";
-import { showInvisible } from "../../src/kernel/invisible.ts";
+import { fitTable, wrapText } from "../../scripts/weir/print.ts";
+import { showInvisible } from "../../src/kernel/text.ts";
 import { run } from "../../scripts/weir/run.ts";
 import { verbs } from "../../scripts/weir/verbs.ts";
 

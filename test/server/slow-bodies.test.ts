@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { strangerGivesWayMs } from "../../src/accounts/limits.ts";
-import { formToken } from "../../src/accounts/sessions/same-origin.ts";
+import { formToken } from "../../src/accounts/sessions/browser.ts";
 import { readConfig } from "../../src/config.ts";
 import { pages } from "../../src/console/pages.ts";
-import { webhookPath } from "../../src/gateway/top-ups/webhook/routes.ts";
+import { webhookPath } from "../../src/gateway/top-ups/webhook.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { openEmbedded } from "../../src/server/embedded.ts";
@@ -233,9 +233,8 @@ test("bodies of requests are read at these doors alone", () => {
     "accounts/quotas/body-door.ts",
     // With keys: their bytes are counted by key and workspace.
     "gateway/api/request/body.ts",
-    "http/body-pieces.ts",
-    // What is refused.
-    "http/drain-request.ts",
-    "security/api/calls/call-body.ts",
+    // With what is refused.
+    "http/body.ts",
+    "security/api/read-input.ts",
   ]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { pino } from "pino";
-import { wrongPathHints } from "../../src/server/wrong-base-path.ts";
+import { wrongPathHints } from "../../src/server/app.ts";
 import { wrongPathHintMs } from "../../src/server/limits.ts";
 import { ManualClock } from "../support/clock.ts";
 

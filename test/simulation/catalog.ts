@@ -1,5 +1,5 @@
 /** The models of a run. */
-import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import { availabilityOf } from "../../src/gateway/models/availability.ts";
 import type { Model } from "../../src/gateway/models/model.ts";
 import { chatModel } from "../support/providers/model.ts";

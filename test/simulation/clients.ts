@@ -1,8 +1,8 @@
 /** The clients, which send requests, read answers and sometimes hang up. They outlive every process. */
 import { GatewayError } from "../../src/kernel/errors.ts";
-import { RefusedError } from "../../src/gateway/admission/client/client.ts";
-import type { CheckedChat } from "../../src/gateway/api/request/chat.ts";
-import { checkEmbedding } from "../../src/gateway/api/request/embedding/check.ts";
+import { RefusedError } from "../../src/gateway/admission/client.ts";
+import type { CheckedChat } from "../../src/gateway/api/request/chat-request.ts";
+import { checkEmbedding } from "../../src/gateway/api/request/embedding.ts";
 import { allModels } from "./catalog.ts";
 import type { Chance } from "./chance.ts";
 import type { Host } from "./world/host.ts";

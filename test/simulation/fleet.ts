@@ -1,5 +1,5 @@
 /** The processes of a run. Each has a slot; when a process dies, a successor takes its slot. */
-import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import type { Chance } from "./chance.ts";
 import type { Clients } from "./clients.ts";
 import type { CountersServer } from "./world/counters-server.ts";

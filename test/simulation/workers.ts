@@ -1,11 +1,9 @@
 /** Starts the workers as `workers/` does, but over simulated parts. */
-import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
-import { MeteringLagGuard } from "../../src/gateway/admission/worker/metering-lag-guard.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
+import { MeteringLagGuard } from "../../src/gateway/admission/worker/guards.ts";
 import { AdmissionService } from "../../src/gateway/admission/worker/service.ts";
 import { silentLog } from "../../src/kernel/log.ts";
-import { startReconciliation } from "../../src/gateway/metering/reconcile.ts";
-import { startReplays } from "../../src/gateway/metering/replay.ts";
-import { startSweeps } from "../../src/gateway/metering/sweep.ts";
+import { startReconciliation, startReplays, startSweeps } from "../../src/gateway/metering/maintenance.ts";
 import { consumeSettlements } from "../../src/gateway/metering/worker.ts";
 import type { CountersServer } from "./world/counters-server.ts";
 import type { Host } from "./world/host.ts";

@@ -1,8 +1,8 @@
 /** The Console over a database, without a network: what a browser with a session gets. */
 import { Passwords } from "../../src/accounts/sessions/passwords.ts";
-import { formToken } from "../../src/accounts/sessions/same-origin.ts";
-import type { SignInWay } from "../../src/accounts/sessions/session.ts";
-import { startSession } from "../../src/accounts/sessions/start-session.ts";
+import { formToken } from "../../src/accounts/sessions/browser.ts";
+import type { SignInWay } from "../../src/accounts/sessions/store.ts";
+import { startSession } from "../../src/accounts/sessions/sign-in.ts";
 import type { Database } from "../../src/backing/backing.ts";
 import { consoleRoutes } from "../../src/console/routes.ts";
 import { Control } from "./control.ts";

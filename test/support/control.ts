@@ -4,19 +4,18 @@ import { controlApi } from "../../src/control-api/api.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
 import type { ControlParts, CreditPosition } from "../../src/control-api/parts.ts";
 import type { Database } from "../../src/backing/backing.ts";
-import type { Authenticator } from "../../src/accounts/members/authenticator.ts";
-import { OperatorAuthenticator } from "../../src/control-api/operator-authenticator.ts";
+import type { Authenticator } from "../../src/accounts/members/principal.ts";
+import { OperatorAuthenticator, SessionAuthenticator } from "../../src/control-api/authenticate.ts";
 import { fileDoor } from "../../src/control-api/session-doors.ts";
-import { SessionAuthenticator } from "../../src/control-api/session-authenticator.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
-import { TrustedProxies } from "../../src/kernel/addresses/trusted-proxies.ts";
+import { TrustedProxies } from "../../src/kernel/proxies.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { SyncRunner } from "../../src/security/advisories/sync-run.ts";
 import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";
 import { Platforms } from "./security/platforms.ts";
-import { ExportTurns } from "../../src/security/findings/vex/export-turns.ts";
+import { ExportTurns } from "../../src/security/findings/triage/export-vex.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
 

@@ -1,9 +1,8 @@
 /** A gateway without HTTP: a client of admission and a journal of generations, joined as in `src/server/front.ts`. */
 import { join } from "node:path";
-import type { Admission, Caller } from "../../src/gateway/admission/client/admission.ts";
-import { AdmissionClient } from "../../src/gateway/admission/client/client.ts";
-import type { ModelsView } from "../../src/gateway/admission/models-view.ts";
-import { recordOnBus } from "../../src/gateway/admission/record-on-bus.ts";
+import { type Admission, type Caller, recordOnBus } from "../../src/gateway/admission/message.ts";
+import { AdmissionClient } from "../../src/gateway/admission/client.ts";
+import type { ModelsView } from "../../src/gateway/admission/decide.ts";
 import type { Bus } from "../../src/backing/bus.ts";
 import type { Reservation } from "../../src/gateway/credit/reservation.ts";
 import { GenerationJournal } from "../../src/gateway/journal/journal.ts";

@@ -1,8 +1,8 @@
 /** The compiler checks that values which are valid by our transcription of the schema are assignable to the official package's types. */
 import type OpenAI from "openai";
-import type { CompletionBody } from "../../src/gateway/api/response/answer.ts";
-import type { TextCompletionBody } from "../../src/gateway/api/response/text-completion.ts";
-import type { ModelListBody } from "../../src/gateway/api/model-list.ts";
+import type { CompletionBody } from "../../src/gateway/api/answer/answer.ts";
+import type { TextCompletionBody } from "../../src/gateway/api/answer/answer-format.ts";
+import type { ModelListBody } from "../../src/gateway/api/models.ts";
 import type { errorBody } from "../../src/kernel/errors.ts";
 import type { Chunk, Completion, ErrorBody, OfficialModel, TextCompletion, UsageChunk } from "./schemas.ts";
 

@@ -5,7 +5,7 @@
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { supportWords } from "../../src/gateway/api/request/supports.ts";
+import { supportWords } from "../../src/gateway/api/request/requested-model.ts";
 import { startGithub } from "../security/repositories/github-stub.ts";
 import { atEnd } from "../support/processes/at-end.ts";
 import { StripeStub } from "../support/stripe/stripe-stub.ts";

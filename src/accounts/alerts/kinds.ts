@@ -1,4 +1,4 @@
-/** What a workspace can be told of. A new kind is a row here and, if it watches spend, a source in watch-store.ts. */
+/** What a workspace can be told of. A new kind is a row here and, if it watches spend, a source in store.ts. */
 
 interface Kind {
   /**

@@ -15,11 +15,19 @@ import {
   alertWatchMs,
   alertWorkspacesMax,
 } from "../limits.ts";
-import { deleteAlertsBefore } from "./alert-store.ts";
+import {
+  deleteAlertsBefore,
+  lockRules,
+  updateArmed,
+  type AlertRule,
+  selectChanged,
+  selectReached,
+  sources,
+  updateWatch,
+  type ChangedWorkspace,
+} from "./store.ts";
 import { isLimitKind, type LimitKind } from "./kinds.ts";
-import { recordAlerts, type NewAlert } from "./record-alerts.ts";
-import { lockRules, updateArmed, type AlertRule } from "./rule-store.ts";
-import { selectChanged, selectReached, sources, updateWatch, type ChangedWorkspace } from "./watch-store.ts";
+import { recordAlerts, type NewAlert } from "./alerts.ts";
 
 export interface WatchParts {
   sql: Database;

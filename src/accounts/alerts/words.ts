@@ -1,7 +1,6 @@
 /** What alerts say: a sentence for people, and data for programs. */
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
-import type { AlertRule } from "./rule-store.ts";
-import type { Spending } from "./watch-store.ts";
+import type { AlertRule, Spending } from "./store.ts";
 import type { LimitKind } from "./kinds.ts";
 
 type Value = string | number | null | readonly Value[] | { [field: string]: Value };

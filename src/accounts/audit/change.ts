@@ -3,8 +3,7 @@ import type { Database, Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { signatureOf, type Actor } from "./actor.ts";
-import type { Changes } from "./changes.ts";
-import { insertAudits } from "./store.ts";
+import { type Changes, insertAudits, type Fields } from "./store.ts";
 
 /** What every verb needs. A transaction instead of the database makes the verb part of it. */
 export interface Sources {
@@ -45,4 +44,16 @@ export async function change<T>(
   };
   const { result } = await ("savepoint" in sql ? inside(sql) : sql.begin(inside));
   return result;
+}
+
+/** The changes in an audit row: the changed fields only, with their values before and after. */
+
+/** Fields of `after` whose value differs from `before`; a field that `before` lacks was null. */
+export function changedFields({ before, after }: { before: Fields; after: Fields }): Changes {
+  const changes: Changes = {};
+  for (const [field, to] of Object.entries(after)) {
+    const from = before[field] ?? null;
+    if (JSON.stringify(from) !== JSON.stringify(to)) changes[field] = { from, to };
+  }
+  return changes;
 }

@@ -2,9 +2,8 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Signature } from "./actor.ts";
-import type { Changes } from "./changes.ts";
 
-export interface NewAuditRow extends Signature {
+interface NewAuditRow extends Signature {
   /** Milliseconds. */
   at: number;
   event: string;
@@ -13,7 +12,7 @@ export interface NewAuditRow extends Signature {
   changes: Changes;
 }
 
-export interface AuditRow extends Omit<NewAuditRow, "at"> {
+interface AuditRow extends Omit<NewAuditRow, "at"> {
   /** Rows are numbered in the order of the changes. */
   id: bigint;
   at: Date;
@@ -59,3 +58,7 @@ export async function selectAudit(
     ORDER BY id DESC
     LIMIT ${limit}`;
 }
+
+export type FieldValue = string | number | boolean | null | readonly string[];
+export type Fields = Readonly<Record<string, FieldValue>>;
+export type Changes = Record<string, { from: FieldValue; to: FieldValue }>;

@@ -1,15 +1,12 @@
 import type { Actor } from "../audit/actor.ts";
-import { change, type AuditEvent, type Sources } from "../audit/change.ts";
-import { changedFields } from "../audit/changes.ts";
+import { change, type AuditEvent, type Sources, changedFields } from "../audit/change.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
-import { viewMember } from "../members/list-members.ts";
-import { requireAnotherSuperAdmin, requireRightOver } from "../members/member-rights.ts";
-import { deleteInvitationLinks } from "../sessions/session-store.ts";
-import { lockMember, updateMember, type MemberRow } from "../members/member-store.ts";
+import { viewMember, requireAnotherSuperAdmin, requireRightOver, requireMember } from "../members/members.ts";
+import { deleteInvitationLinks } from "../sessions/store.ts";
+import { lockMember, updateMember, type MemberRow } from "../members/store.ts";
 import type { MemberView } from "../workspaces/schema.ts";
-import { requireMember } from "../members/set-member.ts";
 import { revokeKeysOf } from "./store.ts";
 
 /**

@@ -1,6 +1,8 @@
 import type { Queries } from "../../backing/backing.ts";
+import { monthOf, type Clock } from "../../kernel/clock.ts";
+import { toolsKeyUseMs } from "../limits.ts";
 import type { KeyRecord } from "./record.ts";
-import { selectKeyRecords } from "./store.ts";
+import { selectKeyRecords, selectToolsKey, updateToolsKeyUse, type ToolsKeyRow } from "./store.ts";
 
 /**
  * Reads the usable keys of some hashes: inference keys that are not revoked and whose owner is an active member with an active
@@ -11,4 +13,19 @@ import { selectKeyRecords } from "./store.ts";
 export async function findKeyRecords(hashes: string[], sql: Queries): Promise<Map<string, KeyRecord>> {
   const rows = await selectKeyRecords(hashes, sql);
   return new Map(rows.map(({ hash, ...record }) => [hash, record]));
+}
+
+/**
+ * Reads a usable tools key; null if it cannot be used, without the reason. Every call reads it again, so that a revoked key ends at
+ * once. The key's last use is stored once a minute.
+ * @param hash SHA-256 in hexadecimal
+ */
+export async function findToolsKey(hash: string, { sql, clock }: { sql: Queries; clock: Clock }): Promise<ToolsKeyRow | null> {
+  const row = await selectToolsKey(hash, sql);
+  if (row === undefined) return null;
+  const now = clock.now();
+  if (now - (row.lastUsedAt?.getTime() ?? 0) >= toolsKeyUseMs) {
+    await updateToolsKeyUse({ id: row.id, month: monthOf(now), at: new Date(now) }, sql);
+  }
+  return row;
 }

@@ -1,4 +1,4 @@
-import { selectMembers } from "../members/member-store.ts";
+import { selectMembers } from "../members/store.ts";
 import { managers } from "../workspaces/authorize.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { Bus } from "../../backing/bus.ts";

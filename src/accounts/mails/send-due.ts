@@ -3,7 +3,7 @@
  * mail is sent again with the same Message-ID. The caller ensures that no other process sends at the same time.
  */
 import type { Queries } from "../../backing/backing.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { mailAttemptsMax, mailRetryMs, mailRetryMsMax } from "../limits.ts";

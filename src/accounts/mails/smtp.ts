@@ -1,7 +1,7 @@
 /** Sends mails as plain text to the server of SMTP_URL. No header has text of a user. */
 import type { Transporter } from "nodemailer";
 import type { Secret } from "../../kernel/secret.ts";
-import type { MailConfig } from "../../process/environment/read-mail.ts";
+import type { MailConfig } from "../../process/environment/services.ts";
 import { mailServerMs } from "../limits.ts";
 import type { Mail } from "./store.ts";
 

@@ -1,11 +1,11 @@
 /** The owner of a credential, and the actor that a person is in a workspace. */
-import type { MemberActor, Operator, Role } from "../audit/actor.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { MemberActor, Operator, Role } from "../audit/actor.ts";
 import { DomainError } from "../errors.ts";
 import { managers } from "../workspaces/authorize.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
-import { selectMembers } from "./member-store.ts";
+import { selectMembers } from "./store.ts";
 
 export type Principal = (Operator & Proof) | Person;
 
@@ -55,4 +55,14 @@ export async function findActiveMember(
  */
 export function lacksSecondFactor({ bothFactors }: Proof, { role, oidc }: { role: Role | "operator"; oidc: boolean }): boolean {
   return bothFactors === false && !oidc && role !== "operator" && managers.includes(role);
+}
+
+/** Finds the principal of a request by one kind of credential. An API has a list of them, and takes the first result. */
+export interface Authenticator {
+  /**
+   * @param address of the connection's other end; null: unknown
+   * @returns null if the request has no credential of this kind
+   * @throws DomainError unauthorized, rate_limited for a wrong credential
+   */
+  authenticate(request: Request, address: string | null): Promise<Principal | null>;
 }

@@ -14,11 +14,12 @@ import {
   type ClientAuth,
   type Configuration,
   type IDToken,
+  type CustomFetch,
 } from "openid-client";
-import type { OidcConfig } from "../../process/environment/read-oidc.ts";
-import { memoizeFor } from "../../process/memoize-for.ts";
+import { createSafeFetch } from "../../http/safe-fetch.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
-import { FairSemaphore } from "../quotas/fair-semaphore.ts";
+import type { OidcConfig } from "../../process/environment/services.ts";
+import { memoizeFor } from "../../process/memoize-for.ts";
 import {
   oidcDiscoveryAgeMs,
   oidcExchangeMs,
@@ -27,11 +28,13 @@ import {
   oidcExchangesWaitingMax,
   oidcExchangesWaitingPerNetworkMax,
   recentSignInMs,
+  oidcAnswerBytesMax,
+  oidcCallMs,
 } from "../limits.ts";
-import { oidcFetch } from "./oidc-fetch.ts";
+import { FairSemaphore } from "../quotas/fair-semaphore.ts";
 
 /** What ties the provider's answer to one sign-in of one browser. */
-export interface OidcProof {
+interface OidcProof {
   state: string;
   nonce: string;
   /** Of PKCE. */
@@ -165,4 +168,48 @@ async function userInfo(
 
 function verifiedEmail({ email, email_verified: verified }: Record<string, unknown>): string | null {
   return typeof email === "string" && verified === true ? email : null;
+}
+
+/** Calls of the provider: bounded in size and time, without redirects. The operator chose it, so it may be within the own network. */
+
+/** There was no usable answer, through no fault of the person who signs in. */
+export class ProviderUnavailableError extends Error {
+  override name = "ProviderUnavailableError";
+}
+
+export function oidcFetch(clock: Clock): CustomFetch {
+  const safeFetch = createSafeFetch({ clock, configured: () => true });
+  return async (address, { method, headers, body }) => {
+    const url = new URL(address);
+    requireTrustworthy(url);
+    const answer = await safeFetch({
+      method: method === "POST" ? "POST" : "GET",
+      url,
+      headers,
+      body: method === "POST" ? textOf(body) : undefined,
+      answerBytesMax: oidcAnswerBytesMax,
+      deadlineMs: oidcCallMs,
+      what: "The OpenID Connect provider",
+    }).catch((cause: unknown) => {
+      throw new ProviderUnavailableError("The provider did not answer", { cause });
+    });
+    if (answer.status >= 500 || answer.status === 429)
+      throw new ProviderUnavailableError(`The provider answered ${answer.status}`);
+    const type = answer.headers["content-type"];
+    return new Response(Uint8Array.from(answer.body), {
+      status: answer.status,
+      headers: type === undefined ? {} : { "content-type": type },
+    });
+  };
+}
+
+/** Its description names the other addresses. Plain http is left to this machine. */
+function requireTrustworthy({ protocol, hostname }: URL): void {
+  const isHere = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  if (protocol === "https:" || (protocol === "http:" && isHere)) return;
+  throw new ProviderUnavailableError("The provider's description names an address without TLS");
+}
+
+function textOf(body: unknown): string {
+  return body instanceof URLSearchParams || typeof body === "string" ? String(body) : "";
 }

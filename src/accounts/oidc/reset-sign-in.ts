@@ -1,14 +1,13 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { Operator } from "../audit/actor.ts";
-import { change, type Sources } from "../audit/change.ts";
-import { changedFields } from "../audit/changes.ts";
+import { change, type Sources, changedFields } from "../audit/change.ts";
 import { DomainError } from "../errors.ts";
-import { accountEvents } from "../members/account-events.ts";
-import { lockAccount, selectMemberships } from "../members/member-store.ts";
-import { deleteSecondFactor } from "../second-factor/second-factor-store.ts";
-import { deleteSessionsOf } from "../sessions/session-store.ts";
+import { accountEvents } from "../members/accounts.ts";
+import { lockAccount, selectMemberships } from "../members/store.ts";
+import { deleteSecondFactor } from "../second-factor/store.ts";
+import { deleteSessionsOf } from "../sessions/store.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
-import { deleteIdentitiesOf } from "./identity-store.ts";
+import { deleteIdentitiesOf } from "./store.ts";
 
 export const SignInReset = Type.Object({
   second_factor: Type.Boolean({ description: "Whether there was a second factor" }),

@@ -14,13 +14,11 @@
  * while they arrive), nor calls of the operator token. As many workspaces as there are places,
  * each with a body that keeps up, let others wait until one has arrived or its time is over.
  */
-import { BodyPace } from "../../http/body-pace.ts";
-import { bodyPieces, type BodyErrors } from "../../http/body-pieces.ts";
+import { BodyPace, bodyPieces, type BodyErrors } from "../../http/body.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { bodyGivesWayMs } from "../limits.ts";
-import type { SemaphoreLimits } from "./fair-semaphore.ts";
+import { type SemaphoreLimits, Turns, type Turn } from "./fair-semaphore.ts";
 import { isOperatorLane, type Lane } from "./lane.ts";
-import { Turns, type Turn } from "./turns.ts";
 
 interface BodyBounds {
   bytesMax: number;

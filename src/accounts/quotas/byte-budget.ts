@@ -1,7 +1,7 @@
 /** Bounds the bytes that current requests may hold together: of a process, of a workspace and of a key. */
 import { budgetRetryMs } from "../limits.ts";
-import { HolderCounts } from "./holder-counts.ts";
-import { LimitReachedError } from "./limit-reached.ts";
+import { HolderCounts } from "./fair-semaphore.ts";
+import { LimitReachedError } from "../errors.ts";
 
 export interface ByteLimits {
   totalBytes: number;

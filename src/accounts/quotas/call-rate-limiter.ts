@@ -5,7 +5,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { toolsCallsPerMinuteDefault, toolsCallsShareMs, toolsKeysCountedMax } from "../limits.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
-import { LimitReachedError } from "./limit-reached.ts";
+import { LimitReachedError } from "../errors.ts";
 
 /** Numbers of calls; keys by their hashes. */
 export type Counts = readonly (readonly [key: string, calls: number])[];

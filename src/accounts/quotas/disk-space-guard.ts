@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import type { Clock } from "../../kernel/clock.ts";
 import { diskFloorBytes, diskLookMs, diskRetryMs } from "../limits.ts";
 import { memoizeFor } from "../../process/memoize-for.ts";
-import { LimitReachedError } from "./limit-reached.ts";
+import { LimitReachedError } from "../errors.ts";
 
 /** @returns free bytes */
 export type FreeBytes = () => Promise<number>;

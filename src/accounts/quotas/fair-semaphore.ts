@@ -3,9 +3,8 @@
  * waiting room is full, the workspace that has most of it gives way, so that nobody is kept out by the number of others' calls.
  */
 import type { Clock } from "../../kernel/clock.ts";
-import { HolderCounts } from "./holder-counts.ts";
-import type { Lane } from "./lane.ts";
-import { LimitReachedError } from "./limit-reached.ts";
+import { LimitReachedError } from "../errors.ts";
+import { type Lane, isOperatorLane } from "./lane.ts";
 
 export interface SemaphoreLimits {
   runningMax: number;
@@ -177,4 +176,80 @@ function sizeOf(members: Members | undefined): number {
   let size = 0;
   for (const waiting of members?.values() ?? []) size += waiting.length;
   return size;
+}
+
+/** Turns to work in: round by workspace, then by person. The operator's lane is apart, so that the operator always gets in. */
+
+interface TurnOptions {
+  clock: Clock;
+  limits: SemaphoreLimits;
+  /** The message of a refusal. */
+  busy: string;
+}
+
+export class Turns {
+  readonly #others: FairSemaphore;
+  readonly #operator: FairSemaphore;
+
+  constructor(options: TurnOptions) {
+    this.#others = new FairSemaphore(options);
+    this.#operator = new FairSemaphore(options);
+  }
+
+  /** @throws LimitReachedError */
+  async take(lane: Lane): Promise<Turn> {
+    return new Turn(await this.#of(lane).acquire(lane));
+  }
+
+  /** Whose bound keeps the lane from a turn now; null: none. */
+  blockedBy(lane: Lane): ReturnType<FairSemaphore["blockedBy"]> {
+    return this.#of(lane).blockedBy(lane);
+  }
+
+  #of(lane: Lane): FairSemaphore {
+    return isOperatorLane(lane) ? this.#operator : this.#others;
+  }
+}
+
+/** It ends once its holder has disposed of it and all work in it has ended. */
+export class Turn implements Disposable {
+  readonly #release: ReleaseSlot;
+  #uses = 1;
+
+  constructor(release: ReleaseSlot) {
+    this.#release = release;
+  }
+
+  /** Lasts until the work has ended, even if its caller waits no longer. @returns the same work */
+  keepFor<Result>(work: Promise<Result>): Promise<Result> {
+    this.#uses++;
+    work.then(
+      () => this.#leave(),
+      () => this.#leave(),
+    );
+    return work;
+  }
+
+  [Symbol.dispose](): void {
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (--this.#uses === 0) this.#release();
+  }
+}
+
+/** A count for each holder, such as a key or a workspace; holders at zero take no memory. */
+export class HolderCounts {
+  readonly #counts = new Map<string, number>();
+
+  of(holder: string): number {
+    return this.#counts.get(holder) ?? 0;
+  }
+
+  add(holder: string, change: number): void {
+    const count = this.of(holder) + change;
+    if (count === 0) this.#counts.delete(holder);
+    else this.#counts.set(holder, count);
+  }
 }

@@ -3,7 +3,7 @@ import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { quotaHourMs } from "../limits.ts";
-import { LimitReachedError } from "./limit-reached.ts";
+import { LimitReachedError } from "../errors.ts";
 import { insertAct } from "./store.ts";
 
 interface HourlyAct {

@@ -1,5 +1,5 @@
 /** For whom a body or a turn counts: first a workspace, then a person in it. */
-import { selectLaneWorkspace } from "../members/member-store.ts";
+import { selectLaneWorkspace } from "../members/store.ts";
 import type { Principal } from "../members/principal.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";

@@ -1,8 +1,13 @@
 /** Codes for a lost app. Each has 80 random bits, so a fast digest protects it, and opens the account once. */
 import { randomBytes } from "node:crypto";
-import { recoveryCodesCount } from "../limits.ts";
+import type { Transaction } from "../../backing/backing.ts";
 import { hashKey } from "../../kernel/ids.ts";
-import { base32 } from "./base32.ts";
+import { type Sources, changedFields } from "../audit/change.ts";
+import { recoveryCodesCount } from "../limits.ts";
+import { recordOwnChange } from "../members/accounts.ts";
+import type { Person } from "../members/principal.ts";
+import { base32 } from "./totp.ts";
+import { deleteRecoveryCode, recordRightCode, selectStatus } from "./store.ts";
 
 const codeBytes = 10;
 
@@ -18,4 +23,21 @@ export function newRecoveryCodes(): string[] {
 export function hashRecoveryCode(typed: string): string | null {
   const text = typed.toLowerCase().replaceAll(/[\s-]/g, "");
   return /^[a-z2-7]{16}$/.test(text) ? hashKey(text) : null;
+}
+
+/** Takes a recovery code, once. @returns how many are left; null: it is none of the person's */
+export async function useRecoveryCode(
+  { person, code }: { person: Person; code: string },
+  { tx, clock }: { tx: Transaction; clock: Sources["clock"] },
+): Promise<{ recoveryCodesLeft: number } | null> {
+  const hash = hashRecoveryCode(code);
+  if (hash === null || !(await deleteRecoveryCode({ email: person.email, hash }, tx))) return null;
+  await recordRightCode({ email: person.email, step: null }, tx);
+  const { recoveryCodesLeft } = await selectStatus(person.email, tx);
+  const changes = changedFields({
+    before: { recovery_codes: recoveryCodesLeft + 1 },
+    after: { recovery_codes: recoveryCodesLeft },
+  });
+  await recordOwnChange({ person, event: "account.recovery.used", changes }, { tx, clock });
+  return { recoveryCodesLeft };
 }

@@ -1,6 +1,7 @@
 /** Time-based one-time passwords (RFC 6238): HMAC-SHA1 over the number of the time step, shortened to six digits. */
-import { createHmac, timingSafeEqual } from "node:crypto";
-import { totpStepMs, totpStepsAround } from "../limits.ts";
+import { createHmac, timingSafeEqual, randomBytes } from "node:crypto";
+import { totpStepMs, totpStepsAround, totpSecretBytes } from "../limits.ts";
+import type { Keyring } from "../secrets/keyring.ts";
 
 const digits = 6;
 
@@ -36,4 +37,57 @@ export function matchingStep(
     if (isEqual && step > after) matching = step;
   }
   return matching;
+}
+
+/** The secret that an account shares with an app: how it is made, sealed, and shown once. */
+
+/** What an app needs, as text and as the address in a QR code. */
+export interface ShownSecret {
+  secret: string;
+  uri: string;
+}
+
+export function newAuthenticatorSecret(): Uint8Array {
+  return randomBytes(totpSecretBytes);
+}
+
+/** Bound to the account: copied to another account's row, it does not open. */
+export function sealAuthenticatorSecret(secret: Uint8Array, email: string, keyring: Keyring): Uint8Array {
+  return keyring.first.seal(secret, about(email));
+}
+
+/** @throws SealError */
+export function openAuthenticatorSecret(sealed: Uint8Array, email: string, keyring: Keyring): Uint8Array {
+  return keyring.open(sealed, about(email));
+}
+
+/** @param issuer the service's name, which the app shows beside the address */
+export function showAuthenticatorSecret(secret: Uint8Array, { email, issuer }: { email: string; issuer: string }): ShownSecret {
+  const text = base32(secret);
+  const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
+  // SHA-1, six digits and 30 seconds are what apps assume. Without their fields the QR code is coarser, and so easier to scan.
+  return { secret: text, uri: `otpauth://totp/${label}?secret=${text}&issuer=${encodeURIComponent(issuer)}` };
+}
+
+function about(email: string): string {
+  return JSON.stringify(["second factor", email]);
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** Base 32 of RFC 4648 without padding, the form in which apps take secrets. */
+export function base32(bytes: Uint8Array): string {
+  let text = "";
+  let bits = 0;
+  let held = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += alphabet[(held >> bits) & 31] ?? "";
+    }
+    held &= (1 << bits) - 1;
+  }
+  return bits === 0 ? text : text + (alphabet[(held << (5 - bits)) & 31] ?? "");
 }

@@ -1,4 +1,6 @@
 /** The keys of SECRETS_KEY: the first one seals, all of them open. */
+import { Type, type Static, type TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { SealError, SealKey, sealedBy } from "../../kernel/seal-key.ts";
 import type { Secret } from "../../kernel/secret.ts";
 
@@ -22,5 +24,43 @@ export class Keyring {
     const key = this.#keys.get(id);
     if (!key) throw new SealError(`The key ${id} is needed and not among those of SECRETS_KEY`);
     return key.open(blob, about);
+  }
+}
+
+/** A note that the service gives to a browser and gets back: sealed, so that nobody else can read or change it, and valid for a time. */
+
+/** A kind of note. Notes of one kind do not pass as another. */
+export interface NoteKind<Content extends TSchema> {
+  about: string;
+  content: Content;
+  ageMsMax: number;
+}
+
+const Dated = Type.Object({ at: Type.Number(), content: Type.Unknown() });
+
+/** @returns text that needs no escaping in a cookie */
+export function sealNote<Content extends TSchema>(
+  { about }: NoteKind<Content>,
+  content: Static<Content>,
+  { keyring, nowMs }: { keyring: Keyring; nowMs: number },
+): string {
+  const plain = Buffer.from(JSON.stringify({ at: nowMs, content }));
+  return Buffer.from(keyring.first.seal(plain, about)).toString("base64url");
+}
+
+/** @returns null for a note that is too old, was changed, is of another kind, or none of this service */
+export function openNote<Content extends TSchema>(
+  { about, content: schema, ageMsMax }: NoteKind<Content>,
+  text: string | null,
+  { keyring, nowMs }: { keyring: Keyring; nowMs: number },
+): Static<Content> | null {
+  if (text === null) return null;
+  try {
+    const note: unknown = JSON.parse(Buffer.from(keyring.open(Buffer.from(text, "base64url"), about)).toString());
+    if (!Value.Check(Dated, note) || nowMs - note.at >= ageMsMax) return null;
+    return Value.Check(schema, note.content) ? note.content : null;
+  } catch (error) {
+    if (error instanceof SealError) return null;
+    throw error;
   }
 }

@@ -1,7 +1,6 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../audit/actor.ts";
-import { change, type Sources } from "../audit/change.ts";
-import { changedFields } from "../audit/changes.ts";
+import { change, type Sources, changedFields } from "../audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { sealedBy, SealError } from "../../kernel/seal-key.ts";

@@ -1,5 +1,5 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import { byteaText } from "../../backing/bytea-text.ts";
+import { byteaText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
 /** The sealed data key of a workspace. */

@@ -1,9 +1,21 @@
 /** Hashes and compares passwords, few at once: each takes a core for 30 ms and 19 MiB. */
+import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
+import type { MemberActor } from "../audit/actor.ts";
+import { change } from "../audit/change.ts";
+import { DomainError } from "../errors.ts";
+import {
+  passwordsHashedAtOnceMax,
+  passwordsWaitingMax,
+  passwordsWaitingPerNetworkMax,
+  passwordWaitMs,
+  passwordCharactersMax,
+  passwordCharactersMin,
+} from "../limits.ts";
+import { selectMemberships } from "../members/store.ts";
 import { FairSemaphore, type SemaphoreLimits } from "../quotas/fair-semaphore.ts";
-import { passwordsHashedAtOnceMax, passwordsWaitingMax, passwordsWaitingPerNetworkMax, passwordWaitMs } from "../limits.ts";
-import { hashWithArgon2, verifyWithArgon2 } from "./argon2.ts";
-import { newToken } from "./token.ts";
+import { newToken } from "./session.ts";
+import { updatePasswordHash, deleteSessionsOf } from "./store.ts";
 
 const limits: SemaphoreLimits = {
   runningMax: passwordsHashedAtOnceMax,
@@ -43,4 +55,83 @@ export class Passwords {
       release();
     }
   }
+}
+
+interface NewPassword {
+  /** The person, who sets their own. */
+  email: string;
+  carriedBy: MemberActor["carriedBy"];
+  password: string;
+  /** The id of the session that stays; all others end. */
+  except?: string;
+}
+
+/**
+ * Sets a person's password and ends their other sessions and links. Each workspace that they have joined gets an audit row with their role there.
+ * @throws DomainError invalid_field for a short or guessable one; LimitReachedError
+ */
+export async function setPassword(
+  { email, carriedBy, password, except }: NewPassword,
+  { sql, clock, passwords }: { sql: Database; clock: Clock; passwords: Passwords },
+): Promise<void> {
+  requireStrong(password, email);
+  const hash = await passwords.hash(password, email);
+  await sql.begin(async (tx) => {
+    await updatePasswordHash({ email, hash }, tx);
+    await deleteSessionsOf({ email, ...(except !== undefined && { except }) }, tx);
+    for (const { workspace, role } of await selectMemberships(email, tx)) {
+      const event = { event: "account.password.set", workspace, target: email, changes: {} };
+      await change({ kind: "member", email, role, carriedBy }, { sql: tx, clock }, async () => ({ result: undefined, event }));
+    }
+  });
+}
+
+/** Length is what makes a password strong: https://pages.nist.gov/800-63-4/sp800-63b.html */
+export function requireStrong(password: string, email: string): void {
+  const refuse = (cause: string) =>
+    new DomainError("invalid_field", `Cannot take this password: ${cause}`, { field: "password" });
+  const characters = Array.from(password).length;
+  if (characters < passwordCharactersMin) throw refuse(`at least ${passwordCharactersMin} characters are needed`);
+  if (characters > passwordCharactersMax) throw refuse(`at most ${passwordCharactersMax} characters are possible`);
+  if (isGuessable(password.toLowerCase(), email))
+    throw refuse("it is easy to guess. Several words that have nothing in common are a good one");
+}
+
+/** Words that people try first. */
+const common = [
+  "password",
+  "passwort",
+  "letmein",
+  "welcome",
+  "qwertyuiop",
+  "administrator",
+  "iloveyou",
+  "weir",
+  "changeme",
+  "123456789",
+  "0123456789",
+];
+
+/** Whether little is left without what everybody tries: the address, common words, repeated and consecutive characters. */
+function isGuessable(password: string, email: string): boolean {
+  let rest = password;
+  for (const word of [email, ...email.split(/[@.+_-]/), ...common]) if (word.length > 2) rest = rest.replaceAll(word, "");
+  const steps = Array.from(rest).filter((character, index, all) => {
+    const step = (character.codePointAt(0) ?? 0) - (all[index - 1]?.codePointAt(0) ?? -9);
+    return Math.abs(step) > 1;
+  });
+  return steps.length < 6 || new Set(rest).size < 5;
+}
+
+/** Password hashes by the runtime. */
+
+/** OWASP's second choice for argon2id, in KiB and passes: https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+
+function hashWithArgon2(password: string): Promise<string> {
+  return Bun.password.hash(password, cost);
+}
+
+function verifyWithArgon2(password: string, hash: string): Promise<boolean> {
+  return Bun.password.verify(password, hash);
 }

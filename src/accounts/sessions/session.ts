@@ -1,27 +1,19 @@
 /** A session: what a browser's cookie stands for after a sign-in. */
-import { sessionAgeMsMax, sessionIdleMsMax, recentSignInMs } from "../limits.ts";
+import { createHash, randomBytes } from "node:crypto";
+import { Type, type Static } from "@sinclair/typebox";
+import type { Database, Queries } from "../../backing/backing.ts";
+import { type Clock, isoTime } from "../../kernel/clock.ts";
+import { Role } from "../audit/actor.ts";
 import { DomainError } from "../errors.ts";
-
-export type SignInWay = "password" | "link" | "operator token" | "oidc";
-
-export interface Session {
-  /** `ses-` and 26 characters; not the cookie's value. */
-  id: string;
-  /** null: the holder of the operator token. */
-  email: string | null;
-  way: SignInWay;
-  /** The browser, as it calls itself. */
-  agent: string;
-  /** Whether its person gave a second factor too, or something stood for both: the operator's link or token, or an OpenID Connect provider. */
-  bothFactors: boolean;
-  createdAt: Date;
-  /** When its person last proved who they are. */
-  provedAt: Date;
-  usedAt: Date;
-}
+import { sessionAgeMsMax, sessionIdleMsMax, recentSignInMs, sessionUseMs } from "../limits.ts";
+import type { Principal } from "../members/principal.ts";
+import { selectNamedMemberships } from "../members/store.ts";
+import { canonicalEmail } from "../workspaces/fields.ts";
+import { selectWorkspaceNames } from "../workspaces/store.ts";
+import { type Session, selectSession, updateUse } from "./store.ts";
 
 /** Whether it has ended, because it is too old or was not used for too long. */
-export function hasExpired({ createdAt, usedAt }: Pick<Session, "createdAt" | "usedAt">, nowMs: number): boolean {
+function hasExpired({ createdAt, usedAt }: Pick<Session, "createdAt" | "usedAt">, nowMs: number): boolean {
   return nowMs - createdAt.getTime() >= sessionAgeMsMax || nowMs - usedAt.getTime() >= sessionIdleMsMax;
 }
 
@@ -41,4 +33,88 @@ export function requireRecentSignIn(
 ): void {
   if (isRecent(session, nowMs)) return;
   throw new DomainError("sign_in_again", `Cannot ${action}: your last sign-in is more than an hour ago. Sign in again first`);
+}
+
+/** @param token the cookie's value @returns null if it is unknown, has expired, or its account is not active */
+export async function findSession(token: string, { sql, clock }: { sql: Database; clock: Clock }): Promise<Session | null> {
+  if (!isToken(token)) return null;
+  const session = await selectSession(hashToken(token), sql);
+  const nowMs = clock.now();
+  if (session === undefined || hasExpired(session, nowMs)) return null;
+  if (nowMs - session.usedAt.getTime() >= sessionUseMs) await updateUse({ id: session.id, at: new Date(nowMs) }, sql);
+  return session;
+}
+
+/** Who a request's credential is, which workspaces they may see, and which have invited them. */
+export async function identityOf(principal: Principal, sql: Queries): Promise<IdentityView> {
+  if (principal.kind === "operator") {
+    const rows = await selectWorkspaceNames(workspacesMax, sql);
+    return { email: null, workspaces: rows.map((row) => ({ ...row, role: "operator" as const })), invitations: [] };
+  }
+  const email = canonicalEmail(principal.email);
+  const memberships = await selectNamedMemberships({ email, limit: workspacesMax }, sql);
+  const of = (active: boolean) => memberships.filter((one) => one.active === active);
+  return {
+    email,
+    workspaces: of(true).map(({ id, name, role }) => ({ id, name, role })),
+    invitations: of(false).map(({ id, name, role, askedBy }) => ({ id, name, role, invited_by: askedBy })),
+  };
+}
+
+/** More would make a menu useless. */
+const workspacesMax = 500;
+
+/** Sessions and links as the control API shows them. */
+
+const text = (description: string) => Type.String({ description });
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+export const SessionView = Type.Object({
+  id: text("The id of the session; not the cookie's value"),
+  way: text("How it began: `password`, `link`, `operator token` or `oidc`"),
+  agent: text("The browser, as it calls itself"),
+  created_at: text("When it began, ISO 8601 in UTC"),
+  used_at: text("When it was last used, to the minute, ISO 8601 in UTC"),
+});
+export type SessionView = Static<typeof SessionView>;
+
+export const IdentityView = Type.Object({
+  email: textOrNull("The person's e-mail address; null: the operator"),
+  workspaces: Type.Array(
+    Type.Object({
+      id: text("The workspace's id"),
+      name: text("Its name"),
+      role: Type.Union([Role, Type.Literal("operator")], { description: "The caller's role there" }),
+    }),
+    { description: "The workspaces that the caller may see, by name, with their role in each" },
+  ),
+  invitations: Type.Array(
+    Type.Object({
+      id: text("The workspace's id"),
+      name: text("Its name"),
+      role: Role,
+      invited_by: textOrNull("The admin who invited; null: unknown"),
+    }),
+    { description: "The workspaces that wait for the caller's answer, by name, with the role that each offers" },
+  ),
+});
+export type IdentityView = Static<typeof IdentityView>;
+
+export function viewSession({ id, way, agent, createdAt, usedAt }: Session): SessionView {
+  return { id, way, agent, created_at: isoTime(createdAt.getTime()), used_at: isoTime(usedAt.getTime()) };
+}
+
+/** Secrets that are drawn, given out once and stored as digests: values of cookies and of links. */
+
+/** 32 random bytes as 43 characters that need no escaping in URLs and cookies. */
+export function newToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+export function hashToken(token: string): Uint8Array {
+  return createHash("sha256").update(token).digest();
+}
+
+export function isToken(text: string): boolean {
+  return /^[\w-]{43}$/.test(text);
 }

@@ -2,31 +2,40 @@
  * Counters of one process, in Maps. They stay written by hand so that `npm start` needs no Redis: each method runs in one turn of
  * the event loop, hence atomically, and test/contracts/counters.ts holds them to the replies of the Lua functions.
  */
-import type {
-  AdmitBatch,
-  AdmitBatchReply,
-  CountedBalance,
-  Counters,
-  Hold,
-  LendReply,
-  LendRequest,
-  ResolveBatch,
-  TakeBack,
-  WorkspaceLoad,
-} from "../counters.ts";
-import { assertCountable } from "../credit-bound.ts";
-import { assertCurrent } from "../stale-load.ts";
-import { monthBounds, monthOf, type Clock } from "../../kernel/clock.ts";
+import { monthBounds, monthOf, type Clock, previousMonth, type Month } from "../../kernel/clock.ts";
 import { newInternalId, type GenerationId, type KeyId, type WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
+import {
+  type AdmitBatch,
+  type AdmitBatchReply,
+  type CountedBalance,
+  type Counters,
+  type Hold,
+  type LendReply,
+  type LendRequest,
+  type ResolveBatch,
+  type TakeBack,
+  type WorkspaceLoad,
+  assertCountable,
+  assertCurrent,
+  type AccountPush,
+  type KeyMonthPush,
+  countableBalance,
+} from "../counters.ts";
 import { rateWindowMs } from "../limits.ts";
-import { admit } from "./counters/admit.ts";
-import { forgetLent, lend, pause as pauseLending, takeBack } from "./counters/blocks.ts";
-import { pushBudget } from "./counters/budgets.ts";
-import { load } from "./counters/load.ts";
-import { pushAccount, pushKeyMonth } from "./counters/push.ts";
-import { Tombstones } from "./counters/tombstones.ts";
-import { removeHold, unknownWorkspace, type WorkspaceCounters } from "./counters/workspace-counters.ts";
+import { admit, forgetLent, lend, pause as pauseLending, takeBack } from "./admission.ts";
+import { pushBudget, newestBudget, forgetBudgets } from "./budgets.ts";
+import {
+  Tombstones,
+  removeHold,
+  unknownWorkspace,
+  type WorkspaceCounters,
+  admissionLog,
+  addHold,
+  keyMonthTotals,
+  monthTotals,
+  type MonthTotals,
+} from "./workspace-counters.ts";
 
 /** They end with the process: every workspace is loaded again after a start. */
 export class EmbeddedCounters implements Counters {
@@ -159,4 +168,83 @@ export class EmbeddedCounters implements Counters {
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+/** Makes a workspace ready: all but its windows is written anew from the ledger's values and the given holds. */
+
+/** @returns the workspace that replaces `known` */
+function load(
+  known: WorkspaceCounters,
+  { account, budgets = [], holds, windows }: WorkspaceLoad,
+  { now, tombstones }: { now: number; tombstones: Tombstones },
+): WorkspaceCounters {
+  const space = { ...unknownWorkspace(), ready: true, logs: known.logs, lending: known.lending, ...newestHead(known, account) };
+  for (const { month, spent } of account.months) {
+    const before = known.months.get(month);
+    const newest = before && before.version > account.sequence ? before : { spent, version: account.sequence };
+    space.months.set(month, { spent: newest.spent, version: newest.version, held: 0n });
+  }
+  for (const { name, ...total } of budgets) {
+    space.budgets.set(name, newestBudget(known.budgets.get(name), { ...total, version: account.sequence }));
+  }
+  for (const hold of holds) {
+    const isResolved = tombstones.find({ workspace: account.workspace, generation: hold.generation }, now) !== null;
+    if (!isResolved && !space.holds.has(hold.generation)) addHold(space, hold);
+  }
+  for (const { key, times } of windows) {
+    const inWindow = times.filter((time) => time > now - rateWindowMs).toSorted((a, b) => a - b);
+    admissionLog(space, key).merge(inWindow);
+  }
+  return space;
+}
+
+/** A push may have arrived after the loader read the ledger: of two values the one with the newer version stays. */
+function newestHead(
+  known: WorkspaceCounters,
+  { balance, sequence }: AccountPush,
+): Pick<WorkspaceCounters, "balance" | "sequence"> {
+  return known.sequence > sequence ? { balance: known.balance, sequence: known.sequence } : { balance, sequence };
+}
+
+/** The ledger's absolute values, stored where they are newer than the known ones. */
+
+function pushAccount(space: WorkspaceCounters, { balance, sequence, months }: AccountPush, now: number): void {
+  if (sequence > space.sequence) {
+    space.balance = countableBalance(balance);
+    space.sequence = sequence;
+  }
+  let keepFrom: Month = "";
+  for (const { month, spent } of months) {
+    const totals = monthTotals(space.months, month);
+    const oldest = previousMonth(month);
+    const wasKnown = totals.spent !== null;
+    pushSpent(totals, { spent, version: sequence, isOld: sequence < space.sequence });
+    if (!wasKnown && totals.spent !== null && oldest > keepFrom) keepFrom = oldest;
+  }
+  if (keepFrom === "") return;
+  forgetMonthsBefore(space, keepFrom);
+  forgetBudgets(space.budgets, now);
+}
+
+function pushKeyMonth(space: WorkspaceCounters, { key, month, spent, version, sequence }: KeyMonthPush): void {
+  pushSpent(keyMonthTotals(space, key, month), { spent, version, isOld: sequence < space.sequence });
+}
+
+/** A known total is fenced by its own version; an unknown one is not set by a push that is older than the balance. */
+function pushSpent(totals: MonthTotals, { spent, version, isOld }: { spent: bigint; version: bigint; isOld: boolean }): void {
+  if (version <= totals.version || (totals.spent === null && isOld)) return;
+  totals.spent = spent;
+  totals.version = version;
+}
+
+/** Months that ended long ago would otherwise stay for ever; a month with a hold stays until that is released. */
+function forgetMonthsBefore(space: WorkspaceCounters, oldest: Month): void {
+  for (const months of [space.months, ...space.keyMonths.values()]) {
+    for (const [month, totals] of months) {
+      if (month >= oldest) continue;
+      totals.spent = null;
+      totals.version = -1n;
+      if (totals.held === 0n) months.delete(month);
+    }
+  }
 }

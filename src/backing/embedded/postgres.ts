@@ -2,22 +2,22 @@
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { Duplex } from "node:stream";
 import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
 import postgres from "postgres";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { databaseOpenMs } from "../limits.ts";
+import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import type { Database } from "../backing.ts";
+import { databaseOpenMs, upkeepMs, upkeepWalBytesMax } from "../limits.ts";
 import type { FromThread, OpenInThread } from "./postgres-thread.ts";
-import { ThreadSocket } from "./thread-socket.ts";
-import { startUpkeep } from "./upkeep.ts";
 
 /** The embedded database cannot be opened, or its thread has failed. */
 export class EmbeddedDatabaseError extends Error {
   override name = "EmbeddedDatabaseError";
 }
 
-export interface OpenDatabase extends AsyncDisposable {
+export interface OpenEmbedded extends AsyncDisposable {
   sql: Database;
 }
 
@@ -33,7 +33,7 @@ export async function openEmbeddedPostgres({
   folder: string;
   clock: Clock;
   log: Logger;
-}): Promise<OpenDatabase> {
+}): Promise<OpenEmbedded> {
   if (!existsSync(join(folder, "PG_VERSION"))) await createDatabase(folder, clock);
   const port = await openInThread(folder, clock);
   const sql = speakThrough(port);
@@ -122,4 +122,76 @@ function speakThrough(port: MessagePort): Database {
     onnotice: () => {},
   };
   return postgres(options);
+}
+
+/** The first byte of a Terminate message, which is dropped: PGlite has only one session. */
+const terminate = 0x58;
+
+/** For postgres.js a connected socket: bytes go to the database's thread, its replies come back. */
+class ThreadSocket extends Duplex {
+  readonly #port: MessagePort;
+  readonly #listener = (message: FromThread): void => {
+    if (message.kind === "bytes") this.push(message.bytes);
+    if (message.kind === "failed") this.destroy(new Error(`The embedded database failed: ${message.reason}`));
+  };
+
+  constructor(port: MessagePort) {
+    super();
+    this.#port = port;
+    port.on("message", this.#listener);
+  }
+
+  /** postgres.js ends an open socket and waits for one that is not yet closed. */
+  get readyState(): "open" | "closed" {
+    return this.destroyed ? "closed" : "open";
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
+    if (chunk[0] !== terminate) {
+      const bytes = new Uint8Array(chunk);
+      this.#port.postMessage(bytes, [bytes.buffer]);
+    }
+    done();
+  }
+
+  override _final(done: () => void): void {
+    done();
+    this.destroy();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#port.off("message", this.#listener);
+    done(error);
+  }
+}
+
+/**
+ * The work of PostgreSQL's background processes, which PGlite lacks: checkpoints, so that the write-ahead log and with it the next
+ * start after a kill stay short; vacuum and statistics, so that tables stay small and plans good.
+ */
+
+/** Runs until disposed; disposing waits for the current round. */
+function startUpkeep({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }): AsyncDisposable {
+  return repeatUntilStopped({
+    clock,
+    round: () => keepUp(sql),
+    everyMs: upkeepMs,
+    pauseFirst: true,
+    onError: (error) => log.warn({ event: "database.upkeep.failed", reason: String(error) }),
+  });
+}
+
+/** One round: a checkpoint if enough was written since the last one, and a vacuum of the table that needs it most. */
+export async function keepUp(sql: Database): Promise<void> {
+  const [wal] = await sql<{ bytes: bigint }[]>`
+    SELECT (pg_current_wal_insert_lsn() - redo_lsn)::bigint AS bytes FROM pg_control_checkpoint()`;
+  if (wal && wal.bytes > upkeepWalBytesMax) await sql.unsafe("CHECKPOINT");
+  // The thresholds are those of autovacuum, with a larger minimum.
+  const [table] = await sql<{ name: string; dead: boolean }[]>`
+    SELECT relname AS name, n_dead_tup > 1000 + 0.2 * n_live_tup AS dead FROM pg_stat_user_tables
+    WHERE n_dead_tup > 1000 + 0.2 * n_live_tup OR n_mod_since_analyze > 1000 + 0.1 * n_live_tup
+    ORDER BY n_dead_tup DESC, n_mod_since_analyze DESC LIMIT 1`;
+  if (table) await sql.unsafe(`${table.dead ? "VACUUM (ANALYZE)" : "ANALYZE"} "${table.name}"`);
 }

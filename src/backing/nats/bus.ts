@@ -3,18 +3,14 @@ import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { busPayloadBytesMax, busServeMs } from "../limits.ts";
-import type { Backlog, Bus, Delivered, Replay, Reply, Service, Stream, ScatterService, Topic } from "../bus.ts";
-import type { Pace } from "../pace.ts";
-import { startRequestServer } from "./request-server.ts";
-import { RequestClient } from "./request-client.ts";
-import { ConsumerGroup } from "./events/consumer-group.ts";
-import { EventConsumer } from "./events/event-consumer.ts";
-import { replayEvents } from "./events/event-replay.ts";
-import { EventStream } from "./events/event-stream.ts";
-import { NatsLink } from "./nats-link.ts";
-import { startScatterServer } from "./scatter-server.ts";
+import type { Backlog, Bus, Delivered, Replay, Reply, Service, Stream, ScatterService, Topic, Pace } from "../bus.ts";
+import { startRequestServer, RequestClient } from "./requests.ts";
+import { ConsumerGroup, EventConsumer } from "./event-consumer.ts";
+import { replayEvents } from "./event-replay.ts";
+import { EventStream } from "./event-stream.ts";
+import { NatsLink } from "./link.ts";
+import { startScatterServer, ScatterClient } from "./scatter.ts";
 import { topicSubject } from "./subjects.ts";
-import { ScatterClient } from "./scatter-client.ts";
 
 export interface DistributedBusParts {
   url: Secret;

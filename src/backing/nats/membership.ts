@@ -1,3 +1,7 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { workerHeartbeatMs, busTickMs } from "../limits.ts";
+import type { NatsLink } from "./link.ts";
+
 /** The live members of a group, by their heartbeats. A member that was silent for too many ticks, or said goodbye, is not one. */
 export class Membership {
   readonly #silentTicks = new Map<string, number>();
@@ -34,4 +38,60 @@ export class Membership {
   clear(): void {
     this.#silentTicks.clear();
   }
+}
+
+/** A heartbeat every 100 ms, and a goodbye at the end. A process that hangs sends none: nothing else has to detect that. */
+
+const goodbye = "-";
+
+interface HeartbeatParts {
+  link: NatsLink;
+  clock: Clock;
+  subject: string;
+  /** The sender's. */
+  id: string;
+}
+
+/** Sends heartbeats until disposed. */
+export function startHeartbeat({ link, clock, subject, id }: HeartbeatParts): Disposable {
+  let cancel = (): void => {};
+  const beat = (): void => {
+    cancel();
+    link.publish(subject, id);
+    cancel = clock.after(workerHeartbeatMs, beat);
+  };
+  const watching = link.watch({ up: beat });
+  beat();
+  return {
+    [Symbol.dispose]: () => {
+      cancel();
+      watching[Symbol.dispose]();
+      link.publish(subject, goodbye + id);
+    },
+  };
+}
+
+export function readHeartbeat(payload: Uint8Array): { id: string; leaves: boolean } {
+  const text = new TextDecoder().decode(payload);
+  return text.startsWith(goodbye) ? { id: text.slice(goodbye.length), leaves: true } : { id: text, leaves: false };
+}
+
+/**
+ * Time on the bus, counted in ticks of a timer instead of milliseconds. A process that was busy for a second has one tick for
+ * it and reads its sockets before the next tick: so it never treats a peer as silent whose messages wait in the socket.
+ */
+
+/** Calls back every tick until disposed. */
+export function everyTick(clock: Clock, callback: () => void): Disposable {
+  const tick = (): void => {
+    cancel = clock.after(busTickMs, tick);
+    callback();
+  };
+  let cancel = clock.after(busTickMs, tick);
+  return { [Symbol.dispose]: () => cancel() };
+}
+
+/** The smallest number of ticks that last at least `ms`. */
+export function ticksOf(ms: number): number {
+  return Math.ceil(ms / busTickMs) + 1;
 }

@@ -2,10 +2,18 @@
  * The bytes of a NATS connection over Bun's own sockets. Written by hand because the library's transport, Node streams behind an
  * async generator, adds 5.3 % to the added p50 of a request and 4 % to its CPU time, measured in alternation.
  */
-import { checkOptions, DataBuffer, errors, extractProtocolMessage, INFO } from "@nats-io/nats-core/internal";
-import type { ConnectionOptions, Server, ServerInfo, Transport } from "@nats-io/nats-core/internal";
+import {
+  checkOptions,
+  DataBuffer,
+  errors,
+  extractProtocolMessage,
+  INFO,
+  type ConnectionOptions,
+  type Server,
+  type ServerInfo,
+  type Transport,
+} from "@nats-io/nats-core/internal";
 import { VERSION } from "nats/lib/node_transport.js";
-import { ChunkReader } from "./chunk-reader.ts";
 
 /** The server offers TLS, which this transport does not speak. Nothing was sent to it. */
 export class TlsOfferedError extends Error {
@@ -158,4 +166,62 @@ function parseInfo(line: string): ServerInfo {
   if (json === undefined) throw new errors.ConnectionError("unexpected response from server");
   // Its fields are the library's business, which reads the same line again.
   return JSON.parse(json) as ServerInfo;
+}
+
+/** Chunks of bytes on their way to one reader: an iterator made by hand, for a generator would put more steps between each and its reader. */
+
+type Chunk = IteratorResult<Uint8Array, undefined>;
+
+const end: Chunk = { done: true, value: undefined };
+
+/** Read by one reader, which reads one chunk at a time. */
+export class ChunkReader implements AsyncIterableIterator<Uint8Array, undefined> {
+  readonly #left: () => void;
+  #waiting: ((chunk: Chunk) => void) | null = null;
+  /** What came while the reader was busy. */
+  readonly #queue: Uint8Array[] = [];
+  #ended = false;
+
+  /** @param left called when the reader goes before the end */
+  constructor(left: () => void) {
+    this.#left = left;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (this.#ended) return;
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    if (waiting === null) this.#queue.push(chunk);
+    else waiting({ done: false, value: chunk });
+  }
+
+  /** No more will come. What came is still read. */
+  end(): void {
+    this.#ended = true;
+    this.#waiting?.(end);
+    this.#waiting = null;
+  }
+
+  /** Drops what came and was not read. */
+  forget(): void {
+    this.#queue.length = 0;
+  }
+
+  next(): Promise<Chunk> {
+    const value = this.#queue.shift();
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this.#ended) return Promise.resolve(end);
+    return new Promise((resolve) => (this.#waiting = resolve));
+  }
+
+  return(): Promise<Chunk> {
+    this.forget();
+    this.end();
+    this.#left();
+    return Promise.resolve(end);
+  }
 }

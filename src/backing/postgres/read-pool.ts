@@ -1,10 +1,11 @@
 /** Sessions for reads that may be some seconds old: of a replica, or of the primary while the replica is away or too far behind. */
-import { DeadlineError } from "../../kernel/clock.ts";
-import { Replica, type ReplicaParts } from "./replica.ts";
-import type { Session } from "./session.ts";
+import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { databaseReadCheckMs, databaseReadLagMsMax, databaseReadWaitMs } from "../limits.ts";
 import type { SessionPool, Sessions } from "./session-pool.ts";
+import type { Session } from "./session.ts";
 
-export interface ReadPoolParts extends ReplicaParts {
+interface ReadPoolParts extends ReplicaParts {
   primary: Sessions;
   replica: SessionPool;
 }
@@ -51,4 +52,89 @@ function isPassing(error: unknown, used: Session | null): boolean {
   if (error instanceof DeadlineError) return false;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   return used === null || !used.alive || passing.includes(code) || unconnected.test(code);
+}
+
+/** Whether a replica may answer reads: it is there, and what it has is at most some seconds old. */
+
+interface Sample {
+  /** When the primary was asked, in monotonic milliseconds. */
+  at: number;
+  /** How far its log of changes was. */
+  position: bigint;
+}
+
+interface ReplicaParts {
+  primary: Pick<SessionPool, "use">;
+  replica: Pick<SessionPool, "use">;
+  clock: Clock;
+  log: Logger;
+}
+
+class Replica {
+  readonly #parts: ReplicaParts;
+  /** The primary's latest positions, none older than a replica may be. */
+  #samples: Sample[] = [];
+  #isUsable = false;
+  #lookedAt = -Infinity;
+  #looking: Promise<void> | null = null;
+
+  constructor(parts: ReplicaParts) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects. What was found serves for a second. */
+  async isUsable(): Promise<boolean> {
+    if (this.#parts.clock.monotonic() - this.#lookedAt >= databaseReadCheckMs) {
+      await (this.#looking ??= this.#look().finally(() => (this.#looking = null)));
+    }
+    return this.#isUsable;
+  }
+
+  /** A read failed on it: the next look decides again. */
+  distrust(): void {
+    this.#tell(false, "it failed");
+  }
+
+  async #look(): Promise<void> {
+    const { primary, replica, clock } = this.#parts;
+    const at = clock.monotonic();
+    const oldest = at - databaseReadLagMsMax;
+    // The primary first: a replica that keeps up has its position by the time that it is asked.
+    const ahead = await this.#positionOf(primary).catch(() => null);
+    const reached = await this.#positionOf(replica).catch(() => null);
+    this.#samples = [...this.#samples, ...(ahead === null ? [] : [{ at, position: ahead }])].filter(
+      (sample) => sample.at >= oldest,
+    );
+    this.#lookedAt = clock.monotonic();
+    if (reached === null) this.#tell(false, "it does not answer");
+    // Without a primary the replica has the newest that there is.
+    else if (ahead === null) this.#tell(true, "the primary does not answer");
+    else
+      this.#tell(
+        this.#samples.some(({ position }) => position <= reached),
+        "it is behind",
+      );
+  }
+
+  async #positionOf(pool: Pick<SessionPool, "use">): Promise<bigint> {
+    const asked = pool.use((session) =>
+      session.watch(
+        databaseReadWaitMs,
+        session.outcome(session.sql<{ position: bigint }[]>`
+          SELECT pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, '0/0')::bigint
+            AS position`),
+      ),
+    );
+    const [row] = await withDeadline(this.#parts.clock, databaseReadWaitMs, "A position in the log of changes", asked);
+    if (!row) throw new Error("The database has no position");
+    return row.position;
+  }
+
+  #tell(isUsable: boolean, reason: string): void {
+    if (isUsable === this.#isUsable) return;
+    this.#isUsable = isUsable;
+    const { log } = this.#parts;
+    if (isUsable) log.info({ event: "replica.used" }, "Reads go to the replica");
+    else log.warn({ event: "replica.left", reason }, "Reads go to the primary");
+  }
 }

@@ -7,9 +7,9 @@ import { connect, isIP, type Socket } from "node:net";
 import postgres from "postgres";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { readServerAddress } from "../../kernel/addresses/server-address.ts";
+import { readServerAddress } from "../../kernel/addresses.ts";
 import { databaseConnectMs, databaseIdleInTransactionMs, databaseLockMs, databaseStatementMsMax } from "../limits.ts";
-import { arrayText, readArray } from "../array-text.ts";
+import { arrayText, readArray } from "../sql-text.ts";
 import type { Database } from "../backing.ts";
 
 /** The server ends a statement this much earlier than we give it up. */

@@ -1,25 +1,27 @@
 /** The connector catalog that a gateway serves: the one of its files, or the last recorded one if the files have errors. */
 import { join } from "node:path";
+import { LimitReachedError } from "../../accounts/errors.ts";
 import type { Database } from "../../backing/backing.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { connectorDocumentsBytesMax, connectorPagesBytesMax, prepareRetryMs } from "../limits.ts";
-import type { ConnectorCatalog } from "./files/catalog.ts";
-import { readConnectorFiles, type ConnectorFiles } from "./files/catalog-folder.ts";
-import { catalogOf } from "./files/judge.ts";
-import { judgeSearchWords } from "./files/judge-search-words.ts";
-import { formatProblem } from "./files/problem.ts";
-import { DocumentCache } from "./document-cache.ts";
-import { loadPublished, type Published } from "./published.ts";
-import { recordCatalog } from "./record-catalog.ts";
-import { Renderings } from "./renderings.ts";
-import { knowledgeOf, nothingKnown, type SearchKnowledge } from "./search/search-terms.ts";
-import type { GrantNotes } from "./files/schema.ts";
-import { setGrantsOf, type SetGrants } from "./set-grants.ts";
+import {
+  connectorDocumentsBytesMax,
+  connectorPagesBytesMax,
+  prepareRetryMs,
+  renderingRestMsMax,
+  renderingsWaitingMax,
+} from "../limits.ts";
+import type { Document } from "./document.ts";
+import { catalogOf, judgeSearchWords } from "./files/judge.ts";
+import { readConnectorFiles, type ConnectorFiles, formatProblem } from "./files/read-file.ts";
+import type { ConnectorCatalog, GrantNotes } from "./files/schema.ts";
+import { loadPublished, type Published, recordCatalog } from "./published.ts";
+import { setGrantsOf, type SetGrants } from "./row.ts";
+import { knowledgeOf, nothingKnown, type SearchKnowledge } from "./search-terms.ts";
 import { latestCatalog } from "./store.ts";
 
-export interface LibrarySources {
+interface LibrarySources {
   sql: Database;
   /** The folder in CATALOG_DIR. */
   folder: string;
@@ -130,4 +132,97 @@ export class CatalogCache {
 function isNoFolder(error: unknown, folder: string): boolean {
   const missing = error instanceof Error && "code" in error && error.code === "ENOENT" && "path" in error;
   return missing && error.path === join(folder, "connectors");
+}
+
+/** Caches documents. Each is made once, even if several callers ask for it at the same time. */
+
+interface Kept {
+  document: Promise<Document>;
+  /** 0 until it is made. */
+  bytes: number;
+}
+
+export class DocumentCache {
+  readonly #bytesMax: number;
+  /** The least recently used first. */
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  /** @param bytesMax above it, the least recently used documents are evicted, but never the newest one */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** @param key must name everything on which the document depends */
+  get(key: string, make: () => Promise<Document>): Promise<Document> {
+    const known = this.#kept.get(key);
+    const kept = known ?? { document: make(), bytes: 0 };
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    if (known === undefined) {
+      kept.document.then(
+        ({ plain, gzip }) => this.#count(kept, plain.bytes.byteLength + gzip.bytes.byteLength),
+        // A failure is not cached: the next caller tries again.
+        () => this.#kept.delete(key),
+      );
+    }
+    return kept.document;
+  }
+
+  #count(made: Kept, bytes: number): void {
+    made.bytes = bytes;
+    this.#bytes += bytes;
+    for (const [key, kept] of this.#kept) {
+      if (this.#bytes <= this.#bytesMax) return;
+      if (kept === made || kept.bytes === 0) continue;
+      this.#kept.delete(key);
+      this.#bytes -= kept.bytes;
+    }
+  }
+}
+
+/**
+ * Makes pages and lists one after another. Anyone may request them without a key, and making them blocks the event loop. After
+ * each, the queue rests twice as long as it took, so a flood takes at most a third of the loop's time.
+ */
+
+const restFactor = 2;
+
+export class Renderings {
+  readonly #clock: Clock;
+  /** Resolves when the last rendering has ended and rested. */
+  #last: Promise<void> = Promise.resolve();
+  #pending = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @throws LimitReachedError if the queue is full, or what making the document throws */
+  run<T>(make: () => Promise<T>): Promise<T> {
+    if (this.#pending > renderingsWaitingMax) throw busy();
+    this.#pending++;
+    let began = 0;
+    const made = this.#last.then(() => {
+      began = this.#clock.monotonic();
+      return make();
+    });
+    this.#last = made.then(
+      () => this.#rest(began),
+      () => this.#rest(began),
+    );
+    return made;
+  }
+
+  async #rest(began: number): Promise<void> {
+    const tookMs = this.#clock.monotonic() - began;
+    const restMs = Math.min(restFactor * tookMs, renderingRestMsMax);
+    if (restMs >= 1) await sleep(this.#clock, restMs);
+    this.#pending--;
+  }
+}
+
+function busy(): LimitReachedError {
+  const message = "Too many different pages and lists are requested at present (renderingsWaitingMax): try again shortly";
+  return new LimitReachedError(message, { status: 503, retryAfterMs: 1_000 });
 }

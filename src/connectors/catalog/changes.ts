@@ -1,6 +1,6 @@
 /** The differences between two catalogs, given as NDJSON exports: applied to the first, they give the second. */
 import { Type } from "@sinclair/typebox";
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import { ConnectorRow } from "./row.ts";
 
 export type ChangeOp = "added" | "changed" | "removed";

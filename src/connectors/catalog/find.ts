@@ -1,7 +1,8 @@
-import { nearest } from "../../kernel/nearest.ts";
+import { nearest } from "../../kernel/text.ts";
+import type { Method } from "./files/schema.ts";
 import { rowIn, type Published, type PublishedConnector } from "./published.ts";
 import type { ConnectorRow } from "./row.ts";
-import { search } from "./search/search.ts";
+import { search } from "./search.ts";
 
 /**
  * @param idOrSlug of a connector
@@ -25,4 +26,40 @@ export function likelyConnector(unknown: string, { connectors, terms }: Publishe
     connectors.map((one) => one.slug),
   );
   return connectors.find((one) => one.slug === slug);
+}
+
+/** The filters that the list and the catalog page share. */
+
+/** All filters apply together. */
+export interface Filters {
+  /** null for any. */
+  category: string | null;
+  method: Method | null;
+  /** Words that must all match; empty for any. */
+  q: string;
+}
+
+interface Matches {
+  /** What the words find in any category and with any method; the best first, without words sorted by id. */
+  searched: readonly PublishedConnector[];
+  /** Those of them that pass the other filters, in the same order. */
+  connectors: readonly PublishedConnector[];
+  /** The words that were looked for in place of mistyped ones; null if nothing was mistyped. */
+  didYouMean: string | null;
+}
+
+export function filterConnectors({ terms }: Pick<Published, "terms">, filters: Filters): Matches {
+  const { connectors: searched, didYouMean } = search(filters.q, terms);
+  return { searched, connectors: passing(searched, filters), didYouMean };
+}
+
+/** @returns those of the category and with the method */
+export function passing(
+  connectors: readonly PublishedConnector[],
+  { category, method }: Pick<Filters, "category" | "method">,
+): readonly PublishedConnector[] {
+  if (category === null && method === null) return connectors;
+  return connectors.filter(
+    (one) => (category === null || one.category === category) && (method === null || one.methods.includes(method)),
+  );
 }

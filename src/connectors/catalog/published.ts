@@ -1,10 +1,22 @@
 /** A recorded version in a gateway's memory: its exports, ready to send, and its rows, ready to search. */
-import type { Database } from "../../backing/backing.ts";
-import { textOf, unpackedDocument, type Document } from "./document.ts";
-import { exportFormats, exportTypes, type ExportFormat } from "./exports.ts";
+import type { Database, Transaction } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { changesBetween } from "./changes.ts";
+import { textOf, unpackedDocument, type Document, compressed, sha256 } from "./document.ts";
+import { exportFormats, exportTypes, type ExportFormat, exportCatalog } from "./exports.ts";
+import type { ConnectorCatalog } from "./files/schema.ts";
 import type { ConnectorRow } from "./row.ts";
-import { searchTermsOf, type Searchable, type SearchTerms, type SearchKnowledge } from "./search/search-terms.ts";
-import { selectExport, type CatalogVersion } from "./store.ts";
+import { searchTermsOf, type Searchable, type SearchTerms, type SearchKnowledge } from "./search-terms.ts";
+import {
+  selectExport,
+  type CatalogVersion,
+  countCatalogsOf,
+  insertCatalog,
+  insertChanges,
+  insertExport,
+  latestCatalog,
+  lockCatalogs,
+} from "./store.ts";
 
 export interface PublishedConnector extends Searchable {
   /** The row as in the exports. */
@@ -52,4 +64,39 @@ function published(line: string): PublishedConnector {
 /** This service recorded the row, so its type holds. */
 export function rowIn(line: string): ConnectorRow {
   return JSON.parse(line) as ConnectorRow;
+}
+
+/** Gives a catalog its version: its existing one, or a new one with the list of changes. */
+
+interface Sources {
+  sql: Database;
+  clock: Clock;
+}
+
+/** Records once, however many gateways start with it at the same time. */
+export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: Sources): Promise<CatalogVersion> {
+  const ndjson = exportCatalog(catalog, "ndjson");
+  const digest = sha256(ndjson);
+  const latest = await latestCatalog(sql);
+  if (latest?.sha256 === digest) return latest;
+  const exports = await Promise.all(
+    exportFormats.map(async (format) => ({ format, gzip: await compressed(Buffer.from(exportCatalog(catalog, format))) })),
+  );
+  return sql.begin(async (tx) => {
+    await lockCatalogs(tx);
+    const before = await latestCatalog(tx);
+    if (before?.sha256 === digest) return before;
+    const day = new Date(clock.now()).toISOString().slice(0, 10);
+    const version = `${day}.${(await countCatalogsOf(day, tx)) + 1}`;
+    const recorded = { number: (before?.number ?? 0) + 1, version, sha256: digest };
+    await insertCatalog({ ...recorded, connectors: catalog.connectors.length, at: new Date(clock.now()) }, tx);
+    for (const one of exports) await insertExport({ catalog: recorded.number, ...one }, tx);
+    await insertChanges(recorded.number, changesBetween({ before: await ndjsonOf(before, tx), after: ndjson }), tx);
+    return recorded;
+  });
+}
+
+async function ndjsonOf(catalog: CatalogVersion | undefined, tx: Transaction): Promise<string> {
+  const gzip = catalog && (await selectExport({ catalog: catalog.number, format: "ndjson" }, tx));
+  return gzip ? textOf(await unpackedDocument(gzip, "")) : "";
 }

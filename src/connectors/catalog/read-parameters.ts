@@ -1,7 +1,7 @@
 /** Parses the parameters of the catalog's paths. An unknown, repeated or out-of-range parameter is refused by name. */
-import { nearest } from "../../kernel/nearest.ts";
+import { nearest } from "../../kernel/text.ts";
 import { listRowsMax } from "../../http/limits.ts";
-import type { Filters } from "./filter.ts";
+import type { Filters } from "./find.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { methods } from "./files/schema.ts";
 

@@ -1,9 +1,8 @@
 /** The error answer of the catalog's paths: a sentence under `detail`, as on all paths without a key. */
 import { Type } from "@sinclair/typebox";
-import { DomainError, errorStatuses, type ErrorCode } from "../../accounts/errors.ts";
-import { LimitReachedError, retryAfterHeader } from "../../accounts/quotas/limit-reached.ts";
+import { DomainError, errorStatuses, type ErrorCode, LimitReachedError, retryAfterHeader } from "../../accounts/errors.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import type { Logger } from "../../kernel/log.ts";
 
 export const RefusalBody = Type.Object({

@@ -1,8 +1,8 @@
 /** A published connector: the machine form and the columns, in a fixed order. */
 import { Type, type Static } from "@sinclair/typebox";
-import type { ConnectorCatalog } from "./files/catalog.ts";
+import { jsonSchema } from "../../http/json-schema.ts";
 import { columnsOf, credentialSetsOf, grantName } from "./files/columns.ts";
-import { Connector, CredentialSet, type Grant } from "./files/schema.ts";
+import { type ConnectorCatalog, Connector, CredentialSet, type Grant, oneOf } from "./files/schema.ts";
 
 const { id, slug, name, vendor, category, methods, form, grant, docs, mcp, evidence } = Connector.properties;
 
@@ -57,4 +57,38 @@ export function rowOf(connector: Connector, catalog: Pick<ConnectorCatalog, "gra
 /** If the scopes are sufficient, they are also the text. */
 function publishedGrant(grant: Grant | null): Grant | null {
   return grant && { ...grant, text: grantName(grant) };
+}
+
+/** The JSON Schema of a row, for readers of exports (https://json-schema.org/draft/2020-12). */
+
+/** @param categories names of categories.json; empty while there is no catalog, and then any name is allowed */
+export function rowSchemaText(categories: readonly string[]): string {
+  const category = categories.length > 0 ? oneOf(categories) : ConnectorRow.properties.category;
+  const schema = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: "/api/connector-schema.json",
+    title: "A row of the connector catalog",
+    ...jsonSchema(Type.Object({ ...ConnectorRow.properties, category }), new Map()),
+  };
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** What single sets of credentials need of a connector's grant. The files say it; the rows have the whole grant only. */
+
+/** By connector's id, in the order of its sets; undefined for a set that needs the whole grant. */
+export type SetGrants = ReadonlyMap<string, readonly (Grant | null | undefined)[]>;
+
+export function setGrantsOf(catalog: Pick<ConnectorCatalog, "connectors"> | null): SetGrants {
+  const own = (catalog?.connectors ?? []).flatMap(({ id, credential_sets = [] }) => {
+    const grants = credential_sets.map(({ grant }) => grant);
+    return grants.every((grant) => grant === undefined) ? [] : [[id, grants] as const];
+  });
+  return new Map(own);
+}
+
+/** What to grant for each set; one item if all sets need the same. */
+export function grantsOf({ id, grant, credential_sets }: ConnectorRow, known: SetGrants): (Grant | null)[] {
+  const own = known.get(id);
+  if (own?.length !== credential_sets.length) return [grant];
+  return own.map((one) => (one === undefined ? grant : one));
 }

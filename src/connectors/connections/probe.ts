@@ -1,8 +1,11 @@
 /** A call that changes nothing at a vendor, and shows whether the vendor accepts a connection's credentials. */
+import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
+import { createSafeFetch, type SafeFetchOptions } from "../../http/safe-fetch.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import type { Credentials } from "./check-credentials.ts";
+import { probeAnswerBytesMax, probeCallMs } from "../limits.ts";
+import type { Credentials } from "./credentials.ts";
 
-export interface ProbeRequest {
+interface ProbeRequest {
   method: "GET" | "POST";
   /** https. */
   url: URL;
@@ -18,7 +21,7 @@ export interface ProbeAnswer {
 /** Calls public hosts only. Rejects with the cause if there is no answer; follows no redirect. */
 export type ProbeFetch = (request: ProbeRequest) => Promise<ProbeAnswer>;
 
-export interface ProbeParts {
+interface ProbeParts {
   probeFetch: ProbeFetch;
   clock: Clock;
 }
@@ -56,4 +59,64 @@ export function valueOf(credentials: Credentials): (key: string) => string {
 export function headerText(key: string, value: string): string {
   if (/^[\u0021-\u007e]+$/.test(value)) return value;
   throw new CredentialError(key, "printable ASCII characters without blanks are needed");
+}
+
+/** Calls vendors for tests of connections: only over https, and only public hosts. */
+
+export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {
+  const call = createSafeFetch(options);
+  const bounds = { answerBytesMax: probeAnswerBytesMax, deadlineMs: probeCallMs, what: "The vendor's answer" };
+  return async ({ method, url, headers, body }) => {
+    const answer = await call({ method, url, headers, body, ...bounds });
+    return { status: answer.status, body: answer.body.toString() };
+  };
+}
+
+/**
+ * Exchanges credentials for an access token (RFC 6749), then calls with it. Without a token, the result is the vendor's answer.
+ * @param grant the form of the token request
+ */
+export async function callWithToken(
+  { tokenUrl, grant, url }: { tokenUrl: URL; grant: Record<string, string>; url: URL },
+  probeFetch: ProbeFetch,
+): Promise<ProbeAnswer> {
+  const answer = await probeFetch({
+    method: "POST",
+    url: tokenUrl,
+    headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(grant).toString(),
+  });
+  // By RFC 6749, 5.2 the status of wrong credentials is 400 or 401.
+  if (answer.status === 400) return { ...answer, status: 401 };
+  if (answer.status !== 200) return answer;
+  const token = tokenIn(answer.body);
+  if (token === null) return { status: answer.status, body: "" };
+  return probeFetch({ method: "GET", url, headers: { accept: "application/json", authorization: `Bearer ${token}` } });
+}
+
+function tokenIn(body: string): string | null {
+  try {
+    const { access_token: token } = JSON.parse(body);
+    return typeof token === "string" ? token : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Parses the vendor's host of a customer: `acme`, `acme.vendor.com` or `https://acme.vendor.com/`.
+ * @param ends the vendor's domains, the first for a bare name; credentials are sent to no other host
+ * @returns the origin
+ * @throws CredentialError
+ */
+export function vendorOrigin({ field, text, ends }: { field: string; text: string; ends: readonly string[] }): URL {
+  const typed = text.trim();
+  const named = /^[a-z0-9-]+$/i.test(typed) ? `${typed}.${ends[0] ?? ""}` : typed;
+  try {
+    const { hostname, port, origin } = parseBaseUrl(/^[a-z]+:\/\//i.test(named) ? named : `https://${named}`);
+    if (port === "" && ends.some((end) => hostname.endsWith(`.${end}`))) return new URL(origin);
+  } catch (error) {
+    if (!(error instanceof BaseUrlError)) throw error;
+  }
+  throw new CredentialError(field, `a host of ${ends.join(" or ")} is needed`);
 }

@@ -1,9 +1,9 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import { byteaText } from "../../backing/bytea-text.ts";
+import { byteaText } from "../../backing/sql-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Outcome } from "./schema.ts";
-import type { Owner, SealedField } from "./sealed-credentials.ts";
+import type { Owner, SealedField } from "./credentials.ts";
 
 export interface NewConnection {
   id: string;

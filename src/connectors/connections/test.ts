@@ -1,6 +1,5 @@
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change, type Sources } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
@@ -11,14 +10,13 @@ import { connectionTestsPerHourMax } from "../../accounts/limits.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import { BaseUrlError } from "../../http/outbound/base-url.ts";
-import { PrivateAddressError } from "../../http/outbound/safe-fetch.ts";
-import type { Credentials } from "./check-credentials.ts";
+import { BaseUrlError } from "../../http/public-address.ts";
+import { PrivateAddressError } from "../../http/safe-fetch.ts";
+import { type Credentials, openCredentials } from "./credentials.ts";
 import { CredentialError, valueOf, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 import { probeFor } from "./probes.ts";
 import type { ConnectionTest, Outcome } from "./schema.ts";
-import { openCredentials } from "./sealed-credentials.ts";
-import { findConnection, requireConnection } from "./show.ts";
+import { findConnection, requireConnection } from "./connections.ts";
 import { selectFields, updateTest, type ConnectionRow } from "./store.ts";
 
 interface Found {

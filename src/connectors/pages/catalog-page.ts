@@ -1,21 +1,17 @@
 /** The catalog page: one row per connector in the specification's five columns, with filters and pagination. */
-import { connectorPageRows } from "../limits.ts";
-import { methodNames } from "../catalog/files/columns.ts";
-import { filterConnectors, type Filters } from "../catalog/filter.ts";
-import { rowIn, type Published } from "../catalog/published.ts";
-import type { PageQuery } from "../catalog/read-parameters.ts";
 import { DomainError } from "../../accounts/errors.ts";
-import type { ConnectorRow } from "../catalog/row.ts";
-import { adviceForNothing, filterChips } from "./active-filters.ts";
-import { catalogAddress, connectorAddress } from "./catalog-address.ts";
-import { facetsOf, type Facets } from "./facets.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { monogram } from "../../http/pages/monogram.ts";
-import { outward } from "../../http/pages/outward.ts";
+import { monogram } from "../../http/monogram.ts";
+import { outward } from "../../http/page.ts";
+import { methodNames } from "../catalog/files/columns.ts";
+import { filterConnectors, type Filters } from "../catalog/find.ts";
+import { rowIn, type Published, type PublishedConnector } from "../catalog/published.ts";
+import type { PageQuery } from "../catalog/read-parameters.ts";
+import type { ConnectorRow } from "../catalog/row.ts";
+import { bestKnown, type SearchTerms } from "../catalog/search-terms.ts";
+import { connectorPageRows } from "../limits.ts";
+import { adviceForNothing, filterChips, catalogAddress, connectorAddress, facetsOf, type Facets, searchForm } from "./filters.ts";
 import { pageText } from "./page.ts";
-import { pagination } from "./pagination.ts";
-import { popularVendors } from "./popular.ts";
-import { searchForm } from "./search-form.ts";
 
 /** @throws DomainError not_found beyond the last page */
 export function catalogPage(query: PageQuery, published: Published, categories: readonly string[]): string {
@@ -135,4 +131,61 @@ function categoryList(filters: Filters, { categories }: Facets, chosen: string |
       ${entry("All", null, categories.any)} ${categories.counts.map(({ choice, count }) => entry(choice, choice, count))}
     </ul>
   </nav>`;
+}
+
+/** The vendors that most readers look for, at the head of the whole list. */
+
+const shown = 12;
+
+/** null if none is known to be popular. */
+function popularVendors(terms: SearchTerms<PublishedConnector>): Html | null {
+  const vendors = bestKnown(terms, shown);
+  if (vendors.length === 0) return null;
+  return markup`<section class="popular" aria-labelledby="popular">
+    <h2 id="popular">Popular</h2>
+    <ul>
+      ${vendors.map(({ slug, name }) => markup`<li><a href="${connectorAddress(slug)}">${monogram(name)}<span>${name}</span></a></li>`)}
+    </ul>
+  </section>`;
+}
+
+/** Links to the other pages of a list: the first, the last, and those around the current one. */
+
+/** Pages on either side of the current one that have their own link. */
+const around = 1;
+
+type AddressOf = (page: number) => string;
+
+/** @param addressOf maps a page's number, from 1, to its address */
+function pagination(present: number, last: number, addressOf: AddressOf): Html | null {
+  if (last < 2) return null;
+  return markup`<nav class="pages" aria-label="Pages">
+    <ul>
+      ${present > 1 ? step("Previous", addressOf(present - 1)) : null}
+      ${shownPages(present, last).map((page) => numbered(page, present, addressOf))}
+      ${present < last ? step("Next", addressOf(present + 1)) : null}
+    </ul>
+  </nav>`;
+}
+
+function step(word: "Previous" | "Next", address: string): Html {
+  return markup`<li>
+    <a href="${address}" rel="${word === "Next" ? "next" : "prev"}">${word}<span class="unseen"> page</span></a>
+  </li>`;
+}
+
+function numbered(page: number | "gap", present: number, addressOf: AddressOf): Html {
+  if (page === "gap") return markup`<li class="gap" aria-hidden="true">…</li>`;
+  const current = page === present ? markup` aria-current="page"` : null;
+  return markup`<li><a href="${addressOf(page)}"${current}><span class="unseen">Page </span>${page}</a></li>`;
+}
+
+/** In order, with gaps for omitted pages. */
+function shownPages(present: number, last: number): (number | "gap")[] {
+  const shown: (number | "gap")[] = [];
+  for (let page = 1; page <= last; page++) {
+    if (page === 1 || page === last || Math.abs(page - present) <= around) shown.push(page);
+    else if (shown.at(-1) !== "gap") shown.push("gap");
+  }
+  return shown;
 }

@@ -1,8 +1,8 @@
 /** The connector's form. It is never submitted: the typed text becomes a file on the reader's machine. */
-import type { ConnectorRow } from "../catalog/row.ts";
-import type { CredentialSet } from "../catalog/files/schema.ts";
-import { fieldElements } from "./field.ts";
 import { markup, type Html } from "../../http/html.ts";
+import type { CredentialSet, Field } from "../catalog/files/schema.ts";
+import type { ConnectorRow } from "../catalog/row.ts";
+import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
 
 /** By the standard, the method "dialog" sends nothing outside of a dialog, and the page's policy forbids every other one. */
 export function credentialForm({ slug, name, credential_sets }: ConnectorRow): Html {
@@ -18,7 +18,7 @@ export function credentialForm({ slug, name, credential_sets }: ConnectorRow): H
 }
 
 /** The file name that the page offers and that the command takes. */
-export function credentialsFile(slug: string): string {
+function credentialsFile(slug: string): string {
   return `${slug}-credentials.json`;
 }
 
@@ -53,4 +53,155 @@ function legendOf(set: CredentialSet, { number, several, name }: { number: numbe
 
 export function labelsOf({ fields }: CredentialSet): string {
   return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
+}
+
+/** One field of a connector's form: its label, its hint and its input element. */
+
+/** `data-kind` selects the rule for the script; the rules are those of src/connectors/connections/credentials.ts. */
+function fieldElements(field: Field, set: number): Html {
+  const { key, label, optional, secret } = field;
+  const id = `set-${set}-${key}`;
+  const hints = hintsOf(field, "file");
+  const describedBy = hints.length === 0 ? `${id}-problem` : `${id}-hint ${id}-problem`;
+  const element = isLong(field) ? longElement : lineElement;
+  return markup`<div class="field">
+    <label for="${id}">${label}${optional ? markup` <span class="optional">(optional)</span>` : null}</label>
+    ${hints.length === 0 ? null : markup`<p class="hint" id="${id}-hint">${hints.join(" ")}</p>`}
+    <div class="entry">${element(field, { id, describedBy })}${secret ? reveal({ id, label }) : null}</div>
+    ${isLong(field) ? fromFile({ id, label }) : null}
+    <p class="problem" id="${id}-problem" hidden></p>
+  </div> `;
+}
+
+export function isLong({ kind }: Field): boolean {
+  return kind === "multiline" || kind === "json";
+}
+
+/**
+ * What to know before filling it in, as sentences.
+ * @param goesTo where the typed text goes: into a file on the reader's machine, or to the service
+ */
+export function hintsOf({ kind, secret, example }: Field, goesTo: keyof typeof secretHints): string[] {
+  const hint = kindHints[kind];
+  return [
+    ...(hint === null ? [] : [hint]),
+    ...(secret ? [secretHints[goesTo]] : []),
+    ...(example === undefined ? [] : [`Such as ${example}`]),
+  ];
+}
+
+const secretHints = {
+  file: "A secret: your file holds it as plain text until you connect; from then on the service keeps it, encrypted.",
+  service: "A secret: it is stored encrypted and never shown again.",
+};
+
+const kindHints: Record<Field["kind"], string | null> = {
+  text: null,
+  url: "An address that begins with https:// and can be reached from everywhere.",
+  email: null,
+  multiline: "All lines of it, such as those of a key file with its first and last line.",
+  json: "A JSON object, such as the whole key file that the vendor gave you.",
+  region: "The region's name as the vendor writes it.",
+};
+
+interface Place {
+  id: string;
+  describedBy: string;
+}
+
+/** Some browsers check spelling on a server, and nothing typed here may leave the machine. */
+function lineElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
+  const mode = inputModes[kind];
+  return markup`<input
+    id="${id}"
+    name="${key}"
+    type="${secret ? "password" : "text"}"
+    data-kind="${kind}"
+    data-label="${label}"
+    maxlength="${credentialCharactersMax}"
+    aria-describedby="${describedBy}"
+    ${mode === undefined ? null : markup` inputmode="${mode}"`}${required(optional)}
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck="false"
+  />`;
+}
+
+function longElement({ key, label, kind, secret, optional }: Field, { id, describedBy }: Place): Html {
+  return markup`<textarea
+    id="${id}"
+    name="${key}"
+    rows="6"
+    data-kind="${kind}"
+    data-label="${label}"
+    maxlength="${credentialTextCharactersMax}"
+    aria-describedby="${describedBy}"
+    ${secret ? markup` class="secret"` : null}${required(optional)}
+    autocomplete="off"
+    autocapitalize="off"
+    spellcheck="false"
+  ></textarea>`;
+}
+
+const inputModes: Partial<Record<Field["kind"], string>> = { url: "url", email: "email" };
+
+function required(optional: boolean): Html | null {
+  return optional ? null : markup` required`;
+}
+
+function reveal({ id, label }: { id: string; label: string }): Html {
+  return markup`<button type="button" class="quiet" data-reveals="${id}" aria-pressed="false" data-scripted hidden>
+    Show<span class="unseen"> ${label}</span>
+  </button>`;
+}
+
+/** The browser reads the file and sends it nowhere. */
+function fromFile({ id, label }: { id: string; label: string }): Html {
+  return markup`<p class="from-file" data-scripted hidden>
+    <label for="${id}-file">Or read it from a file<span class="unseen">: ${label}</span></label>
+    <input id="${id}-file" type="file" data-fills="${id}" />
+  </p>`;
+}
+
+/** The command that creates a connection, and the shape of the file that it reads. */
+
+/** One for each set of credentials; the script shows the chosen one. */
+export function connectCommands({ slug, credential_sets }: ConnectorRow): Html {
+  if (credential_sets.length === 0) return command({ id: "command", words: createWords(slug) });
+  return markup`${credential_sets.map((set, number) => forSet(set, { slug, number, several: credential_sets.length > 1 }))}`;
+}
+
+function forSet(set: CredentialSet, { slug, number, several }: { slug: string; number: number; several: boolean }): Html {
+  const words = [
+    ...createWords(slug),
+    ...(number > 0 ? [`--credential-set ${number}`] : []),
+    `--credentials ${credentialsFile(slug)}`,
+  ];
+  const optional = set.fields.some((field) => field.optional);
+  const long = set.fields.some(({ kind }) => kind === "multiline" || kind === "json");
+  return markup`<div data-set="${number}">
+    ${several ? markup`<h3>With ${labelsOf(set)}</h3>` : null}
+    <p>The file <code>${credentialsFile(slug)}</code> holds each credential under its key:</p>
+    <pre><code>${shapeOf(set)}</code></pre>
+    ${optional ? markup`<p class="hint">What is optional may stay empty or be left out.</p>` : null}
+    ${long ? markup`<p class="hint">Within the quotes, a line break is written as <code>\\n</code> and a quote as <code>\\"</code>.</p>` : null}
+    <p>The command takes it:</p>
+    ${command({ id: `command-${number}`, words })}
+  </div> `;
+}
+
+function createWords(slug: string): string[] {
+  return ["npm run -s weir -- connection create", "--workspace WORKSPACE", `--connector ${slug}`];
+}
+
+/** Broken between its flags, so that it is readable on a phone and works when pasted. */
+function command({ id, words }: { id: string; words: string[] }): Html {
+  return markup`<div class="command">
+    <pre><code id="${id}">${words.join(" \\\n  ")}</code></pre>
+    <button type="button" class="quiet" data-copies="${id}" data-scripted hidden>Copy the command</button>
+  </div>`;
+}
+
+function shapeOf({ fields }: CredentialSet): string {
+  return JSON.stringify(Object.fromEntries(fields.map(({ key }) => [key, ""])), null, 2);
 }

@@ -1,11 +1,13 @@
 /** What all pages of the catalog share: their header, their footer, and their policies. */
 import { markup, type Html } from "../../http/html.ts";
-import { pageDocument } from "../../http/pages/page-document.ts";
-import { pageHeader } from "../../http/pages/page-header.ts";
-import { pageHeaders } from "../../http/pages/page-headers.ts";
-import { scripts, styles, type PageKind } from "./assets.ts";
+import { asset, pageStyle, type Asset, pageDocument, htmlType, pageHeader, pageHeaders } from "../../http/page.ts";
+import { likelyConnector } from "../catalog/find.ts";
+import type { Published } from "../catalog/published.ts";
+import type { PageQuery } from "../catalog/read-parameters.ts";
+import type { CatalogRefusal } from "../catalog/refusal.ts";
+import { catalogAddress, connectorAddress } from "./filters.ts";
 
-export interface Page {
+interface Page {
   kind: PageKind;
   title: string;
   main: Html;
@@ -41,3 +43,58 @@ function joined(parts: Html[]): Html {
   const [first = markup``, ...others] = parts;
   return markup`${first}${others.map((other) => markup` · ${other}`)}`;
 }
+
+/** The page that replaces a refused one. */
+
+const titles: Record<CatalogRefusal["status"], string> = {
+  400: "This address has a mistake",
+  404: "There is no such page",
+  405: "This page can only be read",
+  503: "The catalog cannot be shown yet",
+};
+
+/** @param hint what the reader may have meant */
+export function refusalPage({ status, message, headers }: CatalogRefusal, hint: Html | null): Response {
+  const main = markup`<h1>${titles[status]}</h1>
+    <p>${message}.</p>
+    ${hint}
+    <p><a href="/connectors">See all connectors</a></p>`;
+  const text = pageText({ kind: "search", title: `${titles[status]} · Weir`, main, data: [], version: null });
+  return new Response(text, {
+    status,
+    headers: { ...catalogPageHeaders("search"), "content-type": htmlType, "cache-control": "no-store", ...headers },
+  });
+}
+
+/** For a page number beyond the list. */
+export function firstPage(query: PageQuery): Html {
+  return markup`<p><a href="${catalogAddress({ ...query, page: 1 })}">See its first page</a></p>`;
+}
+
+/** For an unknown slug. */
+export function nearestConnector(word: string, published: Published | null): Html | null {
+  const found = published === null ? undefined : likelyConnector(word, published);
+  if (!found) return null;
+  const words = word.slice(0, 100).replaceAll("-", " ");
+  return markup`<p>
+    The nearest is <a href="${connectorAddress(found.slug)}">${found.name}</a>, or
+    <a href="${catalogAddress({ q: words })}">search for “${words}”</a>.
+  </p>`;
+}
+
+/** The stylesheets and the scripts of the catalog's pages. */
+
+/** `search` may send its form to this service; what is typed into the form of `set-up` may be sent nowhere. */
+type PageKind = "search" | "set-up";
+
+const own = (file: string): URL => new URL(file, import.meta.url);
+
+const styles: Record<PageKind, Asset> = {
+  search: asset("style", [pageStyle, own("catalog.css")]),
+  "set-up": asset("style", [pageStyle, own("set-up.css")]),
+};
+
+const scripts: Record<PageKind, Asset[]> = {
+  search: [asset("script", [own("catalog.js")])],
+  "set-up": [asset("script", [own("set-up.js")])],
+};

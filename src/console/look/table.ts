@@ -1,6 +1,6 @@
 /** A table that becomes a list of rows where it is too narrow. It needs no script. */
 import { markup, type Html } from "../../http/html.ts";
-import { content, type Content } from "./user-text.ts";
+import { content, type Content } from "./values.ts";
 
 export interface Column<Row> {
   label: string;
@@ -10,7 +10,7 @@ export interface Column<Row> {
   cell: (row: Row) => Content | null;
 }
 
-export interface Table<Row> {
+interface Table<Row> {
   /** What the rows are, such as "Active keys"; read by screen readers, and shown if `captioned`. */
   caption: string;
   captioned?: boolean;
@@ -54,4 +54,24 @@ function cell<Row>({ label, kind }: Column<Row>, { given, first }: { given: Cont
 /** From which width on the columns stand side by side. */
 function widthOf(columns: number): string {
   return columns <= 5 ? "few" : "many";
+}
+
+/** Links to the next and to the first rows of a list that is read by a cursor. */
+
+/** @param shown such as "50 requests"; null addresses are left out, and without any there is no line */
+export function cursorLinks({
+  shown,
+  firstPath,
+  nextPath,
+}: {
+  shown: string;
+  firstPath: string | null;
+  nextPath: string | null;
+}): Html | null {
+  if (firstPath === null && nextPath === null) return null;
+  return markup`<nav class="pages" aria-label="Pages">
+    <p>${shown}</p>
+    ${firstPath === null ? null : markup`<a class="button quiet" href="${firstPath}" rel="first">Back to the first</a>`}
+    ${nextPath === null ? null : markup`<a class="button quiet" href="${nextPath}" rel="next">Next</a>`}
+  </nav>`;
 }

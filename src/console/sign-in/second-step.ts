@@ -2,20 +2,18 @@
 import { DomainError, errorStatuses } from "../../accounts/errors.ts";
 import { firstStepMs } from "../../accounts/limits.ts";
 import type { Person } from "../../accounts/members/principal.ts";
-import { checkSecondFactor } from "../../accounts/second-factor/check-second-factor.ts";
-import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/second-factor/first-step.ts";
-import { hasSecondFactor } from "../../accounts/second-factor/second-factor-of.ts";
-import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/cookie.ts";
+import { checkSecondFactor, hasSecondFactor } from "../../accounts/second-factor/second-factor.ts";
+import { openFirstStep, sealFirstStep, type FirstStep } from "../../accounts/second-factor/proofs.ts";
+import { endedHostCookie, hostCookie, hostCookieValue } from "../../accounts/sessions/browser.ts";
 import { markup } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
-import { emptyForm, form, type FormState } from "../look/forms/form.ts";
+import { emptyForm, form, type FormState } from "../look/forms.ts";
 import { sentence } from "../page-forms.ts";
-import type { ConsoleParts } from "../parts.ts";
-import { plainResponse } from "../plain-page.ts";
-import { codeForm } from "../second-factor/second-factor-forms.ts";
+import type { ConsoleParts } from "../page.ts";
+import { plainResponse } from "../shell.ts";
+import { codeForm } from "./second-factor-forms.ts";
 import { seeOther } from "../redirect.ts";
-import { receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
-import { openSession } from "./open-session.ts";
+import { receiveSignInForm, type SignInCall, openSession } from "./sign-in-call.ts";
 
 const cookieName = "weir-step";
 const codePath = "/console/sign-in/code";

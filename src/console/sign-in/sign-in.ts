@@ -1,19 +1,48 @@
-import { DomainError, errorStatuses } from "../../accounts/errors.ts";
-import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
-import { knownBrowserNote } from "../../accounts/sessions/cookie.ts";
+/** The paths that need no session: signing in and out, links, and new passwords. */
+import { DomainError, errorStatuses, LimitReachedError } from "../../accounts/errors.ts";
+import { oidcSignInMs } from "../../accounts/limits.ts";
+import { oidcReturnPath, type OidcProvider } from "../../accounts/oidc/oidc-provider.ts";
+import { beginOidcSignIn, finishOidcSignIn } from "../../accounts/oidc/oidc-sign-in.ts";
+import {
+  endedSessionCookie,
+  knownBrowserNote,
+  endedHostCookie,
+  hostCookie,
+  hostCookieValue,
+} from "../../accounts/sessions/browser.ts";
 import { checkPassword } from "../../accounts/sessions/sign-in.ts";
-import { networkOf } from "../../accounts/sessions/sign-in-tries.ts";
+import { deleteSession } from "../../accounts/sessions/store.ts";
+import { networkOf } from "../../accounts/sessions/tries.ts";
 import { markup, type Html } from "../../http/html.ts";
 import type { FormFields } from "../form.ts";
-import { form } from "../look/forms/form.ts";
+import { form } from "../look/forms.ts";
 import { sentence } from "../page-forms.ts";
-import type { ConsoleParts } from "../parts.ts";
-import { plainResponse } from "../plain-page.ts";
-import { nextPath, saidIn, saidOnceCookie, seeOther } from "../redirect.ts";
-import { oidcButton } from "./oidc.ts";
-import { openSession } from "./open-session.ts";
-import { afterFirstStep } from "./second-step.ts";
-import { isForOperator, operatorFormPath, receiveSignInForm, type SignInCall } from "./sign-in-call.ts";
+import type { ConsoleParts } from "../page.ts";
+import { saidCookie, seeOther, nextPath, saidIn, saidOnceCookie } from "../redirect.ts";
+import { plainResponse } from "../shell.ts";
+import { linkAnswer, requestReset, resetPage } from "./link.ts";
+import { secondStepAnswer, afterFirstStep } from "./second-step.ts";
+import { type SignInCall, openSession, isForOperator, operatorFormPath, receiveSignInForm } from "./sign-in-call.ts";
+
+/** null: the path is a page for people who are signed in. */
+export async function signInAnswer(call: SignInCall, parts: ConsoleParts): Promise<Response | null> {
+  const { request, path } = call;
+  const isForm = request.method === "POST";
+  if (path === "/sign-in") return isForm ? signIn(call, parts) : signInPage(call, parts);
+  if (path === "/reset") return isForm ? requestReset(call, parts) : resetPage(null, parts);
+  if (path === "/sign-out") return signOut(call, parts);
+  const other =
+    (await secondStepAnswer(call, parts)) ??
+    (await oidcAnswer(call, parts, (text, answer) => signInRefusal(text, answer, call, parts)));
+  if (other !== null) return other;
+  return linkAnswer(call, parts);
+}
+
+async function signOut({ request, viewer }: SignInCall, { control }: ConsoleParts): Promise<Response> {
+  if (request.method !== "POST") throw new DomainError("not_found", "There is no such page in the Console");
+  if (viewer !== null) await deleteSession({ id: viewer.session.id, email: null }, control.sql);
+  return seeOther("/console/sign-in", [endedSessionCookie(request), saidCookie({ said: "You are signed out." }, request)]);
+}
 
 interface Shown {
   /** What was typed, or whose session is to be renewed. */
@@ -24,7 +53,7 @@ interface Shown {
 }
 
 /** Somebody who is signed in goes on, unless an action wants a new sign-in. */
-export async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<Response> {
+async function signInPage(call: SignInCall, { control }: ConsoleParts): Promise<Response> {
   const { request, query, viewer } = call;
   const next = nextPath(query.get("next"));
   if (viewer !== null && query.get("again") === null) return seeOther(next);
@@ -34,7 +63,7 @@ export async function signInPage(call: SignInCall, { control }: ConsoleParts): P
 }
 
 /** One message for every wrong sign-in. */
-export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> {
+async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Response> {
   using received = await receiveSignInForm(call);
   const typed = await received.read();
   const byToken = isForOperator(call) || typed.has("operator_token");
@@ -56,7 +85,7 @@ export async function signIn(call: SignInCall, parts: ConsoleParts): Promise<Res
 }
 
 /** The sign-in page after a refusal that none of its forms met. */
-export function signInRefusal(
+function signInRefusal(
   message: string,
   answer: { status: number; cookies: string[] },
   call: SignInCall,
@@ -105,4 +134,52 @@ function forms({ email, next, refused }: Shown): Html {
   return markup`${byPassword}
     <p><a href="/console/reset">Forgot the password, or none yet?</a></p>
     <details${refused?.form === "token" ? markup` open` : null}><summary>Sign in as the operator</summary>${byToken}</details>`;
+}
+
+/** Signing in by the OpenID Connect provider: to it and back. */
+
+const cookieName = "weir-oidc";
+const beginPath = "/console/sign-in/oidc";
+
+/** A link and no form: the policy of content lets forms lead to this service alone. Null where no provider is configured. */
+function oidcButton(oidc: OidcProvider | null, { next, again }: { next: string; again: boolean }): Html | null {
+  if (oidc === null) return null;
+  const query = new URLSearchParams({ next, ...(again && { again: "yes" }) });
+  return markup`<p><a class="button" href="${beginPath}?${query.toString()}">Sign in with ${oidc.name}</a></p>
+    <p>Or with an e-mail address and a password:</p>`;
+}
+
+/**
+ * @param refuse shows the sign-in page with a message
+ * @returns null: the path is another one, or no provider is configured
+ */
+async function oidcAnswer(
+  call: SignInCall,
+  parts: ConsoleParts,
+  refuse: (message: string, answer: { status: number; cookies: string[] }) => Response,
+): Promise<Response | null> {
+  const { oidc } = parts.control;
+  const path = `/console${call.path}`;
+  if (oidc === null || (path !== beginPath && path !== oidcReturnPath)) return null;
+  try {
+    return await (path === beginPath ? begin(oidc, call, parts) : finish(oidc, call, parts));
+  } catch (error) {
+    if (!(error instanceof DomainError || error instanceof LimitReachedError)) throw error;
+    const status = error instanceof DomainError ? errorStatuses[error.code] : error.status;
+    return refuse(error.message, { status, cookies: [endedHostCookie(cookieName, call.request)] });
+  }
+}
+
+async function begin(oidc: OidcProvider, { request, query }: SignInCall, { control }: ConsoleParts): Promise<Response> {
+  const next = nextPath(query.get("next"));
+  const { url, note } = await beginOidcSignIn({ next, again: query.get("again") !== null }, { ...control, oidc });
+  return seeOther(url, [hostCookie({ name: cookieName, value: note, ageMsMax: oidcSignInMs }, request)]);
+}
+
+async function finish(oidc: OidcProvider, call: SignInCall, parts: ConsoleParts): Promise<Response> {
+  const { request, query, address } = call;
+  const returned = { query, note: hostCookieValue(cookieName, request), network: networkOf(address) };
+  const { email, next, signedInAt } = await finishOidcSignIn(returned, { ...parts.control, oidc });
+  const proved = { email, way: "oidc", bothFactors: true, next, provedAt: signedInAt } as const;
+  return openSession(proved, call, parts, [endedHostCookie(cookieName, request)]);
 }

@@ -1,17 +1,24 @@
 /** One admission: from the gateway's request to the counters' request, and from their reply to the gateway's reply. Pure. */
-import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
-import { budgetsOf, budgetWords } from "../credit/budgets.ts";
-import { modelNotFoundMessage } from "../models/nearest-model.ts";
-import type { ModelsView } from "./models-view.ts";
-import { isRefusalReason, type RefusalReason } from "../models/unavailable-message.ts";
-import { withNamedKeys, type OwnKeys } from "../models/own-keys/own-routes.ts";
-import { maximumCost } from "../models/price.ts";
-import { modelNotFound, priceCandidates, type RoutedPrice } from "./price-candidates.ts";
+import type { AdmitReply, AdmitRequest, RateWindow } from "../../backing/counters.ts";
 import { callerWord, isMemberCaller } from "../../kernel/ids.ts";
 import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
-import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus } from "./message.ts";
+import { budgetsOf, budgetWords } from "../credit/budgets.ts";
+import type { Model, Route, UnavailableReason } from "../models/model.ts";
+import { modelNotFoundMessage, isRefusalReason, type RefusalReason } from "../models/availability.ts";
+import {
+  withNamedKeys,
+  type OwnKeys,
+  servedRoutes,
+  candidateName,
+  costOf,
+  dearestOf,
+  type Candidate,
+  type RequestBounds,
+} from "../models/candidate.ts";
+import { maximumCost } from "../models/price.ts";
+import type { AdmitGeneration, AdmissionReply, Refused, WindowOnBus, CandidateList } from "./message.ts";
 
 /** A request that is ready for the counters. */
 export interface Prepared {
@@ -208,4 +215,89 @@ function affordable(prepared: Prepared, available: NanoUsd): string {
     else over = middle;
   }
   return `, enough for max_tokens up to ${fits}`;
+}
+
+/** Prices a routed request: by the list of its candidates, and by the catalog of this process. */
+
+/** The refusal of a model that is not in the catalog. */
+const modelNotFound = "model_not_found";
+
+interface RoutedPrice {
+  /** The numbers of the candidates that the amount covers. */
+  priced: number[];
+  /** The candidate that decides the amount, as `<provider id>/<model id>`. */
+  dearest: string;
+}
+
+interface PricedCandidates {
+  amount: NanoUsd;
+  /** The largest bound of all candidates. */
+  maxOutputTokens: number;
+  costOf(maxTokens: number): NanoUsd;
+  routed: RoutedPrice;
+}
+
+interface PricingContext {
+  record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess"> & OwnKeys;
+  models: ModelsView;
+  bounds: RequestBounds;
+}
+
+type Refusal = RefusalReason | typeof modelNotFound;
+
+/**
+ * The maximum over all candidates that may serve the workspace. Candidates that this catalog does not have, or that cannot be used, are
+ * left out. @returns the reason of the first model if none is left
+ */
+function priceCandidates(list: CandidateList, context: PricingContext): PricedCandidates | Refusal {
+  const usable: [number: number, candidate: Candidate][] = [];
+  let first = 0;
+  let refusal: Refusal | null = null;
+  for (const [id, ...providers] of list) {
+    const found = usableCandidates({ id, providers }, context);
+    if (typeof found === "string") refusal ??= found;
+    else for (const candidate of found) usable.push([first + providers.indexOf(candidate.route.provider.id), candidate]);
+    first += providers.length;
+  }
+  usable.sort(([a], [b]) => a - b);
+  const candidates = usable.map(([, candidate]) => candidate);
+  if (candidates.length === 0) return refusal ?? modelNotFound;
+  const { tools, inputTokens, promptTokens, maxTokens } = context.bounds;
+  const bounds = { tools, inputTokens, promptTokens, maxTokens };
+  const dearest = dearestOf(candidates, bounds);
+  return {
+    amount: dearest.amount,
+    maxOutputTokens: Math.max(...candidates.map((candidate) => costOf(candidate, bounds).maxOutputTokens)),
+    costOf: (tokens) => dearestOf(candidates, { ...bounds, maxTokens: tokens }).amount,
+    routed: { priced: usable.map(([number]) => number), dearest: candidateName(dearest.candidate) },
+  };
+}
+
+/** A list without providers is of a model that the gateway cannot use; it gives the reason. */
+function usableCandidates(
+  { id, providers }: { id: string; providers: readonly string[] },
+  { record, models }: PricingContext,
+): Candidate[] | Refusal {
+  const model = models.find(id);
+  if (model === null) return modelNotFound;
+  const named = servedRoutes(model.routes, record).filter(({ provider }) => providers.includes(provider.id));
+  // The workspace has an own key for another provider of the model, and spends no credit beside it.
+  if (named.length === 0 && providers.length > 0 && model.routes.some(({ provider }) => providers.includes(provider.id)))
+    return "own_key_elsewhere";
+  const { routes, reason } = models.usableRoutes({ ...model, routes: named }, record);
+  return reason ?? routes.map((route) => ({ model, route }));
+}
+
+/** This process's view of the catalog. */
+export interface ModelsView {
+  /** False until a valid catalog has been read. */
+  readable(): boolean;
+  find(id: string): Model | null;
+  /** The published model that an unknown id probably means. Absent: refusals name none. */
+  nearest?(id: string): string | null;
+  /** The routes that may serve this workspace, or the reason why there is none. */
+  usableRoutes(
+    model: Model,
+    record: Pick<KeyRecord, "zeroDataRetention" | "earlyAccess"> & OwnKeys,
+  ): { routes: Route[]; reason: UnavailableReason | null };
 }

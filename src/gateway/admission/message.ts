@@ -1,12 +1,40 @@
+/** What a gateway's pipeline knows of a caller, asks for, and gets. */
+import type { OwnKey, KeyRecord } from "../../accounts/keys/record.ts";
+import type { Month } from "../../kernel/clock.ts";
+import type { ErrorCode } from "../../kernel/errors.ts";
+import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { Reservation } from "../credit/reservation.ts";
+import type { RefusalReason } from "../models/availability.ts";
+
+/** A valid key with its record. */
+export interface Caller {
+  hash: string;
+  record: RecordOnBus;
+}
+
+/** The facts of a request that the worker needs; the body stays in the gateway. */
+export type RequestFacts = Pick<
+  AdmitGeneration,
+  "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates"
+> & {
+  /** The request's field that names `model`; absent: `model`. */
+  field?: string;
+};
+
+export interface Admission {
+  reservation: Reservation;
+  /** Monotonic milliseconds. */
+  decision: { askedAt: number; decidedAt: number };
+  fingerprint: string;
+  window: WindowOnBus;
+  /** The numbers of the candidates that the reservation covers; null: every route of the request's `model`. */
+  priced: readonly number[] | null;
+}
+
 /**
  * Requests of gateways to admission, and its replies: JSON on the bus, amounts as decimal strings of nano-USD.
  * One message carries the requests of one turn of the gateway's event loop.
  */
-import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import type { Month } from "../../kernel/clock.ts";
-import type { ErrorCode } from "../../kernel/errors.ts";
-import type { OwnKey } from "../../accounts/keys/record.ts";
-import type { RefusalReason } from "../models/unavailable-message.ts";
 
 export type AdmissionRequest =
   /** Look up a key's record. `hash` is the key's SHA-256 in hexadecimal. */
@@ -81,7 +109,7 @@ export interface ReturnBlock {
   times: number[];
 }
 
-export interface RequestBatch {
+interface RequestBatch {
   asks: AdmissionRequest[];
 }
 
@@ -175,4 +203,86 @@ export interface ReplyBatch {
   /** The counters' time when the reply was made; null: they did not answer. */
   now: number | null;
   answers: AdmissionReply[];
+}
+
+/** A key's record as gateways receive it: without its owner, limits as text. */
+
+/** About the bytes that the own keys add to a reply. */
+export function ownKeyBytes({ ownKeys }: Pick<KeyRecord, "ownKeys">): number {
+  const bytes = ({ sealed, dataKey, checks }: OwnKey): number =>
+    sealed.length + (dataKey?.length ?? 0) + checks.reduce((sum, { length }) => sum + length + 3, 256);
+  return ownKeys?.reduce((sum, key) => sum + bytes(key), 0) ?? 0;
+}
+
+export function recordOnBus(record: KeyRecord): RecordOnBus {
+  return {
+    id: record.id,
+    workspace: record.workspace,
+    name: record.name,
+    start: record.start,
+    requestsPerMinute: record.requestsPerMinute,
+    monthlyLimit: record.monthlyLimit?.toString() ?? null,
+    ...(record.dailyLimit && { dailyLimit: record.dailyLimit.toString() }),
+    enabled: record.enabled,
+    earlyAccess: record.earlyAccess,
+    fallbacks: record.fallbacks,
+    zeroDataRetention: record.zeroDataRetention,
+    promptStorage: record.promptStorage,
+    costInAnswers: record.costInAnswers,
+    ...(record.ownKeys &&
+      record.ownKeys.length > 0 && { ownKeys: record.ownKeys, ownKeyFallback: record.ownKeyFallback ?? false }),
+  };
+}
+
+/** Admission's messages as bytes. Both ends are Weir processes of one version, so the shape of a reply is trusted. */
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export interface EncodedRequest {
+  text: string;
+  /** What it adds to a message, including the comma before the next request. */
+  bytes: number;
+}
+
+/** Each request is encoded once, so that its size is known before its message is built. */
+export function encodeRequest(request: AdmissionRequest): EncodedRequest {
+  const text = JSON.stringify(request);
+  return { text, bytes: Buffer.byteLength(text) + 1 };
+}
+
+const head = '{"asks":[';
+const tail = "]}";
+/** Size of a message without its requests. */
+export const envelopeBytes = head.length + tail.length;
+
+export function encodeRequests(requests: readonly EncodedRequest[]): Uint8Array {
+  return encoder.encode(head + requests.map(({ text }) => text).join(",") + tail);
+}
+
+/** @throws SyntaxError, TypeError on bytes that no gateway sent */
+export function decodeRequests(payload: Uint8Array): RequestBatch {
+  return withList(JSON.parse(decoder.decode(payload)), "asks") as RequestBatch;
+}
+
+export function encodeReplies(message: ReplyBatch): Uint8Array {
+  return encoder.encode(JSON.stringify(message));
+}
+
+/** @throws SyntaxError, TypeError on bytes that no worker sent */
+export function decodeReplies(payload: Uint8Array): ReplyBatch {
+  return withList(JSON.parse(decoder.decode(payload)), "answers") as ReplyBatch;
+}
+
+/** The hot path checks only the envelope: `encodeRequests` or `encodeReplies` wrote its content. */
+function withList(value: unknown, field: "asks" | "answers"): object {
+  if (
+    typeof value !== "object" ||
+    value === null ||
+    !(field in value) ||
+    !Array.isArray((value as Record<string, unknown>)[field])
+  ) {
+    throw new TypeError(`Cannot read a message of admission: it has no list "${field}"`);
+  }
+  return value;
 }

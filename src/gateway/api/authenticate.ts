@@ -1,7 +1,7 @@
 /** Check 1: the key (401), then whether the platform is enabled for its workspace (403). It precedes all reading of the body. */
-import type { Caller } from "../admission/client/admission.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import { hashKey, type KeyId } from "../../kernel/ids.ts";
+import type { Caller } from "../admission/message.ts";
 import type { Gateway } from "./gateway.ts";
 
 /**
@@ -29,7 +29,7 @@ export async function authenticateMember(callerId: KeyId, gateway: Gateway): Pro
 }
 
 /** The message never says which reason applied. */
-export function invalidKey(keyPrefix: string): GatewayError {
+function invalidKey(keyPrefix: string): GatewayError {
   const message = `The API key is invalid, revoked or expired. Keys start with ${keyPrefix} and are sent as a Bearer token`;
   return new GatewayError("invalid_api_key", { message });
 }
@@ -52,4 +52,15 @@ function bearerKey(header: string | null, keyPrefix: string): string | null {
 
 function isKey(text: string, keyPrefix: string): boolean {
   return text.startsWith(keyPrefix) && keyDigits.test(text.slice(keyPrefix.length));
+}
+
+/** Endpoints in early access are switched on for each workspace. Check 1 ends with it, before the body is read. */
+
+/** @throws GatewayError gateway_disabled */
+export function requireEarlyAccess({ record }: Caller, feature: "embeddings" | "completions"): void {
+  if (!record.earlyAccess.includes(feature)) throw notEnabled();
+}
+
+function notEnabled(): GatewayError {
+  return new GatewayError("gateway_disabled", { message: "This endpoint is in early access and is not enabled for the account" });
 }

@@ -1,11 +1,11 @@
 /** Turns an error of an endpoint into an error response, and counts it. */
-import { RefusedError } from "../admission/client/client.ts";
+import { RefusedError } from "../admission/client.ts";
 import { endingErrorCodes, errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
 import type { Gateway } from "./gateway.ts";
 import { MethodNotAllowedError } from "../../http/router.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
-import { retryHeaders, windowHeaders } from "./response/headers.ts";
+import { jsonResponse } from "../../kernel/json.ts";
+import { retryHeaders, windowHeaders } from "./answer/headers.ts";
 
 export function errorAnswer(error: unknown, gateway: Gateway): Response {
   if (error instanceof MethodNotAllowedError) {

@@ -1,22 +1,20 @@
 /** The services that the inference API uses. */
-import type { AdmissionClient } from "../admission/client/client.ts";
+import type { AdmissionClient } from "../admission/client.ts";
 import type { Clocks } from "../../config.ts";
 import type { GenerationJournal } from "../journal/journal.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
-import type { RouteCoolDown } from "../models/health/route-cool-down.ts";
-import type { RouteHealth } from "../models/health/route-health.ts";
-import type { RouteSpeeds } from "../models/health/route-speeds.ts";
+import type { RouteCoolDown, RouteHealth, RouteSpeeds } from "../models/route-health.ts";
 import type { Models } from "../models/models.ts";
 import type { KeyReports } from "../own-keys/key-reports.ts";
 import type { PromptQueue } from "../prompts/prompt-queue.ts";
 import type { CallEmbeddings } from "../providers/embed.ts";
-import type { ReadKeyGeneration } from "../generations/key-generation.ts";
-import type { ReadKeyUsage } from "../usage/key-usage.ts";
+import type { ReadKeyGeneration } from "../generations/generations.ts";
+import type { ReadKeyUsage } from "../usage/usage.ts";
 import type { CallProvider } from "../providers/http.ts";
 import type { ByteBudget } from "../../accounts/quotas/byte-budget.ts";
-import type { UnpaidWork } from "./call/unpaid-work.ts";
-import type { DrainLimit } from "./stream/drain-limit.ts";
+import type { UnpaidWork } from "./call/charged-usage.ts";
+import type { DrainLimit } from "./answer/drains.ts";
 import type { InFlightRequests } from "./in-flight-requests.ts";
 
 export interface Gateway {

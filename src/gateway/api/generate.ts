@@ -1,32 +1,37 @@
 /** Serves an accepted request: journals it before the provider is called, and settles it once before the client has the full answer. */
-import type { Admission, Caller } from "../admission/client/admission.ts";
+import type { Admission, Caller } from "../admission/message.ts";
 import { errorResponse, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
-import type { TraceStart } from "../../kernel/telemetry/traces.ts";
-import type { Candidate } from "../models/routing/candidate.ts";
-import { answerTokens } from "../models/tokens/answer-tokens.ts";
-import { guessTokens } from "../models/tokens/input-tokens.ts";
-import { jsonTextResponse } from "../../kernel/json-response.ts";
+import type { TraceStart } from "../../kernel/traces.ts";
+import type { Candidate } from "../models/candidate.ts";
+import { answerTokens, guessTokens } from "../models/chat-tokens.ts";
+import { jsonTextResponse } from "../../kernel/json.ts";
 import { PromptRecorder } from "../prompts/prompt-recorder.ts";
-import type { AnswerFormat } from "./answer-format.ts";
-import { GenerationLifecycle } from "./generation-lifecycle.ts";
-import { chargedDisconnect, chargedUsage, chargedWhole, nothingCharged } from "./call/charged-usage.ts";
-import type { ChargedUsage, UsageBounds } from "./call/charged-usage.ts";
-import { chargedFailure } from "./call/unpaid-work.ts";
-import type { CheckedChat } from "./request/chat.ts";
-import type { CreateStream } from "./stream/client-stream.ts";
+import type { AnswerFormat } from "./answer/answer-format.ts";
+import { GenerationLifecycle } from "./lifecycle.ts";
+import {
+  chargedDisconnect,
+  chargedUsage,
+  chargedWhole,
+  nothingCharged,
+  type ChargedUsage,
+  type UsageBounds,
+  chargedFailure,
+  boundsOnceTold,
+  usageBounds,
+} from "./call/charged-usage.ts";
+import type { CheckedChat } from "./request/chat-request.ts";
+import type { CreateStream } from "./answer/client-stream.ts";
 import { dispatch, type DispatchResult } from "./call/dispatch.ts";
 import type { Gateway } from "./gateway.ts";
 import { endingError } from "./error-answer.ts";
-import { recordFailure, type FailureContext } from "./call/record-failure.ts";
-import { nameRejectedField } from "./call/rejected-field.ts";
-import { isRoutingOn } from "./request/routing-fields.ts";
-import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./response/headers.ts";
-import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./stream/drain-slots.ts";
-import { relay, type StreamOutcome } from "./stream/stream.ts";
+import { recordFailure, type FailureContext, nameRejectedField } from "./call/failures.ts";
+import { isRoutingOn } from "./request/routing.ts";
+import { generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./answer/headers.ts";
+import { mayHideOutput, drainSlotsFor, type AcquireDrainSlot } from "./answer/drains.ts";
+import { relay, type StreamOutcome } from "./answer/relay.ts";
 import type { Attempt } from "./call/attempts.ts";
-import { streamError, upstreamError } from "./response/upstream-errors.ts";
-import { boundsOnceTold, usageBounds } from "./call/usage-bounds.ts";
+import { streamError, upstreamError } from "./answer/upstream-errors.ts";
 import { admittedCandidates, candidateRequest, type Candidates, type RoutePlan } from "./call/route-plan.ts";
 
 export interface AcceptedRequest {

@@ -1,5 +1,5 @@
 /** The requests that this process is answering. A shutdown waits for them, and ends them after a limit. */
-import type { Caller } from "../admission/client/admission.ts";
+import type { Caller } from "../admission/message.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import {
   inFlightPollMs,
@@ -9,9 +9,9 @@ import {
   openAnswersRetryMs,
 } from "../limits.ts";
 import { StopSignal } from "../../kernel/stop-signal.ts";
-import { HolderCounts } from "../../accounts/quotas/holder-counts.ts";
-import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
-import { asGatewayError } from "./request/load-limits.ts";
+import { HolderCounts } from "../../accounts/quotas/fair-semaphore.ts";
+import { LimitReachedError } from "../../accounts/errors.ts";
+import { asGatewayError } from "./request/body.ts";
 
 /** The key and the workspace of a request. */
 interface Holder {

@@ -3,20 +3,17 @@
  * check has passed, nothing is sent to a provider and nothing is charged. Chat completions and completions differ in how a request is
  * read and an answer written.
  */
-import type { Caller } from "../admission/client/admission.ts";
-import { startTrace } from "../../kernel/telemetry/traces.ts";
-import { readBody } from "./request/body.ts";
-import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat } from "./request/chat.ts";
+import type { Caller } from "../admission/message.ts";
+import { startTrace } from "../../kernel/traces.ts";
+import { readBody, holderOf } from "./request/body.ts";
+import { chatRequestFormat, checkRequest, type CheckedChat, type RequestFormat, checkRouted } from "./request/chat-request.ts";
 import { completionRequestFormat } from "./request/completion.ts";
-import { checkRouted } from "./request/further-models.ts";
-import type { CreateStream } from "./stream/client-stream.ts";
+import type { CreateStream } from "./answer/client-stream.ts";
 import type { Gateway } from "./gateway.ts";
-import { chatFormat, completionFormat, type AnswerFormat } from "./answer-format.ts";
+import { chatFormat, completionFormat, type AnswerFormat } from "./answer/answer-format.ts";
 import { generate } from "./generate.ts";
-import { authenticate } from "./authenticate.ts";
-import { requireEarlyAccess } from "./early-access.ts";
-import { holderOf } from "./request/load-limits.ts";
-import { isRoutingOn } from "./request/routing-fields.ts";
+import { authenticate, requireEarlyAccess } from "./authenticate.ts";
+import { isRoutingOn } from "./request/routing.ts";
 import { admissionFacts, planRoute } from "./call/route-plan.ts";
 
 interface PromptEndpoint {

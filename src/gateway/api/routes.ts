@@ -1,17 +1,17 @@
 /** Maps the endpoints of /gpt/v1 to their functions. Wrong methods and paths get the answers that the specification fixes. */
-import type { CreateStream } from "./stream/client-stream.ts";
+import { drainRequest } from "../../http/body.ts";
 import { Router, type RouteContext, type Routes } from "../../http/router.ts";
+import type { KeyId } from "../../kernel/ids.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import { countRequest } from "../../kernel/metrics.ts";
-import { errorAnswer } from "./error-answer.ts";
-import { chatCompletion, completion } from "./pipeline.ts";
+import { type CreateStream, streamFor } from "./answer/client-stream.ts";
+import { authenticateMember } from "./authenticate.ts";
+import { describeGeneration, describeKey, describeUsage } from "./describe.ts";
 import { createEmbeddings } from "./embeddings.ts";
-import { describeGeneration } from "./describe-generation.ts";
-import { describeKey } from "./describe-key.ts";
-import { describeUsage } from "./describe-usage.ts";
-import { listModels, showModel } from "./model-routes.ts";
-import { streamFor } from "./stream/stream-for.ts";
+import { errorAnswer } from "./error-answer.ts";
 import type { Gateway } from "./gateway.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { listModels, showModel } from "./models.ts";
+import { chatCompletion, completion, memberCompletion } from "./pipeline.ts";
 
 export const inferencePrefix = "/gpt/v1";
 
@@ -41,4 +41,27 @@ export function inferenceRoutes(gateway: Gateway): Routes {
 
 export function notFound(): Response {
   return jsonResponse({ detail: "Not Found" }, { status: 404 });
+}
+
+/** A chat completion for a member in the Console's Workbench: the same pipeline, with the member in place of a key. */
+
+export interface WorkbenchRun extends Pick<RouteContext, "request" | "server"> {
+  /** The member's caller id. */
+  caller: KeyId;
+}
+
+/** @returns the answer of POST /gpt/v1/chat/completions to the same body, or its error; never throws */
+export async function runInWorkbench({ request, server, caller }: WorkbenchRun, gateway: Gateway): Promise<Response> {
+  try {
+    const createStream = streamFor(request, server);
+    const response = await memberCompletion(
+      { request, createStream, findCaller: () => authenticateMember(caller, gateway) },
+      gateway,
+    );
+    if (response.ok) countRequest(response.status, "none");
+    return response;
+  } catch (error) {
+    await drainRequest(request, gateway.clock);
+    return errorAnswer(error, gateway);
+  }
 }

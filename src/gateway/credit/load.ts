@@ -3,8 +3,8 @@ import type { Queries } from "../../backing/backing.ts";
 import type { AccountPush, BudgetTotal, KeyMonthPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import { ledgerVersion } from "./ledger-version.ts";
-import { selectAccount, selectKeyMonth } from "./store.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import { ledgerVersion, selectAccount, selectKeyMonth, versionParts, selectPositions } from "./store.ts";
 
 /** A hold lasts twenty minutes, so requests need only this month and the previous one. */
 const monthsMax = 2;
@@ -44,7 +44,7 @@ export async function loadAccount(
 }
 
 /** A key's total of a month, with its version and the ledger's sequence at that moment; all are zero before the first charge. */
-export async function loadKeyMonth(
+export async function readKeyMonth(
   { workspace, key, month }: { workspace: WorkspaceId; key: KeyId; month: Month },
   sql: Queries,
 ): Promise<KeyMonthPush> {
@@ -53,3 +53,42 @@ export async function loadKeyMonth(
   const versionOf = (number: bigint | null = null): bigint => ledgerVersion({ epoch, number: number ?? 0n });
   return { workspace, key, month, spent: spent ?? 0n, version: versionOf(version), sequence: versionOf(sequence) };
 }
+
+/** Where each workspace's ledger is, beside where its counters are: whether the counters may be used. */
+
+/** What counters have of a workspace. */
+export interface CountedPosition {
+  workspace: WorkspaceId;
+  /** Of the balance; null: they do not have the workspace. */
+  version: bigint | null;
+}
+
+export interface LedgerPosition {
+  /** Of the head. */
+  version: bigint;
+  /** The balance after the entry that the counters' version names; null: this ledger has no such entry in that epoch. */
+  balanceThen: NanoUsd | null;
+  /** Where counters were last compared with it. "other": a standby was promoted, a backup restored, or the server restarted. */
+  comparedOn: "this server" | "other" | "none";
+  /** Settlements that the ledger lost are being booked again. */
+  isRebuilding: boolean;
+  /** Whether metering has looked on this server for settlements that the ledger may have lost. */
+  isReplayed: boolean;
+}
+
+/** The ledger's position of each workspace; unknown workspaces are absent. */
+export async function readPositions(
+  counted: readonly CountedPosition[],
+  sql: Queries,
+): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>> {
+  const asked = counted.map(({ workspace, version }) => ({ workspace, ...(version === null ? nowhere : versionParts(version)) }));
+  const rows = await selectPositions(asked, sql);
+  return new Map(
+    rows.map(({ workspace, epoch, sequence, ...rest }) => {
+      return [workspace, { version: ledgerVersion({ epoch, number: sequence }), ...rest }];
+    }),
+  );
+}
+
+/** No ledger has it. */
+const nowhere = { epoch: -1n, number: -1n };

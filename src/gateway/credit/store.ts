@@ -1,4 +1,6 @@
-import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Queries, Transaction, Database } from "../../backing/backing.ts";
+import type { BudgetHold, BudgetPush } from "../../backing/counters.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -30,7 +32,7 @@ export async function selectEntry(
   return row?.amount;
 }
 
-export interface NewEntry extends LedgerHead {
+interface NewEntry extends LedgerHead {
   workspace: WorkspaceId;
   kind: EntryKind;
   amount: NanoUsd;
@@ -47,7 +49,7 @@ export async function appendEntry(entry: NewEntry, tx: Transaction): Promise<voi
     WHERE workspace_id = ${entry.workspace}`;
 }
 
-export interface AccountRow extends LedgerHead {
+interface AccountRow extends LedgerHead {
   epoch: bigint;
   isReady: boolean;
   months: { month: Month; spent: string }[] | null;
@@ -91,4 +93,205 @@ export async function selectKeyMonth(
     FROM credit_accounts LEFT JOIN key_months ON key_id = ${key} AND month = ${month}
     WHERE workspace_id = ${workspace}`;
   return row;
+}
+
+/** All SQL of epochs: see migration 0036. */
+
+interface AskedPosition {
+  workspace: WorkspaceId;
+  /** The epoch and sequence that counters have. */
+  epoch: bigint;
+  number: bigint;
+}
+
+interface PositionRow {
+  workspace: WorkspaceId;
+  epoch: bigint;
+  sequence: bigint;
+  balanceThen: NanoUsd | null;
+  comparedOn: "this server" | "other" | "none";
+  isRebuilding: boolean;
+  isReplayed: boolean;
+}
+
+/** Unknown workspaces are absent. A ledger without entries has a balance of zero after none. */
+export function selectPositions(asked: readonly AskedPosition[], sql: Queries): Promise<PositionRow[]> {
+  return sql<PositionRow[]>`
+    SELECT workspace_id AS workspace, account.epoch, account.sequence, is_rebuilding AS "isRebuilding",
+      EXISTS (SELECT FROM ledger_replays AS replay WHERE replay.server = ledger_server()) AS "isReplayed",
+      CASE account.server WHEN 0 THEN 'none' WHEN ledger_server() THEN 'this server' ELSE 'other' END AS "comparedOn",
+      CASE
+        WHEN asked.epoch <> account.epoch THEN NULL
+        WHEN asked.number = 0 THEN 0::bigint
+        ELSE (SELECT balance_after_nano FROM ledger_entries AS entry
+          WHERE entry.workspace_id = account.workspace_id AND entry.sequence = asked.number)
+      END AS "balanceThen"
+    FROM unnest(
+      ${arrayText(asked, ({ workspace }) => workspace)}::text[], ${arrayText(asked, ({ epoch }) => epoch)}::bigint[],
+      ${arrayText(asked, ({ number }) => number)}::bigint[]) AS asked (workspace, epoch, number)
+    JOIN credit_accounts AS account ON account.workspace_id = asked.workspace`;
+}
+
+/** The number of the server that answers. */
+export async function selectServer(sql: Queries): Promise<bigint> {
+  const [row] = await sql<{ server: bigint }[]>`SELECT ledger_server() AS server`;
+  return row?.server ?? 0n;
+}
+
+export interface EpochStart {
+  workspace: WorkspaceId;
+  /** The epoch that was read: if another process began one meanwhile, nothing happens. */
+  after: bigint;
+  /** The epoch that begins; the same one where the workspace is only bound to this server. */
+  epoch: bigint;
+  /** Whether settlements must be booked again before counters are loaded. */
+  isRebuilding: boolean;
+}
+
+/** Begins epochs. Settlements wait meanwhile, and versions that were read before are older. @returns the workspaces whose epoch began */
+export async function beginEpochs(starts: readonly EpochStart[], sql: Queries): Promise<ReadonlySet<WorkspaceId>> {
+  const rows = await sql<{ workspace: WorkspaceId }[]>`
+    WITH start AS MATERIALIZED (
+      SELECT * FROM unnest(
+        ${arrayText(starts, ({ workspace }) => workspace)}::text[], ${arrayText(starts, ({ after }) => after)}::bigint[],
+        ${arrayText(starts, ({ epoch }) => epoch)}::bigint[], ${arrayText(starts, (start) => start.isRebuilding)}::boolean[]
+      ) AS start (workspace, after, epoch, rebuilding)
+    ), locked AS MATERIALIZED (
+      SELECT workspace_id FROM start JOIN credit_accounts ON workspace_id = workspace ORDER BY workspace_id
+      FOR NO KEY UPDATE OF credit_accounts
+    )
+    UPDATE credit_accounts AS account
+    SET epoch = start.epoch, server = ledger_server(), is_rebuilding = is_rebuilding OR rebuilding
+    FROM start JOIN locked ON locked.workspace_id = start.workspace
+    WHERE account.workspace_id = start.workspace AND account.epoch = start.after
+    RETURNING account.workspace_id AS workspace`;
+  return new Set(rows.map(({ workspace }) => workspace));
+}
+
+/** All SQL of budgets' totals. A total changes only with the head of its workspace's ledger, whose sequence is its version. */
+
+interface WantedTotals {
+  workspace: WorkspaceId;
+  totals: readonly BudgetHold[];
+}
+
+/** Totals of periods that long ago ended go when a later one is opened. In milliseconds. */
+const keptMs = { day: 2 * 86_400_000, month: 62 * 86_400_000 };
+
+/**
+ * The totals of these periods. Those that the ledger does not keep yet are summed from the charges, and from then on settlement adds to
+ * them.
+ * @throws Error when there is no such workspace
+ */
+export async function openBudgets(wanted: WantedTotals, sql: Database): Promise<BudgetPush[]> {
+  const known = await selectTotals(wanted, sql);
+  if (known.length === wanted.totals.length) return known;
+  return sql.begin(async (tx) => {
+    await lockAccount(wanted.workspace, tx);
+    await insertTotals(wanted, tx);
+    await deleteEnded(wanted, tx);
+    return selectTotals(wanted, tx);
+  }) as Promise<BudgetPush[]>;
+}
+
+/** While the account is locked, no settlement changes what the charges sum to. */
+async function lockAccount(workspace: WorkspaceId, tx: Transaction): Promise<void> {
+  const [account] = await tx<{ hasBudgets: boolean }[]>`
+    SELECT has_budgets AS "hasBudgets" FROM credit_accounts WHERE workspace_id = ${workspace} FOR NO KEY UPDATE`;
+  if (!account) throw new Error(`Cannot open budgets: there is no workspace "${workspace}"`);
+  if (!account.hasBudgets) await tx`UPDATE credit_accounts SET has_budgets = true WHERE workspace_id = ${workspace}`;
+}
+
+async function insertTotals({ workspace, totals }: WantedTotals, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO budget_totals (workspace_id, name, since, spent_nano)
+    SELECT ${workspace}, name, since, budget_spent(${workspace}, name, since)
+    FROM ${unnested(totals, tx)} AS wanted (name, since)
+    WHERE NOT EXISTS (
+      SELECT FROM budget_totals AS total
+      WHERE total.workspace_id = ${workspace} AND total.name = wanted.name AND total.since = wanted.since)`;
+}
+
+async function deleteEnded({ workspace, totals }: WantedTotals, tx: Transaction): Promise<void> {
+  await tx`
+    DELETE FROM budget_totals AS total USING ${unnested(totals, tx)} AS wanted (name, since)
+    WHERE total.workspace_id = ${workspace} AND total.name = wanted.name AND total.since
+      < wanted.since - CASE WHEN total.name LIKE 'day:%' THEN ${keptMs.day}::bigint ELSE ${keptMs.month}::bigint END`;
+}
+
+/** One statement, thus one snapshot. */
+async function selectTotals({ workspace, totals }: WantedTotals, sql: Queries): Promise<BudgetPush[]> {
+  const rows = await sql<BudgetTotalRow[]>`
+    SELECT ${workspace} AS workspace, total.name, total.since, spent_nano AS spent, epoch, sequence
+    FROM ${unnested(totals, sql)} AS wanted (name, since)
+    JOIN budget_totals AS total ON total.workspace_id = ${workspace} AND total.name = wanted.name AND total.since = wanted.since
+    JOIN credit_accounts AS account ON account.workspace_id = total.workspace_id`;
+  return rows.map(({ epoch, sequence, ...row }) => {
+    return { ...row, since: Number(row.since), sequence: ledgerVersion({ epoch, number: sequence }) };
+  });
+}
+
+interface BudgetTotalRow extends Omit<BudgetPush, "since"> {
+  since: bigint;
+  epoch: bigint;
+}
+
+function unnested(totals: readonly BudgetHold[], sql: Queries) {
+  return sql`unnest(${arrayText(totals, ({ name }) => name)}::text[], ${arrayText(totals, ({ since }) => since)}::bigint[])`;
+}
+
+/** What the callers of budgets were charged, with the beginnings of the periods that it counts in. */
+export interface BudgetSum {
+  workspace: WorkspaceId;
+  key: KeyId;
+  day: number;
+  month: number;
+  spent: NanoUsd;
+}
+
+/** Adds to the totals that the ledger keeps. @returns all of these callers and periods after it, without a sequence */
+export async function addToBudgets(sums: readonly BudgetSum[], tx: Transaction): Promise<Omit<BudgetPush, "sequence">[]> {
+  if (sums.length === 0) return [];
+  const rows = await tx<Omit<BudgetTotalRow, "sequence" | "epoch">[]>`
+    WITH part AS MATERIALIZED (
+      SELECT * FROM unnest(
+        ${arrayText(sums, ({ workspace }) => workspace)}::text[], ${arrayText(sums, ({ key }) => key)}::text[],
+        ${arrayText(sums, ({ day }) => day)}::bigint[], ${arrayText(sums, ({ month }) => month)}::bigint[],
+        ${arrayText(sums, ({ spent }) => spent)}::bigint[]) AS part (workspace, key, day, month, spent)
+    ), named AS (
+      SELECT workspace, 'day:' || key AS name, day AS since, spent FROM part
+      UNION ALL SELECT workspace, 'day:', day, spent FROM part
+      UNION ALL SELECT workspace, 'month:' || coalesce(caller_id, key), month, spent FROM part
+        LEFT JOIN api_keys ON api_keys.id = key
+        LEFT JOIN members ON members.workspace_id = part.workspace AND members.email = owner_email
+    ), sum AS (
+      SELECT workspace, name, since, sum(spent)::bigint AS spent FROM named GROUP BY workspace, name, since
+    )
+    UPDATE budget_totals AS total SET spent_nano = spent_nano + sum.spent FROM sum
+    WHERE total.workspace_id = sum.workspace AND total.name = sum.name COLLATE "C" AND total.since = sum.since
+    RETURNING total.workspace_id AS workspace, total.name, total.since, spent_nano AS spent`;
+  return rows.map((row) => ({ ...row, since: Number(row.since) }));
+}
+
+/**
+ * Versions of what counters copy from the ledger: the epoch of the workspace's ledger, then a number within it. A database that went back in
+ * time gives its old numbers again, but in a later epoch, so counters take what it says and no late message from before.
+ */
+
+/** Counters keep versions as doubles, exact up to 2^53: twenty entries a second fill an epoch in thirteen years, and epochs are a million. */
+const numbersPerEpoch = 2n ** 33n;
+
+interface Numbered {
+  epoch: bigint;
+  /** The sequence of the ledger, or the version of a key's month. */
+  number: bigint;
+}
+
+export function ledgerVersion({ epoch, number }: Numbered): bigint {
+  return epoch * numbersPerEpoch + number;
+}
+
+/** @param version what counters have; zero or more */
+export function versionParts(version: bigint): Numbered {
+  return { epoch: version / numbersPerEpoch, number: version % numbersPerEpoch };
 }

@@ -1,12 +1,10 @@
 /** Deletes whole months of generations, and keeps their sums. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
-import type { Database } from "../../backing/backing.ts";
-import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
+import { type Database, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { monthOf, previousMonth, sleep, type Clock, type Month } from "../../kernel/clock.ts";
 import { rollUpUsage } from "../usage/roll-up.ts";
 import { retainAttemptsMax, retainLockMs, retainRetryMs, retainStatementMsMax } from "../limits.ts";

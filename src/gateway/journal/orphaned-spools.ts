@@ -10,8 +10,8 @@ import type { Logger } from "../../kernel/log.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
 import { adoptionFlushMs, orphanScanMs } from "../limits.ts";
 import { GenerationJournal, type BlockBook } from "./journal.ts";
-import type { RecoveredBlock } from "./recovered.ts";
-import { diskFiles, type SpoolFiles } from "./spool-files.ts";
+import type { RecoveredBlock } from "./recovery.ts";
+import { diskFiles, type SpoolFiles } from "./spool.ts";
 
 /** Locks a folder; null: its owner is alive. */
 export type LockFolder = (folder: string) => Promise<AsyncDisposable | null>;

@@ -4,12 +4,13 @@
  * cache: `kill -9` loses nothing, power loss may). They are kept in segments. A segment is deleted once the ledger confirmed all its
  * generations and the rate window no longer needs its admissions.
  */
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { GenerationId } from "../../kernel/ids.ts";
-import type { Clock } from "../../kernel/clock.ts";
 import { rateWindowMs } from "../../backing/limits.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { GenerationId } from "../../kernel/ids.ts";
 import { spoolSegmentBytesMax } from "../limits.ts";
-import { diskFiles, type SpoolFile, type SpoolFiles } from "./spool-files.ts";
+import { generationsOf, nothingRecovered, recoveredFrom, type Recovered } from "./recovery.ts";
 import {
   type AdmissionIntent,
   type BlockIntent,
@@ -25,7 +26,6 @@ import {
   type ProgressLine,
   type SpoolLine,
 } from "./spool-line.ts";
-import { generationsOf, nothingRecovered, recoveredFrom, type Recovered } from "./recovered.ts";
 
 interface Segment {
   path: string;
@@ -251,4 +251,53 @@ function tryRemove(path: string, files: SpoolFiles): boolean {
 function readSegment(path: string, files: SpoolFiles): { path: string; lines: SpoolLine[] } {
   const texts = files.read(path).split("\n");
   return { path, lines: texts.flatMap((text) => decodeSpoolLine(text) ?? []) };
+}
+
+/** The file operations of a spool. The simulation has a disk of its own. */
+
+/** Every method throws when the disk fails. */
+export interface SpoolFiles {
+  makeFolder(path: string): void;
+  /** Names of a folder's files. */
+  list(folder: string): string[];
+  read(path: string): string;
+  /** Creates a file. An existing file is an error. */
+  create(path: string): SpoolFile;
+  /** Removes a file, or a folder with its content. A missing path is no error. */
+  remove(path: string): void;
+}
+
+export interface SpoolFile {
+  /** Appends all bytes; when it throws, some of them may be written. */
+  write(bytes: Uint8Array): void;
+  truncate(bytes: number): void;
+  close(): void;
+}
+
+export const diskFiles: SpoolFiles = {
+  makeFolder: (path) => void mkdirSync(path, { recursive: true }),
+  list: (folder) => readdirSync(folder),
+  read: (path) => readFileSync(path, "utf8"),
+  create: (path) => new DiskFile(openSync(path, "ax")),
+  remove: (path) => rmSync(path, { recursive: true, force: true }),
+};
+
+class DiskFile implements SpoolFile {
+  readonly #descriptor: number;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  write(bytes: Uint8Array): void {
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#descriptor, bytes, written);
+  }
+
+  truncate(bytes: number): void {
+    ftruncateSync(this.#descriptor, bytes);
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
 }

@@ -2,10 +2,11 @@
 import type { AccountPush } from "../../backing/counters.ts";
 import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
-import type { NanoUsd } from "../../kernel/money.ts";
-import type { BudgetSum } from "../credit/budget-store.ts";
+import { type NanoUsd, nanoRoundedHalfUp } from "../../kernel/money.ts";
+import type { BudgetSum } from "../credit/store.ts";
 import type { Settlement } from "../journal/settlement.ts";
-import { minimum, type Charge } from "./charge.ts";
+import { amountMax, parsePrices } from "../journal/spool-line.ts";
+import { chargedCost } from "../models/price.ts";
 
 /** The end of a workspace's chain. */
 export interface AccountHead extends Pick<AccountPush, "workspace" | "balance"> {
@@ -54,7 +55,7 @@ export interface KeyMonthSum extends MonthSum {
   usedAt: number;
 }
 
-export interface Booking {
+interface Booking {
   /** The rows to write, in the order of the charges. */
   rows: Row[];
   /** At most one for each workspace. */
@@ -151,4 +152,28 @@ class Sums {
     if (sum) sum.spent += spent;
     else this.budgets.set(`${key} ${day}`, { workspace, key, day, month: monthBounds(monthOf(admittedAt)).startMs, spent });
   }
+}
+
+/** From a settlement to the amount that the ledger books: the true cost, rounded once, and at most the reservation. */
+
+export interface Charge {
+  settlement: Settlement;
+  /** The true cost. */
+  costPico: bigint;
+  /** The charge: the true cost, or the reservation if that is less. */
+  cost: NanoUsd;
+  /** The part of the true cost above the charge, which the service bears. */
+  excess: NanoUsd;
+}
+
+/** Applies the route's prices to its token counts. A generation without tokens costs nothing. */
+export function chargeOf(settlement: Settlement): Charge {
+  const costPico = chargedCost(parsePrices(settlement.prices), settlement.usage);
+  const trueCost = minimum(nanoRoundedHalfUp(costPico), amountMax);
+  const cost = minimum(trueCost, BigInt(settlement.reserved));
+  return { settlement, costPico, cost, excess: trueCost - cost };
+}
+
+export function minimum(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }

@@ -1,11 +1,11 @@
 /** SQL of metering's other work: dead letters, partitions made ahead, accounts to reconcile. */
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { AccountPush } from "../../backing/counters.ts";
 import type { Month } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { ledgerVersion } from "../credit/ledger-version.ts";
-import { makeMonthsAhead } from "./months-store.ts";
+import { ledgerVersion } from "../credit/store.ts";
+import { makeMonthsAhead } from "./store.ts";
 
 export interface ReplayDue {
   /** The server on which it is to happen. */

@@ -2,8 +2,7 @@
  * All SQL of the move into `generations`: charges and log rows of the version before, which wrote them into two tables. The newest
  * move first, each batch in one transaction with the place that it reached, so that a move which was killed goes on there.
  */
-import type { Database, Queries, Transaction } from "../../backing/backing.ts";
-import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
+import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { moveLockMs, moveStatementMsMax } from "../limits.ts";
 
 export interface MoveState {

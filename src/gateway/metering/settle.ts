@@ -5,7 +5,7 @@
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Settlement } from "../journal/settlement.ts";
-import { chargeOf, type Charge } from "./charge.ts";
+import { chargeOf, type Charge } from "./booking.ts";
 
 /** The ledger of record. `store.ts` is its SQL; the simulation has its own. */
 export interface SettlementStore {

@@ -1,7 +1,6 @@
 /** Verifies the stored money: every invariant over one snapshot, while settlement continues. */
 import { Type, type Static } from "@sinclair/typebox";
-import type { Database } from "../../backing/backing.ts";
-import { allowStatements } from "../../backing/statement-time.ts";
+import { type Database, allowStatements } from "../../backing/backing.ts";
 import { ledgerStatementMsMax } from "../limits.ts";
 import { requireMoved } from "./move.ts";
 import { invariants, keepMonths } from "./verify-store.ts";

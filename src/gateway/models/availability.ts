@@ -1,5 +1,6 @@
 /** Whether a model can be called, by which routes, or why not. Listing, admission and prober use this pure function. */
-import { passedOwnCheck, servedRoutes, type OwnKeys } from "./own-keys/own-routes.ts";
+import { nearest } from "../../kernel/text.ts";
+import { passedOwnCheck, servedRoutes, type OwnKeys } from "./candidate.ts";
 import type { ListedAs, Model, Route, UnavailableReason } from "./model.ts";
 
 export interface AvailabilityFacts extends OwnKeys {
@@ -75,4 +76,64 @@ function obstacleOf(route: Route, facts: AvailabilityFacts): Obstacle | null {
     if (!check?.passed && !passedOwnCheck(route)) return check === undefined ? "launch_check_missing" : "launch_check_failed";
   }
   return facts.zeroDataRetention && !(ownKey ?? provider).zeroDataRetention ? "zero_data_retention_required" : null;
+}
+
+/** Why a model cannot be called at present, as a sentence. */
+
+export const unavailableMessages: Record<UnavailableReason, string> = {
+  request_access: "access to it must be requested",
+  coming_soon: "it is coming soon",
+  no_price: "it has no price yet",
+  provider_not_configured: "its provider is not configured",
+  terms_not_checked: "its provider's terms have not been checked",
+  launch_check_missing: "its launch check has not run yet",
+  launch_check_failed: "it failed its launch check",
+  zero_data_retention_required: "the workspace requires zero data retention and no provider of the model offers it",
+  catalog_unreadable: "the catalog cannot be read",
+};
+
+/** Why a request is refused. Only one that names providers meets the last: the model itself can be called. */
+export type RefusalReason = UnavailableReason | "own_key_elsewhere";
+
+const refusalMessages: Record<RefusalReason, string> = {
+  ...unavailableMessages,
+  own_key_elsewhere:
+    "the workspace has an own key for another provider of it than the request allows, and own_key_fallback is off",
+};
+
+export function isRefusalReason(text: string): text is RefusalReason {
+  return Object.hasOwn(refusalMessages, text);
+}
+
+/** The message of a `model_unavailable` error. */
+export function unavailableMessage(model: string, reason: RefusalReason): string {
+  return `The model ${model} cannot be called at present: ${refusalMessages[reason]}`;
+}
+
+/** The model that a client probably meant by an unknown id: a name without its maker, or a mistyped id. */
+
+/** Longer ids get no suggestion: no model of the catalog has one. */
+const idLengthMax = 200;
+/** More edits make another name, not a typing error. */
+const editsMax = 3;
+/** One edit for so many letters, since every short name is near another. */
+const lettersOfAnEdit = 4;
+
+/** @returns a published model's id; null: none is near enough */
+export function nearestModel(id: string, models: Iterable<Pick<Model, "id" | "published">>): string | null {
+  if (id.length === 0 || id.length > idLengthMax) return null;
+  const idsByName = new Map<string, string>();
+  for (const model of models) {
+    const name = id.includes("/") ? model.id : model.id.slice(model.id.indexOf("/") + 1);
+    if (model.published && !idsByName.has(name)) idsByName.set(name, model.id);
+  }
+  const edits = Math.min(editsMax, Math.floor(id.length / lettersOfAnEdit));
+  const name = nearest(id, [...idsByName.keys()], edits);
+  return name === undefined ? null : (idsByName.get(name) ?? null);
+}
+
+/** The message of `model_not_found`; it ends with the requested id. */
+export function modelNotFoundMessage(id: string, suggestion: string | null): string {
+  const message = `There is no model with the id ${id}`;
+  return suggestion === null ? message : `Did you mean ${suggestion}? ${message}`;
 }

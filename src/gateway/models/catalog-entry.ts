@@ -1,11 +1,20 @@
 /** Converts file entries into the catalog's types. */
+import { createHash } from "node:crypto";
 import { parsePricePerMillion } from "../../kernel/money.ts";
-import { trimmedEnd } from "../../kernel/trim-end.ts";
+import { trimmedEnd } from "../../kernel/text.ts";
 import { dialectFrom } from "./dialect.ts";
-import { embeddingFacts, providerEmbeddings } from "./embedding-entry.ts";
-import { EntryError } from "./entry-error.ts";
-import { entryDigest, type CalledEntry } from "./entry-digest.ts";
-import { type Model, type Prices, type PriceTier, type ProviderRecord, type Route, type TieredPrices } from "./model.ts";
+import type {
+  Model,
+  Prices,
+  PriceTier,
+  ProviderRecord,
+  Route,
+  TieredPrices,
+  EmbeddingFacts,
+  EmbeddingFormatName,
+  WireFormatName,
+  MaxTokensField,
+} from "./model.ts";
 import type { ModelEntry, PricesEntry, ProviderEntry, RouteEntry, TierEntry } from "./schema.ts";
 
 export function providerFrom(entry: ProviderEntry): ProviderRecord {
@@ -26,7 +35,7 @@ export function providerFrom(entry: ProviderEntry): ProviderRecord {
   };
 }
 
-export interface CatalogContext {
+interface CatalogContext {
   /** The provider of an entry without `routes`: the name of its file. */
   fileProvider: string;
   providers: ReadonlyMap<string, ProviderRecord>;
@@ -184,4 +193,119 @@ function unixSeconds(entry: ModelEntry): number {
   const ms = Date.parse(`${day}T00:00:00Z`);
   if (Number.isNaN(ms)) throw new EntryError("released", `"${day}" is not a day`);
   return ms / 1_000;
+}
+
+/** Reads what only embeddings models have in the catalog, and refuses it for other models. */
+
+/**
+ * The words that an embeddings model may have in `supports`: it takes token ids as input, and its vectors depend on `input_type`.
+ * docs/reference/inference.md explains them.
+ */
+export const embeddingWords = ["token_input", "input_type"] as const;
+export type EmbeddingWord = (typeof embeddingWords)[number];
+
+/** The format of embeddings by that of chat; Anthropic has none. */
+const formatOf: Partial<Record<WireFormatName, EmbeddingFormatName>> = {
+  openai: "openai",
+  "openai-responses": "openai",
+  google: "google",
+  sandbox: "openai",
+};
+
+function providerEmbeddings({ format, base_url, embeddings }: ProviderEntry): Pick<ProviderRecord, "embeddings"> {
+  const name = embeddings?.format ?? formatOf[format];
+  if (name === undefined) return {};
+  const baseUrl = embeddings?.base_url ?? base_url;
+  if (!URL.canParse(baseUrl)) throw new EntryError("embeddings.base_url", `"${baseUrl}" is not a URL`);
+  return { embeddings: { format: name, baseUrl: trimmedEnd(baseUrl, "/") } };
+}
+
+/**
+ * The facts of an embeddings model; undefined for another kind, and for a model that is only announced.
+ * @throws EntryError for fields that the kind does not have, or that contradict each other
+ */
+function embeddingFacts(entry: ModelEntry): EmbeddingFacts | undefined {
+  if (entry.kind !== "embeddings") {
+    for (const field of ["dimensions", "max_inputs", "normalize"] as const) {
+      if (entry[field] !== undefined) throw new EntryError(field, `is only for embeddings models, and this one is ${entry.kind}`);
+    }
+    return undefined;
+  }
+  requireEmbeddingFields(entry);
+  const { dimensions, max_inputs: inputsMax, normalize = false } = entry;
+  if (dimensions === undefined || inputsMax === undefined) {
+    if (entry.listed_as !== "available") return undefined;
+    const missing = dimensions === undefined ? "dimensions" : "max_inputs";
+    throw new EntryError(missing, "is required for an embeddings model listed as available");
+  }
+  const allowedDimensions = dimensions.allowed ?? null;
+  const facts = { dimensions: dimensions.default, allowedDimensions, inputsMax, normalize };
+  if (allowedDimensions !== null && !allowsDimensions(facts, dimensions.default)) {
+    throw new EntryError("dimensions.default", "is not among the allowed dimensions");
+  }
+  return facts;
+}
+
+function requireEmbeddingFields(entry: ModelEntry): void {
+  if (entry.routes !== undefined) {
+    throw new EntryError(
+      "routes",
+      "are refused for an embeddings model: two providers may pool or scale its vectors differently",
+    );
+  }
+  if (entry.max_output_tokens !== null)
+    throw new EntryError("max_output_tokens", "must be null: an embeddings model writes none");
+  const output = entry.prices_per_1m_usd?.output;
+  if (output !== undefined && Number(output) !== 0) {
+    throw new EntryError("prices_per_1m_usd.output", "must be 0: an embeddings model writes no tokens");
+  }
+  const known: readonly string[] = embeddingWords;
+  const word = entry.supports.find((one) => !known.includes(one));
+  if (word !== undefined) throw new EntryError("supports", `has "${word}", which is no word of embeddings models`);
+}
+
+/** Whether a request may ask for vectors of this length. */
+export function allowsDimensions(
+  { allowedDimensions: allowed }: Pick<EmbeddingFacts, "allowedDimensions">,
+  asked: number,
+): boolean {
+  if (allowed === null) return false;
+  return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
+}
+
+/** What a launch check was a check of. */
+
+interface CalledEntry {
+  model: string;
+  provider: ProviderRecord;
+  format: WireFormatName;
+  upstreamModel: string;
+  maxTokensField: MaxTokensField;
+  /** Absent: it is no embeddings model. */
+  embeddings?: EmbeddingFacts | undefined;
+}
+
+/**
+ * A digest of everything that decides whether a call works: provider, format, address, key and model name. Prices and limits are left
+ * out, since a changed price needs no new launch check.
+ */
+function entryDigest({ model, provider, format, upstreamModel, maxTokensField, embeddings }: CalledEntry): string {
+  const facts = [model, provider.id, format, provider.baseUrl, provider.keyEnv, upstreamModel, maxTokensField];
+  // The check compares the vector's length.
+  const called = embeddings && [provider.embeddings?.format, provider.embeddings?.baseUrl, embeddings.dimensions];
+  return createHash("sha256")
+    .update(JSON.stringify(called ? [...facts, ...called] : facts))
+    .digest("hex")
+    .slice(0, 32);
+}
+
+/** An entry that matches the schema and is still invalid. */
+export class EntryError extends Error {
+  override name = "EntryError";
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
 }

@@ -1,19 +1,19 @@
 /** Reads a catalog folder into a Catalog. One invalid entry makes the whole folder invalid. */
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
-import { modelFrom, providerFrom } from "./catalog-entry.ts";
-import { readCatalogFiles, type CatalogFile, type CatalogFiles } from "./catalog-files.ts";
-import { EntryError } from "./entry-error.ts";
+import { modelFrom, providerFrom, EntryError } from "./catalog-entry.ts";
 import type { Catalog, Model, ProviderRecord } from "./model.ts";
-import { sandboxModels, sandboxProvider } from "./sandbox.ts";
-import { ModelsFile, ProvidersFile } from "./schema.ts";
+import { ModelsFile, ProvidersFile, type ModelEntry, type ProviderEntry } from "./schema.ts";
 
 // Compiled, because hundreds of entries are checked on the event loop that serves streams.
 const providersCheck = TypeCompiler.Compile(ProvidersFile);
 const modelsCheck = TypeCompiler.Compile(ModelsFile);
 
 /** The message names the file and, if one entry is at fault, its id and field. */
-export class CatalogError extends Error {
+class CatalogError extends Error {
   override name = "CatalogError";
 }
 
@@ -116,3 +116,82 @@ function catalogError(file: string, id: string, field: string, message: string):
   const place = [file, id, field].filter((part) => part !== "").join(": ");
   return new CatalogError(`Cannot read catalog file ${place}: ${message}`);
 }
+
+/** The files of a catalog folder, before validation. */
+
+export interface CatalogFile {
+  /** Relative to the folder, such as `models/openai.json`. */
+  name: string;
+  text: string;
+}
+
+export interface CatalogFiles {
+  providers: CatalogFile;
+  /** Sorted by name. */
+  models: CatalogFile[];
+  /** SHA-256 over names and contents, in hexadecimal. */
+  digest: string;
+}
+
+/** @throws Error of the file system when providers.json or the folder `models` cannot be read */
+export async function readCatalogFiles(folder: string): Promise<CatalogFiles> {
+  const names = (await readdir(join(folder, "models"))).filter((name) => name.endsWith(".json")).toSorted();
+  const providers = await readOne(folder, "providers.json");
+  const models = await Promise.all(names.map((name) => readOne(folder, `models/${name}`)));
+  const hash = createHash("sha256");
+  for (const file of [providers, ...models]) hash.update(`${file.name}\0${file.text}\0`);
+  return { providers, models, digest: hash.digest("hex") };
+}
+
+async function readOne(folder: string, name: string): Promise<CatalogFile> {
+  return { name, text: await readFile(join(folder, name), "utf8") };
+}
+
+/** `sandbox/echo` and `sandbox/embed`: the models of the in-process provider, as entries of the catalog files. */
+
+export const sandboxProvider: ProviderEntry = {
+  id: "sandbox",
+  name: "Sandbox",
+  format: "sandbox",
+  base_url: "http://sandbox.invalid",
+  key_env: null,
+  cancel_stops_billing: true,
+  zero_data_retention: true,
+  terms_checked: true,
+  subprocessor_listed: true,
+};
+
+const echo: ModelEntry = {
+  id: "sandbox/echo",
+  name: "Sandbox echo",
+  kind: "chat",
+  upstream_model: "echo",
+  context_length: 128_000,
+  max_output_tokens: 4_096,
+  prices_per_1m_usd: { input: "1.00", output: "2.00" },
+  listed_as: "available",
+  published: true,
+  // An echo can honour these fields: it does not sample or reason.
+  supports: ["tools", "json_object", "json_schema", "reasoning", "verbosity", "penalties", "seed", "logit_bias", "prediction"],
+  reasons: false,
+  released: "2026-11-20",
+};
+
+/** Its vectors are made from a hash of the text. */
+const embed: ModelEntry = {
+  id: "sandbox/embed",
+  name: "Sandbox embed",
+  kind: "embeddings",
+  upstream_model: "embed",
+  context_length: 8_192,
+  max_output_tokens: null,
+  prices_per_1m_usd: { input: "1.00", output: "0" },
+  listed_as: "available",
+  published: true,
+  supports: ["token_input", "input_type"],
+  dimensions: { default: 64, allowed: { min: 8, max: 64 } },
+  max_inputs: 2_048,
+  released: "2026-11-24",
+};
+
+export const sandboxModels: readonly ModelEntry[] = [echo, embed];

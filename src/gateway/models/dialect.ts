@@ -1,9 +1,18 @@
+/** Types that the entries of the catalog's files share. */
+import { Type, type TProperties, type Static, type TSchema } from "@sinclair/typebox";
+
+export const Day = Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$" });
+export const Source = Type.String({ pattern: "^https://" });
+
+/** An object of these fields and no others. */
+export function strict<Properties extends TProperties>(properties: Properties) {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
 /**
  * How a provider deviates from its wire format. Each fact in providers.json has its source; a fact that is absent has the value that
  * every provider is known to accept. Only the format `openai` reads them, but for a `reasoning_content` of `never`.
  */
-import { Type, type Static, type TSchema } from "@sinclair/typebox";
-import { Day, Source, strict } from "./entry-fields.ts";
 
 const toolCallIdForms = ["any", "characters_40", "alphanumeric_9"] as const;
 const reasoningForms = ["as_sent", "required", "as_reasoning", "as_thinking_parts", "never"] as const;

@@ -1,8 +1,9 @@
 /** A model in GET /models: OpenAI's four fields and the service's own. */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";
-import type { Availability } from "./availability.ts";
+import { type Availability, unavailableMessages } from "./availability.ts";
 import { unavailableReasons, type Model, type Prices, type Route, type TieredPrices } from "./model.ts";
+import type { Models, WorkspaceRequirements } from "./models.ts";
 
 const Nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -43,7 +44,7 @@ const measured = {
   ),
 };
 
-export const RouteShown = Type.Object({
+const RouteShown = Type.Object({
   provider: Type.String({ description: "The provider of this route" }),
   prices_per_1m_usd: prices,
   tiers,
@@ -137,7 +138,7 @@ function embeddingsShown({ kind, embeddings }: Model): Partial<ModelRecord> {
   return { kind, dimensions: { default: dimensions, allowed }, max_inputs: inputsMax };
 }
 
-export function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {
+function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {
   return {
     provider: route.provider.id,
     prices_per_1m_usd: pricesShown(route.prices),
@@ -170,4 +171,78 @@ function formatPrices(prices: Prices): Static<typeof PricesShown> {
   };
   formatted.set(prices, shown);
   return shown;
+}
+
+/** A model in the control API: its listing for a workspace, all of its routes with the reason of each, and what its requests may contain. */
+
+const reason = ModelRecord.properties.unavailable_reason;
+const sentence = Type.Union([Type.String(), Type.Null()], {
+  description: "The reason as a part of a sentence; null: it can be called",
+});
+
+const RouteDetails = Type.Composite([
+  RouteShown,
+  Type.Object({
+    provider_name: Type.String({ description: "The provider's display name" }),
+    own_key: Type.Boolean({ description: "Whether the workspace's own key pays for it" }),
+    zero_data_retention: Type.Boolean({ description: "Whether the provider keeps nothing of a request" }),
+    runnable: Type.Boolean({ description: "Whether it may serve the workspace now" }),
+    unavailable_reason: reason,
+    unavailable_message: sentence,
+  }),
+]);
+
+export const ModelDetails = Type.Composite([
+  Type.Omit(ModelRecord, ["routes"]),
+  Type.Object({
+    unavailable_message: sentence,
+    routes: Type.Array(RouteDetails, { description: "All of its routes, in order of preference" }),
+    supports: Type.Array(Type.String(), {
+      description: "Words that open fields of a request; docs/reference/inference.md explains them",
+    }),
+    default_only: Type.Array(Type.String(), { description: "Fields of a request that it takes only with their default" }),
+  }),
+]);
+export type ModelDetails = Static<typeof ModelDetails>;
+export type RouteDetails = Static<typeof RouteDetails>;
+
+interface Sources {
+  models: Pick<Models, "availability">;
+  /** The workspace's settings and own keys. */
+  demands: WorkspaceRequirements;
+  measure(route: Route): RouteMeasure | null;
+}
+
+export function modelDetails(model: Model, { models, demands, measure }: Sources): ModelDetails {
+  const availability = models.availability(model, demands);
+  const { routes: _several, ...record } = modelRecord(model, availability, measure);
+  const serving = new Map(availability.routes.map((route) => [route.entry, route]));
+  return {
+    ...record,
+    unavailable_message: availability.reason && unavailableMessages[availability.reason],
+    routes: model.routes.map((route) => {
+      const served = serving.get(route.entry);
+      if (served) return { ...routeShown(served, measure(served)), ...routeFacts(served), ...runnable };
+      return { ...routeShown(route, measure(route)), ...routeFacts(route), ...obstacleOf(model, route, { models, demands }) };
+    }),
+    supports: [...model.supports].toSorted(),
+    default_only: [...model.defaultOnly].toSorted(),
+  };
+}
+
+const runnable = { runnable: true, unavailable_reason: null, unavailable_message: null } as const;
+
+function routeFacts({ provider, ownKey }: Route) {
+  return {
+    provider_name: provider.name,
+    own_key: ownKey !== undefined,
+    zero_data_retention: (ownKey ?? provider).zeroDataRetention,
+  };
+}
+
+/** A route without an obstacle of its own does not serve where the workspace has its own key for another one. */
+function obstacleOf(model: Model, route: Route, { models, demands }: Pick<Sources, "models" | "demands">) {
+  const { reason: alone } = models.availability({ ...model, routes: [route] }, demands);
+  const message = alone === null ? "another route runs on the workspace's own key" : unavailableMessages[alone];
+  return { runnable: false, unavailable_reason: alone, unavailable_message: message };
 }

@@ -1,12 +1,25 @@
 /** The models of this process: the catalog's models, and which of them can be called now. */
-import { availabilityOf, type Availability } from "./availability.ts";
-import type { OwnKeys } from "./own-keys/own-routes.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import type { Queries } from "../../backing/backing.ts";
+import type { Notification, Bus } from "../../backing/bus.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
+import { sleep, type Clock, withDeadline } from "../../kernel/clock.ts";
+import type { Logger } from "../../kernel/log.ts";
+import {
+  launchChecksSilenceMsMax,
+  launchChecksWaitMs,
+  catalogPollMs,
+  launchChecksPollMs,
+  launchChecksReadMs,
+  launchChecksRetryMs,
+} from "../limits.ts";
+import { availabilityOf, type Availability, nearestModel } from "./availability.ts";
+import type { OwnKeys } from "./candidate.ts";
+import { parseCatalog, type CatalogOptions, readCatalogFiles } from "./catalog.ts";
 import type { Catalog, Model, Route, UnavailableReason } from "./model.ts";
-import { nearestModel } from "./nearest-model.ts";
-import { watchCatalog, type WatchOptions } from "./watch-catalog.ts";
-import { watchLaunchChecks, type LaunchCheckSources } from "./watch-launch-checks.ts";
+import { requestLaunchChecks, readLaunchChecks, type CheckOutcome, type LaunchCheck } from "./store.ts";
 
-export interface ModelsOptions extends WatchOptions, LaunchCheckSources {
+interface ModelsOptions extends WatchOptions, LaunchCheckSources {
   /** The service's key for a provider, by the name in its `key_env`. */
   providerKey(name: string): unknown;
 }
@@ -85,4 +98,205 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
       checks[Symbol.dispose]();
     },
   };
+}
+
+/** Requests launch checks from the prober of the fleet, and waits until they have ended. Models that passed before stay callable. */
+
+interface CheckSources {
+  sql: Queries;
+  clock: Clock;
+  models: Pick<Models, "checkable" | "refreshChecks">;
+  /** Notifies every process. */
+  notify(topic: Notification): void;
+}
+
+/**
+ * @param options.chosen models whose routes are checked, except routes with another obstacle
+ * @param options.onEnded called with each check when it ends
+ * @throws DomainError unavailable when no check ends for longer than one can take: there is no prober
+ */
+export async function checkModels(
+  { chosen, onEnded = () => {} }: { chosen: Model[]; onEnded?: (outcome: CheckOutcome) => void },
+  { sql, clock, models, notify }: CheckSources,
+): Promise<void> {
+  const waiting = new Set(chosen.flatMap((model) => models.checkable(model).map(({ entry }) => entry)));
+  await requestLaunchChecks([...waiting], sql);
+  notify("checks-changed");
+  const lastProgress = { ended: -1, at: clock.monotonic() };
+  while (waiting.size > 0) {
+    const ended = new Map([...(await readLaunchChecks(sql))].filter(([, { requested }]) => !requested));
+    for (const entry of waiting) {
+      const check = ended.get(entry);
+      if (check === undefined) continue;
+      waiting.delete(entry);
+      onEnded(check);
+    }
+    // Checks of other models may come first: the prober is alive while any check ends.
+    if (ended.size !== lastProgress.ended) Object.assign(lastProgress, { ended: ended.size, at: clock.monotonic() });
+    if (clock.monotonic() - lastProgress.at > launchChecksSilenceMsMax) throw proberUnavailable(waiting.size);
+    if (waiting.size > 0) await sleep(clock, launchChecksWaitMs);
+  }
+  await models.refreshChecks();
+}
+
+function proberUnavailable(missing: number): DomainError {
+  const message = `${missing} checks have not ended, and none ended lately: is a prober running?`;
+  return new DomainError("unavailable", message);
+}
+
+/** Reads the catalog's files again every few seconds. An invalid file leaves the last valid catalog in place. */
+
+interface WatchOptions extends CatalogOptions {
+  folder: string;
+  clock: Clock;
+  log: Logger;
+  /** Called when a changed catalog has been read. */
+  changed?: (catalog: Catalog) => void;
+  /** Called once for each invalid state of the files. */
+  alarm?: (error: Error) => void;
+}
+
+/** Reads the folder once before it resolves. Never rejects for invalid files. */
+export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch> {
+  const watch = new CatalogWatch(options);
+  await watch.refresh();
+  return watch;
+}
+
+class CatalogWatch implements Disposable {
+  readonly #options: WatchOptions;
+  #catalog: Catalog | null = null;
+  #problem: string | null = null;
+  /** The state of the files at the last read: a digest, or the reason why they could not be read. */
+  #lastState: string | null = null;
+  #cancel: (() => void) | null = null;
+  #disposed = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  /** The last valid catalog; null: none yet, so every model is `catalog_unreadable`. */
+  current(): Catalog | null {
+    return this.#catalog;
+  }
+
+  /** The problem of the present files; null: none. */
+  problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Reads the files now, and again after a pause. */
+  async refresh(): Promise<void> {
+    this.#cancel?.();
+    try {
+      const files = await readCatalogFiles(this.#options.folder);
+      this.#apply(files.digest, () => parseCatalog(files, this.#options));
+    } catch (error) {
+      this.#apply(`unreadable: ${String(error)}`, () => {
+        throw error;
+      });
+    }
+    if (!this.#disposed) this.#cancel = this.#options.clock.after(catalogPollMs, () => void this.refresh());
+  }
+
+  #apply(state: string, read: () => Catalog): void {
+    if (state === this.#lastState) return;
+    this.#lastState = state;
+    let catalog: Catalog;
+    try {
+      catalog = read();
+    } catch (error) {
+      return this.#refuse(error instanceof Error ? error : new Error(String(error)));
+    }
+    this.#accept(catalog);
+  }
+
+  #accept(catalog: Catalog): void {
+    this.#problem = null;
+    if (this.#catalog?.version === catalog.version) return;
+    this.#catalog = catalog;
+    this.#options.log.info({ version: catalog.version, models: catalog.models.size }, "catalog read");
+    this.#options.changed?.(catalog);
+  }
+
+  #refuse(error: Error): void {
+    this.#problem = error.message;
+    const kept = this.#catalog?.version ?? "none";
+    raiseAlarm(this.#options.log, "catalog.unreadable", { problem: error.message, kept }, "The catalog could not be read");
+    this.#options.alarm?.(error);
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+    this.#cancel?.();
+  }
+}
+
+/** This process's copy of the launch checks, read again at each notification, and regularly since a notification may be lost. */
+
+interface LaunchCheckSources {
+  sql: Queries;
+  bus: Pick<Bus, "listen">;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Reads once before it resolves. Checks that cannot be read count as missing, so their models are not callable. */
+async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchCheckWatch> {
+  const watch = new LaunchCheckWatch(sources);
+  await watch.refresh();
+  return watch;
+}
+
+class LaunchCheckWatch implements Disposable {
+  readonly #sources: LaunchCheckSources;
+  readonly #subscription: Disposable;
+  #checks: ReadonlyMap<string, LaunchCheck> = new Map();
+  #reads = 0;
+  /** The number of the read whose result is current. */
+  #current = 0;
+  #cancel: (() => void) | null = null;
+  #disposed = false;
+
+  constructor(sources: LaunchCheckSources) {
+    this.#sources = sources;
+    this.#subscription = sources.bus.listen("checks-changed", () => void this.refresh());
+  }
+
+  /** By `Route.entry`. */
+  current(): ReadonlyMap<string, LaunchCheck> {
+    return this.#checks;
+  }
+
+  /**
+   * Reads now, and again after a pause. If the database does not answer, the previous checks stay and the pause is short, since a process
+   * that started without the database has no callable model until then.
+   */
+  async refresh(): Promise<void> {
+    this.#cancel?.();
+    const nextMs = (await this.#read()) ? launchChecksPollMs : launchChecksRetryMs;
+    this.#cancel?.();
+    if (!this.#disposed) this.#cancel = this.#sources.clock.after(nextMs, () => void this.refresh());
+  }
+
+  async #read(): Promise<boolean> {
+    const { sql, clock, log } = this.#sources;
+    const number = ++this.#reads;
+    try {
+      const checks = await withDeadline(clock, launchChecksReadMs, "Reading launch checks", readLaunchChecks(sql));
+      // A slow read that began earlier may end later, and has older checks.
+      if (number > this.#current) [this.#current, this.#checks] = [number, checks];
+      return true;
+    } catch (error) {
+      log.warn({ reason: error instanceof Error ? error.message : String(error) }, "launch checks not read");
+      return false;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+    this.#cancel?.();
+    this.#subscription[Symbol.dispose]();
+  }
 }

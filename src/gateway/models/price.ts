@@ -2,7 +2,7 @@
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
 import { hiddenInputTokensDefault, hiddenInputTokensWithTools, outputTokensMin } from "../limits.ts";
 import type { Model, Prices, Route, TieredPrices, Usage } from "./model.ts";
-import { guessTokens } from "./tokens/input-tokens.ts";
+import { guessTokens } from "./chat-tokens.ts";
 
 export interface PricedRequest {
   model: Pick<Model, "contextLength" | "maxOutputTokens"> & Partial<Pick<Model, "kind">>;

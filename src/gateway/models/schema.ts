@@ -5,8 +5,7 @@
 import { embeddingFormatNames, reasoningEfforts, wireFormatNames } from "./model.ts";
 import { Type, type Static } from "@sinclair/typebox";
 import { embeddingInputsMax } from "../limits.ts";
-import { DialectEntry } from "./dialect.ts";
-import { Day, Source, strict } from "./entry-fields.ts";
+import { DialectEntry, Day, Source, strict } from "./dialect.ts";
 
 /** USD per 1M tokens: a decimal number with at most six decimals, as text. */
 const Price = Type.String({ pattern: "^\\d{1,9}(\\.\\d{1,6})?$" });

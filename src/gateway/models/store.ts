@@ -1,5 +1,7 @@
 /** SQL of launch checks: one row for each model and provider, with the latest check. */
 import type { Queries } from "../../backing/backing.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { routeHealthWindowMs } from "../limits.ts";
 
 export interface CheckOutcome {
   model: string;
@@ -35,4 +37,55 @@ export async function recordLaunchCheck(sql: Queries, check: CheckOutcome): Prom
 /** Requests these checks from the prober, which also runs checks that have never run. */
 export async function requestLaunchChecks(entries: string[], sql: Queries): Promise<void> {
   await sql`UPDATE launch_checks SET asked_at = now() WHERE entry = ANY(${entries}::text[])`;
+}
+
+/** SQL of route health: one row for each route entry and hour. */
+
+const hourMs = 3_600_000;
+
+/** Adds counts to this hour and deletes hours that no longer count. Rows are locked in the order of their entries. */
+export async function addTallies({ tallies, nowMs }: { tallies: Tallies; nowMs: number }, sql: Queries): Promise<void> {
+  const entries = [...tallies.keys()].toSorted();
+  const column = (name: keyof Tally): number[] => entries.map((entry) => tallies.get(entry)?.[name] ?? 0);
+  await sql`
+    INSERT INTO route_hours (entry, hour, answered, failed, timed, first_token_ms)
+    SELECT entry, ${isoTime(nowMs - (nowMs % hourMs))}, answered, failed, timed, first_token_ms FROM unnest(
+      ${entries}::text[], ${column("answered")}::bigint[], ${column("failed")}::bigint[],
+      ${column("timed")}::bigint[], ${column("firstTokenMs")}::bigint[]) AS added (entry, answered, failed, timed, first_token_ms)
+    ON CONFLICT (entry, hour) DO UPDATE SET
+      answered = route_hours.answered + excluded.answered, failed = route_hours.failed + excluded.failed,
+      timed = route_hours.timed + excluded.timed, first_token_ms = route_hours.first_token_ms + excluded.first_token_ms`;
+  await sql`DELETE FROM route_hours WHERE hour <= ${isoTime(nowMs - routeHealthWindowMs - hourMs)}`;
+}
+
+/** Counts of all gateways within the window, including the whole of its first hour. */
+export async function readTallies(nowMs: number, sql: Queries): Promise<Tallies> {
+  const rows = await sql<(Tally & { entry: string })[]>`
+    SELECT entry, sum(answered)::float8 AS answered, sum(failed)::float8 AS failed, sum(timed)::float8 AS timed,
+      sum(first_token_ms)::float8 AS "firstTokenMs"
+    FROM route_hours WHERE hour > ${isoTime(nowMs - routeHealthWindowMs - hourMs)} GROUP BY entry`;
+  return new Map(rows.map(({ entry, ...tally }) => [entry, tally]));
+}
+
+/** The counts of one route, as sums, so that counts of several gateways and hours can be added. */
+interface Tally {
+  answered: number;
+  /** Answers that the provider did not give or broke off. */
+  failed: number;
+  /** Answers whose first token was timed, and the sum of those times. */
+  timed: number;
+  firstTokenMs: number;
+}
+
+/** By `Route.entry`. */
+export type Tallies = Map<string, Tally>;
+
+export function addTally(tallies: Tallies, entry: string, added: Partial<Tally>): void {
+  const present = tallies.get(entry) ?? { answered: 0, failed: 0, timed: 0, firstTokenMs: 0 };
+  tallies.set(entry, {
+    answered: present.answered + (added.answered ?? 0),
+    failed: present.failed + (added.failed ?? 0),
+    timed: present.timed + (added.timed ?? 0),
+    firstTokenMs: present.firstTokenMs + (added.firstTokenMs ?? 0),
+  });
 }

@@ -2,8 +2,7 @@
  * Stores what calls reveal about own keys: that the provider refused one, accepts it again, or when it last served. Requests do not wait
  * for it, and what cannot be stored is reported again by a later call.
  */
-import { change } from "../../accounts/audit/change.ts";
-import { changedFields } from "../../accounts/audit/changes.ts";
+import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
 import { withDeadline, type Clock } from "../../kernel/clock.ts";
@@ -89,4 +88,23 @@ export class KeyReports {
       log.warn({ event: "own_key.report.failed", ownKey: key.id, reason: String(error) }, "The use of an own key was not stored");
     });
   }
+}
+
+/** The mail to a workspace's admins when a provider refuses their own key. */
+export function refusalMail(
+  { provider, id }: Pick<OwnKey, "provider" | "id">,
+  workspaceName: string,
+): { subject: string; body: string } {
+  return {
+    subject: `Your own key for ${provider} was refused`,
+    body: `The provider ${provider} refused the own key ${id} of the workspace "${workspaceName}", or its account.
+
+Requests for this provider fail with upstream_auth until it accepts the key again. They are not made with another key.
+Check the account at the provider, or replace or disable the key:
+
+  provider-key test --id ${id}
+  provider-key replace --id ${id} --key FILE
+  provider-key disable --id ${id}
+`,
+  };
 }

@@ -1,9 +1,53 @@
-/** A stored own key: sealed with the workspace's data key, and bound to its workspace, provider and id. */
+/** Own keys in the clear, in the gateway that calls with them and nowhere else, for at most 30 s. */
 import type { OwnKey } from "../../accounts/keys/record.ts";
 import { unwrap } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/errors.ts";
+import type { Logger } from "../../kernel/log.ts";
 import { SealError, type SealKey } from "../../kernel/seal-key.ts";
 import { Secret } from "../../kernel/secret.ts";
+import { keyRecordAgeMsMax, openedOwnKeysMax } from "../limits.ts";
+
+export class OpenedKeys {
+  /** By sealed text, so that a replaced key is never taken for its successor. */
+  readonly #opened = new Map<string, Secret>();
+  readonly #keyring: Keyring;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+
+  constructor({ keyring, clock, log }: { keyring: Keyring; clock: Clock; log: Logger }) {
+    this.#keyring = keyring;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** @throws GatewayError model_unavailable, with an alarm, if it cannot be opened: the service's key never takes its place */
+  open(key: OwnKey): Secret {
+    const known = this.#opened.get(key.sealed);
+    if (known) return known;
+    const secret = this.#unsealed(key);
+    // All are dropped together, 30 s after the first: so none stays for longer.
+    if (this.#opened.size === 0) this.#clock.after(keyRecordAgeMsMax, () => this.#opened.clear());
+    if (this.#opened.size < openedOwnKeysMax) this.#opened.set(key.sealed, secret);
+    return secret;
+  }
+
+  #unsealed(key: OwnKey): Secret {
+    try {
+      return openOwnKey(key, this.#keyring);
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      const facts = { ownKey: key.id, workspace: key.workspace, provider: key.provider, reason: error.message };
+      raiseAlarm(this.#log, "own_key.unreadable", facts, "A workspace's own provider key cannot be opened");
+      const message = `The workspace's own key for ${key.provider} cannot be read at present`;
+      throw new GatewayError("model_unavailable", { param: "model", message, cause: error });
+    }
+  }
+}
+
+/** A stored own key: sealed with the workspace's data key, and bound to its workspace, provider and id. */
 
 type Owner = Pick<OwnKey, "workspace" | "provider" | "id">;
 

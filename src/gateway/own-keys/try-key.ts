@@ -1,11 +1,12 @@
 /** Test calls with an own key: each is the launch check of one model, which the provider bills to the workspace. */
+import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { providerKeyTestsPerHourMax } from "../../accounts/limits.ts";
 import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { newGenerationId, newRequestId, type WorkspaceId } from "../../kernel/ids.ts";
-import { nearest } from "../../kernel/nearest.ts";
+import { nearest } from "../../kernel/text.ts";
 import type { Secret } from "../../kernel/secret.ts";
 import { probeTicket } from "../credit/reservation.ts";
 import { probeOutputTokensMax } from "../limits.ts";
@@ -14,7 +15,6 @@ import type { Models } from "../models/models.ts";
 import { chargedCost } from "../models/price.ts";
 import type { CallProvider } from "../providers/http.ts";
 import { launchCheck } from "../providers/launch-check.ts";
-import { catalogProviders, isPassedOn, takesKey } from "./providers.ts";
 
 export interface TrySources {
   models: Pick<Models, "catalog" | "list">;
@@ -24,7 +24,7 @@ export interface TrySources {
 }
 
 /** A model with its route at the provider. */
-export interface Candidate {
+export interface TriedModel {
   model: Model;
   route: Route;
 }
@@ -54,7 +54,7 @@ export function requireProvider(id: string, { models }: Pick<TrySources, "models
 }
 
 /** Chat models that the provider could serve, the cheapest test call first. */
-export function candidatesOf({ id }: ProviderRecord, { models }: Pick<TrySources, "models">): Candidate[] {
+export function candidatesOf({ id }: ProviderRecord, { models }: Pick<TrySources, "models">): TriedModel[] {
   const candidates = models.list().flatMap((model) => {
     if (model.kind !== "chat" || model.listedAs !== "available") return [];
     return model.routes.filter(({ provider, prices }) => provider.id === id && prices).map((route) => ({ model, route }));
@@ -78,7 +78,7 @@ function testCost({ prices }: Route): bigint {
 
 /** @returns our error code; null: the provider answered */
 export async function tryKey(
-  { key, candidate }: { key: Secret; candidate: Candidate },
+  { key, candidate }: { key: Secret; candidate: TriedModel },
   { callWith, clock }: TrySources,
 ): Promise<string | null> {
   const now = clock.now();
@@ -103,7 +103,7 @@ export function countKeyTest(workspace: WorkspaceId, sources: { sql: Queries; cl
 export async function requireAccepted(
   { key, provider, workspace }: { key: Secret; provider: ProviderRecord; workspace: WorkspaceId },
   sources: TrySources & { sql: Queries },
-): Promise<Candidate> {
+): Promise<TriedModel> {
   const [candidate] = candidatesOf(provider, sources);
   if (!candidate) throw new DomainError("conflict", `The catalog has no chat model of "${provider.id}" to test a key with`);
   await countKeyTest(workspace, sources);
@@ -127,4 +127,37 @@ function testProblem(code: string): string {
     default:
       return "did not answer the test call";
   }
+}
+
+/** The providers that a workspace may bring its own key for. */
+
+const text = (description: string) => Type.String({ description });
+
+export const OwnKeyProvider = Type.Object({
+  id: text("Its id, the `provider` of an own key"),
+  name: text("Its display name"),
+});
+export type OwnKeyProvider = Static<typeof OwnKeyProvider>;
+
+/** By name. @throws DomainError unavailable without a catalog */
+export function listOwnKeyProviders({ models }: { models: Pick<Models, "catalog"> }): OwnKeyProvider[] {
+  const providers = [...catalogProviders(models).values()].filter((provider) => takesKey(provider) && isPassedOn(provider));
+  return providers.map(({ id, name }) => ({ id, name })).toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+}
+
+/** @throws DomainError unavailable */
+function catalogProviders(models: Pick<Models, "catalog">): ReadonlyMap<string, ProviderRecord> {
+  const providers = models.catalog()?.providers;
+  if (!providers) throw new DomainError("unavailable", "The catalog cannot be read at present: try again shortly");
+  return providers;
+}
+
+/** Whether there is a key that a workspace could replace. */
+function takesKey({ keyEnv }: ProviderRecord): boolean {
+  return keyEnv !== null;
+}
+
+/** Whether customers' requests may be passed on to it. */
+function isPassedOn({ termsChecked, subprocessorListed }: ProviderRecord): boolean {
+  return termsChecked && subprocessorListed;
 }

@@ -16,8 +16,7 @@ import {
   promptsWaitingMax,
 } from "./limits.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
-import { DataKeyCache } from "./data-key-cache.ts";
-import { sealPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
+import { DataKeyCache, sealPrompt, type PlainPrompt, type SealedPrompt } from "./sealed-prompt.ts";
 import { insertPrompts } from "./store.ts";
 
 interface Waiting {

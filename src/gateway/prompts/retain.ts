@@ -16,7 +16,7 @@ import {
   promptRetentionsMax,
   promptRetentionStepMs,
 } from "./limits.ts";
-import { deleteBatch } from "./delete.ts";
+import { deleteBatch } from "./prompts.ts";
 import { holdRetention, selectDueRetentions } from "./store.ts";
 
 interface RetentionParts {

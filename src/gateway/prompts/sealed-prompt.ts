@@ -1,9 +1,12 @@
 /** A stored prompt and its answer. Each field is sealed by itself and bound to its workspace, generation and name. */
+import { LRUCache } from "lru-cache";
+import { dataKeyOf, type DataKeySources } from "../../accounts/secrets/data-key.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { SealKey } from "../../kernel/seal-key.ts";
+import { dataKeysCachedMax } from "./limits.ts";
 
 /** The fields that are not sealed. `at` is the time of admission in milliseconds. */
-export interface PromptIdentity {
+interface PromptIdentity {
   generation: GenerationId;
   workspace: WorkspaceId;
   at: number;
@@ -34,4 +37,24 @@ export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: Sea
 
 function about({ workspace, generation }: PromptIdentity, field: string): string {
   return JSON.stringify([workspace, generation, field]);
+}
+
+/** A cache of unsealed data keys, which saves a look-up for each stored prompt. */
+
+export class DataKeyCache {
+  readonly #keys = new LRUCache<WorkspaceId, SealKey>({ max: dataKeysCachedMax });
+  readonly #sources: DataKeySources;
+
+  constructor(sources: DataKeySources) {
+    this.#sources = sources;
+  }
+
+  /** A workspace's data key never changes, only the key that seals it. @throws SealError when the keyring cannot unseal it */
+  async get(workspace: WorkspaceId): Promise<SealKey> {
+    const known = this.#keys.get(workspace);
+    if (known) return known;
+    const key = await dataKeyOf(workspace, this.#sources);
+    this.#keys.set(workspace, key);
+    return key;
+  }
 }

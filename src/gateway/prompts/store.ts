@@ -1,6 +1,5 @@
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText, byteaText } from "../../backing/sql-text.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import { byteaText } from "../../backing/bytea-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../kernel/ids.ts";
 import type { SealedPrompt } from "./sealed-prompt.ts";

@@ -6,11 +6,10 @@ import type { Secret } from "../../kernel/secret.ts";
 import type { StopSignal } from "../../kernel/stop-signal.ts";
 import { upstreamAnswerBytesMax, upstreamErrorBytesMax } from "../limits.ts";
 import type { ProviderRecord, Route } from "../models/model.ts";
-import { assembledAnswer, beginsEvents } from "./transport/assembled-answer.ts";
-import { readBeginning, readWhole } from "./transport/body.ts";
-import { UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
+import { assembledAnswer, beginsEvents } from "./transport/other-forms.ts";
+import { readBeginning, readWhole, UpstreamCall, type ProviderClocks } from "./transport/upstream-call.ts";
 import { parseJson } from "./wire/json.ts";
-import { withParallelToolCallsOff } from "./wire/one-call.ts";
+import { withParallelToolCallsOff } from "./wire/answers.ts";
 import {
   asUpstreamFailure,
   UpstreamFailure,

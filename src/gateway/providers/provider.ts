@@ -5,7 +5,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Route, ReportedUsage } from "../models/model.ts";
-import type { FieldPath } from "./rejection/field-path.ts";
+import type { FieldPath } from "./provider-error.ts";
 
 /** A request that passed the field checks: only known fields, without explicit nulls. */
 export interface ChatBody {

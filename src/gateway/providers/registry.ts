@@ -1,17 +1,92 @@
-/** The supported wire formats. A new format is a folder here and one line below. */
+/** The wire format of chat completions, spoken by OpenAI, Azure and compatible providers. */
 import type { Clock } from "../../kernel/clock.ts";
 import type { WireFormatName } from "../models/model.ts";
-import { anthropic } from "./anthropic/format.ts";
-import { google } from "./google/format.ts";
-import { openai } from "./openai/format.ts";
-import { responses } from "./responses/format.ts";
-import { networkOf } from "./transport/network.ts";
+import { decodeAnthropicAnswer } from "./anthropic/answer.ts";
+import { anthropicClientField, anthropicUnsupportedField } from "./anthropic/client-fields.ts";
+import { classifyAnthropicError } from "./anthropic/errors.ts";
+import { anthropicAddedBytes, encodeAnthropicRequest } from "./anthropic/request.ts";
+import { anthropicStreamDecoder } from "./anthropic/stream.ts";
+import { decodeGoogleAnswer } from "./google/answer.ts";
+import { googleClientField, googleUnsupportedField } from "./google/client-fields.ts";
+import { classifyGoogleError } from "./google/errors.ts";
+import { encodeGoogleRequest, googleAddedBytes } from "./google/request.ts";
+import { googleStreamDecoder } from "./google/stream.ts";
+import { decodeResponsesAnswer } from "./openai-responses/answer.ts";
+import { responsesClientField, responsesUnsupportedField } from "./openai-responses/client-fields.ts";
+import { classifyResponsesError } from "./openai-responses/errors.ts";
+import { encodeResponsesRequest, responsesAddedBytes } from "./openai-responses/request.ts";
+import { responsesStreamDecoder } from "./openai-responses/stream.ts";
+import { decodeOpenaiAnswer } from "./openai/answer.ts";
+import { classifyOpenaiError } from "./openai/errors.ts";
+import { openaiClientField, encodeOpenaiRequest } from "./openai/request.ts";
+import { openaiStreamDecoder } from "./openai/stream.ts";
 import type { WireFormat } from "./provider.ts";
 import { sandboxUnsupportedField } from "./sandbox/answer.ts";
 import { sandboxOf } from "./sandbox/transport.ts";
+import { networkOf } from "./transport/network.ts";
 import type { Transport } from "./transport/transport.ts";
 
-export interface WireFormatEntry {
+export const openai: WireFormat = {
+  encode: encodeOpenaiRequest,
+  clientField: openaiClientField,
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  decodeAnswer: decodeOpenaiAnswer,
+  streamDecoder: openaiStreamDecoder,
+  classify: classifyOpenaiError,
+};
+
+/**
+ * The wire format of OpenAI's Responses API (https://developers.openai.com/api/reference/resources/responses), for models that
+ * refuse tools with reasoning in chat completions. Nothing is stored at the provider: each request has the whole conversation.
+ */
+
+export const responses: WireFormat = {
+  unsupportedField: responsesUnsupportedField,
+  outputTokensMin: 16,
+  addedBytes: responsesAddedBytes,
+  encode: encodeResponsesRequest,
+  clientField: responsesClientField,
+  authorization: (key) => ({ authorization: `Bearer ${key}` }),
+  decodeAnswer: decodeResponsesAnswer,
+  streamDecoder: responsesStreamDecoder,
+  classify: classifyResponsesError,
+};
+
+/**
+ * The wire format of Anthropic's Messages API and of its compatible providers
+ * (https://platform.claude.com/docs/en/api/messages).
+ */
+
+export const anthropic: WireFormat = {
+  unsupportedField: anthropicUnsupportedField,
+  addedBytes: anthropicAddedBytes,
+  encode: encodeAnthropicRequest,
+  clientField: anthropicClientField,
+  authorization: (key) => ({ "x-api-key": key }),
+  decodeAnswer: decodeAnthropicAnswer,
+  streamDecoder: anthropicStreamDecoder,
+  classify: classifyAnthropicError,
+};
+
+/**
+ * The wire format of the Gemini API's generateContent and of its compatible providers
+ * (https://ai.google.dev/api/generate-content).
+ */
+
+export const google: WireFormat = {
+  unsupportedField: googleUnsupportedField,
+  addedBytes: googleAddedBytes,
+  encode: encodeGoogleRequest,
+  clientField: googleClientField,
+  authorization: (key) => ({ "x-goog-api-key": key }),
+  decodeAnswer: decodeGoogleAnswer,
+  streamDecoder: googleStreamDecoder,
+  classify: classifyGoogleError,
+};
+
+/** The supported wire formats. A new format is a folder here and one line below. */
+
+interface WireFormatEntry {
   format: WireFormat;
   transport: (clock: Clock) => Transport;
 }

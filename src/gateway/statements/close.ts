@@ -2,22 +2,29 @@
  * Closes the statements of months that are over: in every process that meters, once a minute. The first to take a workspace's lock closes
  * its month, and the others find it closed.
  */
-import type { Bus } from "../../backing/bus.ts";
+import { type Database, type Transaction, allowStatements } from "../../backing/backing.ts";
+import type { Bus, Notification } from "../../backing/bus.ts";
 import type { Counters } from "../../backing/counters.ts";
-import type { Database, Transaction } from "../../backing/backing.ts";
-import { allowStatements } from "../../backing/statement-time.ts";
-import { raiseAlarm } from "../../kernel/alarm.ts";
-import { monthBounds, monthOf, previousMonth, type Clock, type Month } from "../../kernel/clock.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
+import { monthBounds, monthOf, previousMonth, type Clock, type Month, sleep } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
-import { statementBacklogMax, statementCheckMs, statementCloseMsMax, statementsDueMax, statementWaitMs } from "../limits.ts";
+import {
+  statementBacklogMax,
+  statementCheckMs,
+  statementCloseMsMax,
+  statementsDueMax,
+  statementWaitMs,
+  statementClosePollMs,
+  statementCloseWaitMs,
+} from "../limits.ts";
 import { requireMoved } from "../metering/move.ts";
 import { keepMonths } from "../metering/verify-store.ts";
 import { composeStatement, ContradictionError } from "./compose.ts";
-import { hashedDocument } from "./document.ts";
+import { hashedDocument, type ClosingView } from "./schema.ts";
 import { preferHashes, selectSliceEnd } from "./slice-store.ts";
-import { becomeCloser, insertStatement, selectDue, selectLast, selectName, type DueWorkspace } from "./statements-store.ts";
+import { becomeCloser, insertStatement, selectDue, selectLast, selectName, type DueWorkspace } from "./store.ts";
 
 export interface ClosingParts {
   sql: Database;
@@ -49,7 +56,7 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
 }
 
 /** The last month whose statements may be closed. */
-export function lastDueMonth(nowMs: number): Month {
+function lastDueMonth(nowMs: number): Month {
   return previousMonth(monthOf(nowMs - statementWaitMs));
 }
 
@@ -144,4 +151,50 @@ function report(error: unknown, workspace: WorkspaceId, log: Logger): void {
   } else {
     log.warn({ event: "statements.failed", workspace, reason: String(error) }, "A statement could not be closed");
   }
+}
+
+/** `statement close`: has metering close what is due, and tells what closed. */
+
+interface Sources {
+  sql: Database;
+  clock: Clock;
+  notify(topic: Notification): void;
+}
+
+/** @param workspace null: all, of which the first 200 are told */
+export async function closeNow(workspace: WorkspaceId | null, sources: Sources): Promise<ClosingView> {
+  const due = await dueNow(workspace, sources);
+  if (due.length === 0) return { closed: [], waiting: [] };
+  sources.notify("statements-due");
+  const until = sources.clock.monotonic() + statementCloseWaitMs;
+  for (;;) {
+    const waiting = await dueNow(workspace, sources);
+    if (waiting.length === 0 || sources.clock.monotonic() >= until) return told(due, waiting);
+    await sleep(sources.clock, statementClosePollMs);
+  }
+}
+
+type Named = ClosingView["closed"][number];
+
+/** A workspace may have several months to close. */
+async function dueNow(workspace: WorkspaceId | null, { sql, clock }: Sources): Promise<Named[]> {
+  const month = lastDueMonth(clock.now());
+  const monthEnd = new Date(monthBounds(month).endMs);
+  const rows = await selectDue({ month, monthEnd, workspace, after: "", limit: statementsDueMax }, sql);
+  return rows.flatMap(({ workspace: id, last, firstEntryAt }) =>
+    monthsOf(last === null ? monthOf(firstEntryAt.getTime()) : monthAfter(last), month).map((number) => ({
+      workspace_id: id,
+      number,
+    })),
+  );
+}
+
+function monthsOf(first: Month, last: Month): Month[] {
+  return first > last ? [] : [first, ...monthsOf(monthAfter(first), last)];
+}
+
+function told(due: Named[], waiting: Named[]): ClosingView {
+  const nameOf = ({ workspace_id: id, number }: Named): string => `${id} ${number}`;
+  const left = new Set(waiting.map(nameOf));
+  return { closed: due.filter((one) => !left.has(nameOf(one))), waiting: due.filter((one) => left.has(nameOf(one))) };
 }

@@ -4,21 +4,21 @@ import { isoTime, monthBounds } from "../../kernel/clock.ts";
 import { isMemberCaller, type KeyId } from "../../kernel/ids.ts";
 import { formatUsd } from "../../kernel/money.ts";
 import type { Caller } from "../../accounts/keys/store.ts";
-import { findCallers } from "../generations/callers.ts";
+import { findCallers } from "../generations/generations.ts";
 import { statementLinesMax, statementMovementsMax } from "../limits.ts";
 import type { Line, Movement, StatementDocument } from "./schema.ts";
 import {
-  selectBalance,
+  selectSliceBalance,
   selectLines,
   selectMovements,
   selectOwnKeyUse,
   selectRetainedTo,
-  selectSums,
+  selectSliceSums,
   type LineRow,
   type Slice,
   type SliceSums,
 } from "./slice-store.ts";
-import type { StatementSums } from "./statements-store.ts";
+import type { StatementSums } from "./store.ts";
 
 /** The rows of charges contradict the ledger's entries: `ledger verify` says which. */
 export class ContradictionError extends Error {
@@ -70,9 +70,9 @@ export async function composeStatement({ slice, workspaceName, nowMs }: Composin
 
 /** What the ledger alone says of a slice. */
 export async function sumSlice(slice: Slice, tx: Transaction): Promise<SliceSums & Omit<StatementSums, "number">> {
-  const opening = await selectBalance(slice.workspace, slice.from - 1n, tx);
-  const sums = await selectSums(slice, tx);
-  const closing = await selectBalance(slice.workspace, slice.to, tx);
+  const opening = await selectSliceBalance(slice.workspace, slice.from - 1n, tx);
+  const sums = await selectSliceSums(slice, tx);
+  const closing = await selectSliceBalance(slice.workspace, slice.to, tx);
   if (opening + sums.credits - sums.refunds - sums.charges !== closing)
     throw new ContradictionError(`The entries ${slice.from} to ${slice.to} do not add up to their last balance`);
   return { ...sums, opening, closing };
@@ -81,7 +81,7 @@ export async function sumSlice(slice: Slice, tx: Transaction): Promise<SliceSums
 /** The requests of some callers, without a proof against the ledger, which does not know callers. */
 export async function linesOf(slice: Slice, keys: KeyId[], tx: Transaction): Promise<Line[]> {
   if (slice.to < slice.from || keys.length === 0) return [];
-  const { lastAt } = await selectSums(slice, tx);
+  const { lastAt } = await selectSliceSums(slice, tx);
   return viewLines(await selectLines({ slice, keys, untilMs: untilOf(lastAt), linesMax: statementLinesMax }, tx), tx);
 }
 

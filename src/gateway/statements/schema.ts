@@ -1,5 +1,7 @@
 /** A statement of usage: what a month did to a workspace's credit, and what was charged for what. */
+import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
+import type { CsvFile } from "../../http/csv-response.ts";
 
 const text = (description: string) => Type.String({ description });
 const usd = (description: string) => text(`${description}, in USD with nine decimals`);
@@ -142,3 +144,61 @@ export const ClosingView = Type.Object({
   }),
 });
 export type ClosingView = Static<typeof ClosingView>;
+
+/** The text of a statement that is stored and hashed: JSON by https://www.rfc-editor.org/rfc/rfc8785 */
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** Names in the order of their code units, and no space. Amounts are texts, so that all numbers are whole. */
+function canonicalText(value: Json): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(canonicalText).join(",")}]`;
+  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
+}
+
+/** `Array.isArray` does not narrow read-only arrays. */
+function isList(value: object): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+interface HashedDocument {
+  text: string;
+  /** SHA-256 of the text in UTF-8, in hexadecimal digits. */
+  sha256: string;
+}
+
+export function hashedDocument(document: StatementDocument): HashedDocument {
+  const text = canonicalText(document);
+  return { text, sha256: createHash("sha256").update(text, "utf8").digest("hex") };
+}
+
+/** Only `hashedDocument` makes such texts, and no stored one changes. */
+export function parseDocument(text: string): StatementDocument {
+  return JSON.parse(text) as StatementDocument;
+}
+
+const columns = [
+  "key_id",
+  "key_name",
+  "member",
+  "model",
+  "provider",
+  "endpoint",
+  "tier_above_tokens",
+  "requests",
+  "prompt_tokens",
+  "cached_tokens",
+  "cache_write_tokens",
+  "completion_tokens",
+  "cost_usd",
+] as const;
+
+/** The lines of a statement as a table. */
+export function statementFile({ workspace, number, lines }: StatementView): CsvFile {
+  return {
+    name: `statement-${workspace.name}-${number}`,
+    columns: ["statement", ...columns],
+    rows: lines.map((line) => [number, ...columns.map((column) => line[column])]),
+  };
+}

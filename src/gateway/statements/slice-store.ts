@@ -61,7 +61,7 @@ export async function selectSliceEnd({ workspace, month, from }: Omit<Slice, "to
 }
 
 /** The balance after an entry; 0 before the first. */
-export async function selectBalance(workspace: WorkspaceId, sequence: bigint, tx: Transaction): Promise<NanoUsd> {
+export async function selectSliceBalance(workspace: WorkspaceId, sequence: bigint, tx: Transaction): Promise<NanoUsd> {
   const [row] = await tx<{ balance: NanoUsd }[]>`
     SELECT balance_after_nano AS balance FROM ledger_entries WHERE workspace_id = ${workspace} AND sequence = ${sequence}`;
   return row?.balance ?? 0n;
@@ -78,7 +78,7 @@ export interface SliceSums {
 }
 
 /** Whatever is no charge is a credit or a refund by its sign. */
-export async function selectSums(slice: Slice, tx: Transaction): Promise<SliceSums> {
+export async function selectSliceSums(slice: Slice, tx: Transaction): Promise<SliceSums> {
   const [row] = await tx<SliceSums[]>`
     SELECT coalesce(sum(amount_nano) FILTER (WHERE kind <> 'charge' AND amount_nano >= 0), 0)::bigint AS credits,
       coalesce(-sum(amount_nano) FILTER (WHERE kind <> 'charge' AND amount_nano < 0), 0)::bigint AS refunds,
@@ -186,7 +186,7 @@ export async function selectRetainedTo(workspace: WorkspaceId, tx: Transaction):
   return row?.sequence ?? 0n;
 }
 
-export interface OwnKeyRow {
+export interface OwnKeyUseRow {
   provider: string;
   model: string;
   requests: bigint;
@@ -194,9 +194,9 @@ export interface OwnKeyRow {
 }
 
 /** What own keys served of the month's requests, up to now. */
-export async function selectOwnKeyUse({ workspace, month }: Slice, tx: Transaction): Promise<OwnKeyRow[]> {
+export async function selectOwnKeyUse({ workspace, month }: Slice, tx: Transaction): Promise<OwnKeyUseRow[]> {
   const { startMs, endMs } = monthBounds(month);
-  return tx<OwnKeyRow[]>`
+  return tx<OwnKeyUseRow[]>`
     SELECT provider, model, count(*) AS requests, whole_sum(list_cost_nano) AS "listCost" FROM generations
     WHERE ${ofWorkspace(workspace, tx)} AND own_key_id IS NOT NULL AND ${ofMonth(month, tx)}
       AND generation_id >= ${firstGenerationId(Math.max(0, startMs - logSkewMs))} AND generation_id < ${firstGenerationId(endMs + logSkewMs)}

@@ -1,12 +1,37 @@
-/** Every change of a top-up: under its workspace's lock, on its present row, with its audit rows and the event that caused it. */
+/** What the verbs of card top-up use. A process has them only where the operator has set a key of Stripe. */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent } from "../../accounts/audit/change.ts";
-import type { Transaction } from "../../backing/backing.ts";
+import type { Database, Transaction } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { claimEvent } from "./events-store.ts";
-import type { TopUpParts } from "./parts.ts";
-import { lockTopUpSettings, type TopUpSettingsRow } from "./settings-store.ts";
-import { selectTopUp, type TopUpRow } from "./store.ts";
+import type { Logger } from "../../kernel/log.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import type { MailText } from "./mails.ts";
+import { claimEvent, lockTopUpSettings, type TopUpSettingsRow, selectTopUp, type TopUpRow } from "./store.ts";
+import type { StripeApi } from "./stripe-api.ts";
+
+export interface TopUpParts {
+  sql: Database;
+  clock: Clock;
+  log: Logger;
+  stripe: StripeApi;
+  /** Where people reach the service; without a slash at its end. */
+  publicUrl: string;
+  /** What open requests reserve; null: the counters cannot answer. */
+  reserved(workspace: WorkspaceId): Promise<NanoUsd | null>;
+  /** Makes the counters read the ledger again, after it changed. */
+  refresh(workspace: WorkspaceId): Promise<void>;
+  /** Puts a mail to the workspace's admins and super admins into the transaction. */
+  mailManagers(mail: MailText & { workspace: WorkspaceId }, tx: Transaction): Promise<void>;
+}
+
+/** Refunds take credit away, which gateways must not have been lent. */
+export interface RefundParts extends TopUpParts {
+  /** What must stay, after gateways have returned what they were lent; null: the counters cannot answer. */
+  held(workspace: WorkspaceId): Promise<NanoUsd | null>;
+}
+
+/** Every change of a top-up: under its workspace's lock, on its present row, with its audit rows and the event that caused it. */
 
 export interface Locked {
   tx: Transaction;
@@ -23,7 +48,7 @@ interface Changed<T> {
 /** What Weir does by itself, such as crediting a payment. */
 export const byWeir: Actor = { kind: "service" };
 
-export interface Cause {
+interface Cause {
   actor?: Actor;
   /** Stripe's id of the event; its change is made once. */
   event?: string | undefined;
@@ -59,4 +84,21 @@ export async function refreshed(workspace: WorkspaceId, parts: TopUpParts): Prom
       "The counters did not learn of a payment; the reconciliation will tell them",
     );
   }
+}
+
+/** What the ledger calls a movement of a payment. Each reference is booked once as each kind. */
+
+/** @param paymentIntent Stripe's id */
+export function paymentReference(paymentIntent: string): string {
+  return `stripe:${paymentIntent}`;
+}
+
+/** The same when it is taken back and when it returns. @param id Weir's id of the refund */
+export function refundReference(id: string): string {
+  return `refund:${id}`;
+}
+
+/** The same when it is taken back and when it returns. @param dispute Stripe's id */
+export function disputeReference(dispute: string): string {
+  return `stripe:${dispute}`;
 }

@@ -133,3 +133,148 @@ export async function selectBalance(
     WHERE workspace_id = ${workspace}`;
   return row;
 }
+
+/** SQL of a workspace's saved card and automatic top-up. */
+
+export interface TopUpSettingsRow {
+  workspace: WorkspaceId;
+  /** Stripe's id; null: the workspace has never begun a top-up. */
+  customer: string | null;
+  /** Stripe's id of the saved card; null: there is none. */
+  paymentMethod: string | null;
+  cardBrand: string | null;
+  cardLastFour: string | null;
+  /** As YYYY-MM. */
+  cardExpires: string | null;
+  enabled: boolean;
+  threshold: NanoUsd | null;
+  amount: NanoUsd | null;
+  monthlyCap: NanoUsd | null;
+  receiptEmail: string | null;
+  /** Declines in a row. */
+  failures: number;
+  /** Nothing is charged until a person has authenticated a payment. */
+  paused: boolean;
+}
+
+const settingsColumns = (sql: Queries) => sql`
+  workspace_id AS workspace, customer, payment_method AS "paymentMethod", card_brand AS "cardBrand", card_last_four AS "cardLastFour",
+  card_expires AS "cardExpires", enabled, threshold_nano AS threshold, amount_nano AS amount, monthly_cap_nano AS "monthlyCap",
+  receipt_email AS "receiptEmail", failures, paused`;
+
+/** Before a workspace's first top-up. */
+function noTopUpSettings(workspace: WorkspaceId): TopUpSettingsRow {
+  const noCard = { customer: null, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null };
+  const off = { enabled: false, threshold: null, amount: null, monthlyCap: null, receiptEmail: null, failures: 0, paused: false };
+  return { workspace, ...noCard, ...off };
+}
+
+export async function selectTopUpSettings(workspace: WorkspaceId, sql: Queries): Promise<TopUpSettingsRow> {
+  const [row] = await sql<
+    TopUpSettingsRow[]
+  >`SELECT ${settingsColumns(sql)} FROM top_up_settings WHERE workspace_id = ${workspace}`;
+  return row ?? noTopUpSettings(workspace);
+}
+
+/** Everything about a workspace's top-ups takes this lock first, and so happens one after the other. */
+export async function lockTopUpSettings(workspace: WorkspaceId, tx: Transaction): Promise<TopUpSettingsRow> {
+  await tx`INSERT INTO top_up_settings (workspace_id) VALUES (${workspace}) ON CONFLICT (workspace_id) DO NOTHING`;
+  const [row] = await tx<TopUpSettingsRow[]>`
+    SELECT ${settingsColumns(tx)} FROM top_up_settings WHERE workspace_id = ${workspace} FOR UPDATE`;
+  return row ?? noTopUpSettings(workspace);
+}
+
+export async function updateTopUpSettings(row: TopUpSettingsRow, tx: Transaction): Promise<void> {
+  await tx`
+    UPDATE top_up_settings SET customer = ${row.customer}, payment_method = ${row.paymentMethod}, card_brand = ${row.cardBrand},
+      card_last_four = ${row.cardLastFour}, card_expires = ${row.cardExpires}, enabled = ${row.enabled},
+      threshold_nano = ${row.threshold}, amount_nano = ${row.amount}, monthly_cap_nano = ${row.monthlyCap},
+      receipt_email = ${row.receiptEmail}, failures = ${row.failures}, paused = ${row.paused}
+    WHERE workspace_id = ${row.workspace}`;
+}
+
+/** Workspaces whose credit is to be watched, in order of their ids. */
+export async function selectWatched(
+  { after, limit }: { after: WorkspaceId; limit: number },
+  sql: Queries,
+): Promise<WorkspaceId[]> {
+  const rows = await sql<{ workspace: WorkspaceId }[]>`
+    SELECT workspace_id AS workspace FROM top_up_settings
+    WHERE enabled AND NOT paused AND workspace_id > ${after} ORDER BY workspace_id LIMIT ${limit}`;
+  return rows.map(({ workspace }) => workspace);
+}
+
+/** The workspaces that charge this card. */
+export async function selectWorkspacesOfCard(paymentMethod: string, sql: Queries): Promise<WorkspaceId[]> {
+  const rows = await sql<{ workspace: WorkspaceId }[]>`
+    SELECT workspace_id AS workspace FROM top_up_settings WHERE payment_method = ${paymentMethod}`;
+  return rows.map(({ workspace }) => workspace);
+}
+
+/** SQL of refunds. */
+
+export interface RefundRow {
+  id: string;
+  topUp: string;
+  amount: NanoUsd;
+  state: "pending" | "succeeded" | "failed";
+  /** Stripe's id; null: its answer is not known yet. */
+  refund: string | null;
+  madeBy: string;
+  createdAt: Date;
+}
+
+const refundColumns = (sql: Queries) => sql`
+  id, top_up_id AS "topUp", amount_nano AS amount, state, refund, made_by AS "madeBy", created_at AS "createdAt"`;
+
+export async function insertRefund(row: RefundRow, tx: Transaction): Promise<void> {
+  await tx`
+    INSERT INTO top_up_refunds (id, top_up_id, amount_nano, state, refund, made_by, created_at)
+    VALUES (${row.id}, ${row.topUp}, ${row.amount}, ${row.state}, ${row.refund}, ${row.madeBy}, ${row.createdAt})`;
+}
+
+/** @param id Weir's id, or Stripe's */
+export async function selectRefund(id: string, sql: Queries): Promise<RefundRow | undefined> {
+  const [row] = await sql<RefundRow[]>`SELECT ${refundColumns(sql)} FROM top_up_refunds WHERE id = ${id} OR refund = ${id}`;
+  return row;
+}
+
+/** The caller holds the workspace's lock. */
+export async function updateRefund(
+  { id, state, refund }: Pick<RefundRow, "id" | "state" | "refund">,
+  tx: Transaction,
+): Promise<void> {
+  await tx`UPDATE top_up_refunds SET state = ${state}, refund = ${refund} WHERE id = ${id}`;
+}
+
+/** Those whose outcome is not known, the oldest first. */
+export async function selectPendingRefunds(
+  { madeBefore, limit }: { madeBefore: Date; limit: number },
+  sql: Queries,
+): Promise<RefundRow[]> {
+  return sql<RefundRow[]>`
+    SELECT ${refundColumns(sql)} FROM top_up_refunds
+    WHERE state = 'pending' AND created_at <= ${madeBefore} ORDER BY created_at LIMIT ${limit}`;
+}
+
+/** In order of their time. */
+export async function selectRefundsOf(topUps: readonly string[], sql: Queries): Promise<RefundRow[]> {
+  return sql<RefundRow[]>`SELECT ${refundColumns(sql)} FROM top_up_refunds WHERE top_up_id = ANY(${topUps}::text[]) ORDER BY id`;
+}
+
+/** SQL of the webhook's events. */
+
+/** @returns whether the event is new: then this transaction is the one that applies it */
+export async function claimEvent({ id, at }: { id: string; at: Date }, tx: Transaction): Promise<boolean> {
+  const inserted = await tx`INSERT INTO stripe_events (id, at) VALUES (${id}, ${at}) ON CONFLICT (id) DO NOTHING`;
+  return inserted.count === 1;
+}
+
+export async function isApplied(id: string, sql: Queries): Promise<boolean> {
+  const rows = await sql`SELECT 1 FROM stripe_events WHERE id = ${id}`;
+  return rows.length > 0;
+}
+
+export async function deleteEvents(before: Date, sql: Queries): Promise<void> {
+  await sql`DELETE FROM stripe_events WHERE at < ${before}`;
+}

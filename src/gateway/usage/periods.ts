@@ -1,6 +1,84 @@
+/** Reads which time and which sums of usage are asked for. */
+import { Type, type Static } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
+import { usageDaysDefault, usageDaysMax, usageHourDaysMax } from "../limits.ts";
+import { usageDimensions, usagePeriods, type UsageDimension, type UsagePeriod } from "./schema.ts";
+
+const time =
+  "a date such as 2026-11-20 (midnight in the time zone), or a time at a full quarter of an hour such as 2026-11-20T13:15Z";
+
+export const UsageFields = Type.Object({
+  from: Type.Optional(Type.String({ maxLength: 40, description: time })),
+  to: Type.Optional(Type.String({ maxLength: 40, description: `${time}, which is not part of the sums` })),
+  by: Type.Optional(
+    Type.String({
+      maxLength: 80,
+      description: `some of ${[...usagePeriods, ...usageDimensions].join(", ")}, with commas between`,
+    }),
+  ),
+  tz: Type.Optional(Type.String({ maxLength: 64, description: "an IANA time zone such as Europe/Berlin" })),
+});
+export type UsageFields = Static<typeof UsageFields>;
+
+export interface UsageSpan {
+  fromMs: number;
+  /** Not part of the span. */
+  toMs: number;
+  zone: string;
+  /** null: the whole span is one period. */
+  period: UsagePeriod | null;
+  dimensions: ReadonlySet<UsageDimension>;
+}
+
+const quarterMs = 900_000;
+const dayMs = 86_400_000;
+
+/**
+ * By default the last days to the present quarter of an hour, in UTC, as one sum.
+ * @throws DomainError invalid_field
+ */
+export function readSpan({ from, to, by = "", tz: zone = "UTC" }: UsageFields, nowMs: number): UsageSpan {
+  if (!isTimeZone(zone)) throw refusal("tz", `Cannot take "${zone}" as tz: an IANA time zone such as Europe/Berlin is needed`);
+  const presentEnd = Math.ceil((nowMs + 1) / quarterMs) * quarterMs;
+  const toMs = to === undefined ? presentEnd : readTime({ field: "to", text: to, zone });
+  const defaultFrom = (): number => dayStart(toMs - 1, { daysBefore: usageDaysDefault - 1, zone });
+  const fromMs = from === undefined ? defaultFrom() : readTime({ field: "from", text: from, zone });
+  const words = readWords(by);
+  if (fromMs >= toMs) throw refusal("from", "Cannot sum a time that ends before it begins: a from before to is needed");
+  // A day more, since days around daylight saving are longer.
+  const daysMax = words.period === "hour" ? usageHourDaysMax : usageDaysMax;
+  if (toMs - fromMs > (daysMax + 1) * dayMs)
+    throw refusal("from", `Cannot sum more than ${daysMax} days${words.period === "hour" ? " by hours" : ""}`);
+  return { fromMs, toMs, zone, ...words };
+}
+
+function readWords(by: string): Pick<UsageSpan, "period" | "dimensions"> {
+  const words = by === "" ? [] : by.split(",").map((word) => word.trim());
+  const periods = usagePeriods.filter((period) => words.includes(period));
+  const dimensions = usageDimensions.filter((dimension) => words.includes(dimension));
+  const [period = null, second] = periods;
+  const unknown = words.find((word) => ![...periods, ...dimensions].some((known) => known === word));
+  if (unknown !== undefined)
+    throw refusal("by", `Cannot sum by "${unknown}": ${[...usagePeriods, ...usageDimensions].join(", ")} are possible`);
+  if (second) throw refusal("by", `Cannot sum by ${period} and ${second}: one of them is needed`);
+  return { period, dimensions: new Set(dimensions) };
+}
+
+function readTime({ field, text, zone }: { field: "from" | "to"; text: string; zone: string }): number {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const ms = isDate || isTime ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms) || ms < 0) throw refusal(field, `Cannot take "${text}" as ${field}: ${time} is needed`);
+  const instant = isDate ? instantOf(ms, zone) : ms;
+  if (instant % quarterMs === 0) return instant;
+  throw refusal(field, `Cannot take "${text}" as ${field}: only quarters of an hour are kept`);
+}
+
+function refusal(field: keyof UsageFields, message: string): DomainError {
+  return new DomainError("invalid_field", message, { field });
+}
+
 /** Cuts a span of time into the hours, days or months of a time zone. */
-import { instantOf, localTime } from "./time-zone.ts";
-import type { UsagePeriod } from "./schema.ts";
 
 export interface Period {
   /** As clocks in the zone show its beginning, such as 2026-11, 2026-11-20 or 2026-11-20T13:00. */
@@ -44,13 +122,13 @@ function nextMidnight(midnight: number, { zone, offset }: { zone: string; offset
 }
 
 /** Midnight in the zone, of the day that is so many days before the day of `ms`. */
-export function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: string }): number {
+function dayStart(ms: number, { daysBefore, zone }: { daysBefore: number; zone: string }): number {
   const local = new Date(localTime(ms, zone));
   return instantOf(Date.UTC(local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate() - daysBefore), zone);
 }
 
 /** Quarters of an hour that sums of one span cover. */
-export interface Block {
+interface UsageBlock {
   span: number;
   from: number;
   /** Not part of it. */
@@ -63,15 +141,79 @@ const spans = [768, 96, 24, 4];
  * Covers quarters with the longest spans that fit, which takes the fewest rows.
  * @param summedBefore from there on there are no longer spans than a quarter
  */
-export function blocksOf({ from, to, summedBefore }: { from: number; to: number; summedBefore: number }): Block[] {
+export function blocksOf({ from, to, summedBefore }: { from: number; to: number; summedBefore: number }): UsageBlock[] {
   const end = Math.max(from, Math.min(to, summedBefore));
   return [...covering({ from, to: end }, spans), ...(end < to ? [{ span: 1, from: end, to }] : [])];
 }
 
-function covering({ from, to }: { from: number; to: number }, [span, ...shorter]: number[]): Block[] {
+function covering({ from, to }: { from: number; to: number }, [span, ...shorter]: number[]): UsageBlock[] {
   if (from >= to) return [];
   if (span === undefined) return [{ span: 1, from, to }];
   const [first, last] = [Math.ceil(from / span) * span, Math.floor(to / span) * span];
   if (first >= last) return covering({ from, to }, shorter);
   return [...covering({ from, to: first }, shorter), { span, from: first, to: last }, ...covering({ from: last, to }, shorter)];
+}
+
+/** Days, months and hours as the clocks of a place show them, by the runtime's IANA time zones. */
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** @throws RangeError for a name that is no time zone */
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (!format) {
+    const fields = {
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    } as const;
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      calendar: "iso8601",
+      numberingSystem: "latn",
+      hourCycle: "h23",
+      ...fields,
+    });
+    if (formats.size >= zonesKept) formats.clear();
+    formats.set(zone, format);
+  }
+  return format;
+}
+
+/** Callers choose the names, so that a bound is needed. */
+const zonesKept = 600;
+
+/** Whether the runtime knows it, such as `Europe/Berlin`. Offsets such as `+02:00` are none: they have no daylight saving. */
+export function isTimeZone(zone: string): boolean {
+  if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(zone)) return false;
+  try {
+    formatOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What clocks in the zone show, as the time in UTC that has the same digits. */
+export function localTime(ms: number, zone: string): number {
+  const parts = new Map(
+    formatOf(zone)
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  return Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"), of("second"));
+}
+
+/**
+ * When clocks in the zone show this time first. Where they skip it, when they do: the time after the skip.
+ * @param local as the time in UTC that has the same digits
+ */
+export function instantOf(local: number, zone: string): number {
+  const offsets = [local - dayMs, local + dayMs].map((near) => localTime(near, zone) - near);
+  const instants = offsets.map((offset) => local - offset).toSorted((a, b) => a - b);
+  return instants.find((instant) => localTime(instant, zone) === local) ?? Math.max(...instants);
 }

@@ -1,6 +1,5 @@
 /** All SQL of rolling usage up. One transaction does so at a time; the migration that made its tables explains the bounds. */
-import type { Database, Queries, Transaction } from "../../backing/backing.ts";
-import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
+import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";
 

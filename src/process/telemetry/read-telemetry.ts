@@ -1,8 +1,7 @@
-import { isLoopback } from "../../kernel/addresses/server-address.ts";
+import { isLoopback } from "../../kernel/addresses.ts";
 import { Secret } from "../../kernel/secret.ts";
-import { trimmedEnd } from "../../kernel/trim-end.ts";
-import { secretText } from "../environment/secret-variables.ts";
-import { ConfigError, integer, oneOf, text, type Environment } from "../variables.ts";
+import { trimmedEnd } from "../../kernel/text.ts";
+import { secretText, ConfigError, integer, oneOf, text, type Environment } from "../environment/variables.ts";
 
 /** Where traces and metrics are sent, over OTLP. The names of the variables are those of OpenTelemetry. */
 export interface TelemetryConfig {

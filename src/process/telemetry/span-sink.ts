@@ -1,4 +1,5 @@
 /** Makes spans and the conventions' metrics of finished work. */
+import { randomBytes, createHash } from "node:crypto";
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -12,11 +13,8 @@ import {
   type Tracer,
 } from "@opentelemetry/api";
 import type { IdGenerator } from "@opentelemetry/sdk-trace";
-import { randomBytes } from "node:crypto";
-import type { TracedCall, TracedGeneration, TracedSpan, TracedWork, TraceSink } from "../../kernel/telemetry/traces.ts";
 import { usdAsJsonNumber } from "../../kernel/money.ts";
-import { callAttributes, durationBounds, firstTokenBounds, tokenAttributes, tokenBounds } from "./gen-ai.ts";
-import { isTraced, readTraceparent, traceIdsOf, type TraceIds } from "./trace-ids.ts";
+import type { TracedCall, TracedGeneration, TracedSpan, TracedWork, TraceSink } from "../../kernel/traces.ts";
 
 /** Gives the ids that the next span is to have. */
 export class GivenIds implements IdGenerator {
@@ -147,4 +145,82 @@ function measures(meter: Meter): (ended: TracedGeneration) => void {
       tokenUsage.record(ended.tokens.completion, { ...attributes, "gen_ai.token.type": "output" });
     if (ended.streamed && ended.firstTokenMs !== null) firstToken.record(ended.firstTokenMs / 1_000, attributes);
   };
+}
+
+/** Names of OpenTelemetry's semantic conventions for generative AI: https://opentelemetry.io/docs/specs/semconv/gen-ai/ */
+
+/** Well-known names of providers that have another id in the catalog. */
+const providerNames: Record<string, string> = {
+  google: "gcp.gemini",
+  mistral: "mistral_ai",
+  moonshot: "moonshot_ai",
+  xai: "x_ai",
+};
+
+/** What names a call in spans and in metrics. */
+function callAttributes({ operation }: TracedGeneration, { provider, model, baseUrl, code }: TracedCall): Attributes {
+  return {
+    "gen_ai.operation.name": operation,
+    "gen_ai.provider.name": providerNames[provider] ?? provider,
+    "gen_ai.request.model": model,
+    ...serverOf(baseUrl),
+    ...(code !== null && { "error.type": code }),
+  };
+}
+
+/** By address, since parsing one is slow. The catalog bounds their number. */
+const servers = new Map<string, Attributes>();
+
+function serverOf(baseUrl: string): Attributes {
+  const known = servers.get(baseUrl);
+  if (known !== undefined) return known;
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const standard = protocol === "http:" ? 80 : 443;
+  const server = { "server.address": hostname, "server.port": port === "" ? standard : Number(port) };
+  servers.set(baseUrl, server);
+  return server;
+}
+
+function tokenAttributes({ tokens }: TracedGeneration): Attributes {
+  return {
+    "gen_ai.usage.input_tokens": tokens.prompt,
+    "gen_ai.usage.output_tokens": tokens.completion,
+    "gen_ai.usage.cache_read.input_tokens": tokens.cached,
+    "gen_ai.usage.cache_creation.input_tokens": tokens.cacheWrite,
+  };
+}
+
+/** The bounds of the conventions' histograms. */
+const durationBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
+const firstTokenBounds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+/**
+ * Ids of a trace, made from the id of its generation. So every process knows them without being told, also the successor of a gateway that
+ * died, and whoever has the id of a generation finds its trace. Each process also decides alike whether a generation is traced.
+ */
+
+interface TraceIds {
+  /** 32 hexadecimal digits. */
+  traceId: string;
+  /** The span that all others of the trace are in, 16 hexadecimal digits. */
+  rootSpanId: string;
+}
+
+export function traceIdsOf(generation: string): TraceIds {
+  const digest = createHash("sha256").update(generation).digest("hex");
+  return { traceId: digest.slice(0, 32), rootSpanId: digest.slice(32, 48) };
+}
+
+/** @param share of generations that are traced, 0 to 1 */
+function isTraced({ traceId }: TraceIds, share: number): boolean {
+  return parseInt(traceId.slice(0, 8), 16) < share * 2 ** 32;
+}
+
+const header = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+
+/** Reads the header `traceparent` of https://www.w3.org/TR/trace-context/. null: it is absent or invalid. */
+export function readTraceparent(value: string | null): { traceId: string; spanId: string; traceFlags: number } | null {
+  const [, traceId = "", spanId = "", flags = ""] = header.exec(value ?? "") ?? [];
+  return traceId === "" ? null : { traceId, spanId, traceFlags: parseInt(flags, 16) };
 }

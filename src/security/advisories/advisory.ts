@@ -1,4 +1,5 @@
 /** A source's record of a vulnerability as this service reads it with `readAdvisory`. The raw record is stored too. */
+import { advisoryIdCharactersMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export interface Advisory {
@@ -61,15 +62,64 @@ export interface AffectedRange {
 /** The events of the format, unsorted. */
 export type RangeEvent = { introduced: string } | { fixed: string } | { last_affected: string } | { limit: string };
 
-export interface Reference {
+interface Reference {
   /** Such as `FIX` or `WEB`. */
   type: string;
   url: string;
 }
 
-export interface Credit {
+interface Credit {
   name: string;
   contact: string[];
   /** Such as `FINDER`; null: unknown. */
   type: string | null;
+}
+
+/** Ids of advisories. Databases write the same id in several spellings. */
+
+/** One spelling for equal ids: CVE and GHSA ids as their databases write them, all others unchanged. */
+export function canonicalId(id: string): string {
+  const trimmed = id.trim();
+  if (/^cve-/i.test(trimmed)) return trimmed.toUpperCase();
+  return /^ghsa-/i.test(trimmed) ? `GHSA-${trimmed.slice(5).toLowerCase()}` : trimmed;
+}
+
+export function isCve(id: string): boolean {
+  return /^CVE-\d{4}-\d{4,}$/.test(id);
+}
+
+export function isGhsa(id: string): boolean {
+  return id.startsWith("GHSA-");
+}
+
+/**
+ * Reads an id of any database: trims it and writes it in capitals, as names are compared.
+ * @returns null for a text that is not an id: a CVE id has a year and a number, all others begin with the letters of their database
+ */
+export function readIdentifier(given: string): string | null {
+  const id = given.trim().toUpperCase();
+  if (id.length > advisoryIdCharactersMax || !/^[A-Z][A-Z0-9]*-[^\s\p{Cc}]+$/u.test(id)) return null;
+  return id.startsWith("CVE-") && !isCve(id) ? null : id;
+}
+
+/** Compares `modified` times as the format writes them. A record replaces the stored one only if it is not older. */
+export function isNotOlder(times: { candidate: string; stored: string }): boolean {
+  return toNanoseconds(times.candidate) >= toNanoseconds(times.stored);
+}
+
+/** A sortable text, with a fraction of exactly nine digits. */
+function toNanoseconds(time: string): string {
+  const [seconds = "", fraction = ""] = time.slice(0, -1).split(".");
+  return `${seconds}.${fraction.padEnd(9, "0")}`;
+}
+
+/** Why a record is invalid. `path` is the place, such as `affected[0].versions[3]`; empty for the record itself. */
+export class RecordError extends Error {
+  override name = "RecordError";
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(path === "" ? `The record ${problem}` : `"${path}" ${problem}`);
+    this.path = path;
+  }
 }

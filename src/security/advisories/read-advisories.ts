@@ -1,11 +1,14 @@
 /** Reads advisories from files, folders, archives and streams, one record at a time. An invalid record does not stop the others. */
-import type { Advisory } from "./advisory.ts";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { archiveBudget, type Budget, BudgetUsage } from "../archives/budget.ts";
+import { BudgetError, UnreadableError, type Bytes } from "../archives/byte-reader.ts";
+import { linkRefusal, type Entry, folderEntries } from "../archives/entry.ts";
+import { unwrap } from "../archives/unwrap.ts";
+import { type Advisory, RecordError } from "./advisory.ts";
+import { parsePiece, piecesOf, formatByContent, formatOf, type DocumentFormat } from "./document.ts";
 import { readAdvisory } from "./read-advisory.ts";
-import { RecordError } from "./reading/record-error.ts";
-import { archiveBudget, type Budget } from "../archives/budget.ts";
-import { parsePiece, piecesOf } from "./reading/document.ts";
-import { openSource, type AdvisorySource, type Document, type OpenSource } from "./reading/open-source.ts";
-import { BudgetError, UnreadableError } from "../archives/unreadable-error.ts";
 
 /** The last processed record; reading resumes after it. */
 export interface Cursor {
@@ -111,4 +114,94 @@ function failureText(error: unknown): string {
   if (error instanceof UnreadableError) return error.message;
   if (error instanceof Error && "code" in error && typeof error.code === "string") return `cannot be read: ${error.code}`;
   throw error;
+}
+
+/** Opens a file, an archive, a folder or a stream of advisories. The content determines the kind. */
+
+type AdvisorySource = { path: string } | { name: string; bytes: AsyncIterable<Bytes> };
+
+interface Document extends Entry {
+  format: DocumentFormat;
+}
+
+interface OpenSource {
+  /** Names the source in messages. */
+  name: string;
+  /** null: unknown, as for folders and streams. */
+  bytesTotal: number | null;
+  bytesRead(): number;
+  /** Files of advisories and refused entries, one after the other. @throws UnreadableError */
+  documents(): AsyncGenerator<Document>;
+}
+
+/** @throws an error of the file system for an unknown path */
+async function openSource(source: AdvisorySource, budget: Budget): Promise<OpenSource> {
+  const count = { read: 0 };
+  const bytesRead = () => count.read;
+  if ("bytes" in source) {
+    const { name, bytes } = source;
+    return {
+      name,
+      bytesTotal: null,
+      bytesRead,
+      documents: () => fileDocuments({ name, pieces: counted(bytes, count), budget, bytesRead }),
+    };
+  }
+  const { path } = source;
+  const name = basename(path);
+  const facts = await stat(path);
+  if (facts.isDirectory())
+    return { name, bytesTotal: null, bytesRead, documents: () => documentsIn(countedEntries(folderEntries(path), count)) };
+  const documents = () => fileDocuments({ name, pieces: counted(createReadStream(path), count), budget, bytesRead });
+  return { name, bytesTotal: facts.isFile() ? facts.size : null, bytesRead, documents };
+}
+
+interface File {
+  name: string;
+  pieces: AsyncIterable<Bytes>;
+  budget: Budget;
+  bytesRead(): number;
+}
+
+async function* fileDocuments({ name, pieces, budget, bytesRead }: File): AsyncGenerator<Document> {
+  const usage = new BudgetUsage(budget, bytesRead);
+  const { entries, isGzip, first, bytes, close } = await unwrap(pieces, usage);
+  try {
+    if (entries !== null) {
+      yield* archiveDocuments(name, entries, usage);
+    } else {
+      const plainName = isGzip ? name.replace(/\.gz$/i, "") : name;
+      yield { name, refusal: null, format: formatOf(plainName) ?? formatByContent(first), bytes };
+    }
+  } finally {
+    await close();
+  }
+}
+
+async function* archiveDocuments(archive: string, entries: AsyncIterable<Entry>, usage: BudgetUsage): AsyncGenerator<Document> {
+  for await (const entry of entries) {
+    usage.entry();
+    if (entry.refusal === linkRefusal) continue;
+    yield* documentOf({ ...entry, name: `${archive}/${entry.name}` });
+  }
+}
+
+async function* documentsIn(entries: AsyncIterable<Entry>): AsyncGenerator<Document> {
+  for await (const entry of entries) yield* documentOf(entry);
+}
+
+function* documentOf(entry: Entry): Generator<Document> {
+  const format = formatOf(entry.name);
+  if (format !== null) yield { ...entry, format };
+}
+
+async function* counted(pieces: AsyncIterable<Bytes>, count: { read: number }): AsyncGenerator<Bytes> {
+  for await (const piece of pieces) {
+    count.read += piece.length;
+    yield piece;
+  }
+}
+
+async function* countedEntries(entries: AsyncIterable<Entry>, count: { read: number }): AsyncGenerator<Entry> {
+  for await (const entry of entries) yield { ...entry, bytes: () => counted(entry.bytes(), count) };
 }

@@ -1,12 +1,116 @@
-/** Reads a parsed OSV record as an advisory. */
+/**
+ * The fields of the Open Source Vulnerability format 1.7 (https://ossf.github.io/osv-schema/) that this service uses. Unknown fields are
+ * allowed, as the format requires. `says` completes the sentence "<path> must be …".
+ */
+import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
-import { isJsonObject } from "../../http/json-object.ts";
+import { isJsonObject } from "../../http/json.ts";
+import { jsonDepthMax } from "../../http/limits.ts";
+import {
+  advisoryEventsMax,
+  advisoryIdCharactersMax,
+  advisoryNameCharactersMax,
+  advisoryNamesMax,
+  advisoryPackagesMax,
+  advisoryRangesMax,
+  advisoryReferencesMax,
+  advisoryVersionsMax,
+  versionCharactersMax,
+} from "../limits.ts";
 import { ecosystemOfOsvName } from "../versions/ecosystem.ts";
-import type { Advisory, AdvisoryPackage, AffectedPackage, AffectedRange, RangeEvent } from "./advisory.ts";
-import { canonicalId } from "./advisory-id.ts";
-import { OsvRecord, type OsvAffected } from "./osv-schema.ts";
-import { RecordError } from "./reading/record-error.ts";
-import { requireStorable } from "./require-storable.ts";
+import {
+  type Advisory,
+  type AdvisoryPackage,
+  type AffectedPackage,
+  type AffectedRange,
+  type RangeEvent,
+  canonicalId,
+  RecordError,
+} from "./advisory.ts";
+
+const Text = Type.String({ says: "a string" });
+const Id = Type.String({
+  pattern: "^[^\\s\\x00-\\x1f\\x7f]+$",
+  maxLength: advisoryIdCharactersMax,
+  says: `an id of 1 to ${advisoryIdCharactersMax} characters without spaces`,
+});
+const Time = Type.String({
+  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$",
+  says: 'a time in UTC such as "2026-11-20T10:00:00Z"',
+});
+const Version = Type.String({
+  minLength: 1,
+  maxLength: versionCharactersMax,
+  says: `a version of 1 to ${versionCharactersMax} characters, as a string`,
+});
+const Name = Type.String({
+  minLength: 1,
+  maxLength: advisoryNameCharactersMax,
+  says: `a name of 1 to ${advisoryNameCharactersMax} characters`,
+});
+const Specific = Type.Record(Type.String(), Type.Unknown(), { says: "an object" });
+const Ids = list(Id, advisoryNamesMax);
+
+const Severities = list(object({ type: Text, score: Text }), advisoryNamesMax);
+
+const Range = object({
+  type: Type.String({ pattern: "^(SEMVER|ECOSYSTEM|GIT)$", says: '"SEMVER", "ECOSYSTEM" or "GIT"' }),
+  repo: Type.Optional(Text),
+  events: list(
+    object({
+      introduced: Type.Optional(Version),
+      fixed: Type.Optional(Version),
+      last_affected: Type.Optional(Version),
+      limit: Type.Optional(Version),
+    }),
+    advisoryEventsMax,
+  ),
+  database_specific: Type.Optional(Specific),
+});
+
+const Affected = object({
+  package: Type.Optional(object({ ecosystem: Name, name: Name, purl: Type.Optional(Text) })),
+  severity: Type.Optional(Severities),
+  ranges: Type.Optional(list(Range, advisoryRangesMax)),
+  versions: Type.Optional(list(Version, advisoryVersionsMax)),
+  ecosystem_specific: Type.Optional(Specific),
+  database_specific: Type.Optional(Specific),
+});
+type OsvAffected = Static<typeof Affected>;
+
+const OsvRecord = object({
+  schema_version: Type.Optional(Text),
+  id: Id,
+  modified: Time,
+  published: Type.Optional(Time),
+  withdrawn: Type.Optional(Time),
+  aliases: Type.Optional(Ids),
+  upstream: Type.Optional(Ids),
+  related: Type.Optional(Ids),
+  summary: Type.Optional(Text),
+  details: Type.Optional(Text),
+  severity: Type.Optional(Severities),
+  affected: Type.Optional(list(Affected, advisoryPackagesMax)),
+  references: Type.Optional(list(object({ type: Text, url: Text }), advisoryReferencesMax)),
+  credits: Type.Optional(
+    list(
+      object({ name: Text, contact: Type.Optional(list(Text, advisoryNamesMax)), type: Type.Optional(Text) }),
+      advisoryNamesMax,
+    ),
+  ),
+  database_specific: Type.Optional(Specific),
+});
+type OsvRecord = Static<typeof OsvRecord>;
+
+function object<T extends TProperties>(properties: T): TObject<T> {
+  return Type.Object(properties, { says: "an object" });
+}
+
+function list<T extends TSchema>(items: T, itemsMax: number) {
+  return Type.Array(items, { maxItems: itemsMax, says: `a list of at most ${itemsMax} entries` });
+}
+
+/** Reads a parsed OSV record as an advisory. */
 
 type OsvRange = NonNullable<OsvAffected["ranges"]>[number];
 
@@ -124,4 +228,28 @@ function described(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length} entries`;
   if (value === null || value === undefined) return "null";
   return typeof value === "object" ? "an object" : `the ${typeof value} ${String(value)}`;
+}
+
+/** Refuses texts that JSON allows and the database cannot store. A record is not repaired, so that it stays the same as its source. */
+
+/** @throws RecordError for the first text that cannot be stored, and for more than `jsonDepthMax` levels */
+function requireStorable(value: unknown): void {
+  requireBelow(value, "", 0);
+}
+
+function requireBelow(value: unknown, path: string, depth: number): void {
+  if (typeof value === "string") return requireText(value, path);
+  if (typeof value !== "object" || value === null) return;
+  if (depth === jsonDepthMax) throw new RecordError("", `is nested more than ${jsonDepthMax} levels deep`);
+  if (Array.isArray(value)) return value.forEach((entry: unknown, index) => requireBelow(entry, `${path}[${index}]`, depth + 1));
+  for (const [key, field] of Object.entries(value)) {
+    const below = path === "" ? key : `${path}.${key}`;
+    requireText(key, below);
+    requireBelow(field, below, depth + 1);
+  }
+}
+
+function requireText(text: string, path: string): void {
+  if (text.includes("\0")) throw new RecordError(path, "has the character U+0000, which cannot be stored");
+  if (!text.isWellFormed()) throw new RecordError(path, "has half a surrogate pair, which is not a character");
 }

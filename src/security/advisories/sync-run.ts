@@ -16,9 +16,8 @@ import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { newInternalId } from "../../kernel/ids.ts";
 import type { Logger } from "../../kernel/log.ts";
 import type { Secret } from "../../kernel/secret.ts";
-import { shortened } from "../../kernel/shortened.ts";
-import { lowerPriority } from "../../process/lower-priority.ts";
-import { splitLines } from "../../process/subprocess/split-lines.ts";
+import { shortened } from "../../kernel/text.ts";
+import { lowerPriority, splitLines } from "../../process/subprocess.ts";
 import {
   advisorySyncEveryMs,
   advisorySyncLookMs,
@@ -36,7 +35,7 @@ import {
   updateSyncProgress,
   updateToEnded,
   type SyncResult,
-} from "./sync-run-store.ts";
+} from "./sync-store.ts";
 
 export interface SyncRun {
   started_at: string;

@@ -1,22 +1,29 @@
 /** The tools API over HTTP: `POST /api/tools/<slug>_<operation>`, `/mcp`, and the path for attachments; no logic. */
-import { drainRequest } from "../../http/drain-request.ts";
-import { requestTarget } from "../../http/request-target.ts";
-import { Router, type RouteContext, type Routes } from "../../http/router.ts";
-import { newRequestId } from "../../kernel/ids.ts";
-import { jsonResponse } from "../../kernel/json-response.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { findToolsKey } from "../../accounts/keys/find.ts";
+import type { ToolsKeyRow } from "../../accounts/keys/store.ts";
+import { drainRequest } from "../../http/body.ts";
+import { requestTarget, Router, type RouteContext, type Routes } from "../../http/router.ts";
+import { newRequestId, hashKey, keyPrefix } from "../../kernel/ids.ts";
+import { jsonResponse } from "../../kernel/json.ts";
 import type { Logger } from "../../kernel/log.ts";
-import { authenticate } from "./authenticate.ts";
-import type { AuthenticatedCall } from "./calls/authenticated-call.ts";
-import { failure, type CallAnswer, type Written } from "./calls/envelope.ts";
-import { errorAnswer } from "./calls/error-answer.ts";
-import { fullName, operations } from "./calls/operations.ts";
-import type { ToolsParts } from "./calls/parts.ts";
-import { attachmentHeader, attachmentsPath, mcpPath, toolsPrefix } from "./calls/paths.ts";
-import { readInput } from "./calls/read-input.ts";
-import { runOperation } from "./calls/run-operation.ts";
-import { takeAttachment } from "./calls/take-attachment.ts";
-import { mcpErrorAnswer, mcpHandler } from "./mcp/mcp-handler.ts";
-import type { Operation } from "./operations/operation.ts";
+import { attachmentBytesMax } from "../limits.ts";
+import type { Operation, Caller, Scope } from "../operation.ts";
+import type { AttachmentFolder } from "../tickets/attachment-folder.ts";
+import { holderOf } from "./call-limits.ts";
+import { failure, type CallAnswer, type Written, errorAnswer } from "./envelope.ts";
+import { mcpErrorAnswer, mcpHandler } from "./mcp-handler.ts";
+import {
+  fullName,
+  operations,
+  attachmentHeader,
+  attachmentsPath,
+  mcpPath,
+  toolsPrefix,
+  attachmentNameHeader,
+} from "./operations.ts";
+import { readInput, callBody, throttled } from "./read-input.ts";
+import { type AuthenticatedCall, type ToolsParts, runOperation } from "./run-operation.ts";
 
 type Handler = (call: AuthenticatedCall) => Promise<CallAnswer | Response>;
 type ErrorAnswer = (error: unknown, log: Logger) => Written;
@@ -60,4 +67,80 @@ function callOf(operation: Operation, parts: ToolsParts): Handler {
       parts,
     );
   };
+}
+
+/** Finds the caller by the tools key in the `Authorization` header, bare or after `Bearer` or `ApiKey`. */
+
+/**
+ * Counts the call against its key. A key that has called too often is refused before any query.
+ * @throws DomainError unauthorized for a key that is missing, malformed, of another kind, unknown or revoked, without the reason
+ * @throws LimitReachedError
+ */
+async function authenticate(request: Request, parts: ToolsParts): Promise<AuthenticatedCall> {
+  const key = givenKey(request.headers.get("authorization"), keyPrefix(parts.slug, "tools"));
+  if (key === null) throw unauthorized();
+  const hash = hashKey(key);
+  const { rates, loopThrottle } = parts.limits;
+  rates.require(hash);
+  if (rates.knows(hash)) await loopThrottle.admit(hash);
+  const row = await findToolsKey(hash, parts);
+  if (row === null) throw unauthorized();
+  rates.count(hash, row.requestsPerMinute);
+  return { request, caller: callerOf(row), charge: (calls) => rates.charge(hash, calls) };
+}
+
+function unauthorized(): DomainError {
+  return new DomainError("unauthorized", "Unauthorized");
+}
+
+/** null if the header has no key of the service's format: then nothing is hashed or queried. Anything beside a key makes it invalid. */
+function givenKey(header: string | null, prefix: string): string | null {
+  const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
+  if (!key?.startsWith(prefix)) return null;
+  return /^[0-9a-f]{64}$/.test(key.slice(prefix.length)) ? key : null;
+}
+
+function callerOf({ id, workspace, owner, role, scopeKind, scopeId }: ToolsKeyRow): Caller {
+  const scope: Scope = scopeKind === "workspace" || scopeId === null ? { kind: "workspace" } : { kind: scopeKind, id: scopeId };
+  return { key: id, workspace, actor: { kind: "member", email: owner, role, carriedBy: "tools key" }, scope };
+}
+
+/** Receives a file before its ticket, from an MCP server on the same machine. */
+
+const nameCharactersMax = 255;
+
+/** The body is the file, the header `X-Attachment-Name` its name, percent-encoded. */
+async function takeAttachment(
+  { request, caller }: AuthenticatedCall,
+  { attachments, ...parts }: ToolsParts & { attachments: AttachmentFolder },
+): Promise<CallAnswer> {
+  const name = fileName(request.headers.get(attachmentNameHeader));
+  await parts.disk.require();
+  const { workspace, actor } = caller;
+  using lease = parts.limits.documents.lease(holderOf(caller));
+  const pieces = callBody(request, { ...throttled(parts), lease, bytesMax: attachmentBytesMax });
+  const { id, sizeBytes } = await attachments.keep({ workspace, owner: actor.email, name, pieces }, parts);
+  return {
+    status: 200,
+    body: { success: true, data: { id, name, size: sizeBytes }, message: "The file is kept for its ticket" },
+  };
+}
+
+function fileName(header: string | null): string {
+  const name = decoded(header ?? "");
+  if (name === null || name === "" || name.length > nameCharactersMax || /[\p{Cc}/\\]/u.test(name) || /^\.\.?$/.test(name)) {
+    throw new DomainError(
+      "invalid_field",
+      "The header X-Attachment-Name must be the name of a file, percent-encoded and without folders",
+    );
+  }
+  return name;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,6 @@
 /** Limits what an archive may unpack to: its entries, their bytes, and the compression ratio. */
 import { archiveBytesMax, archiveEntriesMax, archiveRatioFromBytes, archiveRatioMax } from "../limits.ts";
-import type { Bytes } from "./byte-reader.ts";
-import { BudgetError } from "./unreadable-error.ts";
+import { type Bytes, BudgetError } from "./byte-reader.ts";
 
 export interface Budget {
   entriesMax: number;

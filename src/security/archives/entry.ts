@@ -1,5 +1,8 @@
 /** One file within an archive or a folder. */
-import { archiveNameCharactersMax } from "../limits.ts";
+import { createReadStream } from "node:fs";
+import { opendir } from "node:fs/promises";
+import { join } from "node:path";
+import { archiveNameCharactersMax, folderDepthMax } from "../limits.ts";
 import type { Bytes } from "./byte-reader.ts";
 
 export interface Entry {
@@ -20,4 +23,23 @@ export function refusalOfName(name: string): string | null {
   if (/^[/\\]|^[A-Za-z]:/.test(name)) return "has a name that begins at the root of a disk";
   if (name.split(/[/\\]/).includes("..")) return 'has a name that leaves its folder by ".."';
   return name.includes("\0") ? "has a name with a zero byte" : null;
+}
+
+/** The regular files of a folder and its subfolders, sorted by name; links are not followed. */
+
+/** @param within the folder's path below the root, with a slash at its end; empty for the root */
+export async function* folderEntries(folder: string, within = ""): AsyncGenerator<Entry> {
+  const names: { name: string; isFolder: boolean }[] = [];
+  for await (const entry of await opendir(join(folder, within))) {
+    if (entry.isFile() || entry.isDirectory()) names.push({ name: entry.name, isFolder: entry.isDirectory() });
+  }
+  for (const { name, isFolder } of names.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (!isFolder) yield fileEntry(join(folder, within, name), within + name);
+    else if (within.split("/").length <= folderDepthMax) yield* folderEntries(folder, `${within}${name}/`);
+    else yield { ...fileEntry("", within + name), refusal: `lies more than ${folderDepthMax} folders deep` };
+  }
+}
+
+function fileEntry(path: string, name: string): Entry {
+  return { name, refusal: null, bytes: () => createReadStream(path) };
 }

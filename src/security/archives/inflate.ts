@@ -1,7 +1,6 @@
 /** Decompresses piece by piece. Everything before a fault is returned, then the fault. */
 import { createGunzip, createInflateRaw } from "node:zlib";
-import { ByteReader, type Bytes } from "./byte-reader.ts";
-import { UnreadableError } from "./unreadable-error.ts";
+import { ByteReader, type Bytes, UnreadableError } from "./byte-reader.ts";
 
 /** At deflate's highest ratio, a thousand to one, a piece becomes 16 MiB. The budget is checked before the next one. */
 const pieceBytesMax = 16 * 1024;

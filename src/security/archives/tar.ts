@@ -3,9 +3,8 @@
  * by hand, because it shares the reader, the budget and the early end of a truncated archive with zip and folders.
  */
 import { tarHeaderBytesMax } from "../limits.ts";
-import type { Bytes, ByteReader, Section } from "./byte-reader.ts";
+import { type Bytes, type ByteReader, type Section, UnreadableError } from "./byte-reader.ts";
 import { linkRefusal, refusalOfName, type Entry } from "./entry.ts";
-import { UnreadableError } from "./unreadable-error.ts";
 
 const blockBytes = 512;
 

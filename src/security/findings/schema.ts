@@ -1,7 +1,9 @@
 import { Type, type Static } from "@sinclair/typebox";
-import type { FieldValue } from "../../accounts/audit/changes.ts";
+import type { FieldValue } from "../../accounts/audit/store.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
-import { lineOf } from "../api/operations/fields.ts";
+import { lineOf } from "../fields.ts";
+import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export const findingStatuses = ["open", "resolved", "ignored", "in_progress"] as const;
 export type FindingStatus = (typeof findingStatuses)[number];
@@ -37,4 +39,79 @@ export function viewChanges(changes: Record<string, { from: FieldValue; to: Fiel
 
 function viewValue(shown: FieldValue): string | boolean | null {
   return typeof shown === "boolean" || shown === null ? shown : String(shown);
+}
+
+/**
+ * The rank of a vulnerability (vulnerabilities.rank): its thousands are the severity, the rest is ten times the score. A rank below 1,000
+ * has neither: it is the month of publication.
+ */
+
+export const severities = ["critical", "high", "medium", "low"] as const;
+export type Severity = (typeof severities)[number];
+
+const byStep = [null, "low", "medium", "high", "critical"] as const;
+const step = 1_000;
+
+/** @returns null when no severity is known */
+export function severityOf(rank: number): Severity | null {
+  return byStep[Math.trunc(rank / step)] ?? null;
+}
+
+/** @returns null when no score is known. A score of 0.0 has rank 0. */
+function scoreOf(rank: number): number | null {
+  return rank < step || rank % step === 0 ? null : (rank % step) / 10;
+}
+
+/** @param severity `all` includes vulnerabilities without a severity. @returns the lowest and the highest rank */
+export function ranksOf(severity: Severity | "all"): [number, number] {
+  if (severity === "all") return [0, byStep.length * step - 1];
+  const lowest = byStep.indexOf(severity) * step;
+  return [lowest, lowest + step - 1];
+}
+
+/** The score that lists show. @param scoredZero whether the issue has the score 0.0 */
+export function scoreShown({ rank, scoredZero }: { rank: number; scoredZero: boolean | null }): number | null {
+  return scoredZero === true && rank === 0 ? 0 : scoreOf(rank);
+}
+
+/** The names of the ecosystems in the tools API, from the specification. */
+export const ecosystemNames = ["npm", "pypi", "maven", "go", "cargo", "rubygems", "nuget"] as const;
+export type EcosystemName = (typeof ecosystemNames)[number];
+
+const byName: Record<EcosystemName, Ecosystem> = {
+  npm: "npm",
+  pypi: "PyPI",
+  maven: "Maven",
+  go: "Go",
+  cargo: "crates.io",
+  rubygems: "RubyGems",
+  nuget: "NuGet",
+};
+const names = new Map(ecosystemNames.map((name) => [byName[name], name]));
+
+export function ecosystemOfName(name: EcosystemName): Ecosystem {
+  return byName[name];
+}
+
+export function ecosystemNameOf(ecosystem: Ecosystem): EcosystemName {
+  const name = names.get(ecosystem);
+  if (name === undefined) throw new Error(`The ecosystem "${ecosystem}" has no name in the tools API`);
+  return name;
+}
+
+/** Fields that the rows of findings and of vulnerabilities have in common. */
+
+export const cvssScore = Type.Union([Type.Number(), Type.Null()], {
+  description: "The CVSS score behind the severity, 0 to 10; null when there is none",
+});
+export const ecosystem = Type.Unsafe<EcosystemName | null>(
+  Type.Union([...ecosystemNames.map((word) => Type.Literal(word)), Type.Null()], { description: "The component's ecosystem" }),
+);
+export const fixVersion = Type.Union([Type.String(), Type.Null()], {
+  description: "The nearest version on the component's release line that is not affected; null when none is known",
+});
+
+/** The same for a finding of another workspace as for one that does not exist. */
+export function findingNotFound(id: string): DomainError {
+  return new DomainError("not_found", `There is no finding with the id "${id}"`);
 }

@@ -1,5 +1,6 @@
 /** The status changes of findings in a scan. A person triages an issue in a package, for all versions of the package. */
-import { changedFields, type Changes } from "../../accounts/audit/changes.ts";
+import { changedFields } from "../../accounts/audit/change.ts";
+import type { Changes } from "../../accounts/audit/store.ts";
 import type { FindingStatus } from "./schema.ts";
 
 /** Why a finding changed. */
@@ -33,7 +34,7 @@ export interface FindingState extends Decision {
   present: boolean;
 }
 
-export interface Outcome extends Decision {
+export interface FindingOutcome extends Decision {
   cause: Cause;
   /** Empty: the finding is unchanged, and no event is written. */
   changes: Changes;
@@ -47,7 +48,7 @@ interface TransitionInput {
 }
 
 interface Transitions {
-  outcomes: Map<string, Outcome>;
+  outcomes: Map<string, FindingOutcome>;
   /** Whether the decision `resolved` is reversed, because the issue appears in a version that was not there before. */
   reopens: boolean;
 }
@@ -61,7 +62,7 @@ export function transitionsOf({ versions, decision }: TransitionInput): Transiti
   return { outcomes, reopens };
 }
 
-function outcomeOf(standing: FindingState | null, decision: Decision | null): Outcome {
+function outcomeOf(standing: FindingState | null, decision: Decision | null): FindingOutcome {
   if (standing === null) {
     const { status, falsePositive } = decision ?? { status: "open", falsePositive: false };
     const changes = changedFields({
@@ -77,7 +78,7 @@ function outcomeOf(standing: FindingState | null, decision: Decision | null): Ou
 }
 
 /** The outcome for a finding whose version is not affected any longer, or not in the SBOM. */
-export function goneOutcome(standing: FindingState, cause: Cause): Outcome {
+export function goneOutcome(standing: FindingState, cause: Cause): FindingOutcome {
   const { falsePositive } = standing;
   return {
     status: "resolved",

@@ -1,6 +1,6 @@
-import { arrayText } from "../../backing/array-text.ts";
-import type { Changes } from "../../accounts/audit/changes.ts";
+import type { Changes } from "../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Decision } from "./transitions.ts";
 
@@ -97,7 +97,7 @@ export async function upsertDecision(
       false_positive = excluded.false_positive, note = excluded.note, decided_by = excluded.decided_by, decided_at = excluded.decided_at`;
 }
 
-export interface EventRow {
+interface EventRow {
   at: Date;
   actor: string;
   cause: string;
@@ -118,4 +118,22 @@ export async function countEvents(finding: string, sql: Queries): Promise<number
     { count: number }[]
   >`SELECT count(*)::integer AS count FROM finding_events WHERE finding_id = ${finding}`;
   return row?.count ?? 0;
+}
+
+interface FindingState {
+  /** Whether the project still has the component, and an advisory still names its version. */
+  present: boolean;
+  note: string | null;
+  decidedBy: string | null;
+  decidedAt: Date | null;
+}
+
+/** What stands of a finding beside its row: whether it is there, and what a person decided. */
+export async function selectState(finding: string, sql: Queries): Promise<FindingState | undefined> {
+  const [row] = await sql<FindingState[]>`
+    SELECT findings.present, triages.note, triages.decided_by AS "decidedBy", triages.decided_at AS "decidedAt"
+    FROM findings LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
+      AND triages.vulnerability_id = findings.vulnerability_id
+    WHERE findings.id = ${finding}`;
+  return row;
 }

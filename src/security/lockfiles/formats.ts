@@ -1,22 +1,15 @@
 /** The supported lock files, by the names that their package managers give them. A new one is an entry here. */
 import type { Ecosystem } from "../versions/ecosystem.ts";
-import { readCargoLock } from "./cargo/cargo-lock.ts";
-import { readGoMod } from "./go/go-mod.ts";
+import { readCargoLock } from "./formats/cargo-lock.ts";
+import { readGoMod } from "./formats/go-mod.ts";
 import type { LockGraph } from "./lock-graph.ts";
-import { readGradleLockfile } from "./maven/gradle-lockfile.ts";
-import { readPom } from "./maven/pom.ts";
-import { readPackageLock } from "./npm/package-lock.ts";
-import { readPnpmLock } from "./npm/pnpm-lock.ts";
-import { readYarnLock } from "./npm/yarn-lock.ts";
-import { readPackagesConfig } from "./nuget/packages-config.ts";
-import { readNugetPackagesLock } from "./nuget/packages-lock.ts";
-import { readProjectAssets } from "./nuget/project-assets.ts";
-import { readPdmLock } from "./pypi/pdm-lock.ts";
-import { readPipfileLock } from "./pypi/pipfile-lock.ts";
-import { readPoetryLock } from "./pypi/poetry-lock.ts";
-import { readRequirements } from "./pypi/requirements.ts";
-import { readUvLock } from "./pypi/uv-lock.ts";
-import { readGemfileLock } from "./rubygems/gemfile-lock.ts";
+import { readGradleLockfile, readPom } from "./formats/maven.ts";
+import { readPackageLock } from "./formats/package-lock.ts";
+import { readPnpmLock } from "./formats/pnpm-lock.ts";
+import { readYarnLock } from "./formats/yarn-lock.ts";
+import { readPackagesConfig, readNugetPackagesLock, readProjectAssets } from "./formats/nuget.ts";
+import { readPdmLock, readPipfileLock, readPoetryLock, readRequirements, readUvLock } from "./formats/pypi.ts";
+import { readGemfileLock } from "./formats/gemfile-lock.ts";
 
 /** The input of a reader. */
 export interface LockText {

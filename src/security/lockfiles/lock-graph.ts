@@ -1,15 +1,14 @@
 /** The content of a lock file in any format: the packages that it pins, and which needs which. */
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileNeedsMax, lockFilePackagesMax, lockFileSkippedMax, lockFileTextCharactersMax } from "../limits.ts";
-import type { Ecosystem } from "../versions/ecosystem.ts";
-import { LockFileError } from "./lock-file-error.ts";
-import { packageUrlText } from "./package-url-text.ts";
+import { type Ecosystem, packageUrlTypeOf } from "../versions/ecosystem.ts";
+import { PackageUrlError, parsePackageUrl, printPackageUrl } from "../versions/package-url.ts";
 
 /** In CycloneDX's words: `excluded` is only needed for development and tests. */
-export const lockScopes = ["required", "optional", "excluded"] as const;
+const lockScopes = ["required", "optional", "excluded"] as const;
 export type LockScope = (typeof lockScopes)[number];
 
-export interface LockedPackage {
+interface LockedPackage {
   /** The key that distinguishes the file's packages. */
   purl: string;
   ecosystem: Ecosystem;
@@ -22,7 +21,7 @@ export interface LockedPackage {
 }
 
 /** Purls; `from` is null for the project itself. */
-export interface LockDependency {
+interface LockDependency {
   from: string | null;
   to: string;
 }
@@ -142,4 +141,25 @@ function requireText(what: string, text: string): void {
 /** For messages: truncates a long text. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length <= 60 ? text : `${text.slice(0, 60)}…`);
+}
+
+/** Builds package URLs of locked packages from names as each ecosystem spells them. */
+
+/** @throws LockFileError for an impossible name in the ecosystem */
+function packageUrlText({ ecosystem, name, version }: { ecosystem: Ecosystem; name: string; version: string }): string {
+  const type = packageUrlTypeOf(ecosystem);
+  const at = ecosystem === "Maven" ? name.indexOf(":") : name.lastIndexOf("/");
+  const namespace = at === -1 ? null : name.slice(0, at);
+  const url = { type, namespace, name: name.slice(at + 1), version, qualifiers: new Map<string, string>(), subpath: null };
+  try {
+    return printPackageUrl(parsePackageUrl(printPackageUrl(url)));
+  } catch (error) {
+    if (!(error instanceof PackageUrlError)) throw error;
+    throw new LockFileError(`has a package ${JSON.stringify(name.slice(0, 100))} that is none of ${ecosystem}: ${error.message}`);
+  }
+}
+
+/** Why a lock file is refused: the only error of reading one. The message follows its path: "web/yarn.lock: line 3 …". */
+export class LockFileError extends Error {
+  override name = "LockFileError";
 }

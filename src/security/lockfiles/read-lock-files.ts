@@ -1,10 +1,9 @@
 /** Reads lock files into graphs. It only uses the files: it executes nothing and calls no network. */
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
 import { lockFileBytesMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { lockFormatOf, type LockFormat } from "./formats.ts";
-import { LockFileError } from "./lock-file-error.ts";
-import type { LockGraph } from "./lock-graph.ts";
+import { LockFileError, type LockGraph } from "./lock-graph.ts";
 
 export interface RepositoryFile {
   /** Within the repository, with slashes. */

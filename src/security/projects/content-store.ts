@@ -1,8 +1,8 @@
 /** The components of a project, its unknown matches and its counts. */
 import type { Database, Queries, Transaction } from "../../backing/backing.ts";
-import { nameShown } from "../findings/lists/list-store.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
 import { licensesShownMax } from "../findings/limits.ts";
-import { inKeyOrder, type FindingKey } from "../findings/key-order-store.ts";
+import { nameShown, inKeyOrder, type FindingPlace } from "../findings/lists/list-store.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export interface ComponentRow {
@@ -24,7 +24,7 @@ export interface ComponentRow {
 }
 
 /** The first components of an SBOM in the SBOM's order, without the root. */
-export async function selectComponents(
+export async function selectShownComponents(
   { project, sbom, limit }: { project: string; sbom: string; limit: number },
   sql: Queries,
 ): Promise<ComponentRow[]> {
@@ -42,7 +42,7 @@ export async function selectComponents(
     ORDER BY c.position LIMIT ${limit}`;
 }
 
-export interface UnknownRow {
+interface UnknownRow {
   component: string;
   version: string;
   /** Name of the issue. */
@@ -96,14 +96,14 @@ export async function selectStatusCounts(
 }
 
 /** A version of a package: what a component is compared by. */
-export type PackageVersion = Pick<FindingKey, "package" | "version">;
+export type VersionPlace = Pick<FindingPlace, "package" | "version">;
 
 /** @returns the version that has the last of the next `limit` findings of a project; null: fewer are left */
 export async function selectVersionAfter(
-  { project, after, limit }: { project: string; after: PackageVersion; limit: number },
+  { project, after, limit }: { project: string; after: VersionPlace; limit: number },
   sql: Database,
-): Promise<PackageVersion | null> {
-  const select = (tx: Transaction) => tx<PackageVersion[]>`
+): Promise<VersionPlace | null> {
+  const select = (tx: Transaction) => tx<VersionPlace[]>`
     SELECT package_id AS package, version FROM findings
     WHERE project_id = ${project} AND (package_id, version) > (${after.package}::bigint, ${after.version})
     ORDER BY package_id, version, vulnerability_id OFFSET ${limit - 1} LIMIT 1`;
@@ -113,7 +113,7 @@ export async function selectVersionAfter(
 
 /** Counts the live findings of the versions after one and up to another. @param last null: up to the end */
 export async function selectLiveCounts(
-  { project, after, last }: { project: string; after: PackageVersion; last: PackageVersion | null },
+  { project, after, last }: { project: string; after: VersionPlace; last: VersionPlace | null },
   sql: Queries,
 ): Promise<Pick<Metrics, "vulnerableComponents" | "fixable">> {
   const end = last === null ? sql`` : sql`AND (package_id, version) <= (${last.package}::bigint, ${last.version})`;
@@ -126,4 +126,49 @@ export async function selectLiveCounts(
     ) AS versions`;
   if (row === undefined) throw new Error("Counting gave no row");
   return row;
+}
+
+/** Projects with more SBOMs than are kept. */
+export async function selectProjectsOverLimit({ kept, limit }: { kept: number; limit: number }, sql: Queries): Promise<string[]> {
+  const rows = await sql<{ project: string }[]>`
+    SELECT project_id AS project FROM sboms WHERE NOT removing GROUP BY project_id HAVING count(*) > ${kept} LIMIT ${limit}`;
+  return rows.map(({ project }) => project);
+}
+
+interface MarkedSbom {
+  id: string;
+  workspace: WorkspaceId;
+}
+
+/** Keeps the current SBOM and the newest of the others. Locks the project, so that no marked SBOM becomes the current one. */
+export async function markFormerSboms(
+  { project, kept, limit }: { project: string; kept: number; limit: number },
+  tx: Transaction,
+): Promise<MarkedSbom[]> {
+  await tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`;
+  return tx<MarkedSbom[]>`
+    UPDATE sboms SET removing = true
+    WHERE id IN (
+      SELECT sboms.id FROM sboms JOIN projects ON projects.id = sboms.project_id
+      WHERE project_id = ${project} AND NOT removing AND sboms.id <> coalesce(sbom_id, '')
+      ORDER BY sboms.created_at DESC, sboms.id DESC OFFSET ${kept - 1} LIMIT ${limit})
+    RETURNING id, workspace_id AS workspace`;
+}
+
+export async function selectSbomToRemove(sql: Queries): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`SELECT id FROM sboms WHERE removing ORDER BY id LIMIT 1`;
+  return row?.id;
+}
+
+const parts = ["finding_sboms", "sbom_edges", "sbom_components"] as const;
+
+/** Deletes at most `limit` rows of an SBOM that is being removed; after its last row, the SBOM itself. */
+export async function deletePartOfSbom({ id, limit }: { id: string; limit: number }, sql: Queries): Promise<void> {
+  for (const table of parts) {
+    const { count } = await sql`
+      DELETE FROM ${sql(table)} WHERE sbom_id = ${id} AND ctid = ANY (ARRAY (
+        SELECT ctid FROM ${sql(table)} WHERE sbom_id = ${id} LIMIT ${limit}))`;
+    if (count > 0) return;
+  }
+  await sql`DELETE FROM sboms WHERE id = ${id} AND removing`;
 }

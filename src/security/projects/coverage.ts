@@ -4,8 +4,8 @@
  */
 import type { Clock } from "../../kernel/clock.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { advisoriesUpdatedAt, ecosystemAges, incompleteText } from "../advisories/import/ecosystem-ages.ts";
-import { ecosystemNameOf, ecosystemOfName } from "../findings/ecosystem-names.ts";
+import { advisoriesUpdatedAt, ecosystemAges, incompleteText } from "../advisories/ecosystem-ages.ts";
+import { ecosystemNameOf, ecosystemOfName } from "../findings/schema.ts";
 import { advisoryStaleMs } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { selectEcosystemCounts } from "../scans/comparison-store.ts";

@@ -3,7 +3,7 @@ import { change } from "../../accounts/audit/change.ts";
 import type { Database } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { formerSbomRowsMax, formerSbomsMarkedMax } from "../limits.ts";
-import { deletePartOfSbom, markFormerSboms, selectProjectsOverLimit, selectSbomToRemove } from "./former-sbom-store.ts";
+import { deletePartOfSbom, markFormerSboms, selectProjectsOverLimit, selectSbomToRemove } from "./content-store.ts";
 
 interface Parts {
   sql: Database;

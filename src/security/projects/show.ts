@@ -5,31 +5,29 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { pathStepsMax, projectItemsMax, vulnerabilityPageBytesMax } from "../limits.ts";
 import {
   countUnknowns,
-  selectComponents,
+  selectShownComponents,
   selectLiveCounts,
   selectStatusCounts,
   selectVersionAfter,
   selectUnknowns,
   type ComponentRow,
   type Metrics,
-  type PackageVersion,
+  type VersionPlace,
 } from "./content-store.ts";
-import { selectPaths } from "../sboms/path-store.ts";
-import { noFinding } from "../findings/key-order-store.ts";
+import { selectPaths } from "../sboms/store.ts";
+import { noFinding } from "../findings/lists/list-store.ts";
 import { findingsCountedPerPage } from "../findings/limits.ts";
 import { fitPage } from "../findings/fit-page.ts";
-import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
-import { ranksOf } from "../findings/severity.ts";
+import { ecosystemNameOf, ranksOf } from "../findings/schema.ts";
 import { selectVulnerabilityPage, type VulnerabilityFilter } from "../findings/lists/vulnerability-list-store.ts";
-import { viewVulnerability } from "../findings/lists/vulnerability-row.ts";
-import { resourceNotFound } from "../resources/resource.ts";
+import { viewVulnerability } from "../findings/lists/list-rows.ts";
+import { resourceNotFound } from "../resource.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { versionToMatch } from "../versions/version-to-match.ts";
 import { readVersion } from "../versions/version.ts";
 import { viewCoverage, withoutAdvisories } from "./coverage.ts";
-import type { ComponentView, ProjectDetailsView } from "./schema.ts";
+import { type ComponentView, type ProjectDetailsView, viewProjects, type ViewSources } from "./schema.ts";
 import { selectProject, type PresentSbom } from "./store.ts";
-import { viewProjects, type ViewSources } from "./view.ts";
 
 /** @throws DomainError not_found */
 export async function showProject(
@@ -71,8 +69,8 @@ export async function showProject(
 async function metricsOf(project: string, sql: Database): Promise<Metrics> {
   const counts = await selectStatusCounts(project, sql);
   const live = { vulnerableComponents: 0, fixable: 0 };
-  for (let after: PackageVersion | null = noFinding; after !== null;) {
-    const last: PackageVersion | null = await selectVersionAfter({ project, after, limit: findingsCountedPerPage }, sql);
+  for (let after: VersionPlace | null = noFinding; after !== null;) {
+    const last: VersionPlace | null = await selectVersionAfter({ project, after, limit: findingsCountedPerPage }, sql);
     const page = await selectLiveCounts({ project, after, last }, sql);
     live.vulnerableComponents += page.vulnerableComponents;
     live.fixable += page.fixable;
@@ -100,7 +98,7 @@ interface ShownComponents {
 async function componentsOf({ project, sbom, metrics }: ShownComponents, sql: Queries): Promise<ComponentView[]> {
   if (sbom === null) return [];
   const blind = withoutAdvisories({ metrics });
-  const rows = await selectComponents({ project, sbom, limit: projectItemsMax }, sql);
+  const rows = await selectShownComponents({ project, sbom, limit: projectItemsMax }, sql);
   const reached = rows.filter(({ relation, via }) => relation !== "unknown" || via !== null).map(({ position }) => position);
   const paths = await selectPaths({ sbom, positions: reached, stepsMax: pathStepsMax }, sql);
   return rows.map((row) => {

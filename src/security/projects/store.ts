@@ -1,8 +1,7 @@
-import type { Queries, Transaction } from "../../backing/backing.ts";
-import { allowStatements } from "../../backing/statement-time.ts";
+import { type Queries, type Transaction, allowStatements } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../limits.ts";
-import type { Scope } from "../api/operations/caller.ts";
+import type { Scope } from "../operation.ts";
 import { isComparable, notCompared } from "../scans/comparison-store.ts";
 
 export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab";

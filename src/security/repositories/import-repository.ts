@@ -1,10 +1,26 @@
 import { Type } from "@sinclair/typebox";
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
-import { repositoryAddressCharactersMax, repositoryImportMs } from "../limits.ts";
-import { lineOf } from "../api/operations/fields.ts";
-import { operation } from "../api/operations/operation.ts";
-import { importHosted } from "./import-hosted.ts";
-import { ImportedRepository } from "./schema.ts";
+import type { Keyring } from "../../accounts/secrets/keyring.ts";
+import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
+import type { Queries } from "../../backing/backing.ts";
+import { findToken } from "../../connectors/connections/connections.ts";
+import type { SafeFetch } from "../../http/safe-fetch.ts";
+import { DeadlineError, withDeadline, type Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { SealError } from "../../kernel/seal-key.ts";
+import { lineOf } from "../fields.ts";
+import { repositoryAddressCharactersMax, repositoryImportMs, repositoryFetchMs } from "../limits.ts";
+import { operation } from "../operation.ts";
+import { type SbomStoreParts, storeSbom } from "../projects/store-sbom.ts";
+import type { SbomReader } from "../sboms/reader.ts";
+import { github } from "./github.ts";
+import { gitlab } from "./gitlab.ts";
+import { HostApi } from "./host-api.ts";
+import type { HostedRepository } from "./hosted-files.ts";
+import { ImportedRepository, readInSubprocess } from "./read-repository.ts";
+import type { RepositoryFiles } from "./repository-files.ts";
 
 export const importRepository = operation({
   title: "Import a repository",
@@ -44,4 +60,193 @@ function sentences({ project, lock_files, not_read, not_pinned, scan_status }: I
   ]
     .filter((sentence) => sentence !== false)
     .join(". ");
+}
+
+/** Imports a repository from its platform, with the workspace's token if it has one. */
+
+const hosts = { github, gitlab };
+/** The connectors whose connections contain a token, and the form field with it. */
+const tokenField = "personal_access_token";
+
+interface ImportParts extends SbomStoreParts {
+  clock: Clock;
+  sboms: SbomReader;
+  keyring: Keyring;
+  callHosts: SafeFetch;
+  hostUrls: HostUrls;
+}
+
+interface HostedImport {
+  actor: Actor;
+  workspace: WorkspaceId;
+  url: string;
+  /** Id or exact name; null names the project after the repository. */
+  project: string | null;
+}
+
+/** @throws DomainError that says what to change, or why the document cannot be stored */
+export async function importHosted(
+  { actor, workspace, url, project }: HostedImport,
+  parts: ImportParts,
+): Promise<ImportedRepository> {
+  authorize(actor, { roles: writers, action: "import a repository" });
+  const address = parseRepositoryAddress(url, parts.hostUrls);
+  const token = await tokenFor(address, { workspace, sql: parts.sql, keyring: parts.keyring });
+  const found = await fetched(address, token, parts);
+  const origin = { provider: address.provider, repository: `${address.origin}/${found.name}` };
+  return storeRepository({ actor, workspace, project, name: found.name, origin, found }, parts);
+}
+
+interface TokenOf {
+  workspace: WorkspaceId;
+  sql: Queries;
+  keyring: Keyring;
+}
+
+async function tokenFor({ provider }: RepositoryAddress, { workspace, sql, keyring }: TokenOf): Promise<string | null> {
+  try {
+    const token = await findToken({ workspace, connector: provider, field: tokenField }, { sql, keyring });
+    if (token === null || /^[\u0021-\u007e]+$/.test(token)) return token;
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+  }
+  throw new DomainError(
+    "invalid_field",
+    `The token of the workspace's connection to ${hosts[provider].title} cannot be used: replace its credentials`,
+  );
+}
+
+async function fetched(address: RepositoryAddress, token: string | null, parts: ImportParts): Promise<HostedRepository> {
+  const host = hosts[address.provider];
+  const leaving = new AbortController();
+  const api = new HostApi({
+    call: parts.callHosts,
+    clock: parts.clock,
+    base: parts.hostUrls[address.provider],
+    headers: host.headers(token),
+    title: host.title,
+    repository: address.path,
+    hasToken: token !== null,
+    signal: leaving.signal,
+  });
+  try {
+    return await withDeadline(parts.clock, repositoryFetchMs, "The platform", host.files(address.path, api));
+  } catch (error) {
+    if (!(error instanceof DeadlineError)) throw error;
+    const advice = "try again, or import a checkout with weir repository import PATH";
+    throw new DomainError(
+      "invalid_field",
+      `${host.title} did not give all lock files within ${repositoryFetchMs / 1000} s: ${advice}`,
+    );
+  } finally {
+    leaving.abort();
+  }
+}
+
+/** Stores a repository's lock files as the current document of its project. */
+
+interface RepositoryImport {
+  actor: Actor;
+  workspace: WorkspaceId;
+  /** Id or exact name; null names the project after the repository. */
+  project: string | null;
+  /** Of the repository. */
+  name: string;
+  origin: { provider: "git" | "archive" | "github" | "gitlab"; repository: string | null };
+  found: RepositoryFiles;
+}
+
+/**
+ * The same lock files again change nothing.
+ * @throws DomainError if no lock file can be read, or the document cannot be stored
+ */
+export async function storeRepository(
+  request: RepositoryImport,
+  parts: SbomStoreParts & { sboms: SbomReader },
+): Promise<ImportedRepository> {
+  const { actor, workspace, name, origin, found } = request;
+  const project = request.project ?? name;
+  const { sbom, lockFiles, notRead, notPinned } = await readInSubprocess({ name, found }, { sboms: parts.sboms, workspace });
+  const stored = await storeSbom({ actor, workspace, project, product: null, origin, filename: null, sbom }, parts);
+  return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
+}
+
+/** Parses addresses of repositories as people paste them. */
+
+interface RepositoryAddress {
+  provider: "github" | "gitlab";
+  /** The address for people. */
+  origin: string;
+  /** `owner/name`, at GitLab with all groups. */
+  path: string;
+}
+
+/** Addresses of the platforms' APIs, without a slash at the end. */
+interface HostUrls {
+  github: string;
+  gitlab: string;
+}
+
+/**
+ * `https://host/owner/name`, with or without `.git` and page paths of the repository, or git's own `git@host:owner/name.git`.
+ * @throws DomainError that says what an address must be
+ */
+export function parseRepositoryAddress(text: string, urls: HostUrls): RepositoryAddress {
+  const url = urlOf(text.trim());
+  const shown = JSON.stringify(text.slice(0, repositoryAddressCharactersMax));
+  if (url === null)
+    throw new DomainError(
+      "invalid_field",
+      `${shown} is no address of a repository: one such as https://github.com/owner/name is needed`,
+    );
+  if (url.username !== "" || url.password !== "") {
+    throw new DomainError(
+      "invalid_field",
+      "The address has a user or a password in it: leave them out, and connect the workspace to the platform with a token",
+    );
+  }
+  const provider = providerOf(url, urls);
+  if (provider === null) {
+    const hosts = `${hostOf(urls.github)} and ${hostOf(urls.gitlab)}`;
+    throw new DomainError(
+      "invalid_field",
+      `No platform is known at ${JSON.stringify(url.host)}: ${hosts} are; import a checkout with weir repository import PATH`,
+    );
+  }
+  const path = pathOf(url, provider);
+  if (path === null) {
+    throw new DomainError("invalid_field", `${shown} names no repository: an address such as ${url.origin}/owner/name is needed`);
+  }
+  return { provider, origin: url.origin, path };
+}
+
+function urlOf(text: string): URL | null {
+  const [, host, path] = /^(?:ssh:\/\/)?git@([\w.-]+)[:/](?!\/)(.+)$/.exec(text) ?? [];
+  const url = URL.parse(host === undefined || path === undefined ? text : `https://${host}/${path}`);
+  return url?.protocol === "https:" || url?.protocol === "http:" ? url : null;
+}
+
+/** The public hosts stand for the configured API; http is only allowed for one that is configured on this machine. */
+function providerOf({ host, protocol }: URL, urls: HostUrls): RepositoryAddress["provider"] | null {
+  if (protocol === "https:" && (host === "github.com" || host === "www.github.com")) return "github";
+  if (protocol === "https:" && host === "gitlab.com") return "gitlab";
+  const own = (["github", "gitlab"] as const).filter((provider) => {
+    const api = new URL(urls[provider]);
+    return api.host === host && (protocol === "https:" || protocol === api.protocol);
+  });
+  return own[0] ?? null;
+}
+
+function pathOf({ pathname }: URL, provider: RepositoryAddress["provider"]): string | null {
+  const [beforePages = ""] = pathname.split("/-/", 1);
+  const parts = beforePages.split("/").filter((part) => part !== "");
+  const named = provider === "github" ? parts.slice(0, 2) : parts;
+  const path = named.join("/").replace(/\.git$/, "");
+  const isValid = named.length >= 2 && named.every((part) => /^[\w.-]{1,255}$/.test(part) && !/^\.+$/.test(part));
+  return isValid && !path.endsWith("/") ? path : null;
+}
+
+function hostOf(api: string): string {
+  const { host } = new URL(api);
+  return host === "api.github.com" ? "github.com" : host;
 }

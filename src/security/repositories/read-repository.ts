@@ -1,17 +1,48 @@
-/** Converts a repository's lock files to its document and the report of the import. The result depends only on the name and the files. */
-import type { Static } from "@sinclair/typebox";
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
-import { repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
+/** Reads a repository's lock files without blocking the event loop: few and small ones directly, others in a subprocess. */
+import { type Static, Type } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { ecosystemNameOf } from "../findings/schema.ts";
+import { sbomReadHereBytesMax, repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
 import { readLockFiles, type ParsedLockFile } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";
-import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
+import { StoredSbom } from "../projects/schema.ts";
+import type { SbomReader } from "../sboms/reader.ts";
+import type { ParsedBody } from "../sboms/sbom-field.ts";
 import { SbomRefusal } from "../sboms/refusal.ts";
 import { toSbomRows, type SbomRows } from "../sboms/sbom-rows.ts";
-import type { RepositoryFiles } from "./collected-files.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import type { LockFileView, SkippedFile } from "./schema.ts";
+import { readerHead } from "../subprocess.ts";
+import type { RepositoryFiles } from "./repository-files.ts";
 
-export interface ReadRepository {
+/** @throws DomainError if nothing can be read, or not in time; LimitReachedError */
+export async function readInSubprocess(
+  input: ReaderInput,
+  { sboms, workspace }: { sboms: SbomReader; workspace: WorkspaceId },
+): Promise<ReadRepository> {
+  await sboms.requireDisk();
+  const { files } = input.found;
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  if (bytes <= sbomReadHereBytesMax) return readRepository(input.name, input.found);
+  try {
+    const { sbom, rest } = await sboms.readInSubprocess({ input: encodeReaderInput(input), workspace });
+    if (sbom?.rows) return { sbom: sbom.rows, ...reportOf(rest) };
+    throw new DomainError("invalid_field", sbom?.refused ?? "The lock files cannot be read");
+  } catch (error) {
+    if (!(error instanceof SbomRefusal)) throw error;
+    const advice = "import folders of the repository as projects of their own";
+    throw new DomainError("invalid_field", `The lock files take too long to be read: ${advice}`);
+  }
+}
+
+/** The subprocess returns the same as `readRepository`. */
+function reportOf(rest: Uint8Array): Omit<ReadRepository, "sbom"> {
+  return JSON.parse(new TextDecoder().decode(rest)) as Omit<ReadRepository, "sbom">;
+}
+
+/** Converts a repository's lock files to its document and the report of the import. The result depends only on the name and the files. */
+
+interface ReadRepository {
   sbom: SbomRows;
   lockFiles: Static<typeof LockFileView>[];
   notRead: Static<typeof SkippedFile>[];
@@ -65,4 +96,80 @@ function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): Domai
       ? ` (and ${notRead.length < repositorySkippedMax ? "" : "at least "}${notRead.length - 1} more could not be read)`
       : "";
   return new DomainError("invalid_field", `No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
+}
+
+/** The answer of a repository import. */
+
+const LockFileView = Type.Object({
+  path: Type.String({ description: "Within the repository" }),
+  ecosystem: Type.String({ description: "npm, pypi, maven, go, cargo, rubygems or nuget" }),
+  packages: Type.Integer({ description: "Number of packages that the file pins" }),
+  not_pinned: Type.Integer({ description: "Number of packages without an exact version, which are not scanned" }),
+});
+
+const SkippedFile = Type.Object({
+  path: Type.String({ description: "The lock file, or the lock file and the package" }),
+  reason: Type.String({ description: "The reason, as the end of a sentence about the path" }),
+});
+
+export const ImportedRepository = Type.Composite(
+  [
+    StoredSbom,
+    Type.Object({
+      project: Type.String({ description: "Name of the project" }),
+      provider: Type.String({ description: "The source: github, gitlab, git or archive" }),
+      repository: Type.Union([Type.String(), Type.Null()], { description: "The address; null if it has none" }),
+      lock_files: Type.Array(LockFileView, { description: "The lock files that were read" }),
+      not_read: Type.Array(SkippedFile, { description: "Lock files that were not read, and why" }),
+      not_pinned: Type.Array(SkippedFile, { description: "The first packages without an exact version, and why" }),
+    }),
+  ],
+  { description: "What was imported and what was skipped" },
+);
+export type ImportedRepository = Static<typeof ImportedRepository>;
+
+/** Encodes a repository's lock files for the subprocess that reads them. Both ends run this file in the same version. */
+
+interface ReaderInput {
+  /** The repository's name. */
+  name: string;
+  found: RepositoryFiles;
+}
+
+/** The first line of the input. */
+interface Header {
+  name: string;
+  refused: RepositoryFiles["refused"];
+  files: { path: string; length: number }[];
+}
+
+/** @returns the header as the first line, then the bytes of the files */
+function encodeReaderInput({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
+  const header: Header = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
+  return [readerHead("repository", JSON.stringify(header)), ...files.map(({ bytes }) => bytes)];
+}
+
+/** The counterpart of `encodeReaderInput`. @param line the header @param bytes those of all files */
+function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput {
+  const { name, refused, files } = parseHeader(line);
+  let at = 0;
+  const split = files.map(({ path, length }) => ({ path, bytes: bytes.subarray(at, (at += length)) }));
+  return { name, found: { files: split, refused } };
+}
+
+/** `encodeReaderInput` wrote the line, so its type holds. */
+function parseHeader(line: string): Header {
+  return JSON.parse(line) as Header;
+}
+
+/** The subprocess's side: reads what `encodeReaderInput` wrote. */
+export function readEncodedRepository(line: string, bytes: Uint8Array): ParsedBody {
+  try {
+    const { name, found } = decodeReaderInput(line, bytes);
+    const { sbom: rows, ...report } = readRepository(name, found);
+    return { sbom: { refused: null, rows }, rest: new TextEncoder().encode(JSON.stringify(report)) };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { sbom: { refused: error.message, rows: null }, rest: new Uint8Array() };
+  }
 }

@@ -1,7 +1,9 @@
 /** The stored content of an SBOM, independent of its format: equal content gives an equal document, in one canonical order. */
-import type { SbomPurl } from "./purl.ts";
+import { PackageUrlError, type PackageUrl, parsePackageUrl } from "../versions/package-url.ts";
+import type { JsonValue } from "./json.ts";
+import { SbomRefusal } from "./refusal.ts";
 
-export type SbomFormat = "CycloneDX" | "SPDX";
+type SbomFormat = "CycloneDX" | "SPDX";
 export type SbomEncoding = "json" | "xml" | "tag-value" | "json-ld";
 /** `unknown`: no path leads from the root to it, or the document names no root. */
 export type SbomRelation = "root" | "direct" | "transitive" | "unknown";
@@ -78,4 +80,90 @@ export function pathsOf({ root, components, otherSteps }: Ways): (ref: string) =
     }
     return path.toReversed();
   };
+}
+
+/** The result of each format's reader, before refs are completed, paths are found and everything is sorted. */
+
+export interface ParsedComponent {
+  ref: string | null;
+  type: string | null;
+  group: string | null;
+  name: string;
+  version: string | null;
+  versionRange: string | null;
+  purl: string | null;
+  licenses: string[];
+  hashes: number;
+  scope: string | null;
+  external: boolean;
+  parent: ParsedComponent | null;
+}
+
+export interface ParsedSbom {
+  format: SbomFormat;
+  specVersion: string;
+  encoding: SbomEncoding;
+  documentId: string | null;
+  name: string | null;
+  created: string | null;
+  tools: string[];
+  root: ParsedComponent | null;
+  /** The refs of several described products: then none is the root. */
+  tops: string[];
+  components: ParsedComponent[];
+  edges: SbomEdge[];
+  /** `from` contains `to`, in addition to the parents. */
+  holdings: SbomEdge[];
+  /** Refs of described elements that are not components: services, files. */
+  otherRefs: ReadonlySet<string>;
+}
+
+/**
+ * A component's package URL, the only key for matching it with advisories. An invalid one is stored as written, with the
+ * reason.
+ */
+
+interface SbomPurl {
+  written: string | null;
+  parsed: PackageUrl | null;
+  /** Why it is invalid; null if it is valid. */
+  reason: string | null;
+}
+
+export function readPurl(written: string | null): SbomPurl {
+  if (written === null) return { written, parsed: null, reason: "the document gives no package URL" };
+  try {
+    return { written, parsed: parsePackageUrl(written), reason: null };
+  } catch (error) {
+    if (!(error instanceof PackageUrlError)) throw error;
+    return { written, parsed: null, reason: error.message };
+  }
+}
+
+/** The supported versions of each format. */
+
+/** @returns 2 to 7. @throws SbomRefusal unsupported_version */
+export function cyclonedxMinor(specVersion: JsonValue | undefined): number {
+  const minor = typeof specVersion === "string" ? /^1\.([2-7])$/.exec(specVersion)?.[1] : undefined;
+  if (minor !== undefined) return Number(minor);
+  throw unsupportedVersion("CycloneDX", { written: specVersion, read: "1.2 to 1.7" });
+}
+
+/** @returns 2 or 3. @throws SbomRefusal unsupported_version */
+export function spdx2Minor(spdxVersion: JsonValue | undefined): number {
+  const minor = typeof spdxVersion === "string" ? /^SPDX-2\.([23])$/.exec(spdxVersion)?.[1] : undefined;
+  if (minor !== undefined) return Number(minor);
+  throw unsupportedVersion("SPDX", { written: spdxVersion, read: "2.2, 2.3 and 3.0" });
+}
+
+/** @throws always */
+export function unsupportedVersion(
+  format: string,
+  { written, read }: { written: JsonValue | undefined; read: string },
+): SbomRefusal {
+  const shown = written === undefined ? "without a version" : `version ${JSON.stringify(written).slice(0, 50)}`;
+  return new SbomRefusal(
+    "unsupported_version",
+    `The document is ${format}, ${shown}; versions ${read} are read, so export it as one of these`,
+  );
 }

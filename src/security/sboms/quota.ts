@@ -3,9 +3,9 @@ import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { quotaHourMs } from "../../accounts/limits.ts";
 import { sbomRowCharactersMax, sbomsPerHourMax, sbomsPerWorkspaceMax } from "../limits.ts";
-import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/quota-errors.ts";
+import { quotaFull, quotaOfHourFull } from "../../accounts/errors.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
-import { hasSbom, selectUsage, selectStoredAt } from "./quota-store.ts";
+import { hasSbom, selectUsage, selectStoredAt } from "./store.ts";
 
 interface Documents {
   workspace: WorkspaceId;

@@ -3,28 +3,17 @@
  * subprocess can do it: 50 MiB block the thread for seconds.
  */
 import { sbomBytesMax } from "../limits.ts";
-import { bom } from "./cyclonedx/bom-shape.ts";
-import { extractCycloneDx } from "./cyclonedx/extract.ts";
-import { readXmlBom } from "./cyclonedx/read-xml.ts";
-import { decodeSbom } from "./decode.ts";
-import type { SbomDocument } from "./document.ts";
-import type { ParsedSbom } from "./parsed-sbom.ts";
+import { type SbomDocument, type ParsedSbom, cyclonedxMinor, spdx2Minor } from "./document.ts";
+import { bom } from "./formats/cyclonedx-shape.ts";
+import { readXmlBom } from "./formats/cyclonedx-xml.ts";
+import { extractCycloneDx } from "./formats/cyclonedx.ts";
+import { extractSpdx2, spdx2 } from "./formats/spdx-2.ts";
+import { extractSpdx3, graphOf, spdx3 } from "./formats/spdx-3.ts";
+import { lineLocation, readTagValue } from "./formats/spdx-tag-value.ts";
+import { parseJson, isObject, type JsonObject, type JsonValue, fieldOf } from "./json.ts";
 import { normalizeSbom } from "./normalize.ts";
-import { parseJson } from "./json/parse.ts";
-import { isObject, type JsonObject, type JsonValue } from "./json/value.ts";
 import { invalidSbom, SbomRefusal } from "./refusal.ts";
-import { validate, type Path } from "./shape/validate.ts";
-import { jsonLocation, xmlLocation } from "./shape/locations.ts";
-import type { ObjectShape } from "./shape/shape.ts";
-import { extractSpdx2 } from "./spdx/extract-2.ts";
-import { extractSpdx3 } from "./spdx/extract-3.ts";
-import { graphOf } from "./spdx/graph.ts";
-import { lineLocation } from "./spdx/line-location.ts";
-import { spdx2 } from "./spdx/shape-2.ts";
-import { spdx3 } from "./spdx/shape-3.ts";
-import { readTagValue } from "./spdx/tag-value.ts";
-import { recognizeBinary, recognizeJson, recognizeText, recognizeXml } from "./recognize-other-file.ts";
-import { cyclonedxMinor, spdx2Minor } from "./supported-versions.ts";
+import { validate, type Path, jsonLocation, xmlLocation, type ObjectShape } from "./shape.ts";
 
 /** @throws SbomRefusal with a sentence that says what to change */
 export function readSbom(bytes: Uint8Array): SbomDocument {
@@ -98,4 +87,144 @@ function check({ document, shape, version, place }: Check): void {
 
 function notAnSbom(is: string): SbomRefusal {
   return new SbomRefusal("not_an_sbom", `The document is not an SBOM that is read here but ${is}`);
+}
+
+/** Decodes bytes to text, as the formats allow: UTF-8 with or without a byte order mark, and for XML also UTF-16 with one. */
+
+const xmlEncoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/;
+
+/** @throws SbomRefusal wrong_encoding */
+function decodeSbom(bytes: Uint8Array): string {
+  const utf16 = utf16Of(bytes);
+  if (utf16 !== null) return decodedUtf16(bytes, utf16);
+  const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+  const declared = xmlEncoding.exec(new TextDecoder("latin1").decode(body.subarray(0, 300)))?.[1];
+  if (declared !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(declared)) {
+    throw new SbomRefusal(
+      "wrong_encoding",
+      `The document says that it is encoded in ${declared}; save it as UTF-8 and say so in its first line`,
+    );
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    throw new SbomRefusal("wrong_encoding", "The document is not valid UTF-8; save it as UTF-8");
+  }
+}
+
+/** Detected by the byte order mark, or by the zero in every second byte. */
+function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
+  const [first = 1, second = 1] = bytes;
+  if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : null;
+}
+
+/** RFC 8259 8.1 requires UTF-8 for JSON, SPDX also for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with its mark. */
+function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): string {
+  let text: string;
+  try {
+    text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw new SbomRefusal("wrong_encoding", "The document is not valid UTF-16; save it as UTF-8");
+  }
+  const marked = bytes[0] === 0xff || bytes[0] === 0xfe;
+  if (!marked || !/^\s*</.test(text)) {
+    throw new SbomRefusal(
+      "wrong_encoding",
+      "The document is encoded in UTF-16, which only XML with a byte order mark may be; save it as UTF-8",
+    );
+  }
+  const declared = xmlEncoding.exec(text)?.[1];
+  if (declared !== undefined && !/^utf-?16(?:[lb]e)?$/i.test(declared)) {
+    throw new SbomRefusal(
+      "wrong_encoding",
+      `The document is encoded in UTF-16 and says that it is in ${declared}; save it as UTF-8`,
+    );
+  }
+  return text;
+}
+
+/** Recognizes other files that people upload as an SBOM, so that the refusal can name them and the remedy. */
+
+interface Magic {
+  bytes: number[];
+  at?: number;
+  is: string;
+}
+
+const magics: Magic[] = [
+  { bytes: [0x1f, 0x8b], is: "a gzip archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x50, 0x4b, 0x03, 0x04], is: "a zip archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x50, 0x4b, 0x05, 0x06], is: "an empty zip archive" },
+  { bytes: [0x42, 0x5a, 0x68], is: "a bzip2 archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], is: "a zstd archive; unpack it and upload the SBOM in it" },
+  { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a], is: "an xz archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x75, 0x73, 0x74, 0x61, 0x72], at: 257, is: "a tar archive; unpack it and upload the SBOM in it" },
+  { bytes: [0x25, 0x50, 0x44, 0x46], is: "a PDF file" },
+  { bytes: [0x7f, 0x45, 0x4c, 0x46], is: "a program (ELF)" },
+  { bytes: [0x89, 0x50, 0x4e, 0x47], is: "an image (PNG)" },
+];
+
+/** @returns the name of the file's kind, for a sentence; null if it is unknown */
+function recognizeBinary(bytes: Uint8Array): string | null {
+  const found = magics.find(({ bytes: magic, at = 0 }) => magic.every((byte, index) => bytes[at + index] === byte));
+  return found?.is ?? null;
+}
+
+/** Texts that are neither JSON nor XML. */
+const textKinds: { pattern: RegExp; is: string }[] = [
+  {
+    pattern: /^[ \t]*"?(?:spdxVersion|SPDXID)"?[ \t]*:[ \t]*["']?SPDX/m,
+    is: "an SPDX document in YAML; export it as JSON or tag-value",
+  },
+  { pattern: /^[ \t]*"?bomFormat"?[ \t]*:/m, is: "a CycloneDX document in YAML; export it as JSON or XML" },
+  { pattern: /^# yarn lockfile/m, is: "a yarn.lock file; make an SBOM of it, or import the repository" },
+  { pattern: /^lockfileVersion:/m, is: "a pnpm-lock.yaml file; make an SBOM of it, or import the repository" },
+];
+
+function recognizeText(text: string): string | null {
+  const start = text.slice(0, 4_096);
+  return textKinds.find(({ pattern }) => pattern.test(start))?.is ?? null;
+}
+
+const xmlKinds: Record<string, string> = {
+  html: "an HTML page; download the SBOM itself (a page for signing in is often saved in its place)",
+  "rdf:RDF": "an SPDX document in RDF/XML; export it as JSON or tag-value",
+  Document: "an SPDX document in XML; export it as JSON or tag-value",
+  SoftwareIdentity: "a SWID tag; make a CycloneDX or SPDX document",
+  project: "a Maven pom.xml; make an SBOM of it, or import the repository",
+};
+
+/** @param rootName as written, with its prefix */
+function recognizeXml(rootName: string): string {
+  const known = Object.hasOwn(xmlKinds, rootName) ? xmlKinds[rootName] : undefined;
+  return known ?? `XML whose root element is <${rootName.slice(0, 100)}>`;
+}
+
+/** JSON documents by fields that only they have. */
+const jsonKinds: { fields: string[]; is: string }[] = [
+  { fields: ["sbom"], is: "an SBOM within the field `sbom`, as GitHub's API answers; upload what that field holds" },
+  { fields: ["artifacts", "descriptor"], is: "Syft's own format; run syft with -o cyclonedx-json or -o spdx-json" },
+  { fields: ["SchemaVersion", "ArtifactName"], is: "a report of Trivy; run trivy with --format cyclonedx or --format spdx-json" },
+  { fields: ["matches", "descriptor"], is: "a report of Grype; upload the SBOM that was scanned" },
+  { fields: ["runs", "version"], is: "a SARIF report, which lists results and no components" },
+  { fields: ["document", "vulnerabilities"], is: "a CSAF advisory; it is no SBOM" },
+  { fields: ["statements", "author"], is: "an OpenVEX document, which lists statements and no components" },
+  { fields: ["payloadType", "payload"], is: "a signed envelope (DSSE); upload the SBOM within it" },
+  { fields: ["predicateType", "predicate"], is: "an in-toto attestation; upload the field `predicate` alone" },
+  { fields: ["lockfileVersion"], is: "an npm lock file; make an SBOM of it (npm sbom), or import the repository" },
+  { fields: ["affected", "id"], is: "an OSV advisory; it is no SBOM" },
+  {
+    fields: ["name", "dependencies"],
+    is: "a package.json or a list of npm; make an SBOM of it (npm sbom), or import the repository",
+  },
+];
+
+function recognizeJson(value: JsonValue): string {
+  if (Array.isArray(value)) return "a JSON list; an SBOM is one JSON object";
+  if (!isObject(value)) return "JSON that is no object";
+  const format = fieldOf(value, "bomFormat");
+  if (format !== undefined) return `JSON whose \`bomFormat\` is ${JSON.stringify(format).slice(0, 100)} and not "CycloneDX"`;
+  const found = jsonKinds.find(({ fields }) => fields.every((field) => Object.hasOwn(value, field)));
+  return found?.is ?? "JSON with neither `bomFormat`, `spdxVersion` nor an SPDX `@context`";
 }

@@ -2,10 +2,9 @@
  * Converts a document to its stored rows. The result depends only on the document and consists of few large texts, so that a
  * subprocess can make it and pass it on quickly: 300,000 components as objects would block the receiver's thread.
  */
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
-import type { Ecosystem } from "../versions/ecosystem.ts";
-import { packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/package-name.ts";
+import { type Ecosystem, packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/ecosystem.ts";
 import { versionToMatch } from "../versions/version-to-match.ts";
 import { readVersion } from "../versions/version.ts";
 import type { SbomComponent, SbomDocument } from "./document.ts";
@@ -25,7 +24,7 @@ export interface SbomRows extends Pick<
   edgeRows: EdgeColumns[];
 }
 
-export interface EcosystemCount {
+interface EcosystemCount {
   /** Empty: none of the seven, or no package URL that can be read. */
   ecosystem: Ecosystem | "";
   components: number;
@@ -227,4 +226,11 @@ function requireStorable(texts: readonly (string | null)[], path: string): void 
 
 function placeOf(ref: string): string {
   return `component "${ref.length > 100 ? `${ref.slice(0, 100)}…` : ref}"`;
+}
+
+/** The number of characters in a document's rows: what it takes to store, independent of the document's size. */
+export function rowCharacters({ componentRows, edgeRows }: SbomRows): number {
+  let characters = 0;
+  for (const columns of [...componentRows, ...edgeRows]) for (const text of Object.values(columns)) characters += text.length;
+  return characters;
 }

@@ -1,10 +1,11 @@
-import { arrayText } from "../../backing/array-text.ts";
+import type { PendingQuery, Row } from "postgres";
 import type { Queries, Transaction } from "../../backing/backing.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import { rowCharacters } from "./row-characters.ts";
-import type { ComponentColumns, EdgeColumns, SbomRows } from "./sbom-rows.ts";
+import { pathNameCharactersMax } from "../limits.ts";
+import { rowCharacters, type ComponentColumns, type EdgeColumns, type SbomRows } from "./sbom-rows.ts";
 
-export interface NewSbom {
+interface NewSbom {
   id: string;
   workspace: WorkspaceId;
   project: string;
@@ -63,4 +64,63 @@ export async function insertEdges({ sbom, rows }: { sbom: string; rows: EdgeColu
   await tx`
     INSERT INTO sbom_edges (sbom_id, from_position, to_position)
     SELECT ${sbom}, row.* FROM unnest(${rows.from}::integer[], ${rows.to}::integer[]) AS row`;
+}
+
+/** The components on a shortest path from a document's root to a component, including both. */
+interface DependencyPath {
+  names: string[];
+  /** Each as `name@version`, or as its name if it has no version. */
+  labels: string[];
+  /** Whether the path begins at the root: only the last `stepsMax` components of a longer path are read. */
+  whole: boolean;
+}
+
+/** A document has names of up to 65,536 characters, and hundreds of paths may go through one of them: the end of such a name is cut. */
+function cut(name: PendingQuery<Row[]>, sql: Queries): PendingQuery<Row[]> {
+  return sql`CASE WHEN length(${name}) > ${pathNameCharactersMax} THEN left(${name}, ${pathNameCharactersMax}) || '…' ELSE ${name} END`;
+}
+
+/** @returns by the position of the path's last component */
+export async function selectPaths(
+  { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
+  sql: Queries,
+): Promise<Map<number, DependencyPath>> {
+  const rows = await sql<({ position: number } & DependencyPath)[]>`
+    WITH RECURSIVE step AS (
+      SELECT position AS of, name, version, via, 1 AS steps FROM sbom_components
+      WHERE sbom_id = ${sbom} AND position = ANY (${arrayText(positions, (position) => position)}::integer[])
+      UNION ALL
+      SELECT step.of, before.name, before.version, before.via, step.steps + 1
+      FROM step JOIN sbom_components AS before ON before.sbom_id = ${sbom} AND before.position = step.via
+      WHERE step.steps < ${stepsMax}
+    )
+    SELECT of AS position, array_agg(${cut(sql`name`, sql)} ORDER BY steps DESC) AS names,
+      array_agg(${cut(sql`name || coalesce('@' || version, '')`, sql)} ORDER BY steps DESC) AS labels, bool_or(via IS NULL) AS whole
+    FROM step GROUP BY of`;
+  return new Map(rows.map(({ position, ...path }) => [position, path]));
+}
+
+/** What a workspace stores: the number of documents, and the characters of all their rows. */
+export async function selectUsage(workspace: WorkspaceId, sql: Queries): Promise<{ documents: number; characters: number }> {
+  const [row] = await sql<{ documents: number; characters: number }[]>`
+    SELECT count(*)::integer AS documents, coalesce(sum(row_characters), 0)::double precision AS characters
+    FROM sboms WHERE workspace_id = ${workspace}`;
+  return row ?? { documents: 0, characters: 0 };
+}
+
+/** When the document at `offset` was stored, counting from the newest after a time; undefined if there are fewer. */
+export async function selectStoredAt(
+  { workspace, after, offset }: { workspace: WorkspaceId; after: Date; offset: number },
+  sql: Queries,
+): Promise<Date | undefined> {
+  const [row] = await sql<{ at: Date }[]>`
+    SELECT created_at AS at FROM sboms WHERE workspace_id = ${workspace} AND created_at > ${after}
+    ORDER BY created_at DESC LIMIT 1 OFFSET ${offset}`;
+  return row?.at;
+}
+
+/** @param sha256 of the document, in hexadecimal */
+export async function hasSbom({ workspace, sha256 }: { workspace: WorkspaceId; sha256: string }, sql: Queries): Promise<boolean> {
+  const rows = await sql`SELECT 1 FROM sboms WHERE workspace_id = ${workspace} AND sha256 = decode(${sha256}, 'hex') LIMIT 1`;
+  return rows.length > 0;
 }

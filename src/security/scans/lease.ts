@@ -2,14 +2,14 @@
  * The right to scan a project for a time. Every transaction of the scan extends it. When a killed or stuck scan lets it expire, another
  * scanner takes the project, and the first scan can write nothing more.
  */
-import type { Database, Transaction } from "../../backing/backing.ts";
-import { allowLocks, allowStatements } from "../../backing/statement-time.ts";
+import { type Database, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { scanLeaseMs, scanSliceMs, scanWaitMs } from "../limits.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { newScanProgress, type ScanProgress } from "./scan-progress.ts";
-import { chargeShare, selectLeastServed } from "./fair-share-store.ts";
 import {
+  chargeShare,
+  selectLeastServed,
   awaitAdvisoryChanges,
   moveLease,
   selectScanState,

@@ -1,14 +1,13 @@
 /** Logs a ticket with its attachment and the mail that acknowledges it: all of them in one transaction, or none. */
+import { randomInt } from "node:crypto";
+import { DomainError } from "../../accounts/errors.ts";
+import { insertMail, type NewMail } from "../../accounts/mails/store.ts";
 import type { Transaction } from "../../backing/backing.ts";
-import { digestOf } from "../../kernel/digest.ts";
+import { digestOf } from "../../kernel/json.ts";
 import { newToolsId } from "../../kernel/ids.ts";
 import { ticketRepeatMs } from "../limits.ts";
-import { insertMail } from "../../accounts/mails/store.ts";
-import { DomainError } from "../../accounts/errors.ts";
-import type { OperationCall, Outcome } from "../api/operations/operation.ts";
-import { acknowledgementOf } from "./acknowledgement.ts";
+import type { OperationCall, Outcome } from "../operation.ts";
 import { requireTicketQuota } from "./quota.ts";
-import { newReference } from "./reference.ts";
 import type { Confirmation, TicketType } from "./schema.ts";
 import {
   insertTicket,
@@ -104,4 +103,46 @@ function sentences(
   ]
     .filter((sentence) => sentence !== false)
     .join(". ");
+}
+
+/** The mail that confirms a ticket. Of the ticket, only the generated reference is in a header. */
+
+const names: Partial<Record<TicketType, string>> = { feedback: "feedback", bug: "bug report" };
+const excerptCharactersMax = 200;
+
+interface LoggedText {
+  id: string;
+  reference: string;
+  type: TicketType;
+  /** E-mail address of the person who logged it. */
+  owner: string;
+  /** The text of that person. */
+  text: string;
+}
+
+/** @returns null when no mail is sent for this type */
+function acknowledgementOf({ id, reference, type, owner, text }: LoggedText): NewMail | null {
+  const name = names[type];
+  if (name === undefined) return null;
+  const characters = [...text];
+  const excerpt = characters.slice(0, excerptCharactersMax).join("") + (characters.length > excerptCharactersMax ? "…" : "");
+  const body = `Your ${name} is logged as ${reference}. Name this reference when you write to us about it.
+
+You wrote:
+
+${excerpt.replaceAll(/^/gm, "> ")}
+`;
+  return { ticket: id, recipient: owner, subject: `[${reference}] We received your ${name}`, body };
+}
+
+const words: Record<TicketType, string> = { feedback: "FB", bug: "BUG", support: "SUP" };
+
+/** Crockford's base 32 has no characters that are confused when read aloud (https://www.crockford.com/base32.html). */
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const digits = 8;
+
+/** Such as `BUG-7K2M9QXD`. It is random, so that it does not show the number of tickets. */
+function newReference(type: TicketType): string {
+  const text = Array.from({ length: digits }, () => alphabet[randomInt(alphabet.length)]).join("");
+  return `${words[type]}-${text}`;
 }

@@ -10,8 +10,7 @@ import {
   mailsPerHourMax,
   ticketsPerHourMax,
 } from "../limits.ts";
-import { quotaFull, quotaOfHourFull } from "../../accounts/quotas/quota-errors.ts";
-import { LimitReachedError } from "../../accounts/quotas/limit-reached.ts";
+import { quotaFull, quotaOfHourFull, LimitReachedError } from "../../accounts/errors.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { selectLoggedAt, type StoredFiles } from "./store.ts";
 

@@ -5,7 +5,7 @@ import {
   ticketTextCharactersMax,
   toolNameCharactersMax,
 } from "../limits.ts";
-import { lineOf, text } from "../api/operations/fields.ts";
+import { lineOf, textField } from "../fields.ts";
 
 export const ticketTypes = ["feedback", "bug", "support"] as const;
 export type TicketType = (typeof ticketTypes)[number];
@@ -30,7 +30,10 @@ export const aboutFields = {
     lineOf({ title: "Name of the operation that the ticket is about", min: 1, max: toolNameCharactersMax }),
   ),
   context: Type.Optional(
-    text({ title: "What you were doing, in one sentence, without secrets or personal data", max: ticketContextCharactersMax }),
+    textField({
+      title: "What you were doing, in one sentence, without secrets or personal data",
+      max: ticketContextCharactersMax,
+    }),
   ),
   attachment_path: Type.Optional(
     lineOf({
@@ -41,7 +44,7 @@ export const aboutFields = {
   ),
 };
 
-export const ticketText = (title: string) => text({ title, min: 1, max: ticketTextCharactersMax });
+export const ticketText = (title: string) => textField({ title, min: 1, max: ticketTextCharactersMax });
 
 export const Confirmation = Type.Object({
   ticket_id: Type.String({ description: "The ticket's id" }),

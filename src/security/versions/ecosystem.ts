@@ -1,3 +1,5 @@
+import type { PackageUrl } from "./package-url.ts";
+
 /** The seven supported ecosystems, by the names in OSV records. */
 
 export const ecosystems = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet"] as const;
@@ -35,4 +37,45 @@ export function ecosystemOfPackageUrlType(type: string): Ecosystem | null {
 export function ecosystemOfOsvName(name: string): Ecosystem | null {
   const [beforeColon = ""] = name.split(":", 1);
   return byName.get(beforeColon) ?? null;
+}
+
+/** The key that all spellings of a package name share: packages of an ecosystem are found and compared by it. */
+
+export interface PackageName {
+  ecosystem: Ecosystem;
+  /** As in OSV records: `@scope/name`, `group:artifact`, a module path. */
+  name: string;
+}
+
+/**
+ * PyPI: runs of `-`, `_`, `.` are one `-`, case does not count (https://peps.python.org/pep-0503/#normalized-names).
+ * NuGet: case does not count (https://learn.microsoft.com/nuget/reference/nuspec#id).
+ * Maven, Go, RubyGems, crates.io and npm tell names apart by case; npm keeps old names that have capitals. Of Go modules a package
+ * URL in its canonical form has lost the case: what records say of them is looked up by `package_records` of the database.
+ */
+export function packageKey({ ecosystem, name }: PackageName): string {
+  if (ecosystem === "PyPI") return name.replaceAll(/[-_.]+/g, "-").toLowerCase();
+  if (ecosystem === "NuGet") return name.toLowerCase();
+  return name;
+}
+
+/** The same for all spellings of one package: `npm lodash`. */
+export function packageIdentity(name: PackageName): string {
+  return `${name.ecosystem} ${packageKey(name)}`;
+}
+
+/**
+ * @param shown the component's name, which has a Go module's own spelling if the package URL is all lower case
+ * @returns null for a type outside of the seven ecosystems
+ */
+export function packageNameOf({ type, namespace, name }: PackageUrl, shown: string | null = null): PackageName | null {
+  const ecosystem = ecosystemOfPackageUrlType(type);
+  if (ecosystem === null) return null;
+  if (ecosystem === "Maven") return { ecosystem, name: `${namespace ?? ""}:${name}` };
+  // Tools that read Go modules call the standard library `std`, like the go command; OSV records call it `stdlib`.
+  if (ecosystem === "Go" && namespace === null && name === "std") return { ecosystem, name: "stdlib" };
+  const path = namespace === null ? name : `${namespace}/${name}`;
+  const isLower = path === path.toLowerCase();
+  if (ecosystem === "Go" && isLower && shown?.toLowerCase() === path) return { ecosystem, name: shown };
+  return { ecosystem, name: path };
 }

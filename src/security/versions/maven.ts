@@ -7,8 +7,7 @@
  * hence before `2.9.0-1`, as since Maven 3.8.7 and 3.9.0: https://issues.apache.org/jira/browse/MNG-7644. The other half of that
  * change, `.qualifier` = `-qualifier`, is not taken: ranges of advisories are written and read with the older order.
  */
-import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
-import type { ParsedVersion, VersionOrder } from "./version-order.ts";
+import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
 interface Token {
   separator: "." | "-";

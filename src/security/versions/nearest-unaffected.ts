@@ -1,6 +1,5 @@
 /** Finds the version to upgrade to: the nearest unaffected one. */
-import type { Affected } from "./osv-affected.ts";
-import { evaluate, evaluateAll } from "./osv-range.ts";
+import { type Affected, evaluate, evaluateAll } from "./osv-range.ts";
 import { compareVersions, readVersion, type KnownVersion, type Version } from "./version.ts";
 
 export type UpgradeStep = "patch" | "minor" | "major";

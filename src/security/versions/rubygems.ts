@@ -2,8 +2,7 @@
  * RubyGems: a version is a row of numbers and words; a word makes it a prerelease and comes before any number, and what is
  * missing is zero. Source: https://docs.ruby-lang.org/en/master/Gem/Version.html
  */
-import { numberAtom, wordAtom, type Atom } from "./atom.ts";
-import type { ParsedVersion, VersionOrder } from "./version-order.ts";
+import { numberAtom, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
 const ranks = { word: 0, number: 1 };
 const zero = numberAtom(ranks.number, "0");

@@ -3,8 +3,7 @@
  * As records of OSV need it, a leading `v` is dropped, missing numbers are zero, leading zeros do not count and an empty
  * identifier is `-`: https://github.com/google/osv.dev/blob/master/osv/semver_index.py
  */
-import { numberAtom, withoutLeadingZeros, wordAtom, type Atom } from "./atom.ts";
-import type { ParsedVersion, VersionOrder } from "./version-order.ts";
+import { numberAtom, withoutLeadingZeros, wordAtom, type Atom, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 
 /** A longer row of identifiers comes later, numbers precede words, and any prerelease precedes the release. */
 const ranks = { end: 0, number: 1, word: 2, release: 3 };
@@ -22,7 +21,7 @@ function readSemver(text: string): ParsedVersion | null {
 }
 
 /** @param label the text after the hyphen: identifiers joined by dots */
-export function parsedSemver({ numbers, label }: { numbers: string[]; label: string | undefined }): ParsedVersion {
+function parsedSemver({ numbers, label }: { numbers: string[]; label: string | undefined }): ParsedVersion {
   return {
     atoms: [...numbers.map((digits) => numberAtom(coreRank, digits)), ...labelAtoms(label)],
     numbers: numbers.map(withoutLeadingZeros),
@@ -36,4 +35,48 @@ function labelAtoms(label: string | undefined): Atom[] {
     if (/^\d+$/.test(identifier)) return numberAtom(ranks.number, identifier);
     return wordAtom(ranks.word, identifier === "" ? "-" : identifier);
   });
+}
+
+/**
+ * npm: Semantic Versioning with the leniency of node's loose mode, in which a label needs no hyphen: `1.2.3beta`.
+ * Source: https://github.com/npm/node-semver#versions
+ */
+
+export const npmOrder: VersionOrder = { read: readNpm, padding: semverOrder.padding };
+
+function readNpm(text: string): ParsedVersion | null {
+  const version = text.trim().replace(/^[=v\s]+/, "");
+  return semverOrder.read(version) ?? semverOrder.read(version.replace(/^(\d+\.\d+\.\d+)(?=[A-Za-z])/, "$1-"));
+}
+
+/**
+ * Go: Semantic Versioning with a `v` before it, which OSV records leave out; pseudo-versions such as `v0.0.0-20200101…` are
+ * prereleases, and `+incompatible` counts as little as any build. Source: https://go.dev/ref/mod#versions
+ */
+
+export const goOrder: VersionOrder = { read: readGo, padding: semverOrder.padding };
+
+/** Releases of Go itself, the versions of its standard library and toolchain: https://go.dev/doc/toolchain#version */
+const release = /^(?:go)?(\d+)\.(\d+)(?:\.(\d+)|(beta|rc)(\d+))?$/;
+
+function readGo(text: string): ParsedVersion | null {
+  const [, major, minor, patch = "0", stage, count] = release.exec(text) ?? [];
+  if (major === undefined || minor === undefined) return semverOrder.read(text);
+  return parsedSemver({ numbers: [major, minor, patch], label: stage === undefined ? undefined : `${stage}.${count}` });
+}
+
+/**
+ * NuGet: up to four numbers, of which missing ones are zero; labels as in Semantic Versioning but without regard to case;
+ * metadata behind a plus does not count. Source: https://learn.microsoft.com/nuget/concepts/package-versioning
+ */
+
+export const nugetOrder: VersionOrder = { read: readNuget, padding: semverOrder.padding };
+
+const nugetPattern = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:\.(\d+))?(?:-([\da-z-]+(?:\.[\da-z-]+)*))?(?:\+[\da-z.-]*)?$/;
+
+function readNuget(text: string): ParsedVersion | null {
+  const match = nugetPattern.exec(text.trim().toLowerCase());
+  if (match === null) return null;
+  const [, major = "0", minor = "0", patch = "0", revision = "0", label] = match;
+  return parsedSemver({ numbers: [major, minor, patch, revision], label });
 }

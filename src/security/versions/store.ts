@@ -1,8 +1,7 @@
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { byCodeUnits } from "../../kernel/by-code-units.ts";
-import type { Ecosystem } from "./ecosystem.ts";
-import { packageIdentity, packageKey, type PackageName } from "./package-name.ts";
+import { byCodeUnits } from "../../kernel/text.ts";
+import { type Ecosystem, packageIdentity, packageKey, type PackageName } from "./ecosystem.ts";
 
 interface PackageRow {
   /** `${ecosystem} ${packageKey}`. */

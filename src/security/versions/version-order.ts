@@ -1,5 +1,3 @@
-import type { Atom } from "./atom.ts";
-
 /** A version as its ecosystem parses it. */
 export interface ParsedVersion {
   atoms: Atom[];
@@ -15,4 +13,52 @@ export interface VersionOrder {
   read(text: string): ParsedVersion | null;
   /** The padding of a shorter row of atoms. */
   padding: Atom;
+}
+
+/**
+ * The basis of all version orders: a version is parsed into a row of atoms, and rows compare like words in a dictionary. Each
+ * ecosystem ranks its kinds of atoms, and defines the padding of the shorter row.
+ */
+
+export type Order = -1 | 0 | 1;
+
+export interface Atom {
+  /** Atoms of lower rank come first. All atoms of one rank are numbers, or all are words. */
+  readonly rank: number;
+  /** A number has its digits without leading zeros, because it may exceed every exact numeric type. */
+  readonly text: string;
+  readonly numeric: boolean;
+}
+
+export function numberAtom(rank: number, digits: string): Atom {
+  return { rank, text: withoutLeadingZeros(digits), numeric: true };
+}
+
+/** Words of one rank compare by their UTF-16 code units. */
+export function wordAtom(rank: number, text = ""): Atom {
+  return { rank, text, numeric: false };
+}
+
+/** Rows of different length compare as if `padding` continued the shorter one for ever. */
+export function compareAtoms({ left, right, padding }: { left: readonly Atom[]; right: readonly Atom[]; padding: Atom }): Order {
+  const length = Math.max(left.length, right.length);
+  for (let at = 0; at < length; at++) {
+    const order = compareAtom(left[at] ?? padding, right[at] ?? padding);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+export function withoutLeadingZeros(digits: string): string {
+  return digits.replace(/^0+(?=\d)/, "");
+}
+
+function compareAtom(left: Atom, right: Atom): Order {
+  if (left.rank !== right.rank) return left.rank < right.rank ? -1 : 1;
+  if (left.numeric && left.text.length !== right.text.length) return left.text.length < right.text.length ? -1 : 1;
+  return compareText(left.text, right.text);
+}
+
+function compareText(left: string, right: string): Order {
+  return left === right ? 0 : left < right ? -1 : 1;
 }

@@ -1,14 +1,10 @@
 /** Versions of any ecosystem: parsed once, compared often. */
-import { compareAtoms, type Atom, type Order } from "./atom.ts";
+import { compareAtoms, type Atom, type Order, type ParsedVersion, type VersionOrder } from "./version-order.ts";
 import type { Ecosystem } from "./ecosystem.ts";
-import { goOrder } from "./go.ts";
+import { goOrder, npmOrder, nugetOrder, semverOrder } from "./semver.ts";
 import { mavenOrder } from "./maven.ts";
-import { npmOrder } from "./npm.ts";
-import { nugetOrder } from "./nuget.ts";
 import { pypiOrder } from "./pypi.ts";
-import type { ParsedVersion, VersionOrder } from "./version-order.ts";
 import { rubygemsOrder } from "./rubygems.ts";
-import { semverOrder } from "./semver.ts";
 import { versionCharactersMax } from "../limits.ts";
 
 /** The scheme of a range: an ecosystem's own, or plain Semantic Versioning. */

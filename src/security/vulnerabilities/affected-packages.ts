@@ -1,10 +1,10 @@
 /** The packages that an issue affects, from all advisories about it. */
 import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
-import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
+import { ecosystemNameOf } from "../findings/schema.ts";
 import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../limits.ts";
-import { packageIdentity } from "../versions/package-name.ts";
-import { rangeTexts } from "./range-texts.ts";
-import type { Affected } from "./schema.ts";
+import { packageIdentity, type Ecosystem } from "../versions/ecosystem.ts";
+import { readAffected, type OsvAffected, type OsvEvent, type OsvRange } from "../versions/osv-range.ts";
+import type { AffectedView } from "./schema.ts";
 
 /** An advisory whose last entries and versions may be cut off. */
 export interface BoundedRecord {
@@ -16,7 +16,7 @@ export interface BoundedRecord {
 }
 
 interface Found {
-  affected: Affected[];
+  affected: AffectedView[];
   leftOut: { affected: number; ranges: number; fixed: number };
 }
 
@@ -75,7 +75,7 @@ function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): 
   known.listed = Math.max(known.listed, listed, known.versions.size);
 }
 
-function view({ ecosystem, name, ranges, fixed, versions, listed }: Merged): Affected {
+function view({ ecosystem, name, ranges, fixed, versions, listed }: Merged): AffectedView {
   const first = (texts: ReadonlySet<string>) => [...texts].slice(0, vulnerabilityRangesMax);
   return {
     ecosystem,
@@ -85,4 +85,51 @@ function view({ ecosystem, name, ranges, fixed, versions, listed }: Merged): Aff
     versions: first(versions),
     versions_total: listed,
   };
+}
+
+/** The ranges of an advisory in readable form: `>= 1.2.0, < 1.2.9`. */
+
+/** @param ecosystem null: an unknown one, so the events keep the advisory's order */
+function rangeTexts({ ecosystem, entry }: { ecosystem: Ecosystem | null; entry: OsvAffected }): string[] {
+  const read = ecosystem === null ? [] : readAffected({ ecosystem, entry: { ranges: entry.ranges } }).ranges;
+  const sorted = new Map(read.flatMap((range) => (range.readable ? [[range.index, range] as const] : [])));
+  return (entry.ranges ?? []).flatMap((range, index) => {
+    const found = sorted.get(index);
+    if (found === undefined) return textsOf(stepsOf(range), limitOf(range));
+    return textsOf(found.events, limitOf(range));
+  });
+}
+
+interface Step {
+  kind: keyof OsvEvent;
+  text: string;
+}
+
+function stepsOf({ events }: OsvRange): Step[] {
+  const steps = events.map(({ introduced, fixed, last_affected: last }): Step | null => {
+    if (introduced !== undefined) return { kind: "introduced", text: introduced };
+    if (fixed !== undefined) return { kind: "fixed", text: fixed };
+    return last === undefined ? null : { kind: "last_affected", text: last };
+  });
+  return steps.filter((step) => step !== null);
+}
+
+function limitOf({ events }: OsvRange): string | null {
+  const [limit] = events.flatMap((event) => event.limit ?? []);
+  return limit === undefined || limit.includes("*") ? null : limit;
+}
+
+/** One text from each `introduced` event to the next end of the range. */
+function textsOf(steps: readonly Step[], limit: string | null): string[] {
+  const texts: string[] = [];
+  let since: string | null = null;
+  for (const { kind, text } of steps) {
+    if (kind === "introduced") since ??= text;
+    else if (since !== null) {
+      texts.push(`>= ${since}, ${kind === "fixed" ? "<" : "<="} ${text}`);
+      since = null;
+    }
+  }
+  if (since !== null) texts.push(limit === null ? `>= ${since}` : `>= ${since}, < ${limit}`);
+  return texts;
 }

@@ -1,6 +1,5 @@
 import { Type, type Static } from "@sinclair/typebox";
-import { cvssScore, fixVersion } from "../findings/row-fields.ts";
-import { FindingStatusView, SeverityView } from "../findings/schema.ts";
+import { cvssScore, fixVersion, FindingStatusView, SeverityView } from "../findings/schema.ts";
 
 const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const texts = (description: string) => Type.Array(Type.String(), { description });
@@ -11,7 +10,7 @@ const Reference = Type.Object({
   url: Type.String({ description: "The address" }),
 });
 
-export const Affected = Type.Object({
+export const AffectedView = Type.Object({
   ecosystem: Type.String({ description: "npm, pypi, maven, go, cargo, rubygems, nuget, or the name in the advisory" }),
   package: Type.String({ description: "The package's name" }),
   ranges: texts("Affected versions, as in `>= 1.2.0, < 1.2.9`"),
@@ -19,7 +18,7 @@ export const Affected = Type.Object({
   versions: texts("Affected versions that advisories list one by one, in addition to the ranges"),
   versions_total: count("The number of all listed versions"),
 });
-export type Affected = Static<typeof Affected>;
+export type AffectedView = Static<typeof AffectedView>;
 
 export const Occurrence = Type.Object({
   finding_id: Type.String({ description: "The finding" }),
@@ -73,7 +72,7 @@ export const VulnerabilityRecord = Type.Object(
     published: orNull("When the first advisory was published (UTC, ISO 8601)"),
     modified: orNull("When an advisory was last changed"),
     withdrawn: orNull("When the last advisory was withdrawn; null when at least one is not withdrawn"),
-    affected: Type.Array(Affected, { description: "Affected packages" }),
+    affected: Type.Array(AffectedView, { description: "Affected packages" }),
     occurrences: Type.Array(Occurrence, {
       description: "Its findings in the active scope; those that are open or in progress come first",
     }),

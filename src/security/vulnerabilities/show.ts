@@ -1,19 +1,22 @@
-/** One vulnerability with its sources, what it affects, and where it occurs. */
-import { byPrecedence } from "../advisories/issues/issue.ts";
-import { readAdvisory } from "../advisories/read-advisory.ts";
+import { Type } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
 import type { Queries } from "../../backing/backing.ts";
-import { ecosystemNameOf } from "../findings/ecosystem-names.ts";
+import { readIdentifier, type Advisory, isNotOlder } from "../advisories/advisory.ts";
+import { byPrecedence } from "../advisories/issue.ts";
+import { readAdvisory } from "../advisories/read-advisory.ts";
+import { ecosystemNameOf } from "../findings/schema.ts";
 import {
-  vulnerabilityAffectedMax,
   vulnerabilityAliasesMax,
+  vulnerabilityAffectedMax,
   vulnerabilityOccurrencesMax,
   vulnerabilityRangesMax,
   vulnerabilitySourcesMax,
+  vulnerabilityDescriptionCharactersMax,
+  vulnerabilityReferencesMax,
 } from "../limits.ts";
-import { DomainError } from "../../accounts/errors.ts";
+import { operation, reading } from "../operation.ts";
 import { affectedPackages, type BoundedRecord } from "./affected-packages.ts";
-import { readIdentifier } from "./identifier.ts";
-import type { VulnerabilityRecord } from "./schema.ts";
+import { VulnerabilityRecord } from "./schema.ts";
 import {
   countOccurrences,
   selectBoundedRecords,
@@ -23,9 +26,33 @@ import {
   type IssueRow,
   type OccurrenceRow,
 } from "./store.ts";
-import { summaryOf } from "./summary.ts";
 
-export interface ShownVulnerability {
+export const getVulnerability = operation({
+  title: "Get a vulnerability",
+  description:
+    "Shows one vulnerability by any of its ids (CVE, GHSA, PYSEC, GO, RUSTSEC and others), with its references, the packages and versions " +
+    "that it affects, and where it occurs in the active scope.",
+  annotations: reading,
+  input: Type.Object({
+    cve_id: Type.String({ title: "Its id, in any case", description: "an id such as CVE-2021-44228 or GHSA-jfh8-c2jp-5v3q" }),
+  }),
+  data: VulnerabilityRecord,
+  async handle({ input, caller: { workspace, scope }, parts: { sql } }) {
+    const { id, names, record } = await showVulnerability({ named: input.cve_id, workspace, scope }, sql);
+    return { data: record, message: messageOf(id, names) };
+  },
+});
+
+/** For an id of several issues, the response shows the most severe one and names the others. */
+function messageOf(id: string, [name = id, ...others]: readonly string[]): string {
+  if (others.length === 0) return `${name} and its sources`;
+  const named = others.slice(0, vulnerabilityAliasesMax).join(", ");
+  return `${id} stands for ${others.length + 1} vulnerabilities: this is ${name}, the most severe of them; ask for the others by their names: ${named}`;
+}
+
+/** One vulnerability with its sources, what it affects, and where it occurs. */
+
+interface ShownVulnerability {
   /** As it was asked for, in capitals. */
   id: string;
   /** The vulnerabilities that the id stands for. */
@@ -123,4 +150,64 @@ function componentOf({ component, version }: OccurrenceRow): string {
 function onlyEcosystem(ecosystems: readonly string[]): string | null {
   const [only, ...more] = new Set(ecosystems);
   return more.length === 0 ? (only ?? null) : null;
+}
+
+/** Summarizes all advisories about an issue, within the limits of a response. */
+
+type Summary = Pick<VulnerabilityRecord, "description" | "references" | "cwes" | "published" | "modified" | "withdrawn">;
+
+interface Summarized extends Summary {
+  leftOut: { references: number; description_characters: number };
+}
+
+/** @param records in the order of precedence */
+function summaryOf(records: readonly Advisory[]): Summarized {
+  const description = descriptionOf(records);
+  const references = [...new Map(records.flatMap((record) => record.references.map((one) => [one.url, one] as const))).values()];
+  const withdrawals = records.flatMap(({ withdrawn }) => withdrawn ?? []);
+  const shown = cut(description);
+  return {
+    description: shown,
+    references: references.slice(0, vulnerabilityReferencesMax).map(({ type, url }) => ({ type, url })),
+    cwes: [...new Set(records.flatMap(cwesOf))].toSorted(),
+    published: inOrder(records.flatMap(({ published }) => published ?? []))[0] ?? null,
+    modified: inOrder(records.map(({ modified }) => modified)).at(-1) ?? null,
+    withdrawn: withdrawals.length < records.length ? null : (inOrder(withdrawals).at(-1) ?? null),
+    leftOut: {
+      references: Math.max(0, references.length - vulnerabilityReferencesMax),
+      description_characters: Math.max(0, description.length - vulnerabilityDescriptionCharactersMax),
+    },
+  };
+}
+
+/** The description of one record: its summary, then its details. */
+function descriptionOf(records: readonly Advisory[]): string {
+  const [first] = [
+    ...records.filter(({ details }) => details.trim() !== ""),
+    ...records.filter(({ summary }) => summary.trim() !== ""),
+  ];
+  if (first === undefined) return "";
+  const [summary, details] = [first.summary.trim(), first.details.trim()];
+  if (details.startsWith(summary)) return details;
+  return details === "" ? summary : `${summary}\n\n${details}`;
+}
+
+/** Does not cut within a surrogate pair. */
+function cut(text: string): string {
+  if (text.length <= vulnerabilityDescriptionCharactersMax) return text;
+  const kept = text.slice(0, vulnerabilityDescriptionCharactersMax);
+  return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
+}
+
+/** Each database stores them in its own field. */
+function cwesOf({ databaseSpecific }: Advisory): string[] {
+  const listed = [databaseSpecific["cwe_ids"], databaseSpecific["cwes"]].flat();
+  const ids = listed.map((one) => (typeof one === "object" && one !== null && "cweId" in one ? one.cweId : one));
+  return ids.filter((id) => typeof id === "string").filter((id) => /^CWE-\d{1,6}$/.test(id));
+}
+
+/** Leaves out the year 1, which some databases write for an unknown time. */
+function inOrder(times: readonly string[]): string[] {
+  const known = times.filter((time) => !time.startsWith("0001-"));
+  return known.toSorted((one, other) => (one === other ? 0 : isNotOlder({ candidate: one, stored: other }) ? 1 : -1));
 }

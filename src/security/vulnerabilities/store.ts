@@ -1,9 +1,8 @@
-import { arrayText } from "../../backing/array-text.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
-import type { Severity } from "../findings/severity.ts";
-import type { FindingStatus } from "../findings/schema.ts";
+import type { Severity, FindingStatus } from "../findings/schema.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { Scope } from "../api/operations/caller.ts";
+import type { Scope } from "../operation.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export interface IssueRow {

@@ -1,10 +1,10 @@
 /** Rules of alerts, and what is told from settled charges: once, and to whom it concerns. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { raiseAlert } from "../../../src/accounts/alerts/raise-alert.ts";
+import { raiseAlert } from "../../../src/accounts/alerts/alerts.ts";
 import { watchSpend } from "../../../src/accounts/alerts/watch-spend.ts";
 import { alertKeptMs, alertLateMs, alertWatchAgeMs } from "../../../src/accounts/limits.ts";
-import { selectCallerId } from "../../../src/accounts/members/member-store.ts";
-import { openBudgets } from "../../../src/gateway/credit/budget-store.ts";
+import { selectCallerId } from "../../../src/accounts/members/store.ts";
+import { openBudgets } from "../../../src/gateway/credit/store.ts";
 import { dayOf, monthBounds, monthOf } from "../../../src/kernel/clock.ts";
 import { Control } from "../../support/control.ts";
 import { book, settlement } from "../../support/gateway/settlements.ts";

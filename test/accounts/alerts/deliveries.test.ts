@@ -6,8 +6,8 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { alertKindNames } from "../../../src/accounts/alerts/kinds.ts";
-import { raiseAlert } from "../../../src/accounts/alerts/raise-alert.ts";
-import { sendDeliveries } from "../../../src/accounts/alerts/webhooks/send-deliveries.ts";
+import { raiseAlert } from "../../../src/accounts/alerts/alerts.ts";
+import { sendDeliveries } from "../../../src/accounts/alerts/deliveries.ts";
 import {
   alertAnswerBytesMax,
   alertCallMs,
@@ -18,7 +18,7 @@ import {
   alertSecretOverlapMs,
   alertTestsPerHourMax,
 } from "../../../src/accounts/limits.ts";
-import { createSafeFetch, type SafeFetchOptions } from "../../../src/http/outbound/safe-fetch.ts";
+import { createSafeFetch, type SafeFetchOptions } from "../../../src/http/safe-fetch.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Control } from "../../support/control.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
-import { selectCallerId } from "../../../src/accounts/members/member-store.ts";
+import { selectCallerId } from "../../../src/accounts/members/store.ts";
 import { dataKeyOf } from "../../../src/accounts/secrets/data-key.ts";
 import { openOwnKey, sealOwnKey } from "../../../src/gateway/own-keys/sealed-key.ts";
 import { Secret } from "../../../src/kernel/secret.ts";

@@ -1,6 +1,6 @@
 /** Nobody reaches into another workspace: what an admin of one may do to a person of another, who has joined it, was asked, or declined. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { selectAdmins } from "../../../src/accounts/alerts/alert-store.ts";
+import { selectAdmins } from "../../../src/accounts/alerts/store.ts";
 import { sessionUseMs } from "../../../src/accounts/limits.ts";
 import { inviteAgainMs } from "../../../src/control-api/limits.ts";
 import { isoTime } from "../../../src/kernel/clock.ts";

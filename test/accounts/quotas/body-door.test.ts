@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { bodyGivesWayMs } from "../../../src/accounts/limits.ts";
 import { BodyDoor } from "../../../src/accounts/quotas/body-door.ts";
 import { memberLane, networkLane, operatorLane, type Lane } from "../../../src/accounts/quotas/lane.ts";
-import { Turns, type Turn } from "../../../src/accounts/quotas/turns.ts";
+import { Turns, type Turn } from "../../../src/accounts/quotas/fair-semaphore.ts";
 import { bodyBytesPerSecondMin, bodyGraceMs } from "../../../src/http/limits.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { quotaHourMs } from "../../../src/accounts/limits.ts";
 import { countAct } from "../../../src/accounts/quotas/hourly-acts.ts";
-import { LimitReachedError } from "../../../src/accounts/quotas/limit-reached.ts";
+import { LimitReachedError } from "../../../src/accounts/errors.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 

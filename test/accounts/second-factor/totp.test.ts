@@ -1,9 +1,7 @@
 /** Codes of an app: the standard's own examples, and which steps count. */
 import { expect, test } from "bun:test";
-import { showAuthenticatorSecret } from "../../../src/accounts/second-factor/authenticator-secret.ts";
-import { base32 } from "../../../src/accounts/second-factor/base32.ts";
+import { showAuthenticatorSecret, base32, matchingStep, totpCode, totpStep } from "../../../src/accounts/second-factor/totp.ts";
 import { hashRecoveryCode, newRecoveryCodes } from "../../../src/accounts/second-factor/recovery-codes.ts";
-import { matchingStep, totpCode, totpStep } from "../../../src/accounts/second-factor/totp.ts";
 
 const secret = Buffer.from("12345678901234567890");
 

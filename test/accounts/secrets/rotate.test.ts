@@ -4,7 +4,7 @@ import { dataKeyOf, findDataKey } from "../../../src/accounts/secrets/data-key.t
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
 import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
 import { openOwnKey, sealOwnKey } from "../../../src/gateway/own-keys/sealed-key.ts";
-import { findOwnKey } from "../../../src/gateway/own-keys/show.ts";
+import { findOwnKey } from "../../../src/gateway/own-keys/own-keys.ts";
 import { hashKey } from "../../../src/kernel/ids.ts";
 import { SealKey } from "../../../src/kernel/seal-key.ts";
 import { Control } from "../../support/control.ts";

@@ -3,14 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { EmbeddedBus } from "../../../src/backing/embedded/bus.ts";
-import { openEmbeddedPostgres, type OpenDatabase } from "../../../src/backing/embedded/postgres.ts";
+import { openEmbeddedPostgres, type OpenEmbedded } from "../../../src/backing/embedded/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { busContract } from "../../contracts/bus.ts";
 import { copyEmbeddedDatabase } from "../../support/servers/prepared-databases.ts";
 
 let home: string;
-let database: OpenDatabase;
+let database: OpenEmbedded;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "weir-bus-"));

@@ -5,11 +5,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { EmbeddedDatabaseError, openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts";
-import { keepUp } from "../../../src/backing/embedded/upkeep.ts";
+import { EmbeddedDatabaseError, openEmbeddedPostgres, keepUp } from "../../../src/backing/embedded/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import { allowStatements } from "../../../src/backing/statement-time.ts";
+import { allowStatements } from "../../../src/backing/backing.ts";
 import { embeddedStatementMsMax, upkeepWalBytesMax } from "../../../src/backing/limits.ts";
 
 describe("the embedded PostgreSQL", () => {

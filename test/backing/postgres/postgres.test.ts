@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Server } from "../../../scripts/services/server.ts";
 import { openPostgres, type OpenDatabase } from "../../../src/backing/postgres/postgres.ts";
-import { allowStatements } from "../../../src/backing/statement-time.ts";
+import { allowStatements } from "../../../src/backing/backing.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { databaseConnectionsMax, databaseDeadlineMs, databaseSessionIdleMsMax } from "../../../src/backing/limits.ts";

@@ -1,9 +1,8 @@
 /** Workspaces without budgets pay nothing for them: the arguments of the functions are those that they were before. */
 import { expect, test } from "bun:test";
 import type { AdmitRequest, Budget, ResolveBatch } from "../../../src/backing/counters.ts";
-import { admissionValues, placedByWorkspace } from "../../../src/backing/redis/admission-call.ts";
-import { resolveValues } from "../../../src/backing/redis/resolve-call.ts";
-import { resolveRounds } from "../../../src/backing/redis/resolve-part.ts";
+import { admissionValues, placedByWorkspace } from "../../../src/backing/redis/admission.ts";
+import { resolveValues, resolveRounds } from "../../../src/backing/redis/resolve.ts";
 
 const request: AdmitRequest = {
   generation: "gen-1",

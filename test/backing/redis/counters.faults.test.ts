@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
-import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
-import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { redisLibraries, openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type AdmitReply, type AdmitRequest, type Counters } from "../../../src/backing/counters.ts";
 import { rateWindowMs } from "../../../src/backing/limits.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pino } from "pino";
-import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
-import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { redisLibraries, openDistributedCounters } from "../../../src/backing/redis/counters.ts";
 import { CountersUnavailableError, type Counters } from "../../../src/backing/counters.ts";
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";
 import { Secret } from "../../../src/kernel/secret.ts";

@@ -1,5 +1,5 @@
 import { afterAll, describe } from "bun:test";
-import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
+import { redisLibraries } from "../../../src/backing/redis/counters.ts";
 import { describeCounters } from "../../contracts/counters.ts";
 import { openRedisHarness } from "../../support/counters/redis.ts";
 import { openTestRedis } from "../../support/servers/redis.ts";

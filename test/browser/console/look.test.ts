@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
-import { consoleHeaders } from "../../../src/console/look/frame/console-page.ts";
+import { consoleHeaders } from "../../../src/console/look/frame.ts";
 import { hostile } from "../../console/look/gallery-contents.ts";
 import { createdPage, galleryPage, keysPage } from "../../console/look/gallery.ts";
 import { chromiumPath, Visit, type VisitPlan } from "../browser.ts";

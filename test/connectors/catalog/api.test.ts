@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { rowSchemaText } from "../../../src/connectors/catalog/row-schema.ts";
+import { rowSchemaText } from "../../../src/connectors/catalog/row.ts";
 import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { Fleet } from "../../support/servers/fleet.ts";
 import { jsonOf, problems, type Json } from "../../support/described.ts";

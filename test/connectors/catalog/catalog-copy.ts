@@ -1,7 +1,7 @@
 /** A copy of the catalog's folder that a test may change, as a maintainer would. */
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { canonicalText } from "../../../src/connectors/catalog/files/canonical.ts";
+import { canonicalText } from "../../../src/connectors/catalog/files/format.ts";
 import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 import { repository } from "../../support/processes/process.ts";
 import { noteCodes } from "./sample.ts";

@@ -1,8 +1,7 @@
 /** Requests without a key leave the event loop to others. */
 import { expect, test } from "bun:test";
-import { DocumentCache } from "../../../src/connectors/catalog/document-cache.ts";
+import { DocumentCache, Renderings } from "../../../src/connectors/catalog/catalog-cache.ts";
 import { documentOf, type Document } from "../../../src/connectors/catalog/document.ts";
-import { Renderings } from "../../../src/connectors/catalog/renderings.ts";
 import { renderingsWaitingMax } from "../../../src/connectors/limits.ts";
 import { memoizeFor } from "../../../src/process/memoize-for.ts";
 import { ManualClock } from "../../support/clock.ts";

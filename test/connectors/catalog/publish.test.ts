@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { exportCatalog } from "../../../src/connectors/catalog/exports.ts";
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
-import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts";
+import { connectorRoutes } from "../../../src/connectors/pages/routes.ts";
 import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";

@@ -1,7 +1,7 @@
 /** A small valid catalog, for tests that break one rule. */
 import { readFileSync } from "node:fs";
-import { canonicalText } from "../../../src/connectors/catalog/files/canonical.ts";
-import type { ConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
+import { canonicalText } from "../../../src/connectors/catalog/files/format.ts";
+import type { ConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
 import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 
 const data = new URL("../../../catalog-data/", import.meta.url);

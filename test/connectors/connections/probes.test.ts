@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { connectionTestsPerHourMax, quotaHourMs } from "../../../src/accounts/limits.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { probes } from "../../../src/connectors/connections/probes.ts";
-import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
+import { readConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";

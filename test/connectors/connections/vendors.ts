@@ -1,8 +1,7 @@
 /** Connectors with the forms of the five tested vendors, and a catalog that contains them. */
 import type { Database } from "../../../src/backing/backing.ts";
-import { nothingKnown } from "../../../src/connectors/catalog/search/search-terms.ts";
-import { loadPublished, type Published } from "../../../src/connectors/catalog/published.ts";
-import { recordCatalog } from "../../../src/connectors/catalog/record-catalog.ts";
+import { nothingKnown } from "../../../src/connectors/catalog/search-terms.ts";
+import { loadPublished, type Published, recordCatalog } from "../../../src/connectors/catalog/published.ts";
 import type { Connector, Field } from "../../../src/connectors/catalog/files/schema.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { bareConnector } from "../catalog/sample.ts";

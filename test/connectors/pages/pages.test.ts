@@ -1,18 +1,16 @@
 /** The catalog's pages as text; test/browser covers what a reader does with them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readConnectorFiles } from "../../../src/connectors/catalog/files/catalog-folder.ts";
-import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
+import { readConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
+import { catalogOf, judgeSearchWords } from "../../../src/connectors/catalog/files/judge.ts";
 import { markup } from "../../../src/http/html.ts";
-import { judgeSearchWords } from "../../../src/connectors/catalog/files/judge-search-words.ts";
 import type { Published } from "../../../src/connectors/catalog/published.ts";
 import type { PageQuery } from "../../../src/connectors/catalog/read-parameters.ts";
-import { knowledgeOf, searchTermsOf } from "../../../src/connectors/catalog/search/search-terms.ts";
+import { knowledgeOf, searchTermsOf } from "../../../src/connectors/catalog/search-terms.ts";
 import { catalogPage } from "../../../src/connectors/pages/catalog-page.ts";
-import { setGrantsOf } from "../../../src/connectors/catalog/set-grants.ts";
+import { setGrantsOf, rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
 import { setUpPage } from "../../../src/connectors/pages/set-up-page.ts";
 import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
-import { connectorRoutes } from "../../../src/connectors/catalog/http/routes.ts";
-import { rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
+import { connectorRoutes } from "../../../src/connectors/pages/routes.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { wholeCatalog } from "../../support/providers/catalogs.ts";

@@ -1,13 +1,11 @@
 /** What the gallery's pages show: ordinary and hostile text. */
 import { markup } from "../../../src/http/html.ts";
-import { badge } from "../../../src/console/look/badge.ts";
-import { meter } from "../../../src/console/look/charts/meter.ts";
-import { actionButton } from "../../../src/console/look/forms/form.ts";
-import type { Field } from "../../../src/console/look/forms/field.ts";
-import type { Surroundings } from "../../../src/console/look/frame/console-page.ts";
-import { money } from "../../../src/console/look/money.ts";
+import { badge } from "../../../src/console/look/parts.ts";
+import { meter } from "../../../src/console/look/charts.ts";
+import { actionButton, type Field } from "../../../src/console/look/forms.ts";
+import type { Surroundings } from "../../../src/console/look/frame.ts";
+import { money, time } from "../../../src/console/look/values.ts";
 import type { Column } from "../../../src/console/look/table.ts";
-import { time } from "../../../src/console/look/time.ts";
 
 export const hostile = [
   "<script>document.title='harmed'</script>",

@@ -1,22 +1,25 @@
 /** One page with every component, filled with ordinary and with hostile text. */
 import { markup, type Html } from "../../../src/http/html.ts";
-import { badge } from "../../../src/console/look/badge.ts";
-import { barChart } from "../../../src/console/look/charts/bar-chart.ts";
-import { sparkline } from "../../../src/console/look/charts/sparkline.ts";
-import { codeSamples } from "../../../src/console/look/code.ts";
-import { copyField } from "../../../src/console/look/copy.ts";
-import { cursorLinks } from "../../../src/console/look/cursor-links.ts";
-import { closeButton, dialog, opener } from "../../../src/console/look/dialog.ts";
-import { facts } from "../../../src/console/look/facts.ts";
-import { filterForm } from "../../../src/console/look/forms/filter-form.ts";
-import { confirmForm, emptyForm, form } from "../../../src/console/look/forms/form.ts";
-import { consolePage } from "../../../src/console/look/frame/console-page.ts";
-import { money, roundedUsd } from "../../../src/console/look/money.ts";
-import { monogram } from "../../../src/http/pages/monogram.ts";
-import { emptyState, errorState, forbiddenState } from "../../../src/console/look/states.ts";
-import { table } from "../../../src/console/look/table.ts";
-import { tabs } from "../../../src/console/look/tabs.ts";
-import { tiles } from "../../../src/console/look/tiles.ts";
+import {
+  badge,
+  codeSamples,
+  copyField,
+  closeButton,
+  dialog,
+  opener,
+  facts,
+  emptyState,
+  errorState,
+  forbiddenState,
+  tabs,
+  tiles,
+} from "../../../src/console/look/parts.ts";
+import { barChart, sparkline } from "../../../src/console/look/charts.ts";
+import { cursorLinks, table } from "../../../src/console/look/table.ts";
+import { filterForm, confirmForm, emptyForm, form } from "../../../src/console/look/forms.ts";
+import { consolePage } from "../../../src/console/look/frame.ts";
+import { money, roundedUsd } from "../../../src/console/look/values.ts";
+import { monogram } from "../../../src/http/monogram.ts";
 import { around, columns, days, fields, hostile, keys, samples, usd, wave, type Key } from "./gallery-contents.ts";
 
 /** An ordinary page of keys. */

@@ -1,17 +1,11 @@
 /** The Console's parts as text; test/browser/console covers what a person does with them. */
 import { describe, expect, test } from "bun:test";
-import { barChart } from "../../../src/console/look/charts/bar-chart.ts";
-import { meter } from "../../../src/console/look/charts/meter.ts";
-import { drawnSeries, roundedTop } from "../../../src/console/look/charts/series.ts";
-import { filterForm } from "../../../src/console/look/forms/filter-form.ts";
-import { form } from "../../../src/console/look/forms/form.ts";
-import { consoleScript, consoleStyle } from "../../../src/console/look/frame/assets.ts";
-import { consoleHeaders, plainPage } from "../../../src/console/look/frame/console-page.ts";
-import { exactUsd, money, roundedUsd } from "../../../src/console/look/money.ts";
-import { monogram } from "../../../src/http/pages/monogram.ts";
+import { barChart, meter, drawnSeries, roundedTop } from "../../../src/console/look/charts.ts";
+import { filterForm, form } from "../../../src/console/look/forms.ts";
+import { consoleScript, consoleStyle, consoleHeaders, plainPage } from "../../../src/console/look/frame.ts";
+import { exactUsd, money, roundedUsd, time, userText } from "../../../src/console/look/values.ts";
+import { monogram } from "../../../src/http/monogram.ts";
 import { table } from "../../../src/console/look/table.ts";
-import { time } from "../../../src/console/look/time.ts";
-import { userText } from "../../../src/console/look/user-text.ts";
 import { markup } from "../../../src/http/html.ts";
 import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
 import { fields, hostile } from "./gallery-contents.ts";

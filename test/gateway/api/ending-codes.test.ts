@@ -1,10 +1,10 @@
 /** The log has a row for each request that was accepted, with one of the codes that the Console offers as a filter; refused ones have none. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { filterFields, filtersOf } from "../../../src/console/pages/requests/request-filters.ts";
+import { filterFields, requestFiltersOf } from "../../../src/console/pages/inference/requests-page.ts";
 import { endingError } from "../../../src/gateway/api/error-answer.ts";
 import { answerFailure } from "../../../src/gateway/api/generate.ts";
-import type { GenerationLifecycle } from "../../../src/gateway/api/generation-lifecycle.ts";
-import { expiredSettlement } from "../../../src/gateway/journal/crash-settlement.ts";
+import type { GenerationLifecycle } from "../../../src/gateway/api/lifecycle.ts";
+import { expiredSettlement } from "../../../src/gateway/journal/recovery.ts";
 import { endingCodes, endingErrorCodes, errorTable, GatewayError, type ErrorCode } from "../../../src/kernel/errors.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { chat, outcomeOf } from "../../support/gateway/requests.ts";
@@ -16,7 +16,7 @@ const isEnding = (code: string): boolean => endingCodes.some((ending) => ending 
 const refusals = Object.keys(errorTable).filter((code) => !isEnding(code)) as ErrorCode[];
 
 test("the filter of Requests offers the codes of the log, and no others", () => {
-  const fields = filterFields(filtersOf({ query: new URLSearchParams() }), { keys: [], role: "admin" });
+  const fields = filterFields(requestFiltersOf({ query: new URLSearchParams() }), { keys: [], role: "admin" });
   const offered = fields.find(({ name }) => name === "code")?.choices?.map(({ value }) => value) ?? [];
   expect(offered.toSorted()).toEqual(["", ...endingCodes].toSorted());
 });

@@ -5,7 +5,7 @@ import { startProviderStub, type ProviderStub } from "../../support/providers/pr
 import { chat, completion, outcomeOf, tally, type Outcome } from "../../support/gateway/requests.ts";
 import { chat as answer, error, type StubAnswer } from "../../support/providers/stub-answers.ts";
 import { stubKeyEnv, stubModel, stubProvider, writeCatalog } from "../../support/providers/stub-catalog.ts";
-import { traceIdsOf } from "../../../src/process/telemetry/trace-ids.ts";
+import { traceIdsOf } from "../../../src/process/telemetry/span-sink.ts";
 import { attributesOf, OtlpCollector } from "../../support/telemetry/otlp-collector.ts";
 import { temporaryFolder } from "../../support/servers/services.ts";
 import { until } from "../../support/until.ts";

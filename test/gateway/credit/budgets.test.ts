@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findKeyRecords } from "../../../src/accounts/keys/find.ts";
-import { openBudgets } from "../../../src/gateway/credit/budget-store.ts";
+import { openBudgets } from "../../../src/gateway/credit/store.ts";
 import { loadAccount } from "../../../src/gateway/credit/load.ts";
 import { budgetsOf } from "../../../src/gateway/credit/budgets.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { loadAccount, loadKeyMonth } from "../../../src/gateway/credit/load.ts";
+import { loadAccount, readKeyMonth } from "../../../src/gateway/credit/load.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Control } from "../../support/control.ts";
@@ -109,9 +109,9 @@ describe.each(databases)("credit on $name", ({ open }) => {
         ended: new Set(generations.slice(0, 3)),
       });
       const november = { workspace, key, month: "2026-11" };
-      expect(await loadKeyMonth(november, database.sql)).toEqual({ ...november, spent: 200_000n, version: 1n, sequence: 2n });
+      expect(await readKeyMonth(november, database.sql)).toEqual({ ...november, spent: 200_000n, version: 1n, sequence: 2n });
       const december = { workspace, key, month: "2026-12" };
-      expect(await loadKeyMonth(december, database.sql)).toEqual({ ...december, spent: 0n, version: 0n, sequence: 2n });
+      expect(await readKeyMonth(december, database.sql)).toEqual({ ...december, spent: 0n, version: 0n, sequence: 2n });
     });
 
     test("the account is empty for a new workspace and null for an unknown one", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { searchLog, type SoughtRow } from "../../../src/gateway/generations/search.ts";
+import { searchLog, type SoughtRow } from "../../../src/gateway/generations/generations.ts";
 import { logSearchRowsMax } from "../../../src/gateway/limits.ts";
 
 const idOf = (number: number): string => `gen-${String(number).padStart(26, "0")}`;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { decodeOpenReport, encodeReportRequest, type OpenReport } from "../../../src/gateway/journal/open-report.ts";
-import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement-codec.ts";
+import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement.ts";
 import { GatewayError } from "../../../src/kernel/errors.ts";
 import { holdMs } from "../../../src/backing/limits.ts";
 import { settlementPauseMs, unsettledMax } from "../../../src/gateway/limits.ts";

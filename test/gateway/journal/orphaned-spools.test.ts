@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
 import { adoptOrphanedSpools, adoptOrphanedSpoolsUntilStopped } from "../../../src/gateway/journal/orphaned-spools.ts";
 import { decodeOpenReport, encodeReportRequest } from "../../../src/gateway/journal/open-report.ts";
-import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement-codec.ts";
+import { decodeSettlements, encodeSettled } from "../../../src/gateway/journal/settlement.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock, settled } from "../../support/clock.ts";
 import { FakeBus } from "../../support/servers/fake-bus.ts";

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodeSettlement } from "../../../src/gateway/journal/settlement-codec.ts";
-import type { Recovered } from "../../../src/gateway/journal/recovered.ts";
-import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { encodeSettlement, type Settlement } from "../../../src/gateway/journal/settlement.ts";
+import type { Recovered } from "../../../src/gateway/journal/recovery.ts";
 import { Spool } from "../../../src/gateway/journal/spool.ts";
 import type { GenerationIntent } from "../../../src/gateway/journal/spool-line.ts";
 import { rateWindowMs } from "../../../src/backing/limits.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { pino } from "pino";
 import type { Database } from "../../../src/backing/backing.ts";
 import { migrate } from "../../../src/backing/migrate.ts";
-import { chargeOf } from "../../../src/gateway/metering/charge.ts";
+import { chargeOf } from "../../../src/gateway/metering/booking.ts";
 import { startMove } from "../../../src/gateway/metering/move.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";

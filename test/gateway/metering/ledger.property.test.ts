@@ -2,14 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Database } from "../../../src/backing/backing.ts";
-import { openBudgets } from "../../../src/gateway/credit/budget-store.ts";
-import { loadAccount, loadKeyMonth } from "../../../src/gateway/credit/load.ts";
-import { ledgerVersion } from "../../../src/gateway/credit/ledger-version.ts";
-import { readPositions } from "../../../src/gateway/credit/positions.ts";
-import { beginEpochs, selectServer } from "../../../src/gateway/credit/positions-store.ts";
+import { openBudgets, ledgerVersion, beginEpochs, selectServer } from "../../../src/gateway/credit/store.ts";
+import { loadAccount, readKeyMonth, readPositions } from "../../../src/gateway/credit/load.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";
-import { chargeOf } from "../../../src/gateway/metering/charge.ts";
+import { chargeOf } from "../../../src/gateway/metering/booking.ts";
 import { oncePerGeneration, type Booked } from "../../../src/gateway/metering/settle.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";
 import { maintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
@@ -102,7 +99,7 @@ describe.each(databases)("random settlements on $name", ({ open }) => {
           expect(stored && sortedAccount(stored)).toEqual(expected && sortedAccount(expected));
           for (const key of keys) {
             const place = { workspace: id, key, month: "2026-11" };
-            expect(await loadKeyMonth(place, database.sql)).toEqual(await memory.keyMonth(id, key, place.month));
+            expect(await readKeyMonth(place, database.sql)).toEqual(await memory.keyMonth(id, key, place.month));
           }
         }
       }),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Database, Transaction } from "../../../src/backing/backing.ts";
 import { migrate } from "../../../src/backing/migrate.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
-import { chargeOf } from "../../../src/gateway/metering/charge.ts";
+import { chargeOf } from "../../../src/gateway/metering/booking.ts";
 import { moveGenerations } from "../../../src/gateway/metering/move.ts";
 import { oncePerGeneration } from "../../../src/gateway/metering/settle.ts";
 import { settlementStore } from "../../../src/gateway/metering/store.ts";

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Counters } from "../../../src/backing/counters.ts";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
-import { settlementStore } from "../../../src/gateway/metering/store.ts";
-import { databases, type TestDatabase } from "../../support/servers/databases.ts";
-import { failAt } from "../../support/servers/fail-at.ts";
+import { settlementStore, GenerationsMonths } from "../../../src/gateway/metering/store.ts";
+import { newGenerationId } from "../../../src/kernel/ids.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { event, rawEvent, TestMetering } from "../../support/gateway/metering.ts";
 import { alarmsRaised, cost, hold, StoredMoney, usd } from "../../support/gateway/stored-money.ts";
+import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { failAt } from "../../support/servers/fail-at.ts";
 
 function failing(counters: Counters): Counters {
   return new Proxy(counters, { get: () => () => Promise.reject(new Error("Redis is down")) });
@@ -190,4 +191,27 @@ describe.each(databases)("settlement on $name", ({ name, open }) => {
     expect(metering.confirmed).toEqual(["empty"]);
     expect(await settlementStore(money.sql).settle([])).toMatchObject({ accounts: [], keyMonths: [] });
   });
+});
+
+/** Settlement asks of each generation whether it has ended, among all months that are kept. */
+
+test.each(databases)("a plan that serves any ids searches only the months of the given ones, on $name", async ({ open }) => {
+  await using database = await open();
+  const { sql } = database;
+  const [july, october, november] = [6, 9, 10].map((month) => Date.UTC(2026, month, 20)) as [number, number, number];
+  const ids = [july, october, november].map((ms) => newGenerationId(ms));
+  await new GenerationsMonths(sql).make(
+    ids.map((generation, n) => ({ generation, admittedAt: [july, october, november][n] ?? 0 })),
+  );
+  const searched = await sql.begin(async (tx) => {
+    await tx`SET LOCAL plan_cache_mode = force_generic_plan`;
+    await tx`PREPARE outcomes (text[]) AS SELECT generation, outcome FROM outcomes_of($1)`;
+    const plan = await tx.unsafe<Record<string, string>[]>(
+      `EXPLAIN (ANALYZE, TIMING OFF) EXECUTE outcomes ('{${ids.slice(1).join(",")}}')`,
+    );
+    await tx`DEALLOCATE outcomes`;
+    const scans = plan.flatMap(Object.values).filter((line) => String(line).includes("never executed") === false);
+    return scans.flatMap((line) => /on (generations_\d{4}_\d\d)/.exec(String(line))?.[1] ?? []);
+  });
+  expect(searched.toSorted()).toEqual(["generations_2026_10", "generations_2026_11"]);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { routeHealthMs } from "../../../src/gateway/limits.ts";
-import { RouteHealth } from "../../../src/gateway/models/health/route-health.ts";
+import { RouteHealth } from "../../../src/gateway/models/route-health.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { aRoute } from "../../support/providers/models.ts";

@@ -1,8 +1,8 @@
 /** The order of candidates and the reservation that covers them. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { dearestOf, costOf, type Candidate } from "../../../src/gateway/models/routing/candidate.ts";
-import { RouteCoolDown } from "../../../src/gateway/models/health/route-cool-down.ts";
+import { dearestOf, costOf, type Candidate } from "../../../src/gateway/models/candidate.ts";
+import { RouteCoolDown } from "../../../src/gateway/models/route-health.ts";
 import type { RouteMeasure } from "../../../src/gateway/models/listing.ts";
 import type { Model, Route } from "../../../src/gateway/models/model.ts";
 import { chargedCost } from "../../../src/gateway/models/price.ts";
@@ -12,7 +12,7 @@ import {
   routeSorts,
   type RouteSort,
   type RoutingRules,
-} from "../../../src/gateway/models/routing/candidate-order.ts";
+} from "../../../src/gateway/models/candidate-order.ts";
 import { nanoRoundedHalfUp, parsePricePerMillion } from "../../../src/kernel/money.ts";
 import { routeCoolDownMs } from "../../../src/gateway/limits.ts";
 import { ManualClock } from "../../support/clock.ts";

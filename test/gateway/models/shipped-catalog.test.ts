@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readCatalogFiles } from "../../../src/gateway/models/catalog-files.ts";
-import { judgeModels } from "../../../src/gateway/models/check/judge.ts";
-import { modelTallyOf } from "../../../src/gateway/models/check/tally.ts";
-import { catalogWords, supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { readCatalogFiles, readCatalog } from "../../../src/gateway/models/catalog.ts";
+import { judgeModels } from "../../../src/gateway/models/catalog-check.ts";
+import { modelTallyOf } from "../../../src/gateway/models/catalog-tally.ts";
+import { catalogWords, supportWords } from "../../../src/gateway/api/request/requested-model.ts";
 import { availabilityOf } from "../../../src/gateway/models/availability.ts";
-import { readCatalog } from "../../../src/gateway/models/catalog.ts";
 import { modelRecord } from "../../../src/gateway/models/listing.ts";
 import type { Model, Route } from "../../../src/gateway/models/model.ts";
 import { maximumCost } from "../../../src/gateway/models/price.ts";

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { OwnKey } from "../../../src/accounts/keys/record.ts";
 import { busPayloadBytesMax } from "../../../src/backing/limits.ts";
-import { decodeReplies, encodeRequest, encodeRequests } from "../../../src/gateway/admission/codec.ts";
-import { recordOnBus } from "../../../src/gateway/admission/record-on-bus.ts";
+import { decodeReplies, encodeRequest, encodeRequests, recordOnBus } from "../../../src/gateway/admission/message.ts";
 import {
   admissionBatchMax,
   modelIdCharactersMax,
@@ -11,7 +10,7 @@ import {
   ownKeysPerWorkspaceMax,
   routingCandidatesBytesMax,
 } from "../../../src/gateway/limits.ts";
-import { requirePlace } from "../../../src/gateway/own-keys/create.ts";
+import { requirePlace } from "../../../src/gateway/own-keys/own-keys.ts";
 import type { OwnKeyRow } from "../../../src/gateway/own-keys/store.ts";
 import { newOwnKeyId, newWorkspaceId } from "../../../src/kernel/ids.ts";
 import { AdmissionWorker } from "../../support/gateway/admission-worker.ts";

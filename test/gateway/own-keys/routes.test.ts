@@ -1,9 +1,9 @@
 /** Which routes serve a workspace with own keys, and what is reserved for them. */
 import { describe, expect, test } from "bun:test";
 import { availabilityOf, type AvailabilityFacts } from "../../../src/gateway/models/availability.ts";
-import { ownCheck, reservedCandidates, withNamedKeys } from "../../../src/gateway/models/own-keys/own-routes.ts";
+import { ownCheck, reservedCandidates, withNamedKeys } from "../../../src/gateway/models/candidate.ts";
 import { maximumCost } from "../../../src/gateway/models/price.ts";
-import { RouteCoolDown } from "../../../src/gateway/models/health/route-cool-down.ts";
+import { RouteCoolDown } from "../../../src/gateway/models/route-health.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { admitRequest, AdmissionWorker, reservedAmount } from "../../support/gateway/admission-worker.ts";
 import { hashOf } from "../../support/gateway/key-records.ts";

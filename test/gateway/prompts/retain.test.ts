@@ -1,6 +1,6 @@
 /** Stored prompts are deleted after the days that a workspace keeps them, and without that setting stay. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { deletePromptsOf } from "../../../src/gateway/prompts/delete.ts";
+import { deletePromptsOf } from "../../../src/gateway/prompts/prompts.ts";
 import {
   promptDeleteBatchMax,
   promptRetentionBatchMax,

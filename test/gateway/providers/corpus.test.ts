@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import OpenAI from "openai";
-import { supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { supportWords } from "../../../src/gateway/api/request/requested-model.ts";
 import type { ModelEntry, ProviderEntry } from "../../../src/gateway/models/schema.ts";
 import { parseUsd } from "../../../src/kernel/money.ts";
 import { expectExactLedger } from "../../support/gateway/exact-ledger.ts";

@@ -1,6 +1,6 @@
 /** Automatic top-up: when the saved card is charged, how often, and when it is not any more. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { topUpAutomatically } from "../../../src/gateway/top-ups/payments/automatic.ts";
+import { topUpAutomatically } from "../../../src/gateway/top-ups/automatic.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { TopUpWorld } from "../../support/stripe/top-up-world.ts";
 

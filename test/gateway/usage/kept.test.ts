@@ -3,7 +3,7 @@ import type { Database } from "../../../src/backing/backing.ts";
 import { migrate, readMigrations } from "../../../src/backing/migrate.ts";
 import { retainLog } from "../../../src/gateway/generations/retain.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
-import { readUsage } from "../../../src/gateway/usage/read.ts";
+import { readUsage } from "../../../src/gateway/usage/usage.ts";
 import { rollUpUsage } from "../../../src/gateway/usage/roll-up.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { failureOf } from "../../support/failure-of.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { settlementTransactionMax } from "../../../src/gateway/limits.ts";
 import { rollUpUsage } from "../../../src/gateway/usage/roll-up.ts";
-import { readUsage } from "../../../src/gateway/usage/read.ts";
+import { readUsage } from "../../../src/gateway/usage/usage.ts";
 import type { UsageView } from "../../../src/gateway/usage/schema.ts";
 import { formatUsd, parseUsd } from "../../../src/kernel/money.ts";
 import { ManualClock } from "../../support/clock.ts";

@@ -1,7 +1,7 @@
 /** Sends requests of every API to a running service, each with the slowest body or query below 1 MiB. */
 import { endpoints } from "../../../src/control-api/endpoints.ts";
 import { chatFields } from "../../../src/gateway/api/request/chat-fields.ts";
-import { operations } from "../../../src/security/api/calls/operations.ts";
+import { operations } from "../../../src/security/api/operations.ts";
 import { wholeCatalog } from "../../support/providers/catalogs.ts";
 import { Fleet, freePort } from "../../support/servers/fleet.ts";
 import { bomJson, largeBom } from "../../support/security/sbom-documents.ts";

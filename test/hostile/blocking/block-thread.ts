@@ -1,7 +1,6 @@
 /** Sends hostile texts to every function that takes a text, and measures how long they block the thread. */
 import { dirname } from "node:path";
-import { collectFrom } from "../../../scripts/expressions/collect.ts";
-import { type Expression, keyOf } from "../../../scripts/expressions/expression.ts";
+import { collectFrom, type Expression, keyOf } from "../../../scripts/expressions/collect.ts";
 import { Dice } from "../bodies/dice.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { sinks } from "./sinks.ts";

@@ -1,5 +1,5 @@
 /** Makes texts that are slow for an expression, from its grammar: a repeated match with an end that makes it fail. */
-import type { Expression } from "../../../scripts/expressions/expression.ts";
+import type { Expression } from "../../../scripts/expressions/collect.ts";
 
 /** Makes a text of the given number of characters. */
 export type HostileText = (length: number) => string;

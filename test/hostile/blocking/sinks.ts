@@ -1,15 +1,15 @@
 /** All code on the event loop that reads a text from outside, as functions of the text. */
 import { endpoints } from "../../../src/control-api/endpoints.ts";
-import { checkFields } from "../../../src/control-api/check-fields.ts";
-import { parseBaseUrl } from "../../../src/http/outbound/base-url.ts";
+import { checkFields } from "../../../src/control-api/endpoint.ts";
+import { parseBaseUrl } from "../../../src/http/public-address.ts";
 import { readListQuery, readPageQuery, readSince } from "../../../src/connectors/catalog/read-parameters.ts";
-import { checkChat } from "../../../src/gateway/api/request/chat.ts";
-import { supportWords } from "../../../src/gateway/api/request/supports.ts";
-import { checkInput } from "../../../src/security/api/operations/check-input.ts";
+import { checkChat } from "../../../src/gateway/api/request/chat-request.ts";
+import { supportWords } from "../../../src/gateway/api/request/requested-model.ts";
+import { checkInput } from "../../../src/security/operation.ts";
 import { readRepository } from "../../../src/security/repositories/read-repository.ts";
-import { parseRepositoryAddress } from "../../../src/security/repositories/repository-address.ts";
-import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
-import { operations } from "../../../src/security/api/calls/operations.ts";
+import { parseRepositoryAddress } from "../../../src/security/repositories/import-repository.ts";
+import { parseSbomField } from "../../../src/security/sboms/sbom-field.ts";
+import { operations } from "../../../src/security/api/operations.ts";
 import { credentialCharactersMax } from "../../../src/connectors/limits.ts";
 import { repositoryAddressCharactersMax, sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { ecosystems } from "../../../src/security/versions/ecosystem.ts";

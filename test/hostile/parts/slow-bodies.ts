@@ -3,7 +3,7 @@
  * webhook. Another workspace's forms, files and pages, the operator's sign-in and Stripe's events are answered meanwhile.
  */
 import { connect } from "node:net";
-import { formToken } from "../../../src/accounts/sessions/same-origin.ts";
+import { formToken } from "../../../src/accounts/sessions/browser.ts";
 import { Fleet, operatorToken } from "../../support/servers/fleet.ts";
 import { delivery, StripeStub } from "../../support/stripe/stripe-stub.ts";
 import { tallied } from "./bodies.ts";

@@ -1,14 +1,13 @@
 /** What a collector gets over OTLP, and what happens while it is away. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readConfig } from "../../../src/config.ts";
-import type { Logger } from "../../../src/kernel/log.ts";
-import { silentLog } from "../../../src/kernel/log.ts";
+import { type Logger, silentLog } from "../../../src/kernel/log.ts";
 import { countRequest } from "../../../src/kernel/metrics.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { startTrace, traces, type TracedGeneration } from "../../../src/kernel/telemetry/traces.ts";
+import { startTrace, traces, type TracedGeneration } from "../../../src/kernel/traces.ts";
 import { telemetryFlushMs } from "../../../src/process/limits.ts";
 import { startTelemetry } from "../../../src/process/telemetry/start-telemetry.ts";
-import { traceIdsOf } from "../../../src/process/telemetry/trace-ids.ts";
+import { traceIdsOf } from "../../../src/process/telemetry/span-sink.ts";
 import { attributesOf, OtlpCollector, type SentSpan } from "../../support/telemetry/otlp-collector.ts";
 
 let collector: OtlpCollector;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { inspect } from "node:util";
 import { readConfig } from "../../../src/config.ts";
 import { importsOf, readSourceTree } from "../../architecture/source-tree.ts";
-import { readTraceparent } from "../../../src/process/telemetry/trace-ids.ts";
+import { readTraceparent } from "../../../src/process/telemetry/span-sink.ts";
 
 const OTEL_EXPORTER_OTLP_ENDPOINT = "https://collector.example.com:4318/";
 
@@ -67,7 +67,9 @@ test("OpenTelemetry's packages are loaded only where telemetry is switched on", 
   const starter = "src/process/telemetry/start-telemetry.ts";
   expect(loading.filter((from) => !from.startsWith("src/process/telemetry/"))).toEqual([]);
   expect(files.get(starter)).toContain('await import("./open-telemetry.ts")');
-  const others = ["span-sink", "registry-producer", "gen-ai"].map((name) => `src/process/telemetry/${name}.ts`);
-  const importers = [...files].flatMap(([path, text]) => importsOf(path, text).filter(({ to }) => others.includes(to)));
+  const sink = "src/process/telemetry/span-sink.ts";
+  const importers = [...files]
+    .filter(([path]) => /^(src|workers)\//.test(path))
+    .flatMap(([path, text]) => importsOf(path, text).filter(({ to }) => to === sink));
   expect(importers.every(({ from }) => from.startsWith("src/process/telemetry/"))).toBe(true);
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { groupAliases } from "../../../src/security/advisories/issues/alias-groups.ts";
+import { groupAliases } from "../../../src/security/advisories/alias-groups.ts";
 import { readAdvisories } from "../../../src/security/advisories/read-advisories.ts";
 import { readAll } from "../../support/security/advisories.ts";
 import { about, AdvisoryStore } from "../../support/security/advisory-store.ts";

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { assert, constantFrom, property, record, tuple, uniqueArray, type Arbitrary } from "fast-check";
-import { grammars, type CvssVersion } from "../../../src/security/advisories/cvss/metrics.ts";
-import { CvssError } from "../../../src/security/advisories/cvss/parse-vector.ts";
-import { scoreVector, severityWord } from "../../../src/security/advisories/cvss/score.ts";
+import { grammars, type CvssVersion, CvssError, scoreVector, severityWord } from "../../../src/security/advisories/cvss.ts";
 
 const runs = { numRuns: 300 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isNotOlder } from "../../../src/security/advisories/import/modified.ts";
+import { isNotOlder } from "../../../src/security/advisories/advisory.ts";
 import { readAdvisory } from "../../../src/security/advisories/read-advisory.ts";
 import { osvRecord } from "../../support/security/advisories.ts";
 

@@ -1,9 +1,8 @@
 /** All records of golang/vulndb and of the Python advisory database; WEIR_TEST_DATA names their folder. */
 import { describe, expect, test } from "bun:test";
-import type { Advisory } from "../../../src/security/advisories/advisory.ts";
-import { isCve } from "../../../src/security/advisories/advisory-id.ts";
-import { groupAliases, groupsByName } from "../../../src/security/advisories/issues/alias-groups.ts";
-import { chooseSeverity } from "../../../src/security/advisories/issues/group-severity.ts";
+import { type Advisory, isCve } from "../../../src/security/advisories/advisory.ts";
+import { groupAliases, groupsByName } from "../../../src/security/advisories/alias-groups.ts";
+import { chooseSeverity } from "../../../src/security/advisories/issue.ts";
 import { readAll } from "../../support/security/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 

@@ -8,7 +8,7 @@ import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
 import { storedRows } from "../../support/servers/stored-rows.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/temporary-folder.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 import { Weir } from "../../support/weir.ts";
 
 let stage: ToolsStage;

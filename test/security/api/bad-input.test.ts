@@ -1,6 +1,6 @@
 /** Operations answer any wrong input with 400 and a sentence that says what to change, and store nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { operations } from "../../../src/security/api/calls/operations.ts";
+import { operations } from "../../../src/security/api/operations.ts";
 import { startGithub } from "../repositories/github-stub.ts";
 import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { jsonOf, problems, withoutTitles } from "../../support/described.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { operations } from "../../../src/security/api/calls/operations.ts";
+import { operations } from "../../../src/security/api/operations.ts";
 import { aboutFields } from "../../../src/security/tickets/schema.ts";
 import { repository } from "../../support/processes/process.ts";
 

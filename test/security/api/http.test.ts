@@ -1,9 +1,9 @@
 /** `POST /api/tools/<slug>_<operation>`: the envelopes, and errors that say what to change. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { toolsBodyBytesMax } from "../../../src/security/limits.ts";
-import { operations } from "../../../src/security/api/calls/operations.ts";
+import { operations } from "../../../src/security/api/operations.ts";
 import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 
 let stage: ToolsStage;
 beforeAll(async () => {

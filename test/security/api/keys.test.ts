@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operatorToken } from "../../support/control.ts";
 import { databases } from "../../support/servers/databases.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 
 describe.each(databases)("tools keys on $name", ({ open }) => {
   let stage: ToolsStage;

@@ -16,7 +16,7 @@ import { oneDatabase } from "../../support/servers/databases.ts";
 import { failureOf } from "../../support/failure-of.ts";
 import { largeBom } from "../../support/security/sbom-documents.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 
 const place = (stage: ToolsStage) => ({ workspace: stage.workspace, owner: "member@w" });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 import { objectOf } from "../../support/control.ts";
 
 let stage: ToolsStage;

@@ -1,8 +1,8 @@
 /** No green without knowledge: a part of an ecosystem's first synchronization is no knowledge, and neither is a withdrawn record. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { agesFrom, agesText } from "../../../scripts/weir/findings/advisory-ages.ts";
+import { agesFrom, agesText } from "../../../scripts/weir/print-findings.ts";
 import { readMigrations } from "../../../src/backing/migrate.ts";
-import { selectUsedEcosystems } from "../../../src/security/advisories/sync-run-store.ts";
+import { selectUsedEcosystems } from "../../../src/security/advisories/sync-store.ts";
 import { ConsoleWorld } from "../../support/console.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";

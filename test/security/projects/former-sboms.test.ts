@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { silentLog } from "../../../src/kernel/log.ts";
 import { formerSbomRowsMax, formerSbomsEveryMs } from "../../../src/security/limits.ts";
 import { markFormer, removeSomeFormer } from "../../../src/security/projects/former-sboms.ts";
-import { startFormerSboms } from "../../../workers/former-sboms.ts";
+import { startFormerSboms } from "../../../workers/scanner.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { until } from "../../support/until.ts";

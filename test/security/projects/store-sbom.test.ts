@@ -1,8 +1,7 @@
 /** A parsed SBOM becomes the current one of a project, whole or not at all. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Actor } from "../../../src/accounts/audit/actor.ts";
-import type { SbomToStore } from "../../../src/security/projects/store-sbom.ts";
-import { storeSbom } from "../../../src/security/projects/store-sbom.ts";
+import { type SbomToStore, storeSbom } from "../../../src/security/projects/store-sbom.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
 import { toSbomRows } from "../../../src/security/sboms/sbom-rows.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";

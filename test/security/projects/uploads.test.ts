@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
-import { archivedFiles } from "../../support/security/archived-files.ts";
+import { archivedFiles } from "../../support/security/archives.ts";
 import { databases, openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { bomJson, bomXml } from "../../support/security/sbom-documents.ts";
 import { testData } from "../../support/test-data.ts";

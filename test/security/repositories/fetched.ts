@@ -1,10 +1,10 @@
 /** The files of a repository through the real client, from a stub. */
-import { createSafeFetch } from "../../../src/http/outbound/safe-fetch.ts";
+import { createSafeFetch } from "../../../src/http/safe-fetch.ts";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
-import { github } from "../../../src/security/repositories/hosts/github.ts";
-import { gitlab } from "../../../src/security/repositories/hosts/gitlab.ts";
-import { HostApi } from "../../../src/security/repositories/hosts/host-api.ts";
-import type { HostedRepository } from "../../../src/security/repositories/hosts/repository-host.ts";
+import { github } from "../../../src/security/repositories/github.ts";
+import { gitlab } from "../../../src/security/repositories/gitlab.ts";
+import { HostApi } from "../../../src/security/repositories/host-api.ts";
+import type { HostedRepository } from "../../../src/security/repositories/hosted-files.ts";
 import { DomainError } from "../../../src/accounts/errors.ts";
 import type { PlatformStub } from "./stub.ts";
 

@@ -1,12 +1,10 @@
 import { expect, test } from "bun:test";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { originOf } from "../../../scripts/weir/upload/git-origin.ts";
-import { packedRepository } from "../../../scripts/weir/upload/packed-repository.ts";
+import { originOf, packedRepository } from "../../../scripts/weir/packed-repository.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
-import { archiveFiles } from "../../../src/security/repositories/archive-files.ts";
-import { folderFiles } from "../../../src/security/repositories/folder-files.ts";
+import { archiveFiles, folderFiles } from "../../../src/security/repositories/repository-files.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 
 async function write(folder: string, files: Record<string, string>): Promise<void> {

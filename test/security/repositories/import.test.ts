@@ -1,10 +1,10 @@
 /** From a repository to a project's document, through the public interfaces. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { packedFiles } from "../../../scripts/weir/upload/packed-files.ts";
+import { packedFiles } from "../../../scripts/weir/packed-repository.ts";
 import { publishVendors } from "../../connectors/connections/vendors.ts";
 import { sbomReadHereBytesMax } from "../../../src/security/limits.ts";
 import { databases } from "../../support/servers/databases.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 import { startGithub } from "./github-stub.ts";
 import { startGitlab } from "./gitlab-stub.ts";
 import type { Content } from "./stub.ts";

@@ -3,7 +3,7 @@
  * bytes.
  */
 import { describe, expect, test } from "bun:test";
-import { parseSbomField } from "../../../src/security/sboms/reader/parse-sbom-field.ts";
+import { parseSbomField } from "../../../src/security/sboms/sbom-field.ts";
 import { bomJson, bomXml, bytesOf, read, refusalOf, spdxTagValue } from "../../support/security/sbom-documents.ts";
 import { threadMs } from "../../support/processes/thread-time.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SbomComponent, SbomDocument } from "../../../src/security/sboms/document.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
-import { archivedFiles } from "../../support/security/archived-files.ts";
+import { archivedFiles } from "../../support/security/archives.ts";
 import { testData } from "../../support/test-data.ts";
 
 const archive = testData("sboms.tar.gz");

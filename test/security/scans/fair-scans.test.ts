@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { scanFindingsMax } from "../../../src/security/limits.ts";
-import { selectQueuePositions } from "../../../src/security/scans/fair-share-store.ts";
+import { selectQueuePositions } from "../../../src/security/scans/store.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";

@@ -4,7 +4,7 @@ import { databaseLockMs } from "../../../src/backing/limits.ts";
 import { scanAttemptsMax, scanLeaseMs } from "../../../src/security/limits.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
-import { requestScan, requestScansOf } from "../../../src/security/scans/request-scan.ts";
+import { requestScan, requestScansOf } from "../../../src/security/scans/store.ts";
 import type { Transaction } from "../../../src/backing/backing.ts";
 import { triage } from "../../../src/security/findings/triage/triage.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";

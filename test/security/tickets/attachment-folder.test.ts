@@ -7,7 +7,7 @@ import { systemClock } from "../../../src/kernel/clock.ts";
 import { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
 import { openEmbeddedDatabase } from "../../support/servers/databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 
 let stage: ToolsStage;
 beforeAll(async () => {

@@ -1,8 +1,7 @@
 /** Feedback, bugs and support requests become tickets that their owner can follow. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases } from "../../support/servers/databases.ts";
-import { ToolsApi } from "../../support/security/tools-api.ts";
-import { toolsStage, type ToolsStage } from "../../support/security/tools-stage.ts";
+import { ToolsApi, toolsStage, type ToolsStage } from "../../support/security/tools-api.ts";
 
 const bug = { expected_behavior: "It works", actual_behavior: "It does not" };
 

@@ -4,8 +4,9 @@ import {
   ecosystemOfPackageUrlType,
   ecosystems,
   packageUrlTypeOf,
+  packageKey,
+  packageNameOf,
 } from "../../../src/security/versions/ecosystem.ts";
-import { packageKey, packageNameOf } from "../../../src/security/versions/package-name.ts";
 import { parsePackageUrl } from "../../../src/security/versions/package-url.ts";
 
 test.each(ecosystems)("%s is found by its name and by the type of its package URLs", (ecosystem) => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
-import { readAffected, type OsvEvent } from "../../../src/security/versions/osv-affected.ts";
-import { evaluateAll } from "../../../src/security/versions/osv-range.ts";
+import { readAffected, type OsvEvent, evaluateAll } from "../../../src/security/versions/osv-range.ts";
 import { nearestUnaffected, type Upgrade } from "../../../src/security/versions/nearest-unaffected.ts";
 import { compareVersions, readVersion } from "../../../src/security/versions/version.ts";
 import { known } from "../../support/security/version-table.ts";

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
-import { readAffected, type OsvAffected, type OsvEvent } from "../../../src/security/versions/osv-affected.ts";
-import { evaluate, evaluateAll, type Verdict } from "../../../src/security/versions/osv-range.ts";
+import {
+  readAffected,
+  type OsvAffected,
+  type OsvEvent,
+  evaluate,
+  evaluateAll,
+  type Verdict,
+} from "../../../src/security/versions/osv-range.ts";
 import { readVersion } from "../../../src/security/versions/version.ts";
 import { threadMs } from "../../support/processes/thread-time.ts";
 

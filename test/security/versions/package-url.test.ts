@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { PackageUrlError, type PackageUrlPart } from "../../../src/security/versions/package-url-parts.ts";
-import { parsePackageUrl, printPackageUrl, type PackageUrl } from "../../../src/security/versions/package-url.ts";
+import {
+  PackageUrlError,
+  type PackageUrlPart,
+  parsePackageUrl,
+  printPackageUrl,
+  type PackageUrl,
+} from "../../../src/security/versions/package-url.ts";
 
 /** https://github.com/package-url/purl-spec/blob/main/docs/specification/standard/specification.md */
 const canonical: [string, string][] = [

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { AffectedPackage } from "../../../src/security/advisories/advisory.ts";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
-import { readAffected, type OsvAffected } from "../../../src/security/versions/osv-affected.ts";
-import { evaluate } from "../../../src/security/versions/osv-range.ts";
+import { readAffected, type OsvAffected, evaluate } from "../../../src/security/versions/osv-range.ts";
 import { nearestUnaffected } from "../../../src/security/versions/nearest-unaffected.ts";
 import { compareVersions, readVersion, type KnownVersion } from "../../../src/security/versions/version.ts";
 import { readAll } from "../../support/security/advisories.ts";

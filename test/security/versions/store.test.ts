@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Database } from "../../../src/backing/backing.ts";
-import type { PackageName } from "../../../src/security/versions/package-name.ts";
-import { packageIdentity } from "../../../src/security/versions/package-name.ts";
+import { type PackageName, packageIdentity } from "../../../src/security/versions/ecosystem.ts";
 import { packageIds } from "../../../src/security/versions/store.ts";
 import { databases } from "../../support/servers/databases.ts";
 

@@ -1,6 +1,5 @@
 /** Stripe's events on their way to the gateways: late, in any order, twice, and again until one is answered. */
-import { applyEvent } from "../../../src/gateway/top-ups/webhook/apply-event.ts";
-import type { StripeEvent } from "../../../src/gateway/top-ups/webhook/event.ts";
+import { applyEvent, type StripeEvent } from "../../../src/gateway/top-ups/webhook.ts";
 import type { StubObject } from "../../support/stripe/stub-account.ts";
 import type { Chance } from "../chance.ts";
 import type { SimGateway } from "../gateway.ts";

@@ -1,11 +1,11 @@
 /** What people do about cards in a run: those of the workspaces, the operator, and the holders of cards. */
 import type { Actor } from "../../../src/accounts/audit/actor.ts";
-import type { RefundParts } from "../../../src/gateway/top-ups/parts.ts";
-import { checkTopUp } from "../../../src/gateway/top-ups/payments/check.ts";
-import { createTopUp } from "../../../src/gateway/top-ups/payments/create.ts";
-import { setTopUpSettings } from "../../../src/gateway/top-ups/settings/set-settings.ts";
+import type { RefundParts } from "../../../src/gateway/top-ups/change-top-up.ts";
+import { checkTopUp } from "../../../src/gateway/top-ups/payments.ts";
+import { createTopUp } from "../../../src/gateway/top-ups/top-ups.ts";
+import { setTopUpSettings } from "../../../src/gateway/top-ups/settings.ts";
 import { selectTopUp } from "../../../src/gateway/top-ups/store.ts";
-import { refundTopUp } from "../../../src/gateway/top-ups/take-back/refund.ts";
+import { refundTopUp } from "../../../src/gateway/top-ups/take-back.ts";
 import type { StubIntent } from "../../support/stripe/stub-account.ts";
 import type { Chance } from "../chance.ts";
 import type { SimGateway } from "../gateway.ts";

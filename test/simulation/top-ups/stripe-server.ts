@@ -9,7 +9,7 @@ import {
   type StripeApi,
   type StripeDispute,
   type StripeRefund,
-} from "../../../src/gateway/top-ups/stripe/stripe-api.ts";
+} from "../../../src/gateway/top-ups/stripe-api.ts";
 import { stripeCallMs } from "../../../src/gateway/top-ups/limits.ts";
 import {
   StubAccount,

@@ -1,7 +1,7 @@
 /** Card top-up in a run: the product's code in gateways and workers, over the simulated Stripe and database. */
 import type { WorkspaceId } from "../../../src/kernel/ids.ts";
 import { monthOf } from "../../../src/kernel/clock.ts";
-import type { RefundParts } from "../../../src/gateway/top-ups/parts.ts";
+import type { RefundParts } from "../../../src/gateway/top-ups/change-top-up.ts";
 import { repeatTopUps } from "../../../workers/top-ups.ts";
 import type { CardBehaviour, StubIntent, StubObject } from "../../support/stripe/stub-account.ts";
 import type { Chance } from "../chance.ts";

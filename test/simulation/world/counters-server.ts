@@ -9,8 +9,7 @@ import {
   type LendRequest,
   type ResolveBatch,
 } from "../../../src/backing/counters.ts";
-import { AdmissionLog } from "../../../src/backing/embedded/counters/admission-log.ts";
-import { unknownWorkspace, type WorkspaceCounters } from "../../../src/backing/embedded/counters/workspace-counters.ts";
+import { AdmissionLog, unknownWorkspace, type WorkspaceCounters } from "../../../src/backing/embedded/workspace-counters.ts";
 import { EmbeddedCounters } from "../../../src/backing/embedded/counters.ts";
 import type { Clock } from "../../../src/kernel/clock.ts";
 import { countersDeadlineMs } from "../../../src/backing/limits.ts";

@@ -1,6 +1,6 @@
 /** A disk in memory. Its files survive the death of a process. */
 import { dirname } from "node:path";
-import type { SpoolFile, SpoolFiles } from "../../../src/gateway/journal/spool-files.ts";
+import type { SpoolFile, SpoolFiles } from "../../../src/gateway/journal/spool.ts";
 
 interface Content {
   bytes: Buffer[];

@@ -1,7 +1,6 @@
 /** The event stream of the bus's server. It delivers each event at least once, to one of several competing consumers. */
-import type { Delivered } from "../../../src/backing/bus.ts";
+import { type Delivered, intervalAfter, type Pace } from "../../../src/backing/bus.ts";
 import { eventAckMs, eventRetryMs } from "../../../src/backing/limits.ts";
-import { intervalAfter, type Pace } from "../../../src/backing/pace.ts";
 import type { Chance } from "../chance.ts";
 import type { Host } from "./host.ts";
 import type { Scheduler } from "../scheduler.ts";

@@ -1,10 +1,10 @@
 /** The database: the in-memory ledger and the key records, called over the network. */
-import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
-import type { FindRecords } from "../../../src/gateway/admission/worker/key-record-cache.ts";
+import type { LoadStore } from "../../../src/gateway/admission/worker/loads.ts";
+import type { FindRecords } from "../../../src/gateway/admission/key-cache.ts";
 import type { KeyRecord } from "../../../src/accounts/keys/record.ts";
 import { databaseDeadlineMs } from "../../../src/backing/limits.ts";
 import type { EntryKind } from "../../../src/gateway/credit/store.ts";
-import type { Charge } from "../../../src/gateway/metering/charge.ts";
+import type { Charge } from "../../../src/gateway/metering/booking.ts";
 import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
 import type { MaintenanceStore } from "../../../src/gateway/metering/maintenance-store.ts";
 import { backUp } from "../../support/ledger/copy-ledger.ts";

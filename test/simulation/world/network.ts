@@ -10,7 +10,7 @@ import {
   type Service,
   type Topic,
 } from "../../../src/backing/bus.ts";
-import { decodeSettlements } from "../../../src/gateway/journal/settlement-codec.ts";
+import { decodeSettlements } from "../../../src/gateway/journal/settlement.ts";
 import {
   admissionDeadlineMs,
   admissionResendMs,

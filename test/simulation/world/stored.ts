@@ -6,7 +6,7 @@ import { openEmbeddedPostgres } from "../../../src/backing/embedded/postgres.ts"
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { verifyLedger, type Verification } from "../../../src/gateway/metering/verify.ts";
-import { GenerationsMonths } from "../../../src/gateway/metering/months-store.ts";
+import { GenerationsMonths } from "../../../src/gateway/metering/store.ts";
 import type { MemoryLedger } from "../../support/gateway/memory-ledger.ts";
 import { copyEmbeddedDatabase } from "../../support/servers/prepared-databases.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";

@@ -2,10 +2,9 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findBalancer } from "../../../scripts/services/find-balancer.ts";
-import { freePort } from "../../../scripts/services/free-port.ts";
-import { killWithParent } from "../../../scripts/services/kill-with-parent.ts";
-import { environmentOf, type Program } from "../../../scripts/services/program.ts";
+import { findBalancer } from "../../../scripts/services/find-servers.ts";
+import { freePort } from "../../../scripts/services/ports.ts";
+import { killWithParent, environmentOf, type Program } from "../../../scripts/services/program.ts";
 import { OurProcess, repository } from "../processes/process.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { until } from "../until.ts";

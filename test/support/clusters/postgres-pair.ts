@@ -4,8 +4,7 @@ import { appendFile, chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import type { Program } from "../../../scripts/services/program.ts";
-import { startPostgres } from "../../../scripts/services/postgres.ts";
-import { serverUser } from "../../../scripts/services/postgres-user.ts";
+import { startPostgres, serverUser } from "../../../scripts/services/postgres.ts";
 import type { Server } from "../../../scripts/services/server.ts";
 import { until } from "../until.ts";
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { earlyAccessFeatures } from "../../../src/accounts/workspaces/set.ts";
+import { earlyAccessFeatures } from "../../../src/accounts/workspaces/workspaces.ts";
 import { addressOf, sampleName, writeHistory, type History } from "./history.ts";
 import { sampleStripe } from "./top-ups.ts";
 import { addSecurity, type SampleSecurity } from "./security.ts";

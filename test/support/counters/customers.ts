@@ -7,7 +7,7 @@ import {
   type Hold,
 } from "../../../src/backing/counters.ts";
 import { holdMs } from "../../../src/backing/limits.ts";
-import { loadKeyMonth, loadWorkspace, type LoadParts } from "../../../src/gateway/admission/worker/load.ts";
+import { loadKeyMonth, loadWorkspace, type LoadParts } from "../../../src/gateway/admission/worker/loads.ts";
 import { decodeReportRequest, encodeOpenReport } from "../../../src/gateway/journal/open-report.ts";
 import { monthOf } from "../../../src/kernel/clock.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";

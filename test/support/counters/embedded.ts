@@ -1,5 +1,5 @@
 import { EmbeddedCounters } from "../../../src/backing/embedded/counters.ts";
-import { unknownWorkspace } from "../../../src/backing/embedded/counters/workspace-counters.ts";
+import { unknownWorkspace } from "../../../src/backing/embedded/workspace-counters.ts";
 import { ManualClock } from "../clock.ts";
 import { budgetText, countedTimes, countersStartMs, holdText, type CountersHarness, type Dump } from "./harness.ts";
 

@@ -1,7 +1,6 @@
 /** A Redis Cluster of three masters with a replica each for one test file, which may kill nodes and move slots. */
-import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../scripts/services/redis-cluster.ts";
-import { clusterSlot } from "../../../src/backing/redis/cluster/cluster-slot.ts";
-import { readNodesReport } from "../../../src/backing/redis/cluster/nodes-report.ts";
+import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../scripts/services/redis.ts";
+import { clusterSlot, readNodesReport } from "../../../src/backing/redis/cluster-view.ts";
 import type { StoreClient } from "./redis.ts";
 import { temporaryFolder, testServers } from "../servers/services.ts";
 

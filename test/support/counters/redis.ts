@@ -1,6 +1,5 @@
 import { createClient } from "redis";
-import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
-import type { RedisLibrary } from "../../../src/backing/redis/connection/load-client.ts";
+import { openDistributedCounters, type RedisLibrary } from "../../../src/backing/redis/counters.ts";
 import { readFunctions } from "../../../src/backing/redis/function-library.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";

@@ -1,9 +1,16 @@
 /** An admission worker over counters in this process, a ledger in memory and a table of keys. */
 import { AdmissionService } from "../../../src/gateway/admission/worker/service.ts";
-import { decodeReplies, encodeRequest, encodeRequests } from "../../../src/gateway/admission/codec.ts";
-import { fingerprintOf } from "../../../src/gateway/admission/fingerprint.ts";
-import type { ModelsView } from "../../../src/gateway/admission/models-view.ts";
-import type { AdmitGeneration, AdmissionReply, ReplyBatch, AdmissionRequest } from "../../../src/gateway/admission/message.ts";
+import {
+  decodeReplies,
+  encodeRequest,
+  encodeRequests,
+  type AdmitGeneration,
+  type AdmissionReply,
+  type ReplyBatch,
+  type AdmissionRequest,
+} from "../../../src/gateway/admission/message.ts";
+import { fingerprintOf } from "../../../src/gateway/admission/client.ts";
+import type { ModelsView } from "../../../src/gateway/admission/decide.ts";
 import type { Counters } from "../../../src/backing/counters.ts";
 import { EmbeddedCounters } from "../../../src/backing/embedded/counters.ts";
 import { newGenerationId } from "../../../src/kernel/ids.ts";

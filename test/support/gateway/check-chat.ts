@@ -1,8 +1,8 @@
 /** Runs the check of a chat completion on a valid request with a test's fields. */
 import { expect } from "bun:test";
 import { GatewayError } from "../../../src/kernel/errors.ts";
-import { checkChat, type CheckedChat } from "../../../src/gateway/api/request/chat.ts";
-import { supportWords } from "../../../src/gateway/api/request/supports.ts";
+import { checkChat, type CheckedChat } from "../../../src/gateway/api/request/chat-request.ts";
+import { supportWords } from "../../../src/gateway/api/request/requested-model.ts";
 import { chatModel } from "../providers/model.ts";
 
 export const everything = chatModel(Object.keys(supportWords), { reasons: true });

@@ -7,7 +7,7 @@ import {
 } from "../../../src/gateway/providers/provider.ts";
 import type { CallRoute } from "../../../src/gateway/api/call/attempts.ts";
 import { dispatch, type DispatchOptions } from "../../../src/gateway/api/call/dispatch.ts";
-import { DrainLimit } from "../../../src/gateway/api/stream/drain-limit.ts";
+import { DrainLimit } from "../../../src/gateway/api/answer/drains.ts";
 import { StopSignal } from "../../../src/kernel/stop-signal.ts";
 import { ManualClock } from "../clock.ts";
 import { candidate } from "../providers/candidates.ts";

@@ -1,15 +1,12 @@
 /** The ledger in memory: the contract of `metering/store.ts` and `credit/load.ts` without a database. */
 import { isInPeriod } from "../../../src/gateway/credit/budgets.ts";
-import type { EntryKind } from "../../../src/gateway/credit/store.ts";
-import type { LoadedAccount } from "../../../src/gateway/credit/load.ts";
-import type { LoadStore } from "../../../src/gateway/admission/worker/load.ts";
+import { type EntryKind, ledgerVersion, type EpochStart } from "../../../src/gateway/credit/store.ts";
+import type { LoadedAccount, CountedPosition, LedgerPosition } from "../../../src/gateway/credit/load.ts";
+import type { LoadStore } from "../../../src/gateway/admission/worker/loads.ts";
 import type { AccountPush, BudgetHold, BudgetPush, KeyMonthPush } from "../../../src/backing/counters.ts";
-import type { Charge } from "../../../src/gateway/metering/charge.ts";
+import type { Charge } from "../../../src/gateway/metering/booking.ts";
 import type { ReplayDue } from "../../../src/gateway/metering/maintenance-store.ts";
 import type { Booked, SettlementStore } from "../../../src/gateway/metering/settle.ts";
-import { ledgerVersion } from "../../../src/gateway/credit/ledger-version.ts";
-import type { CountedPosition, LedgerPosition } from "../../../src/gateway/credit/positions.ts";
-import type { EpochStart } from "../../../src/gateway/credit/positions-store.ts";
 import { MemoryEpochs } from "../ledger/memory-epochs.ts";
 
 export interface MemoryAccount {

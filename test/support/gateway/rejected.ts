@@ -1,10 +1,10 @@
 /** A request that its provider refuses, with what the client is told of it. */
-import { nameRejectedField } from "../../../src/gateway/api/call/rejected-field.ts";
-import type { CheckedChat } from "../../../src/gateway/api/request/chat.ts";
+import { nameRejectedField } from "../../../src/gateway/api/call/failures.ts";
+import type { CheckedChat } from "../../../src/gateway/api/request/chat-request.ts";
 import type { ProviderRecord, WireFormatName } from "../../../src/gateway/models/model.ts";
 import type { ChatBody } from "../../../src/gateway/providers/provider.ts";
 import { wireFormats } from "../../../src/gateway/providers/registry.ts";
-import { Rejection } from "../../../src/gateway/providers/rejection/rejection.ts";
+import { Rejection } from "../../../src/gateway/providers/rejection.ts";
 import { candidate } from "../providers/candidates.ts";
 
 const call = (id: string) => ({ id, type: "function", function: { name: "weather", arguments: "{}" } });

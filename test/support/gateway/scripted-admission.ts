@@ -1,10 +1,16 @@
 /** An admission worker whose replies a test sets, and a gateway's client that sends requests to it. */
 import type { AdmissionIntent } from "../../../src/gateway/journal/spool-line.ts";
-import type { Caller, RequestFacts } from "../../../src/gateway/admission/client/admission.ts";
-import { AdmissionClient } from "../../../src/gateway/admission/client/client.ts";
-import { decodeRequests, encodeReplies } from "../../../src/gateway/admission/codec.ts";
-import type { AdmitGeneration, AdmissionReply, AdmissionRequest } from "../../../src/gateway/admission/message.ts";
-import { recordOnBus } from "../../../src/gateway/admission/record-on-bus.ts";
+import {
+  type Caller,
+  type RequestFacts,
+  decodeRequests,
+  encodeReplies,
+  type AdmitGeneration,
+  type AdmissionReply,
+  type AdmissionRequest,
+  recordOnBus,
+} from "../../../src/gateway/admission/message.ts";
+import { AdmissionClient } from "../../../src/gateway/admission/client.ts";
 import { decodeReportRequest, encodeOpenReport } from "../../../src/gateway/journal/open-report.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../clock.ts";

@@ -1,7 +1,6 @@
 /** Journals of one folder: each recovers the generations of the one before. */
 import { GenerationJournal } from "../../../src/gateway/journal/journal.ts";
-import { decodeSettlements } from "../../../src/gateway/journal/settlement-codec.ts";
-import type { Settlement } from "../../../src/gateway/journal/settlement.ts";
+import { decodeSettlements, type Settlement } from "../../../src/gateway/journal/settlement.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { settlementPauseMs } from "../../../src/gateway/limits.ts";
 import { ManualClock } from "../clock.ts";

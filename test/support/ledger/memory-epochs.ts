@@ -1,7 +1,6 @@
 /** The epochs of ledgers in memory: the contract of `credit/positions-store.ts` and of the replays of `metering/maintenance-store.ts`. */
-import { ledgerVersion, versionParts } from "../../../src/gateway/credit/ledger-version.ts";
-import type { CountedPosition, LedgerPosition } from "../../../src/gateway/credit/positions.ts";
-import type { EpochStart } from "../../../src/gateway/credit/positions-store.ts";
+import { ledgerVersion, versionParts, type EpochStart } from "../../../src/gateway/credit/store.ts";
+import type { CountedPosition, LedgerPosition } from "../../../src/gateway/credit/load.ts";
 import type { ReplayDue } from "../../../src/gateway/metering/maintenance-store.ts";
 import type { MemoryAccount } from "../gateway/memory-ledger.ts";
 

@@ -1,7 +1,7 @@
 /** A cluster of three NATS servers on loopback. The network between the last one and the others can be cut. */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { freePort } from "../../../scripts/services/free-port.ts";
+import { freePort } from "../../../scripts/services/ports.ts";
 import { accessOf, startNats } from "../../../scripts/services/nats.ts";
 import type { Program } from "../../../scripts/services/program.ts";
 import type { Server } from "../../../scripts/services/server.ts";

@@ -1,7 +1,6 @@
 /** `bun breaking-process.ts`: serves one stream that breaks off like a gateway's, reads it, and prints nothing itself. */
-import { bunStream } from "../../../src/gateway/api/stream/bun-stream.ts";
-import type { TextSink } from "../../../src/gateway/api/stream/client-stream.ts";
-import { serverSettings } from "../../../src/process/server-settings.ts";
+import { bunStream, type TextSink } from "../../../src/gateway/api/answer/client-stream.ts";
+import { serverSettings } from "../../../src/process/serving.ts";
 import { until } from "../until.ts";
 
 const sinks: TextSink[] = [];

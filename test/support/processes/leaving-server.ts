@@ -3,8 +3,7 @@ import { once } from "node:events";
 import { Elysia } from "elysia";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
-import type { Service } from "../../../src/server/service.ts";
-import { shutDownServer } from "../../../src/server/shutdown.ts";
+import { type Service, shutDownServer } from "../../../src/server/service.ts";
 
 /** Before each step it computes for a while, so that connections arrive that it has not accepted yet. */
 const busyMs = 30;

@@ -3,9 +3,8 @@
  * failed.
  */
 import { pino } from "pino";
-import { redisLibraries } from "../../../src/backing/redis/connection/load-client.ts";
-import { openDistributedCounters } from "../../../src/backing/redis/counters.ts";
-import { NatsLink } from "../../../src/backing/nats/nats-link.ts";
+import { redisLibraries, openDistributedCounters } from "../../../src/backing/redis/counters.ts";
+import { NatsLink } from "../../../src/backing/nats/link.ts";
 import { openPostgres } from "../../../src/backing/postgres/postgres.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { Secret } from "../../../src/kernel/secret.ts";

@@ -1,6 +1,6 @@
 /** Tries to take the lock of a folder, prints the result, and runs until it is killed. */
-import { takeLock } from "../../../src/process/lock/lock.ts";
-import { LockedError } from "../../../src/process/lock/locked-error.ts";
+import { takeLock } from "../../../src/process/lock.ts";
+import { LockedError } from "../../../src/process/lock-owner.ts";
 
 const folder = process.argv[2] ?? "";
 try {

@@ -1,5 +1,5 @@
 /** Candidates for tests that depend on which one is called and not on prices. */
-import type { Candidate } from "../../../src/gateway/models/routing/candidate.ts";
+import type { Candidate } from "../../../src/gateway/models/candidate.ts";
 import type { Model, ProviderRecord } from "../../../src/gateway/models/model.ts";
 import { chatModel } from "./model.ts";
 import { route } from "./routes.ts";

@@ -1,11 +1,10 @@
 /** A stream to a client with a clock and a source of events that the test controls. */
-import type { DrainLimit } from "../../../src/gateway/api/stream/drain-limit.ts";
-import type { DrainSlot } from "../../../src/gateway/api/stream/drain-slots.ts";
+import type { DrainLimit, DrainSlot } from "../../../src/gateway/api/answer/drains.ts";
 import { drainMsMax } from "../../../src/gateway/limits.ts";
-import { ChatChunkWriter } from "../../../src/gateway/api/stream/chunk.ts";
-import { relay, type RelayOptions, type StreamOutcome } from "../../../src/gateway/api/stream/stream.ts";
+import { ChatChunkWriter } from "../../../src/gateway/api/answer/answer-format.ts";
+import { relay, type RelayOptions, type StreamOutcome } from "../../../src/gateway/api/answer/relay.ts";
 import { StopSignal } from "../../../src/kernel/stop-signal.ts";
-import { webStream } from "../../../src/gateway/api/stream/web-stream.ts";
+import { webStream } from "../../../src/gateway/api/answer/client-stream.ts";
 import { ManualClock } from "../clock.ts";
 import { FakeEvents } from "./fake-events.ts";
 

@@ -1,6 +1,6 @@
 /** Advisories as an import leaves them, in a few words. */
 import type { Database } from "../../../src/backing/backing.ts";
-import { importRecords, type Imported } from "../../../src/security/advisories/import/import-records.ts";
+import { importRecords, type Imported } from "../../../src/security/advisories/import-records.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { osvRecord } from "./advisories.ts";
 

@@ -1,12 +1,13 @@
 /** Small archives written byte by byte, so that tests can make the broken ones that no tool would. */
-import { crc32, deflateRawSync } from "node:zlib";
+import { readFileSync } from "node:fs";
+import { crc32, deflateRawSync, gunzipSync } from "node:zlib";
 
 export interface ArchivedFile {
   name: string;
   text: string;
 }
 
-export interface TarOptions {
+interface TarOptions {
   /** `0` a file, `2` a link, `x` a pax header. */
   type?: string;
 }
@@ -111,4 +112,21 @@ function numbers(...fields: Field[]): Buffer {
       return bytes;
     }),
   );
+}
+
+/** The files of a tar.gz, all in memory: for archives of some megabytes. */
+
+const blockBytes = 512;
+
+/** Of a header a name and an octal size are read, as all tar formats have them: enough for short names. */
+export function archivedFiles(path: string): Map<string, Uint8Array> {
+  const archive = gunzipSync(readFileSync(path));
+  const files = new Map<string, Uint8Array>();
+  for (let at = 0; at + blockBytes <= archive.length && archive[at] !== 0;) {
+    const name = archive.toString("utf8", at, at + 100).replace(/\0.*$/s, "");
+    const bytes = Number.parseInt(archive.toString("latin1", at + 124, at + 136), 8);
+    files.set(name, archive.subarray(at + blockBytes, at + blockBytes + bytes));
+    at += blockBytes + Math.ceil(bytes / blockBytes) * blockBytes;
+  }
+  return files;
 }

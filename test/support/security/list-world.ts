@@ -1,5 +1,5 @@
 /** Findings as scans and people write them, straight into their tables, and what lists must then say of them. */
-import { arrayText } from "../../../src/backing/array-text.ts";
+import { arrayText } from "../../../src/backing/sql-text.ts";
 import type { Database, Queries, Transaction } from "../../../src/backing/backing.ts";
 import { newToolsId } from "../../../src/kernel/ids.ts";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";

@@ -1,5 +1,5 @@
 /** The platforms that repositories are imported from, as a test wants them: their public addresses until it names a stub's. */
-import { createSafeFetch, type SafeFetch } from "../../../src/http/outbound/safe-fetch.ts";
+import { createSafeFetch, type SafeFetch } from "../../../src/http/safe-fetch.ts";
 import { systemClock } from "../../../src/kernel/clock.ts";
 
 export class Platforms {

@@ -1,4 +1,4 @@
-import type { FindingRow } from "../../../src/security/findings/lists/finding-row.ts";
+import type { FindingRow } from "../../../src/security/findings/lists/list-rows.ts";
 
 /** A row of a list of findings, as the control API answers it. */
 export function sampleFinding(changes: Partial<FindingRow> = {}): FindingRow {

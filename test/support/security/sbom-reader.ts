@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import type { DiskSpaceGuard } from "../../../src/accounts/quotas/disk-space-guard.ts";
-import { SbomReader } from "../../../src/security/sboms/reader/reader.ts";
+import { SbomReader } from "../../../src/security/sboms/reader.ts";
 
 /** A disk that is never full. */
 export const roomyDisk = { require: async () => {} };

@@ -1,21 +1,19 @@
 /** Advisories, projects and documents as the rest of the service writes them, in a few words, and scans of them. */
 import pino from "pino";
-import type { Database } from "../../../src/backing/backing.ts";
-import { allowStatements } from "../../../src/backing/statement-time.ts";
+import { type Database, allowStatements } from "../../../src/backing/backing.ts";
 import { scanNext } from "../../../src/security/findings/scan/scan-next.ts";
 import { newToolsId } from "../../../src/kernel/ids.ts";
 import { scanRetryMs } from "../../../src/security/limits.ts";
-import { requestScan } from "../../../src/security/scans/request-scan.ts";
+import { requestScan } from "../../../src/security/scans/store.ts";
 import { packageIds } from "../../../src/security/versions/store.ts";
-import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
-import type { OsvAffected } from "../../../src/security/versions/osv-affected.ts";
-import { packageIdentity, packageNameOf } from "../../../src/security/versions/package-name.ts";
+import { type Ecosystem, packageIdentity, packageNameOf } from "../../../src/security/versions/ecosystem.ts";
+import type { OsvAffected } from "../../../src/security/versions/osv-range.ts";
 import { parsePackageUrl } from "../../../src/security/versions/package-url.ts";
 import { AdvisoryStore } from "./advisory-store.ts";
 import type { ManualClock } from "../clock.ts";
 import { Control } from "../control.ts";
 import type { TestDatabase } from "../servers/databases.ts";
-import type { ToolsStage } from "./tools-stage.ts";
+import type { ToolsStage } from "./tools-api.ts";
 
 /** What the log says of a scan that could not be completed. */
 interface ScanPutOff {

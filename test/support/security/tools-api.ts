@@ -1,17 +1,18 @@
 /** The tools API over a database, without a network: what a client with a tools key sees. */
 import { pino } from "pino";
-import type { Database } from "../../../src/backing/backing.ts";
-import type { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
-import { toolsRoutes } from "../../../src/security/api/routes.ts";
-import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
 import type { DiskSpaceGuard } from "../../../src/accounts/quotas/disk-space-guard.ts";
-import { CallLimits } from "../../../src/security/api/calls/call-limits.ts";
-import { Secret } from "../../../src/kernel/secret.ts";
 import { Keyring } from "../../../src/accounts/secrets/keyring.ts";
-import { objectOf } from "../control.ts";
+import type { Database } from "../../../src/backing/backing.ts";
+import { systemClock, type Clock } from "../../../src/kernel/clock.ts";
+import { Secret } from "../../../src/kernel/secret.ts";
+import { CallLimits } from "../../../src/security/api/call-limits.ts";
+import { toolsRoutes } from "../../../src/security/api/routes.ts";
+import type { AttachmentFolder } from "../../../src/security/tickets/attachment-folder.ts";
+import { objectOf, Control } from "../control.ts";
 import { Notified } from "../notified.ts";
-import { roomyDisk, testSbomReader } from "./sbom-reader.ts";
+import type { TestDatabase } from "../servers/databases.ts";
 import { Platforms } from "./platforms.ts";
+import { roomyDisk, testSbomReader } from "./sbom-reader.ts";
 
 interface Sent {
   method?: string;
@@ -32,7 +33,7 @@ interface Settings {
   disk?: Pick<DiskSpaceGuard, "require">;
 }
 
-export interface ToolsAnswer {
+interface ToolsAnswer {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
@@ -135,4 +136,29 @@ export class ToolsApi {
       throw new Error(`${operation} answered ${status}: ${JSON.stringify(answered)}`);
     return String(answered["error"]);
   }
+}
+
+/** A database with a workspace of each role, and the tools API over it with a key of `member@<workspace>`. */
+
+export interface ToolsStage extends AsyncDisposable {
+  database: TestDatabase;
+  control: Control;
+  api: ToolsApi;
+  /** Id of the workspace "w". */
+  workspace: string;
+  /** A further tools key. @param owner of a member of the workspace */
+  key(owner?: string): Promise<string>;
+}
+
+export async function toolsStage(
+  open: () => Promise<TestDatabase>,
+  settings: { sendsMail?: boolean; attachments?: AttachmentFolder } = {},
+): Promise<ToolsStage> {
+  const database = await open();
+  const control = new Control(database.sql);
+  const workspace = await control.workspace("w");
+  const key = async (owner = "member@w") => (await control.key("w", { kind: "tools", owner })).key;
+  const { clock, keyring, platforms } = control;
+  const api = new ToolsApi(database.sql, await key(), { clock, keyring, platforms, ...settings });
+  return { database, control, api, workspace, key, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }

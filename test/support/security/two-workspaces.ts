@@ -2,7 +2,7 @@
 import type { TestDatabase } from "../servers/databases.ts";
 import { bomJson } from "./sbom-documents.ts";
 import { SecurityWorld } from "./security-world.ts";
-import { toolsStage, type ToolsStage } from "./tools-stage.ts";
+import { toolsStage, type ToolsStage } from "./tools-api.ts";
 
 export interface TwoWorkspaces extends ToolsStage {
   world: SecurityWorld;

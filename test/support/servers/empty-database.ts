@@ -1,6 +1,5 @@
 /** Empties a migrated database for the next test, which costs a tenth of creating another one. */
-import type { Database } from "../../../src/backing/backing.ts";
-import { allowLocks, allowStatements } from "../../../src/backing/statement-time.ts";
+import { type Database, allowLocks, allowStatements } from "../../../src/backing/backing.ts";
 
 const emptyMsMax = 60_000;
 

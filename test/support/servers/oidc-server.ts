@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { Configuration } from "oidc-provider";
-import type { OidcConfig } from "../../../src/process/environment/read-oidc.ts";
+import type { OidcConfig } from "../../../src/process/environment/services.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 
 export interface OidcPerson {

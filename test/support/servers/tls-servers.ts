@@ -3,7 +3,7 @@ import { appendFile, chown, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import { RedisClient } from "bun";
-import { freePort } from "../../../scripts/services/free-port.ts";
+import { freePort } from "../../../scripts/services/ports.ts";
 import type { Servers } from "../../../scripts/services/find-servers.ts";
 import { startServices, type ServiceUrls } from "../../../scripts/services.ts";
 import type { Secure } from "./raw-server.ts";

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { StripeConfig } from "../../../src/process/environment/read-stripe.ts";
+import type { StripeConfig } from "../../../src/process/environment/services.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { StubAccount } from "./stub-account.ts";
 import { operations } from "./stub-operations.ts";

@@ -1,10 +1,10 @@
 /** Card top-up over a database and the stub of Stripe, in this process: the control API, the webhook and the worker's rounds. */
 import type { Database } from "../../../src/backing/backing.ts";
-import type { RefundParts } from "../../../src/gateway/top-ups/parts.ts";
-import { sweepTopUps, topUpWhereDue } from "../../../src/gateway/top-ups/payments/sweep.ts";
-import { stripeClient } from "../../../src/gateway/top-ups/stripe/stripe-client.ts";
-import { TrustedProxies } from "../../../src/kernel/addresses/trusted-proxies.ts";
-import { stripeWebhookRoutes } from "../../../src/gateway/top-ups/webhook/routes.ts";
+import type { RefundParts } from "../../../src/gateway/top-ups/change-top-up.ts";
+import { sweepTopUps, topUpWhereDue } from "../../../src/gateway/top-ups/sweep.ts";
+import { stripeClient } from "../../../src/gateway/top-ups/stripe-client.ts";
+import { TrustedProxies } from "../../../src/kernel/proxies.ts";
+import { stripeWebhookRoutes } from "../../../src/gateway/top-ups/webhook.ts";
 import { verifyLedger } from "../../../src/gateway/metering/verify.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import { mailManagers } from "../../../src/accounts/mails/mail-managers.ts";

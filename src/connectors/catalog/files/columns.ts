@@ -1,6 +1,5 @@
 /** Writes the catalog's columns in the specification's words. */
-import type { ConnectorCatalog } from "./catalog.ts";
-import type { Connector, CredentialSet, Grant, Method } from "./schema.ts";
+import type { ConnectorCatalog, Connector, CredentialSet, Grant, Method } from "./schema.ts";
 
 export interface Columns {
   connect_with: string;

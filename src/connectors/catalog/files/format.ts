@@ -1,15 +1,13 @@
 /** Rewrites catalog files in their canonical text. It changes no fact. */
-import { canonicalSearchWords, canonicalText } from "./canonical.ts";
-import type { CatalogFile, ConnectorFiles } from "./catalog-folder.ts";
-import type { Problem } from "./problem.ts";
-import { readerOf } from "./read-file.ts";
-import { Connector, GrantNotes, SearchWords } from "./schema.ts";
+import { byCodeUnits } from "../../../kernel/text.ts";
+import { type CatalogFile, type ConnectorFiles, type Problem, readerOf } from "./read-file.ts";
+import { Connector, GrantNotes, SearchWords, claims, Evidence, Field, Grant, methods, type FileCredentialSet } from "./schema.ts";
 
 const readConnector = readerOf(Connector);
 const readGrantNotes = readerOf(GrantNotes);
 const readSearchWords = readerOf(SearchWords);
 
-export interface Formatted {
+interface Formatted {
   /** Those whose text differs from the canonical one, with that text. */
   changed: CatalogFile[];
   /** Why files cannot be formatted; they stay as they are. */
@@ -37,4 +35,64 @@ function formatOne<Value>(
   if (value === null) return { changed: [], problems };
   const text = write(value);
   return { changed: text === file.text ? [] : [{ name: file.name, text }], problems };
+}
+
+/** The only text that a connector's facts may have, so that diffs show only facts and exports are stable to the byte. */
+
+/** @param noteOrder codes of grant-notes.json */
+export function canonicalText(connector: Connector, noteOrder: readonly string[]): string {
+  return `${JSON.stringify(canonicalConnector(connector, noteOrder), null, 2)}\n`;
+}
+
+/** A row a line, so that a diff shows whole rows; sorted by connector, and else in the given order. */
+export function canonicalSearchWords(words: SearchWords): string {
+  const sorted = { ...words, connectors: words.connectors.toSorted((one, other) => byCodeUnits(one.connector, other.connector)) };
+  const lists = Object.entries(inOrder(SearchWords, sorted)).map(([name, rows]) => {
+    const lines = (rows as unknown[]).map((row) => `    ${lineOf(row)}`);
+    return `  ${JSON.stringify(name)}: [\n${lines.join(",\n")}\n  ]`;
+  });
+  return `{\n${lists.join(",\n")}\n}\n`;
+}
+
+/** JSON with a blank after commas and colons. */
+function lineOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(lineOf).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)}: ${lineOf(one)}`)
+    .join(", ")} }`;
+}
+
+function canonicalConnector(connector: Connector, noteOrder: readonly string[]): object {
+  const { aka, credential_sets, grant } = connector;
+  return inOrder(Connector, {
+    ...connector,
+    ...(aka && { aka: aka.toSorted(byCodeUnits) }),
+    methods: connector.methods.toSorted(byList(methods)),
+    ...(credential_sets && { credential_sets: credential_sets.map((set) => canonicalSet(set, noteOrder)) }),
+    grant: grant && canonicalGrant(grant, noteOrder),
+    evidence: connector.evidence
+      .toSorted((one, other) => byCodeUnits(one.url, other.url))
+      .map((one) => inOrder(Evidence, { ...one, for: one.for.toSorted(byList(claims)) })),
+  });
+}
+
+function canonicalSet({ fields, grant }: FileCredentialSet, noteOrder: readonly string[]): object {
+  const ordered = { fields: fields.map((field) => inOrder(Field, field)) };
+  return grant === undefined ? ordered : { ...ordered, grant: grant && canonicalGrant(grant, noteOrder) };
+}
+
+function canonicalGrant(grant: Grant, noteOrder: readonly string[]): object {
+  const { scopes, notes } = grant;
+  return inOrder(Grant, { ...grant, scopes: scopes.toSorted(byCodeUnits), notes: notes.toSorted(byList(noteOrder)) });
+}
+
+/** Copies the properties in the schema's order; absent ones stay absent. */
+function inOrder(schema: { properties: object }, value: object): object {
+  const order = Object.keys(schema.properties);
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => order.indexOf(one) - order.indexOf(other)));
+}
+
+function byList(order: readonly string[]): (one: string, other: string) => number {
+  return (one, other) => order.indexOf(one) - order.indexOf(other);
 }

@@ -1,12 +1,9 @@
 /** Checks catalog files and builds a catalog from them, with all problems that must be fixed. */
-import { byCodeUnits } from "../../../kernel/by-code-units.ts";
-import type { ConnectorCatalog } from "./catalog.ts";
-import type { CatalogFile, ConnectorFiles } from "./catalog-folder.ts";
-import { duplicatesIn } from "./duplicates.ts";
-import { formatProblem, type Problem } from "./problem.ts";
-import { readerOf } from "./read-file.ts";
-import { findingsOf, spellingOf, type Surroundings } from "./rules.ts";
-import { Categories, Connector, GrantNotes, OAuthApps } from "./schema.ts";
+import { byCodeUnits } from "../../../kernel/text.ts";
+import { canonicalSearchWords } from "./format.ts";
+import { type CatalogFile, type ConnectorFiles, formatProblem, type Problem, readerOf } from "./read-file.ts";
+import { findingsOf, spellingOf, type Surroundings, differs, type Finding } from "./rules.ts";
+import { type ConnectorCatalog, Categories, Connector, GrantNotes, OAuthApps, SearchWords } from "./schema.ts";
 
 const readCategories = readerOf(Categories);
 const readGrantNotes = readerOf(GrantNotes);
@@ -102,4 +99,119 @@ function repeated(
       "code",
     ),
   ];
+}
+
+/**
+ * Checks the words of the search. A mistake there never refuses the catalog: `weir catalog check` reports it, and a service
+ * searches without the words that it cannot use.
+ */
+
+const readWords = readerOf(SearchWords);
+
+export const noSearchWords: SearchWords = { connectors: [], categories: [], methods: [], popular: [] };
+
+/** @param file null if the folder has none */
+export function judgeSearchWords(
+  file: CatalogFile | null,
+  { connectors, categories }: ConnectorCatalog,
+): { words: SearchWords; problems: Problem[] } {
+  if (file === null) return { words: noSearchWords, problems: [] };
+  const { value: words, problems } = readWords(file);
+  if (!words) return { words: noSearchWords, problems };
+  const ids = new Set(connectors.map(({ id }) => id));
+  const found = [
+    ...differs(file.text, canonicalSearchWords(words)).map((message) => ["", message]),
+    ...words.connectors.flatMap(({ connector }, row) => unknownConnector(`connectors[${row}].connector`, connector, ids)),
+    ...words.popular.flatMap((id, row) => unknownConnector(`popular[${row}]`, id, ids)),
+    ...words.categories.flatMap(({ category }, row) =>
+      categories.includes(category)
+        ? []
+        : [[`categories[${row}].category`, `"${category}" is not in categories.json: write one of its names`]],
+    ),
+    ...repeatedWords(words),
+  ];
+  return { words, problems: found.map(([field = "", message = ""]) => ({ file: file.name, field, message })) };
+}
+
+function unknownConnector(field: string, id: string, ids: ReadonlySet<string>): string[][] {
+  return ids.has(id) ? [] : [[field, `"${id}" is no connector's id: correct it`]];
+}
+
+function repeatedWords({ connectors, popular }: SearchWords): string[][] {
+  const seen = new Set<string>();
+  return [
+    ...connectors.flatMap(({ connector, words }, row) =>
+      words.flatMap((word, index) => {
+        const key = `${connector} ${word.toLowerCase()}`;
+        const twice = seen.has(key);
+        seen.add(key);
+        return twice ? [[`connectors[${row}].words[${index}]`, `"${word}" occurs twice for ${connector}: remove one`]] : [];
+      }),
+    ),
+    ...popular.flatMap((id, row) => (popular.indexOf(id) < row ? [[`popular[${row}]`, `"${id}" occurs twice: remove one`]] : [])),
+  ];
+}
+
+/** Finds connectors that are the same, or that readers could confuse. */
+
+/** Words that distinguish a company from its products but not two systems from each other. */
+const idle = new Set([
+  "inc",
+  "ltd",
+  "llc",
+  "gmbh",
+  "corp",
+  "corporation",
+  "company",
+  "the",
+  "by",
+  "for",
+  "com",
+  "io",
+  "ai",
+  "app",
+]);
+
+/** What a connector shares with earlier ones in the catalog. */
+function duplicatesIn(connectors: readonly Connector[]): { connector: Connector; finding: Finding }[] {
+  const ids = new Map<string, Connector>();
+  const names = new Map<string, Connector>();
+  /** "Duo" of "Cisco Duo" may be the whole name of another system; but "Cloud" is not a name, since many products use it. */
+  const products = new Map<string, Connector>();
+  return connectors.flatMap((connector) => {
+    const found: Finding[] = [];
+    const clash = (field: string, other: Connector | undefined): void => {
+      if (!other || other === connector) return;
+      found.push([field, `is a name of ${other.slug} too: keep one of the two, the other name as its aka`]);
+    };
+    const sameId = ids.get(connector.id);
+    if (sameId) found.push(["id", `"${connector.id}" is the id of ${sameId.slug} too: an id is never given twice, make another`]);
+    const product = productOf(connector);
+    for (const [field, name] of namesOf(connector)) clash(field, names.get(name) ?? products.get(name));
+    clash("name", names.get(product));
+    ids.set(connector.id, connector);
+    products.set(product, connector);
+    for (const [, name] of namesOf(connector)) names.set(name, connector);
+    return found.map((finding) => ({ connector, finding }));
+  });
+}
+
+function namesOf({ name, aka = [] }: Connector): [field: string, name: string][] {
+  const others = aka.map((other, index): [string, string] => [`aka[${index}]`, wordsOf(other).join("")]);
+  return [["name", wordsOf(name).join("")], ...others];
+}
+
+/** The name without its vendor's. */
+function productOf({ name, vendor }: Connector): string {
+  const vendorWords = wordsOf(vendor);
+  return wordsOf(name)
+    .filter((word) => !vendorWords.includes(word))
+    .join("");
+}
+
+function wordsOf(name: string): string[] {
+  const plain = name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replaceAll("&", " and ");
+  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+  const telling = words.filter((word) => !idle.has(word));
+  return telling.length > 0 ? telling : words;
 }

@@ -1,11 +1,11 @@
 /** Parses one catalog file into a value of its schema, or returns its problems. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck, type ValueError } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
-import type { CatalogFile } from "./catalog-folder.ts";
-import type { Problem } from "./problem.ts";
 
-export interface Reader<Schema extends TSchema> {
+interface Reader<Schema extends TSchema> {
   (file: CatalogFile): { value: Static<Schema> | null; problems: Problem[] };
 }
 
@@ -60,4 +60,53 @@ function problemOf(file: string, { type, path, value, schema }: ValueError): Pro
 /** The compiler reports a missing field twice: as missing and as having the wrong type. */
 function firstOfEach(problems: Problem[]): Problem[] {
   return [...new Map(problems.toReversed().map((problem) => [problem.field, problem])).values()].toReversed();
+}
+
+/** Reads the files of the connector catalog, before any check. */
+
+export interface CatalogFile {
+  /** Relative to the catalog's folder, such as `connectors/okta.json`. */
+  name: string;
+  text: string;
+}
+
+export interface ConnectorFiles {
+  categories: CatalogFile;
+  grantNotes: CatalogFile;
+  oauthApps: CatalogFile;
+  /** null if there is none, as in a folder of an earlier version. */
+  searchWords: CatalogFile | null;
+  /** Sorted by name. */
+  connectors: CatalogFile[];
+}
+
+/** @throws Error of the file system when a file cannot be read */
+export async function readConnectorFiles(folder: string): Promise<ConnectorFiles> {
+  const read = async (name: string): Promise<CatalogFile> => ({ name, text: await readFile(join(folder, name), "utf8") });
+  const names = (await readdir(join(folder, "connectors"))).filter((name) => !name.startsWith(".")).toSorted();
+  return {
+    categories: await read("categories.json"),
+    grantNotes: await read("grant-notes.json"),
+    oauthApps: await read("oauth-apps.json"),
+    searchWords: await read("search-words.json").catch(nullIfAbsent),
+    connectors: await Promise.all(names.map((name) => read(`connectors/${name}`))),
+  };
+}
+
+function nullIfAbsent(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+  throw error;
+}
+
+/** A problem in a catalog file that must be fixed. */
+export interface Problem {
+  file: string;
+  /** Such as `credential_sets[0].fields[1].key`; empty for the file as a whole. */
+  field: string;
+  /** What is wrong, and what to write instead. */
+  message: string;
+}
+
+export function formatProblem({ file, field, message }: Problem): string {
+  return field === "" ? `${file}: ${message}` : `${file}: ${field}: ${message}`;
 }

@@ -1,5 +1,5 @@
 /** The rules for one connector beyond its schema. */
-import { canonicalText } from "./canonical.ts";
+import { canonicalText } from "./format.ts";
 import { claims, type Claim, type Connector, type Grant } from "./schema.ts";
 
 /** What the rules depend on. */

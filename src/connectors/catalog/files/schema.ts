@@ -18,7 +18,7 @@ export const methods = ["oauth", "api_token", "mcp", "record_only"] as const;
 const Method = oneOf(methods);
 export type Method = (typeof methods)[number];
 
-export const forms = ["specific", "generic", "none"] as const;
+const forms = ["specific", "generic", "none"] as const;
 
 /** The claims that a piece of evidence can support, in the order of their fields. */
 export const claims = ["fields", "grant", "docs", "mcp", "oauth"] as const;
@@ -136,4 +136,13 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 function orNull<Schema extends ReturnType<typeof strict> | typeof Line>(schema: Schema) {
   const description = `${schema.description ?? "an object"}, or null`;
   return Type.Union([schema, Type.Null()], { description });
+}
+
+/** The checked connector catalog, sorted by id. */
+
+export interface ConnectorCatalog {
+  /** Names, in display order. */
+  categories: readonly string[];
+  grantNotes: GrantNotes;
+  connectors: readonly Connector[];
 }

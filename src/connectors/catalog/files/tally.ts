@@ -1,8 +1,7 @@
 /** Counts connectors and their sources, for `weir catalog check`. */
-import type { ConnectorCatalog } from "./catalog.ts";
+import { type ConnectorCatalog, claims, type Claim, type Connector } from "./schema.ts";
 import { grantName } from "./columns.ts";
 import { claimsOf } from "./rules.ts";
-import { claims, type Claim, type Connector } from "./schema.ts";
 
 export interface Counts {
   connectors: number;

@@ -1,22 +1,19 @@
 /** What the service knows of each ecosystem, how old it is, and how to get what is missing. */
-import type { Counts, SyncState } from "../../../control-api/endpoints/security/advisories.ts";
+import type { Counts, SyncState } from "../../../control-api/endpoints/advisories.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { asset } from "../../../http/pages/asset.ts";
-import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
+import { asset } from "../../../http/page.ts";
+import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
 import { advisoryStaleMs } from "../../../security/limits.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
 import { osvArchives } from "../../../config.ts";
 import type { FormFields } from "../../form.ts";
-import { badge } from "../../look/badge.ts";
-import { facts } from "../../look/facts.ts";
-import { form } from "../../look/forms/form.ts";
-import { notice } from "../../look/states.ts";
+import { badge, facts, notice, section } from "../../look/parts.ts";
+import { form } from "../../look/forms.ts";
 import { table } from "../../look/table.ts";
-import { time } from "../../look/time.ts";
+import { time } from "../../look/values.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { agoText, incomplete } from "../security/knowledge.ts";
-import { section } from "../security/section.ts";
 
 export const advisoriesPage: Page = {
   of: "operator",

@@ -1,11 +1,9 @@
 /** The state of the process that answers. */
-import type { ServiceView } from "../../../process/service-state.ts";
+import type { ServiceView } from "../../../process/health.ts";
 import { markup } from "../../../http/html.ts";
-import { badge } from "../../look/badge.ts";
-import { facts } from "../../look/facts.ts";
-import { emptyState } from "../../look/states.ts";
+import { badge, facts, emptyState } from "../../look/parts.ts";
 import { table } from "../../look/table.ts";
-import { time } from "../../look/time.ts";
+import { time } from "../../look/values.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 
 export const servicePage: Page = {

@@ -1,8 +1,8 @@
 /** What the pages of security know nothing of: without advisories, nothing open is no verdict. */
-import type { ScanTotals } from "../../../control-api/endpoints/security/projects.ts";
+import type { ScanTotals } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { incompleteText, type EcosystemAge } from "../../../security/advisories/import/ecosystem-ages.ts";
-import { notice } from "../../look/states.ts";
+import { incompleteText, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
+import { notice } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 import { isOperator } from "../../viewer.ts";
 

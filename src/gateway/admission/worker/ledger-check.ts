@@ -4,16 +4,25 @@
  * compared on first use, every half minute, and anew on each server.
  */
 import type { Bus } from "../../../backing/bus.ts";
-import type { Counters } from "../../../backing/counters.ts";
+import { type Counters, CountersUnavailableError, countableBalance } from "../../../backing/counters.ts";
+import { raiseAlarm } from "../../../kernel/metrics.ts";
 import { withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { ledgerCheckMs, ledgerCheckBatchMs, recordLookupMs, recordsCachedMax } from "../../limits.ts";
-import { compareLedgers } from "./compare-ledgers.ts";
-import { LedgerServerWatch } from "./ledger-server-watch.ts";
-import type { LoadStore } from "./load.ts";
+import type { NanoUsd } from "../../../kernel/money.ts";
+import type { CountedPosition, LedgerPosition } from "../../credit/load.ts";
+import { versionParts } from "../../credit/store.ts";
+import {
+  ledgerCheckMs,
+  ledgerCheckBatchMs,
+  recordLookupMs,
+  recordsCachedMax,
+  ledgerServerAnswerMs,
+  ledgerServerMs,
+} from "../../limits.ts";
+import type { LoadStore } from "./loads.ts";
 
-export interface LedgerCheckParts {
+interface LedgerCheckParts {
   bus: Pick<Bus, "broadcast">;
   counters: Pick<Counters, "read" | "forget">;
   store: Pick<LoadStore, "positions" | "beginEpochs" | "server">;
@@ -108,5 +117,221 @@ export class LedgerCheck {
     this.#parts.bus.broadcast("records-changed");
     this.#checkedAt = new Map();
     this.#checks.clear();
+  }
+}
+
+/** Whether workspaces' counters continue their ledgers. Those that do not are forgotten, in a later epoch, and loaded again. */
+
+interface CompareParts {
+  counters: Pick<Counters, "read" | "forget">;
+  store: Pick<LoadStore, "positions" | "beginEpochs">;
+  log: Logger;
+}
+
+interface Counted extends CountedPosition {
+  balance: NanoUsd;
+}
+
+interface Compared {
+  counted: Counted;
+  ledger: LedgerPosition;
+}
+
+/** Another process that begins an epoch at the same time makes this one look again. */
+const roundsMax = 3;
+
+/**
+ * Counters are read first: commits reach the ledger before the counters, so the ledger is behind them only when it went back.
+ * @returns the workspaces that must not be used yet
+ * @throws Error when the database does not answer
+ */
+async function compareLedgers(workspaces: readonly WorkspaceId[], parts: CompareParts): Promise<ReadonlySet<WorkspaceId>> {
+  const unusable = new Set<WorkspaceId>();
+  let open = workspaces;
+  for (let round = 0; round < roundsMax && open.length > 0; round++) {
+    const compared = await compare(open, parts, unusable);
+    const stale = compared.filter(isStale);
+    const unproved = compared.filter(isUnproved);
+    const ended = compared.filter((one) => !stale.includes(one) && !unproved.includes(one) && !continues(one));
+    await forgetAll(stale, parts);
+    const begun = await endEpochs(ended, parts);
+    for (const one of compared) {
+      const { workspace } = one.counted;
+      const mustWait = one.ledger.isRebuilding || unproved.includes(one) || begun.get(workspace) === "rebuilding";
+      if (mustWait) unusable.add(workspace);
+    }
+    open = ended.flatMap(({ counted: { workspace } }) => (begun.has(workspace) ? [] : [workspace]));
+  }
+  return unusable.union(new Set(open));
+}
+
+/** @param unread gets the workspaces whose part of the counters does not answer, which delay no others */
+async function compare(
+  workspaces: readonly WorkspaceId[],
+  { counters, store }: CompareParts,
+  unread: Set<WorkspaceId>,
+): Promise<Compared[]> {
+  const counted: Counted[] = [];
+  const read = async (workspace: WorkspaceId): Promise<void> => {
+    try {
+      const { account } = await counters.read(workspace, null);
+      counted.push({ workspace, version: account?.sequence ?? null, balance: account?.balance ?? 0n });
+    } catch (error) {
+      if (!(error instanceof CountersUnavailableError)) throw error;
+      unread.add(workspace);
+    }
+  };
+  await Promise.all(workspaces.map(read));
+  if (counted.length === 0) return [];
+  const ledgers = await store.positions(counted);
+  return counted.flatMap((one) => {
+    const ledger = ledgers.get(one.workspace);
+    return ledger ? [{ counted: one, ledger }] : [];
+  });
+}
+
+/** Its epoch ended, on this worker or another one, and the counters are of before; or they may have been used in between. */
+function isStale({ counted: { version }, ledger }: Compared): boolean {
+  if (ledger.comparedOn !== "this server" || version === null) return false;
+  return ledger.isRebuilding || versionParts(version).epoch < versionParts(ledger.version).epoch;
+}
+
+/** Without counters nothing shows whether this server lost something, until metering has looked. */
+function isUnproved({ counted, ledger }: Compared): boolean {
+  return counted.version === null && ledger.comparedOn === "other" && !ledger.isReplayed;
+}
+
+function continues({ counted, ledger }: Compared): boolean {
+  return ledger.comparedOn === "this server" && !isAhead({ counted, ledger });
+}
+
+/** A workspace that was never compared keeps its epoch, so that processes of a version without epochs can settle beside this one. */
+function isOver({ counted, ledger }: Compared): boolean {
+  return ledger.comparedOn === "other" || isAhead({ counted, ledger });
+}
+
+/**
+ * A restored backup may be of before its first comparison. Its ledger may since have reached the entries and balances of the counters, but
+ * lack totals of budgets that these go on counting with.
+ */
+function mayBeOfAnother(one: Compared): boolean {
+  return isOver(one) || one.counted.version !== null;
+}
+
+/** The counters have an entry that the ledger does not have, or has with other content. */
+function isAhead({ counted: { version, balance }, ledger }: Compared): boolean {
+  if (version === null || versionParts(version).epoch < versionParts(ledger.version).epoch) return false;
+  return ledger.balanceThen === null || countableBalance(ledger.balanceThen) !== balance;
+}
+
+/**
+ * Forgets counters before the epoch ends, so that nothing is loaded from a ledger that was not compared, and after it, for what was loaded
+ * in between. Killed at any point, the next comparison goes on.
+ * @returns the workspaces whose epoch this process ended
+ */
+async function endEpochs(ended: readonly Compared[], parts: CompareParts): Promise<Map<WorkspaceId, "rebuilding" | "ready">> {
+  if (ended.length === 0) return new Map();
+  const { store, log } = parts;
+  await forgetAll(ended.filter(mayBeOfAnother), parts);
+  const begun = await store.beginEpochs(
+    ended.map(({ counted, ledger }) => {
+      const after = versionParts(ledger.version).epoch;
+      const known = counted.version === null ? after : versionParts(counted.version).epoch;
+      const last = known > after ? known : after;
+      const epoch = isOver({ counted, ledger }) ? last + 1n : after;
+      return { workspace: counted.workspace, after, epoch, isRebuilding: isAhead({ counted, ledger }) };
+    }),
+  );
+  const own = ended.filter(({ counted }) => begun.has(counted.workspace));
+  await forgetAll(own.filter(mayBeOfAnother), parts);
+  for (const one of own.filter(isAhead)) tellWentBack(one, log);
+  return new Map(own.map((one) => [one.counted.workspace, isAhead(one) ? "rebuilding" : "ready"]));
+}
+
+async function forgetAll(compared: readonly Compared[], { counters }: CompareParts): Promise<void> {
+  await Promise.all(compared.map(({ counted: { workspace, version } }) => counters.forget(workspace, version ?? 0n)));
+}
+
+function tellWentBack({ counted, ledger }: Compared, log: Logger): void {
+  const { number: ledgerSequence } = versionParts(ledger.version);
+  const { number: countersSequence } = versionParts(counted.version ?? 0n);
+  const facts = {
+    workspace: counted.workspace,
+    counters: countersSequence.toString(),
+    ledger: ledgerSequence.toString(),
+  };
+  const message =
+    "A ledger went back in time: its workspace is refused until metering has booked again what the stream of settlements has; " +
+    "credit, keys and settings that were changed since are lost";
+  raiseAlarm(log, "ledger.went_back", facts, message);
+}
+
+/** Notices that another server keeps the ledger: a standby that was promoted, a restored backup, or the same one after a restart. */
+
+interface WatchParts {
+  store: Pick<LoadStore, "server">;
+  clock: Clock;
+}
+
+interface Asked {
+  /** In monotonic milliseconds. */
+  at: number;
+  ended: Promise<void>;
+}
+
+class LedgerServerWatch {
+  readonly #parts: WatchParts;
+  readonly #onChange: () => void;
+  #server: bigint | null = null;
+  /** When the server last answered, in monotonic milliseconds. */
+  #confirmedAt = -Infinity;
+  /** null: no question is under way. */
+  #asked: Asked | null = null;
+
+  constructor(parts: WatchParts, onChange: () => void) {
+    this.#parts = parts;
+    this.#onChange = onChange;
+  }
+
+  /**
+   * Asks which server it is, unless it told lately. Never rejects: while the database does not answer, what was known is used on, as keys
+   * are, and each caller asks again.
+   */
+  async confirm(): Promise<void> {
+    const { clock } = this.#parts;
+    const now = clock.monotonic();
+    const ageMs = now - this.#confirmedAt;
+    if (ageMs < ledgerServerMs) return;
+    const asked = this.#ask();
+    if (ageMs < 2 * ledgerServerMs) return;
+    await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", this.#answerSince(now, asked)).catch(() => {});
+  }
+
+  /** A question of before may have failed because the next server was not there yet: then another one is asked. */
+  async #answerSince(time: number, asked: Asked): Promise<void> {
+    await asked.ended;
+    if (this.#confirmedAt < time && asked.at < time) await this.#ask().ended;
+  }
+
+  /** One question at a time. */
+  #ask(): Asked {
+    this.#asked ??= { at: this.#parts.clock.monotonic(), ended: this.#readServer().finally(() => (this.#asked = null)) };
+    return this.#asked;
+  }
+
+  /** Never rejects. */
+  async #readServer(): Promise<void> {
+    const { store, clock } = this.#parts;
+    const at = clock.monotonic();
+    try {
+      const server = await withDeadline(clock, ledgerServerAnswerMs, "The ledger's server", store.server());
+      this.#confirmedAt = at;
+      if (server === this.#server) return;
+      const isFirst = this.#server === null;
+      this.#server = server;
+      if (!isFirst) this.#onChange();
+    } catch {
+      // The database is away: admission goes on with keys that are known, for half a minute.
+    }
   }
 }

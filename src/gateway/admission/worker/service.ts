@@ -7,25 +7,28 @@ import { CountersUnavailableError, type AdmitBatch, type AdmitReply, type Counte
 import { dayOf, monthOf, withDeadline, type Clock } from "../../../kernel/clock.ts";
 import type { GenerationId, WorkspaceId } from "../../../kernel/ids.ts";
 import type { Logger } from "../../../kernel/log.ts";
+import { spanSince, traces, type TracedSpan } from "../../../kernel/traces.ts";
 import { recordLookupMs, countersTimeAgeMsMax, ownKeyReplyBytesMax } from "../../limits.ts";
-import { replyFor, prepare, type Prepared } from "../decide.ts";
-import type { ModelsView } from "../models-view.ts";
+import { replyFor, prepare, type Prepared, type ModelsView } from "../decide.ts";
+import { KeyRecordCache, type CachedRecord, type FindRecords } from "../key-cache.ts";
+import {
+  decodeRequests,
+  encodeReplies,
+  ownKeyBytes,
+  recordOnBus,
+  type AdmitGeneration,
+  type AdmissionReply,
+  type AdmissionRequest,
+  type LendBlock,
+  type Refused,
+  type PositionRequest,
+} from "../message.ts";
+import { CountersWatch, type MeteringLagGuard } from "./guards.ts";
 import { LedgerCheck } from "./ledger-check.ts";
-import { SingleFlightLoads } from "./single-flight-loads.ts";
-import { refreshAccount, type LoadStore } from "./load.ts";
-import { decodeRequests, encodeReplies } from "../codec.ts";
-import { KeyRecordCache, type CachedRecord, type FindRecords } from "./key-record-cache.ts";
-import { ownKeyBytes, recordOnBus } from "../record-on-bus.ts";
-import type { AdmitGeneration, AdmissionReply, AdmissionRequest, LendBlock, Refused } from "../message.ts";
-import { CountersWatch } from "./counters-watch.ts";
-import { lend, lendRequest, takeBack } from "./lending.ts";
-import type { MeteringLagGuard } from "./metering-lag-guard.ts";
-import { loadRoundsMax, LoadDeadline } from "./load-deadline.ts";
-import { readPosition } from "./position.ts";
-import { recallFor, Recalls } from "./recalls.ts";
-import { spanSince, traces, type TracedSpan } from "../../../kernel/telemetry/traces.ts";
+import { lend, lendRequest, takeBack, recallFor, Recalls } from "./lending.ts";
+import { SingleFlightLoads, refreshAccount, type LoadStore, loadRoundsMax, LoadDeadline, type Missing } from "./loads.ts";
 
-export interface AdmissionParts {
+interface AdmissionParts {
   bus: Bus;
   counters: Counters;
   store: LoadStore;
@@ -274,4 +277,40 @@ function traceDecisions(requests: AdmissionRequest[], replies: AdmissionReply[],
 
 function unavailable(code: "auth_unavailable" | "billing_unavailable"): Refused {
   return { kind: "refused", code };
+}
+
+interface PositionParts {
+  counters: Counters;
+  clock: Clock;
+  loads: SingleFlightLoads;
+}
+
+/**
+ * Credit, holds and this month's spend, loaded first if the counters lack them; "again" if the load takes too long.
+ * @throws CountersUnavailableError
+ */
+async function readPosition(
+  { workspace, key, blocks = [] }: PositionRequest,
+  { counters, clock, loads }: PositionParts,
+): Promise<AdmissionReply> {
+  const deadline = new LoadDeadline(clock);
+  for (let round = 0; round < loadRoundsMax; round++) {
+    const { account, keySpent, lent, now, blocks: held } = await counters.read(workspace, key, blocks);
+    const month = monthOf(now);
+    if (account !== null && (key === null || keySpent !== null)) {
+      return {
+        kind: "position",
+        balance: account.balance.toString(),
+        reserved: account.reserved.toString(),
+        lent: lent.toString(),
+        blocks: blocks.map((block) => (held.get(block) ?? 0n).toString()),
+        keySpent: keySpent?.toString() ?? null,
+        month,
+      };
+    }
+    const missing: Missing =
+      account === null || key === null ? { what: "workspace", workspace, month } : { what: "key", workspace, key, month };
+    if (!(await deadline.wait([loads.run(missing)]))) break;
+  }
+  return { kind: "again" };
 }

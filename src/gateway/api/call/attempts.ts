@@ -5,11 +5,11 @@
  * provider refuses: it goes once more without them, since the client cannot take them out of its conversation. A provider's words may be
  * the client's in part, so a request that gives no thoughts back is not sent again for them.
  */
-import type { Reservation } from "../../credit/reservation.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { StopSignal } from "../../../kernel/stop-signal.ts";
+import type { Reservation } from "../../credit/reservation.ts";
 import type { ReportedUsage } from "../../models/model.ts";
-import type { Candidate } from "../../models/routing/candidate.ts";
+import { type Candidate, sharesCredential } from "../../models/candidate.ts";
 import {
   UpstreamFailure,
   type WholeAnswer,
@@ -17,10 +17,12 @@ import {
   type ProviderEventStream,
   type ProviderAnswer,
   type ProviderCall,
+  isGivenUp,
+  type EventReceiver,
+  type ProviderEvent,
 } from "../../providers/provider.ts";
 import { givesBack } from "../../tool-call-id.ts";
-import { withFirstEvent } from "./first-event.ts";
-import { nextCandidate } from "./next-candidate.ts";
+import { mergeUsage } from "../answer/relay.ts";
 import type { Candidates } from "./route-plan.ts";
 
 export interface Attempt {
@@ -173,5 +175,99 @@ export class Attempts {
     } finally {
       this.#givenUp.listen(null);
     }
+  }
+}
+
+/** Chooses the candidate of the retry after a failed call. */
+
+interface NextOptions {
+  failure: UpstreamFailure;
+  /** The failed call's request had been sent. */
+  sent: boolean;
+  failed: Candidate;
+  /** In order of preference. */
+  candidates: readonly Candidate[];
+}
+
+/**
+ * A failed provider may do better at a second call. A rate limit concerns the provider's credential, or one of its models. A refused
+ * credential and a provider that takes no connection concern all of its models. A rejected request is not sent again, nor is one that a
+ * provider took and the gateway gave up: the provider may bill what it has done, and the next one would do as much.
+ * @returns null: no retry may help
+ */
+function nextCandidate({ failure, sent, failed, candidates }: NextOptions): Candidate | null {
+  if (sent && isGivenUp(failure)) return null;
+  const others = candidates.filter((candidate) => candidate !== failed);
+  const elsewhere = others.find((candidate) => !sharesCredential(candidate, failed)) ?? null;
+  switch (failure.code) {
+    case "upstream_error":
+      return others[0] ?? failed;
+    case "upstream_rate_limited":
+      return elsewhere ?? others.find(({ model }) => model.id !== failed.model.id) ?? null;
+    case "upstream_auth":
+    case "upstream_timeout":
+      return elsewhere;
+    case "upstream_rejected":
+      return null;
+  }
+}
+
+/** Waits for a stream's first event before anything is sent to the client: until then a failure is an ordinary error. */
+
+/**
+ * Waits for the first event that is neither a usage count nor a role that a failure follows at once: some providers send these before
+ * they fail.
+ * @param onUsage told the counts meanwhile: a client that leaves now, or a successor of this process, is charged by them
+ * @returns the stream from its beginning
+ * @throws UpstreamFailure when it fails or ends there
+ */
+async function withFirstEvent(
+  events: ProviderEventStream,
+  onUsage: (usage: ReportedUsage) => void,
+): Promise<ProviderEventStream> {
+  let usage: ReportedUsage | null = null;
+  for (;;) {
+    const received = await new Promise<readonly ProviderEvent[]>((resolve) => events.next({ take: resolve }));
+    if (received.length === 0) throw new UpstreamFailure("upstream_error", "the stream ended before it began");
+    // The first event that says something: with a failure there nothing has been delivered.
+    const failsFirst = received.find((event) => event.kind !== "usage" && !saysNothing(event))?.kind === "failure";
+    for (const [index, event] of received.entries()) {
+      if (event.kind === "failure") throw event.failure;
+      if (event.kind !== "usage" && saysNothing(event) && failsFirst) continue;
+      if (event.kind !== "usage") return new Replay(usage, received.slice(index), events);
+      usage = mergeUsage(usage, event.usage);
+      onUsage(usage);
+    }
+  }
+}
+
+/** Whether it is the role alone, with which most providers begin. */
+function saysNothing(event: ProviderEvent): boolean {
+  if (event.kind !== "delta" || event.finishReason !== null || event.logprobs !== undefined) return false;
+  return Object.entries(event.delta).every(([name, value]) => name === "role" || value === "" || value === null);
+}
+
+class Replay implements ProviderEventStream {
+  readonly #events: ProviderEventStream;
+  #seen: readonly ProviderEvent[] | null;
+
+  constructor(usage: ReportedUsage | null, seen: readonly ProviderEvent[], events: ProviderEventStream) {
+    this.#seen = usage === null ? seen : [{ kind: "usage", usage }, ...seen];
+    this.#events = events;
+  }
+
+  next(receiver: EventReceiver): void {
+    const seen = this.#seen;
+    this.#seen = null;
+    if (seen === null) this.#events.next(receiver);
+    else receiver.take(seen);
+  }
+
+  cancel(): Promise<void> {
+    return this.#events.cancel();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.cancel();
   }
 }

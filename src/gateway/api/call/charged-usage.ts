@@ -2,10 +2,18 @@
  * Decides the usage that is charged: the provider's counts where they are plausible; our own estimate where it reported no count, only
  * one side or an impossible count, or where the answer was not read to its end.
  */
-import { streamStallMsMax } from "../../limits.ts";
-import type { ReportedUsage, Usage } from "../../models/model.ts";
-import { isGivenUp } from "../../providers/provider.ts";
-import type { StreamOutcome } from "../stream/stream.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { unpaidUsdTotal } from "../../../kernel/metrics.ts";
+import { nanoRoundedHalfUp, usdAsJsonNumber, type NanoUsd } from "../../../kernel/money.ts";
+import type { Reservation } from "../../credit/reservation.ts";
+import { streamStallMsMax, unpaidNanoMax, unpaidSpanMs, unpaidWindowMs, unpaidWorkspacesMax } from "../../limits.ts";
+import type { ReportedUsage, Usage, Model, Route } from "../../models/model.ts";
+import { hiddenInputTokens, tieredCost } from "../../models/price.ts";
+import type { Candidate } from "../../models/candidate.ts";
+import { isGivenUp, type UpstreamFailure } from "../../providers/provider.ts";
+import type { StreamOutcome } from "../answer/relay.ts";
+import type { CheckedChat } from "../request/chat-request.ts";
 
 export interface ChargedUsage {
   usage: Usage;
@@ -129,4 +137,109 @@ function withEstimates(reported: ReportedUsage, estimate: { prompt: () => number
   };
   const counted = reported.promptTokens !== null && (reported.completionTokens !== null || completionTokens === 0);
   return { usage, estimated: !counted };
+}
+
+interface CalledRequest {
+  model: Pick<Model, "contextLength" | "reasons">;
+  route: Pick<Route, "hiddenInputTokens">;
+  chat: Pick<CheckedChat, "promptEstimate" | "tools">;
+  /** The bound on output that the provider got. */
+  maxOutputTokens: number;
+}
+
+/** The bounds that a provider's counts for such a request must keep. */
+export function usageBounds({ model, route, chat, maxOutputTokens }: CalledRequest): UsageBounds {
+  return {
+    promptEstimate: chat.promptEstimate,
+    tokensMax: model.contextLength + hiddenInputTokens(route, chat.tools),
+    maxOutputTokens,
+    reasons: model.reasons,
+  };
+}
+
+/** The bounds for a stream whose provider has counted its prompt before the first event: then nobody needs to estimate it, which takes time. */
+export function boundsOnceTold(bounds: UsageBounds, reported: ReportedUsage | null): UsageBounds {
+  const told = reported?.promptTokens ?? 0;
+  return told > 0 && told <= bounds.tokensMax ? { ...bounds, promptEstimate: () => told } : bounds;
+}
+
+/**
+ * Work that a provider may bill and that nobody pays: requests that were sent and timed out, or whose answer was too large. Each
+ * process lets a workspace have a little of it in an hour, since a timeout is seldom the client's doing. Beyond that, waiting costs
+ * what leaving costs: a client chooses how much work it asks for, and could otherwise let it time out for nothing.
+ */
+
+/** Work whose ends lie within a minute, in monotonic milliseconds: it is forgotten together, an hour after its last end. */
+interface Span {
+  firstAt: number;
+  lastAt: number;
+  cost: NanoUsd;
+}
+
+export class UnpaidWork {
+  readonly #clock: Clock;
+  readonly #allowance: NanoUsd;
+  /** The workspace that took some last is last. */
+  readonly #spans = new Map<WorkspaceId, Span[]>();
+
+  /** @param allowance of a workspace in an hour */
+  constructor(clock: Clock, allowance: NanoUsd = unpaidNanoMax) {
+    this.#clock = clock;
+    this.#allowance = allowance;
+  }
+
+  /** Leaves this work unpaid, if the workspace's last hour with it is within the allowance. @returns whether it does */
+  take(workspace: WorkspaceId, cost: NanoUsd): boolean {
+    const now = this.#clock.monotonic();
+    const spans = (this.#spans.get(workspace) ?? []).filter(({ lastAt }) => lastAt > now - unpaidWindowMs);
+    if (spans.reduce((sum, span) => sum + span.cost, cost) > this.#allowance) return false;
+    const last = spans.at(-1);
+    if (last === undefined || last.firstAt <= now - unpaidSpanMs) spans.push({ firstAt: now, lastAt: now, cost });
+    else Object.assign(last, { lastAt: now, cost: last.cost + cost });
+    this.#spans.delete(workspace);
+    this.#spans.set(workspace, spans);
+    const [oldest] = this.#spans.keys();
+    if (this.#spans.size > unpaidWorkspacesMax && oldest !== undefined) this.#spans.delete(oldest);
+    return true;
+  }
+}
+
+export interface SentCall {
+  /** Monotonic milliseconds: when the request was sent; null: it has not been. */
+  readonly sentAt: number | null;
+}
+
+interface FailedCall {
+  reservation: Pick<Reservation, "workspace" | "amount">;
+  candidate: Candidate;
+  failure: UpstreamFailure;
+  lifecycle: SentCall;
+  /** What was delivered. */
+  delivered: ChargedUsage;
+  /** What would be charged if the client had left at this moment. */
+  left: () => ChargedUsage;
+  /** The client has left: no timeout kept it from its answer. */
+  hasLeft: boolean;
+}
+
+/**
+ * What is charged for a call that failed: what was delivered, unless the gateway gave it up after its request was sent, and the workspace
+ * has had its hour's unpaid work. Call it once for each: it counts what stays unpaid.
+ */
+export function chargedFailure(call: FailedCall, unpaid: UnpaidWork): ChargedUsage {
+  const { reservation, candidate, failure, lifecycle, delivered, hasLeft } = call;
+  if (!isGivenUp(failure) || lifecycle.sentAt === null) return delivered;
+  const left = call.left();
+  const rest = costOf(left.usage, call) - costOf(delivered.usage, call);
+  if (rest <= 0n) return delivered;
+  if (hasLeft || !unpaid.take(reservation.workspace, rest)) return left;
+  unpaidUsdTotal.inc({ provider: candidate.route.provider.id }, usdAsJsonNumber(rest));
+  return delivered;
+}
+
+/** As it is charged. The workspace itself pays the provider of its own key. */
+function costOf(usage: Usage, { reservation, candidate: { route } }: FailedCall): NanoUsd {
+  if (route.prices === null || route.ownKey) return 0n;
+  const cost = nanoRoundedHalfUp(tieredCost(route.prices, usage));
+  return cost < reservation.amount ? cost : reservation.amount;
 }

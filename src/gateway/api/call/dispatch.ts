@@ -2,12 +2,10 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
 import { firstEventMsMax } from "../../limits.ts";
-import type { Candidate } from "../../models/routing/candidate.ts";
-import type { ProviderEventStream } from "../../providers/provider.ts";
+import type { Candidate } from "../../models/candidate.ts";
+import { type ProviderEventStream, UpstreamFailure, type EventReceiver } from "../../providers/provider.ts";
+import type { AcquireDrainSlot } from "../answer/drains.ts";
 import { Attempts, type Attempt, type AttemptsOptions, type AttemptsResult } from "./attempts.ts";
-import { DeferredStream } from "./deferred-stream.ts";
-import { watchDisconnect } from "./client-disconnect.ts";
-import type { AcquireDrainSlot } from "../stream/drain-slots.ts";
 
 export interface DispatchOptions extends AttemptsOptions {
   /** Stops when the process shuts down and cannot wait any longer. */
@@ -58,4 +56,115 @@ function deferredStream(attempts: Attempts, opening: Promise<AttemptsResult>): D
   const events = new DeferredStream({ opening, abort: () => attempts.abort() });
   const { candidate, calledAt, failed } = attempts;
   return { kind: "stream", candidate, calledAt, events, quiet: true, failed };
+}
+
+/**
+ * Watches for a client that leaves before there is anything to send. The gateway waits for a full answer, since its provider bills it
+ * anyway. It waits for a stream only if and as long as it would drain it, and aborts it otherwise. `Attempts` does not retry for a client
+ * that has left.
+ */
+
+interface AbortableCall {
+  readonly candidate: Candidate;
+  abort(): void;
+}
+
+interface DisconnectOptions {
+  call: AbortableCall;
+  streamed: boolean;
+  /** The request's signal. */
+  clientSignal: AbortSignal;
+  /** Stops when the process shuts down and cannot wait any longer. */
+  stop: StopSignal;
+  acquireDrainSlot: AcquireDrainSlot;
+  clock: Clock;
+}
+
+/**
+ * Watches until disposed: from then on the stream watches, or the call has ended. The listener stays on the signal, because removing it
+ * costs as much as adding it and the signal ends with the request; disposing drops what the listener holds.
+ */
+function watchDisconnect({
+  call: watched,
+  streamed,
+  clientSignal,
+  stop,
+  acquireDrainSlot,
+  clock,
+}: DisconnectOptions): Disposable {
+  let call: AbortableCall | null = watched;
+  let release = (): void => {};
+  let cancelTimer = (): void => {};
+  const onDisconnect = (): void => {
+    if (call === null) return;
+    const slot = acquireDrainSlot(call.candidate, false);
+    if (slot === null) return call.abort();
+    release = slot.release;
+    cancelTimer = clock.after(slot.until - clock.monotonic(), () => call?.abort());
+  };
+  if (streamed) clientSignal.addEventListener("abort", onDisconnect);
+  // The client left before the request was sent: the provider has nothing to bill yet.
+  if (clientSignal.aborted) call.abort();
+  stop.listen(() => call?.abort());
+  return {
+    [Symbol.dispose]() {
+      call = null;
+      stop.listen(null);
+      cancelTimer();
+      release();
+    },
+  };
+}
+
+/** A stream whose response starts before the provider has answered: the call's outcome, even a failure, becomes an event. */
+
+interface DeferredStreamParts {
+  opening: Promise<AttemptsResult>;
+  /** Aborts the opening. */
+  abort(): void;
+}
+
+class DeferredStream implements ProviderEventStream {
+  /** null: the stream is open. */
+  #parts: DeferredStreamParts | null;
+  #events: ProviderEventStream | null = null;
+  #over = false;
+
+  constructor(parts: DeferredStreamParts) {
+    this.#parts = parts;
+  }
+
+  next(receiver: EventReceiver): void {
+    if (this.#over) receiver.take([]);
+    else if (this.#events !== null) this.#events.next(receiver);
+    else if (this.#parts !== null) void this.#open(this.#parts, receiver);
+  }
+
+  async cancel(): Promise<void> {
+    this.#over = true;
+    if (this.#events !== null) return this.#events.cancel();
+    this.#parts?.abort();
+    const opened = await this.#parts?.opening;
+    if (opened?.kind === "stream") await opened.events.cancel();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.cancel();
+  }
+
+  async #open({ opening }: DeferredStreamParts, receiver: EventReceiver): Promise<void> {
+    const opened = await opening.catch((error: unknown) => threw(error));
+    if (this.#over || opened.kind === "whole") return receiver.take([]);
+    if (opened.kind === "failed") {
+      this.#over = true;
+      return receiver.take([{ kind: "failure", failure: opened.failure }]);
+    }
+    this.#parts = null;
+    this.#events = opened.events;
+    opened.events.next(receiver);
+  }
+}
+
+function threw(error: unknown): { kind: "failed"; failure: UpstreamFailure } {
+  return { kind: "failed", failure: new UpstreamFailure("upstream_error", "opening the stream threw", null, error) };
 }

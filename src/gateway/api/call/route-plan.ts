@@ -1,18 +1,16 @@
 /** Which candidates may serve a request, in order: planned before admission, which prices them, and called after it. */
-import type { Caller, RequestFacts } from "../../admission/client/admission.ts";
-import type { CandidateList } from "../../admission/message.ts";
+import type { Caller, RequestFacts, CandidateList } from "../../admission/message.ts";
 import { routingCandidatesBytesMax, routingCandidatesMax } from "../../limits.ts";
-import { costOf, type Candidate } from "../../models/routing/candidate.ts";
-import type { RouteCoolDown } from "../../models/health/route-cool-down.ts";
+import { costOf, type Candidate, reservedCandidates, servedRoutes } from "../../models/candidate.ts";
+import type { RouteCoolDown } from "../../models/route-health.ts";
 import type { RouteMeasure } from "../../models/listing.ts";
 import type { Route } from "../../models/model.ts";
 import type { Models } from "../../models/models.ts";
-import { reservedCandidates, servedRoutes } from "../../models/own-keys/own-routes.ts";
-import { isPermitted, orderCandidates, type ModelRoutes } from "../../models/routing/candidate-order.ts";
+import { isPermitted, orderCandidates, type ModelRoutes } from "../../models/candidate-order.ts";
 import type { ChatBody } from "../../providers/provider.ts";
 import type { Reservation } from "../../credit/reservation.ts";
 import type { NanoUsd } from "../../../kernel/money.ts";
-import type { CheckedChat, CheckedRouting } from "../request/chat.ts";
+import type { CheckedChat, CheckedRouting } from "../request/chat-request.ts";
 
 export interface RoutePlan {
   /** The usable candidates in their order, numbered as in `list`; none: admission says why. */

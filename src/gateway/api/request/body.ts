@@ -1,15 +1,21 @@
 /** Reads a request's body within limits of size and time. */
-import type { Caller } from "../../admission/client/admission.ts";
+import { requestsPerMinuteDefault } from "../../../accounts/limits.ts";
+import { type ByteLease, ByteBudget, type ByteHolder } from "../../../accounts/quotas/byte-budget.ts";
+import { LimitReachedError } from "../../../accounts/errors.ts";
+import { invalidRequest, GatewayError } from "../../../kernel/errors.ts";
+import { BodyReader, isEncoded, declaredBytes, drainRequest } from "../../../http/body.ts";
 import { DeadlineError, withDeadline, type Clock } from "../../../kernel/clock.ts";
-import { GatewayError } from "../../../kernel/errors.ts";
-import { bodyBytesMax } from "../../limits.ts";
-import type { ByteLease } from "../../../accounts/quotas/byte-budget.ts";
-import { BodyReader } from "../../../http/body-reader.ts";
-import { isEncoded } from "../../../http/content-coding.ts";
-import { declaredBytes } from "../../../http/declared-bytes.ts";
-import { asGatewayError } from "./load-limits.ts";
-import { drainRequest } from "../../../http/drain-request.ts";
-import { invalidRequest } from "../../../http/bad-request.ts";
+import { callerWord } from "../../../kernel/ids.ts";
+import type { Caller } from "../../admission/message.ts";
+import {
+  bodyBytesMax,
+  bodiesBytesMax,
+  bodiesPerKeyBytesMax,
+  bodiesPerWorkspaceBytesMax,
+  bodiesReserveBytes,
+  bodySmallBytes,
+} from "../../limits.ts";
+import { retryHeaders } from "../answer/headers.ts";
 
 interface ReadBodyOptions {
   clock: Clock;
@@ -68,4 +74,35 @@ async function drained(
 ): Promise<GatewayError> {
   await drainRequest(request, clock, reader);
   return error;
+}
+
+/** The memory that inference requests may hold together, and the errors beyond it, with the specification's codes. */
+
+export function bodyBudget(): ByteBudget {
+  return new ByteBudget({
+    totalBytes: bodiesBytesMax,
+    perWorkspaceBytes: bodiesPerWorkspaceBytesMax,
+    perKeyBytes: bodiesPerKeyBytesMax,
+    reserve: { bytes: bodiesReserveBytes, smallBytes: bodySmallBytes },
+  });
+}
+
+export function holderOf({ record: { id, workspace } }: Caller): ByteHolder {
+  return { key: id, workspace };
+}
+
+/**
+ * A limit of the key or its workspace becomes `rate_limited`, which asks for fewer requests at a time. A limit of the gateway becomes
+ * `billing_unavailable`, since credit was not checked. Other errors stay as they are.
+ */
+export function asGatewayError(error: unknown, { record }: Caller): unknown {
+  if (!(error instanceof LimitReachedError)) return error;
+  const headers = retryHeaders(error.retryAfterMs);
+  if (error.status === 503) {
+    const message = "The gateway is at its limit, so credit was not checked; try again shortly";
+    return new GatewayError("billing_unavailable", { message, headers, cause: error });
+  }
+  const perMinute = record.requestsPerMinute ?? requestsPerMinuteDefault;
+  const message = `Too many requests at once for this ${callerWord(record.id)}, which may make ${perMinute} requests per minute. ${error.message}`;
+  return new GatewayError("rate_limited", { message, headers, cause: error });
 }

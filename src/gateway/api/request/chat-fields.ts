@@ -5,10 +5,9 @@
  */
 import { temperatureMax } from "../../limits.ts";
 import { reasoningEfforts } from "../../models/model.ts";
-import { cacheControl } from "./cache-control.ts";
+import { cacheControl, legacyFunctionChoice, legacyFunctions, parallelToolCalls, toolChoice, tools } from "./chat-parts.ts";
 import {
   acceptOnly,
-  checkOnly,
   honorDefaultOnly,
   logitBias,
   maxTokens,
@@ -23,9 +22,8 @@ import {
   topLogprobs,
   usageOptions,
 } from "./chat-options.ts";
-import { legacyFunctionChoice, legacyFunctions, parallelToolCalls, toolChoice, tools } from "./chat-tools.ts";
-import { added, anyString, boolean, nullable, numberFrom, omitIf, oneOf, string, type Field } from "./read-value.ts";
-import type { SupportWord } from "./supports.ts";
+import { checkOnly, added, anyString, boolean, nullable, numberFrom, omitIf, oneOf, string, type Field } from "./read-value.ts";
+import type { SupportWord } from "./requested-model.ts";
 
 interface ChatRow extends Field {
   /** The word that a model must support for this field, unless the value asks for the default. */

@@ -2,8 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import type { Model } from "../../models/model.ts";
 import { wireFormats } from "../../providers/registry.ts";
-import { textContent } from "./chat-content.ts";
-import { isJsonObject } from "../../../http/json-object.ts";
+import { textContent } from "./chat-parts.ts";
+import { isJsonObject } from "../../../http/json.ts";
 import {
   anyObject,
   anyString,
@@ -22,21 +22,13 @@ import {
   type ReadContext,
   type Reader,
 } from "./read-value.ts";
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
-import { supports, type SupportWord } from "./supports.ts";
+import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { supports, type SupportWord } from "./requested-model.ts";
 
 /** Refuses a field of the official schema that no model supports here: it would change the answer, the retention or the price. */
 export const notSupported: Reader = reader(Type.Never(), (_, at) => {
   throw unsupportedParameter(at, `${at} is not supported`);
 });
-
-/** Checks a field and does not send it on: it labels the request and does not change the answer. */
-export function checkOnly(read: Reader): Reader {
-  return reader(read.schema, (value, at, context) => {
-    read(value, at, context);
-    return undefined;
-  });
-}
 
 /** Accepts only the default values, which are not sent on. */
 export function acceptOnly(accepted: readonly (string | number | boolean)[], words: string): Reader {

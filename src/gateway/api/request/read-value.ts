@@ -3,9 +3,9 @@
  * it never drops a value in silence. Its JSON Schema, from which the OpenAPI description is made, has the accepted values.
  */
 import { Type, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
+import { invalidRequest, unsupportedParameter } from "../../../kernel/errors.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Model } from "../../models/model.ts";
-import { isJsonObject, type JsonObject } from "../../../http/json-object.ts";
-import { invalidRequest, unsupportedParameter } from "../../../http/bad-request.ts";
 
 export interface ReadContext {
   request: JsonObject;
@@ -174,4 +174,12 @@ function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, nu
 /** A name from a request, short enough for an error message. */
 export function truncated(name: string): string {
   return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
+}
+
+/** Checks a field and does not send it on: it labels the request and does not change the answer. */
+export function checkOnly(read: Reader): Reader {
+  return reader(read.schema, (value, at, context) => {
+    read(value, at, context);
+    return undefined;
+  });
 }

@@ -1,14 +1,13 @@
 /** Converts a whole Anthropic message to our answer. */
 import type { ReportedUsage, Route } from "../../models/model.ts";
-import { asObject, asText, type JsonObject } from "../wire/json.ts";
-import { UpstreamFailure, type WholeAnswer } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
+import { finishReason } from "../openai/answer.ts";
 import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
-import { toldFailure } from "../wire/told-failure.ts";
+import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
+import { toldFailure } from "../wire/errors.ts";
+import { asObject, asText, type JsonObject, asCount } from "../wire/json.ts";
 import { anthropicFailureIn } from "./errors.ts";
-import { finishReasonOf } from "./finish.ts";
 import { ThoughtsBeforeCalls } from "./thoughts.ts";
-import { AnthropicUsage } from "./usage.ts";
 
 /**
  * @param route the called one; absent: no thoughts are kept for it
@@ -25,7 +24,7 @@ export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer
   const texts = textsOf(blocks, "text");
   const reasoning = textsOf(blocks, "thinking").join("");
   const toolCalls = toolCallsOf(blocks, { answerId: message["id"], thoughts: new ThoughtsBeforeCalls(route) });
-  const finishReason = finishReasonOf(message["stop_reason"], toolCalls.length > 0);
+  const finishReason = anthropicFinishReason(message["stop_reason"], toolCalls.length > 0);
   if (finishReason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
   return {
     message: {
@@ -68,4 +67,82 @@ function toolCallsOf(
     }
   }
   return calls;
+}
+
+/** Maps stop reasons to the finish reasons of chat completions. */
+
+/**
+ * Compatible servers also send the reasons of chat completions. A reason that is not in the table (`end_turn`, `stop_sequence`,
+ * `pause_turn`, new ones) means that the model ended the answer.
+ * @param calledTools whether the answer calls tools; SDKs run them only with the reason `tool_calls`
+ * @returns null when the reason means that the provider failed
+ */
+export function anthropicFinishReason(stopReason: unknown, calledTools: boolean): FinishReason | null {
+  return finishReason(asText(stopReason) ?? "", calledTools);
+}
+
+/** Reads the counts of the Messages API: the prompt in three disjoint parts, and the output including thinking. */
+
+interface Prompt {
+  fresh: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+export class AnthropicUsage {
+  readonly #prompt: Prompt = { fresh: 0, cacheRead: 0, cacheWrite: 0 };
+  #output = 0;
+  #thinking = 0;
+
+  /** Reads the usage at the start of a stream. Its output count is a placeholder, since nothing has been written yet. */
+  takePrompt(value: unknown): void {
+    const { fresh, cacheRead, cacheWrite } = promptOf(asObject(value) ?? {});
+    const known = this.#prompt;
+    // Some compatible servers first estimate the whole prompt, and at the end report only that it came from the cache.
+    const wasWhole = fresh === 0 && known.cacheRead + known.cacheWrite === 0 && cacheRead + cacheWrite >= known.fresh;
+    // Each count is a total of its own: a later one replaces it, an absent one or a zero does not.
+    known.fresh = fresh || (wasWhole ? 0 : known.fresh);
+    known.cacheRead = cacheRead || known.cacheRead;
+    known.cacheWrite = cacheWrite || known.cacheWrite;
+  }
+
+  /** Reads the usage of a whole answer, or what a stream has counted so far. */
+  take(value: unknown): void {
+    const reported = asObject(value) ?? {};
+    this.takePrompt(reported);
+    this.#output = Math.max(this.#output, count(reported, "output_tokens"));
+    this.#thinking = Math.max(this.#thinking, count(asObject(reported["output_tokens_details"]) ?? {}, "thinking_tokens"));
+  }
+
+  /** null if nothing was counted so far. Every prompt and every answer has tokens, so a zero says nothing about its side. */
+  usage(): ReportedUsage | null {
+    const promptTokens = sumOf(this.#prompt);
+    if (promptTokens + this.#output === 0) return null;
+    return {
+      promptTokens: promptTokens || null,
+      cachedTokens: this.#prompt.cacheRead,
+      cacheWriteTokens: this.#prompt.cacheWrite,
+      completionTokens: this.#output || null,
+      reasoningTokens: Math.min(this.#thinking, this.#output),
+    };
+  }
+}
+
+/** Cache writes are reported as a sum and once more for each lifetime. */
+function promptOf(reported: JsonObject): Prompt {
+  const lifetimes = asObject(reported["cache_creation"]) ?? {};
+  const apart = count(lifetimes, "ephemeral_5m_input_tokens") + count(lifetimes, "ephemeral_1h_input_tokens");
+  return {
+    fresh: count(reported, "input_tokens"),
+    cacheRead: count(reported, "cache_read_input_tokens"),
+    cacheWrite: Math.max(count(reported, "cache_creation_input_tokens"), apart),
+  };
+}
+
+function sumOf({ fresh, cacheRead, cacheWrite }: Prompt): number {
+  return fresh + cacheRead + cacheWrite;
+}
+
+function count(reported: JsonObject, field: string): number {
+  return asCount(reported[field]) ?? 0;
 }

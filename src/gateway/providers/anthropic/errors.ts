@@ -5,9 +5,8 @@
  */
 import { asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
-import { contextHint, failureDetail, filterHint } from "../wire/error-hints.ts";
-import { weighed } from "../wire/status-code.ts";
-import { withCause } from "../rejection/rejection.ts";
+import { contextHint, failureDetail, filterHint, weighed } from "../wire/errors.ts";
+import { withCause } from "../rejection.ts";
 
 /** Classifies a response whose status is not 200. */
 export function classifyAnthropicError(status: number, body: string): UpstreamFailure {

@@ -1,14 +1,11 @@
-/** Encodes our request for the Messages API. Fields that it does not support were refused before (unsupported-fields.ts). */
-import { asObject, type JsonObject } from "../wire/json.ts";
+/** Encodes our request for the Messages API. Fields that it does not support were refused before (client-fields.ts). */
+import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
-import { addedToArguments, addedToFields } from "../wire/added-bytes.ts";
-import { continuingText, openingText } from "../wire/opening.ts";
+import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
+import { addedToArguments, addedToFields, continuingText, openingText, fittedEffort } from "../wire/requests.ts";
 import { conversationOf, type Conversation } from "./messages.ts";
-import { samplingFields } from "./sampling.ts";
-import { formatSchema } from "./schema.ts";
-import { thinkingOf, type Thinking } from "./thinking.ts";
-import { signerOf } from "./thoughts.ts";
-import { toolFields } from "./tools.ts";
+import { formatSchema, fittedSchema, type FittedSchema, type SchemaProblem } from "./schema.ts";
+import { anthropicSigner } from "./thoughts.ts";
 
 /** The API version, which is not part of the URL. */
 const version = "2023-06-01";
@@ -65,7 +62,7 @@ function withThoughts(call: ProviderCall): Thoughtful {
   const thinking = thinkingOf(call);
   // Models with adaptive thinking refuse a conversation that ends with a message of the model (prefill).
   const endsWithUser = route.thinking?.form === "adaptive";
-  const signer = thinking.takesThoughts && !withoutThoughts ? signerOf(route) : null;
+  const signer = thinking.takesThoughts && !withoutThoughts ? anthropicSigner(route) : null;
   const conversation = conversationOf(chat.messages, { signer, endsWithUser });
   const { hasThoughts, isThoughtless } = conversation;
   if (route.thinking?.form === "budget") {
@@ -101,4 +98,187 @@ function outputField({ response_format }: ChatBody, { effort }: Thinking): JsonO
 function formatOf(responseFormat: JsonObject | null): JsonObject | null {
   const fitted = responseFormat && formatSchema(responseFormat);
   return fitted && { type: "json_schema", schema: fitted.schema };
+}
+
+/** Whether and how much a model may think in a call. What each model takes is in the catalog. */
+
+interface Thinking {
+  /** The field `thinking`; null: left out, so that the model's default applies. */
+  field: JsonObject | null;
+  /** The field `output_config.effort`. */
+  effort: string | null;
+  /** Whether to send the thoughts of earlier calls: without thinking the API refuses or removes them. */
+  takesThoughts: boolean;
+}
+
+/** The API has no `minimal`; `none` is a kind of thinking, not an effort. */
+const adaptiveEfforts: readonly ReasoningEffort[] = ["low", "medium", "high", "xhigh", "max"];
+
+/** Tokens. The vendor's bounds are 1,024 and `max_tokens`, of which the answer needs a part. */
+const budgets = new Map([
+  ["low", 2_048],
+  ["medium", 8_192],
+  ["high", 16_384],
+]);
+const budgetMax = 32_768;
+const budgetMin = 1_024;
+const budgetShareMax = 0.8;
+
+/** Lower values of `top_p` are refused together with thinking. */
+const thinkingTopPMin = 0.95;
+
+const noThinking: Thinking = { field: null, effort: null, takesThoughts: false };
+
+/** A client that sets an effort also receives the reasoning: newer models leave it out unless they are asked for its summary. */
+function thinkingOf({ route, chat, maxOutputTokens }: Pick<ProviderCall, "route" | "chat" | "maxOutputTokens">): Thinking {
+  if (chat["reasoning_effort"] === "none") return switchedOff(route, mayThink(chat));
+  const effort = fittedEffort(chat["reasoning_effort"], route.efforts ?? adaptiveEfforts) ?? null;
+  const takesBudget = route.thinking?.form === "budget";
+  if (!mayThink(chat)) return { ...noThinking, effort: takesBudget ? null : effort };
+  if (takesBudget) return withBudget(effort, maxOutputTokens);
+  if (effort === null) return { field: null, effort, takesThoughts: true };
+  return { field: { type: "adaptive", display: "summarized" }, effort, takesThoughts: true };
+}
+
+/** A model that cannot stop thinking thinks as little as it can, and goes on from its thoughts where it may think. */
+function switchedOff({ thinking }: Route, takesThoughts: boolean): Thinking {
+  switch (thinking?.off) {
+    case "never":
+      return { field: null, effort: "low", takesThoughts };
+    case "between_tools":
+      return { field: { type: "between_tools" }, effort: null, takesThoughts };
+    default:
+      return { ...noThinking, field: { type: "disabled" } };
+  }
+}
+
+/** The API refuses thinking together with a forced call or sampling fields; the client asked for those explicitly, so they win. */
+function mayThink(chat: ChatBody): boolean {
+  const { tool_choice: choice } = chat;
+  const isFree = choice === undefined || choice === "auto" || choice === "none";
+  const { temperature, top_p } = samplingFields(chat);
+  return isFree && temperature === undefined && !(typeof top_p === "number" && top_p < thinkingTopPMin);
+}
+
+/** Without room for the smallest budget the model does not think. */
+function withBudget(effort: string | null, maxOutputTokens: number): Thinking {
+  if (effort === null || maxOutputTokens <= budgetMin) return noThinking;
+  const wanted = Math.min(budgets.get(effort) ?? budgetMax, Math.floor(maxOutputTokens * budgetShareMax));
+  return { field: { type: "enabled", budget_tokens: Math.max(wanted, budgetMin) }, effort: null, takesThoughts: true };
+}
+
+/** The sampling fields. */
+
+/** The default of both fields. Newer models refuse any other value, and older models refuse both fields at once. */
+const byDefault = 1;
+
+/** Many clients set both fields, which the API refuses together: then only the temperature is sent. */
+function samplingFields({ temperature, top_p }: ChatBody): JsonObject {
+  if (temperature !== undefined && temperature !== byDefault) return { temperature };
+  return top_p === undefined || top_p === byDefault ? {} : { top_p };
+}
+
+/** The tool fields: tools and tool choice. */
+
+function toolFields(chat: ChatBody): JsonObject {
+  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
+  if (tools.length === 0) return {};
+  const choice = choiceOf(chat["tool_choice"]);
+  const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
+  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
+  return { tools, ...(choice && { tool_choice: choice }) };
+}
+
+function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
+  const { name, description, parameters, strict } = asObject(called) ?? {};
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
+    ...(strict === true && { strict }),
+    ...(cache_control !== undefined && { cache_control }),
+  };
+}
+
+/**
+ * A function without parameters accepts none.
+ * @param at the path of the parameters, for the problem
+ */
+function strictSchema(parameters: unknown, at: string): FittedSchema {
+  const fitted = fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
+  const { schema, problem } = fitted;
+  return problem !== null || schema["type"] === "object" ? fitted : { schema, problem: { at: `${at}.type`, what: noObject } };
+}
+
+const noObject = "arguments that are not an object";
+
+/**
+ * What the API does not support in a function's parameters; null: nothing.
+ * @param at the path of the parameters
+ */
+export function parametersProblem({ parameters, strict }: JsonObject, at: string): SchemaProblem | null {
+  if (strict === true) return strictSchema(parameters, at).problem;
+  const type = asObject(parameters)?.["type"] ?? "object";
+  return [type].flat().includes("object") ? null : { at: `${at}.type`, what: noObject };
+}
+
+const combinations = ["allOf", "anyOf", "oneOf"];
+
+/**
+ * The API refuses `allOf`, `anyOf` and `oneOf` at the top of an input schema, which some tool servers write. The input then gets the
+ * fields of all variants, requires those that are required in any case, and the model reads the combination in the description. A field
+ * is described once: the description has a field's schema only where variants differ in it.
+ */
+function inputSchema(parameters: JsonObject): JsonObject {
+  const combined = combinations.filter((keyword) => Array.isArray(parameters[keyword]));
+  if (combined.length === 0) return { ...parameters, type: "object" };
+  const rest = Object.fromEntries(Object.entries(parameters).filter(([keyword]) => !combined.includes(keyword)));
+  const variants = [...combined.flatMap((keyword) => asArray(parameters[keyword])), rest];
+  const always = combined.flatMap((keyword) => requiredBy(keyword, asArray(parameters[keyword])));
+  const properties = Object.fromEntries(variants.flatMap((one) => Object.entries(propertiesOf(one))));
+  const notes = combined.map((keyword) => {
+    const described = asArray(parameters[keyword]).map((one) => withoutDescribed(one, properties));
+    return `${keyword}: ${JSON.stringify(described)}`;
+  });
+  return {
+    ...rest,
+    type: "object",
+    properties,
+    required: [...new Set([...asArray(rest["required"]), ...always])],
+    description: [asText(rest["description"]) ?? "", `{${notes.join(", ")}}`].filter((text) => text !== "").join("\n\n"),
+  };
+}
+
+function propertiesOf(schema: unknown): JsonObject {
+  return asObject(asObject(schema)?.["properties"]) ?? {};
+}
+
+/** Any value fits the schema `{}`, which stands for one of `properties`. */
+function withoutDescribed(variant: unknown, properties: JsonObject): unknown {
+  const own = Object.entries(propertiesOf(variant));
+  if (own.length === 0) return variant;
+  return {
+    ...asObject(variant),
+    properties: Object.fromEntries(own.map(([name, one]) => [name, one === properties[name] ? {} : one])),
+  };
+}
+
+/** The fields that any of the schemas requires for `allOf`, else those that every one requires. */
+function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
+  const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
+  if (keyword === "allOf") return lists.flat();
+  const [first = [], ...others] = lists.map((list) => new Set(list));
+  return [...first].filter((name) => others.every((list) => list.has(name)));
+}
+
+const choices = new Map<unknown, JsonObject>([
+  ["auto", { type: "auto" }],
+  ["none", { type: "none" }],
+  ["required", { type: "any" }],
+]);
+
+/** null if the client made no choice. */
+function choiceOf(choice: unknown): JsonObject | null {
+  const called = asObject(asObject(choice)?.["function"]);
+  return called ? { type: "tool", name: called["name"] } : (choices.get(choice) ?? null);
 }

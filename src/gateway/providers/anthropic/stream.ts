@@ -4,12 +4,11 @@ import { asObject, asText, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type ProviderEvent } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { namelessCall, wholeArguments } from "../openai/tool-calls.ts";
-import { toldFailure } from "../wire/told-failure.ts";
+import { toldFailure } from "../wire/errors.ts";
 import { anthropicFailureIn } from "./errors.ts";
 import { KeptCalls } from "../wire/kept-calls.ts";
-import { finishReasonOf } from "./finish.ts";
+import { anthropicFinishReason, AnthropicUsage } from "./answer.ts";
 import { ThoughtsBeforeCalls } from "./thoughts.ts";
-import { AnthropicUsage } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function anthropicStreamDecoder(route?: Route): (data: string) => ProviderEvent[] {
@@ -116,7 +115,7 @@ class AnthropicStream {
   /** @param stopReason null if it has not arrived yet */
   #finish(stopReason: string | null): ProviderEvent[] {
     if (stopReason === null || this.#finished) return [];
-    const finishReason = finishReasonOf(stopReason, this.#called > 0);
+    const finishReason = anthropicFinishReason(stopReason, this.#called > 0);
     if (finishReason === null) return [broken("the provider reports a failure")];
     this.#finished = true;
     return [{ kind: "delta", delta: {}, finishReason }];

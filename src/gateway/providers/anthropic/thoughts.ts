@@ -7,9 +7,8 @@
  */
 import { thoughtsCharactersMax } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
-import { asArray, asCount, asText, type JsonObject } from "../wire/json.ts";
-import { ToolArguments } from "../wire/tool-arguments.ts";
 import { readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
+import { asArray, asCount, asText, type JsonObject, ToolArguments } from "../wire/json.ts";
 
 /** A block before a call, in the answer's order. The client has the texts, so only their lengths are kept, by which they are cut again. */
 export type Piece =
@@ -18,7 +17,7 @@ export type Piece =
   | { kind: "redacted"; data: string };
 
 /** Who signed a thought. No other model or provider must receive it. */
-export function signerOf({ provider, upstreamModel }: Route): string {
+export function anthropicSigner({ provider, upstreamModel }: Route): string {
   return signerNamed(`${provider.id}/${upstreamModel}`);
 }
 
@@ -31,7 +30,7 @@ export class ThoughtsBeforeCalls {
 
   /** @param route the called one; absent: no thoughts are kept */
   constructor(route?: Route) {
-    this.#signer = route ? signerOf(route) : null;
+    this.#signer = route ? anthropicSigner(route) : null;
   }
 
   /** A block, or its start in a stream. */

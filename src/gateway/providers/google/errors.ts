@@ -4,9 +4,8 @@
  */
 import { asArray, asObject, asText, parseJson } from "../wire/json.ts";
 import { UpstreamFailure, type UpstreamCode } from "../provider.ts";
-import { contextHint, effortHint, failureDetail } from "../wire/error-hints.ts";
-import { weighed } from "../wire/status-code.ts";
-import { withCause } from "../rejection/rejection.ts";
+import { contextHint, effortHint, failureDetail, weighed } from "../wire/errors.ts";
+import { withCause } from "../rejection.ts";
 
 /** Classifies a response whose status is not 200: an object, or a list with one object for a stream. */
 export function classifyGoogleError(status: number, body: string): UpstreamFailure {

@@ -1,11 +1,9 @@
 /** Decodes the chunks of streamGenerateContent. No chunk marks the end: the stream ends with its body. */
 import { asObject, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
-import { toldFailure } from "../wire/told-failure.ts";
+import { toldFailure } from "../wire/errors.ts";
 import { googleFailureIn } from "./errors.ts";
-import { finishReasonIn } from "./finish.ts";
-import { candidateOf, GoogleParts, type Said } from "./parts.ts";
-import { GoogleUsage } from "./usage.ts";
+import { finishReasonIn, candidateOf, GoogleParts, type Said, GoogleUsage } from "./answer.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function googleStreamDecoder(): (data: string) => ProviderEvent[] {

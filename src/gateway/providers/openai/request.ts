@@ -1,8 +1,12 @@
 /** Encodes our request as chat completions: unchanged, except for what the provider does not take. */
+import { hash } from "node:crypto";
+import type { Dialect } from "../../models/dialect.ts";
 import type { Route } from "../../models/model.ts";
-import type { EncodedCall, ProviderCall } from "../provider.ts";
-import { fittedEffort, takesSampling } from "../wire/effort.ts";
-import { fittedMessages } from "./messages.ts";
+import { readToolCallId } from "../../tool-call-id.ts";
+import type { FieldPath } from "../provider-error.ts";
+import type { EncodedCall, ProviderCall, ChatMessage, ChatBody } from "../provider.ts";
+import { asArray, asObject, asText, type JsonObject } from "../wire/json.ts";
+import { fittedEffort, takesSampling, continuingText, isInstruction, namedTexts } from "../wire/requests.ts";
 
 /**
  * Fields that are not sent on: those set below, and those that only label a request. Labels would reveal the caller's customers
@@ -50,4 +54,211 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
   if (takesSampling(route, effort)) return;
   delete body["temperature"];
   delete body["top_p"];
+}
+
+/**
+ * Fits a conversation to what its provider takes (`Dialect`): a client may have it from another model, whose roles, ids, reasoning and
+ * refusals this provider would answer with 400. What already fits is sent as it came.
+ */
+
+/** The model's words between a tool's result and the user, for providers that refuse one after the other. */
+const bridge: ChatMessage = { role: "assistant", content: "OK." };
+
+/** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
+const blankReasoning = " ";
+
+export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
+  const ids = new SentToolCallIds(dialect.toolCallIds);
+  const fitted: ChatMessage[] = [];
+  for (const message of instructionsInPlace(messages, dialect)) {
+    if (saysNothing(message)) continue;
+    if (!dialect.userAfterTool && message.role === "user" && fitted.at(-1)?.role === "tool") fitted.push(bridge);
+    fitted.push(fit(message, dialect, ids));
+  }
+  if (dialect.endsWithUser && fitted.at(-1)?.role === "assistant") fitted.push({ role: "user", content: continuingText });
+  return fitted;
+}
+
+/** Chat templates of many models refuse a second instruction, and one that is not the first message. */
+function instructionsInPlace(messages: readonly ChatMessage[], { instructions }: Dialect): readonly ChatMessage[] {
+  if (instructions === "anywhere" || messages.findLastIndex(isInstruction) <= 0) return messages;
+  const contents = messages.filter(isInstruction).map((message) => withoutName(message).content);
+  const areTexts = contents.every((content) => typeof content === "string");
+  const content = areTexts ? contents.join("\n\n") : contents.flatMap(partsOf);
+  return [{ role: "system", content }, ...messages.filter((message) => !isInstruction(message))];
+}
+
+/** For example an answer of reasoning alone, cut off by `max_tokens`. Several providers refuse it, and a model learns nothing from it. */
+function saysNothing({ role, content, refusal, tool_calls, function_call }: ChatMessage): boolean {
+  if (role !== "assistant" || tool_calls !== undefined || function_call !== undefined || refusal) return false;
+  return content === undefined || (typeof content === "string" ? content === "" : textOf(content) === "");
+}
+
+function fit(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): ChatMessage {
+  let fitted = message;
+  if (fitted.role === "developer" && !dialect.developerRole) fitted = { ...fitted, role: "system" };
+  if (fitted["name"] !== undefined && !takesName(fitted, dialect)) fitted = withoutName(fitted);
+  if (!dialect.textParts && Array.isArray(fitted.content)) fitted = { ...fitted, content: textOf(fitted.content) };
+  if (fitted.role === "assistant") fitted = fitAnswer(fitted, dialect, ids);
+  const id = asText(fitted["tool_call_id"]);
+  return id === null || ids.isSentAsIs(id) ? fitted : { ...fitted, tool_call_id: ids.sent(id) };
+}
+
+/** The `name` of a function message is the function's, not a speaker's. */
+function takesName({ role }: ChatMessage, { messageNames }: Dialect): boolean {
+  return messageNames === "any" || role === "function" || (messageNames === "user" && role === "user");
+}
+
+function withoutName(message: ChatMessage): ChatMessage {
+  const { name, ...unnamed } = message;
+  if (name === undefined || message.role === "assistant") return unnamed;
+  if (typeof unnamed.content === "string") return { ...unnamed, content: namedTexts(message, [unnamed.content])[0] };
+  const [first, ...others] = asArray(unnamed.content);
+  const [text] = namedTexts(message, [textOf([first])]);
+  return first === undefined ? unnamed : { ...unnamed, content: [{ ...asObject(first), text }, ...others] };
+}
+
+function fitAnswer(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): ChatMessage {
+  let fitted = dialect.refusals ? message : withRefusalAsText(message);
+  if (fitted.content === undefined && !dialect.nullContent) fitted = { ...fitted, content: "" };
+  const calls = fitted["tool_calls"];
+  if (Array.isArray(calls)) fitted = withFittedIds(fitted, calls, ids);
+  return withReasoning(fitted, dialect);
+}
+
+function withRefusalAsText(message: ChatMessage): ChatMessage {
+  const { refusal, ...unrefused } = message;
+  const hasParts = Array.isArray(message.content) && message.content.some((part) => asObject(part)?.["type"] === "refusal");
+  if (refusal === undefined && !hasParts) return message;
+  const said = `${textOf(message.content)}${asText(refusal) ?? ""}`;
+  return { ...unrefused, content: said };
+}
+
+function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: SentToolCallIds): ChatMessage {
+  const fits = (call: unknown): boolean => ids.isSentAsIs(asText(asObject(call)?.["id"]) ?? "");
+  if (calls.every(fits)) return message;
+  const fitted = calls.map((call) => ({ ...asObject(call), id: ids.sent(asText(asObject(call)?.["id"]) ?? "") }));
+  return { ...message, tool_calls: fitted };
+}
+
+function withReasoning(message: ChatMessage, { reasoningContent: form }: Dialect): ChatMessage {
+  const reasoning = asText(message["reasoning_content"]);
+  if (form === "as_sent" || (reasoning === null && form !== "required")) return message;
+  if (form === "required") {
+    const lacks = message["tool_calls"] !== undefined && !reasoning;
+    return lacks ? { ...message, reasoning_content: blankReasoning } : message;
+  }
+  const { reasoning_content: _, ...rest } = message;
+  if (form === "never" || !reasoning) return rest;
+  if (form === "as_reasoning") return { ...rest, reasoning };
+  const thinking = { type: "thinking", thinking: [{ type: "text", text: reasoning }] };
+  return { ...rest, content: [thinking, ...partsOf(rest.content).filter((part) => asObject(part)?.["text"] !== "")] };
+}
+
+function partsOf(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : asArray(content);
+}
+
+/** The text of a content, including the model's refusals. */
+function textOf(content: unknown): string {
+  return partsOf(content).map(partText).join("");
+}
+
+function partText(part: unknown): string {
+  const { text, refusal }: JsonObject = asObject(part) ?? {};
+  return asText(text) ?? asText(refusal) ?? "";
+}
+
+/**
+ * Ids of tool calls in the form that a provider accepts. The client keeps its own ids. The ids that are sent are the same for a call and
+ * its result, and the same in every request, so that the provider's cache recognizes the prompt.
+ */
+
+interface IdForm {
+  allows(id: string): boolean;
+  /** The same for the same id. */
+  made(id: string): string;
+}
+
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const charactersMax = 40;
+const begin = "call_";
+
+const forms: Record<Dialect["toolCallIds"], IdForm> = {
+  any: { allows: (id) => readToolCallId(id).signature === null, made: (id) => readToolCallId(id).id },
+  characters_40: {
+    allows: (id) => id.length <= charactersMax,
+    made: (id) => begin + hash("sha256", id, "hex").slice(0, charactersMax - begin.length),
+  },
+  alphanumeric_9: {
+    allows: (id) => /^[a-zA-Z0-9]{9}$/.test(id),
+    made: nineOf,
+  },
+};
+
+/** The ids of one conversation. */
+export class SentToolCallIds {
+  readonly #form: IdForm;
+  /** By the client's id. */
+  readonly #sent = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  #free = 0;
+
+  constructor(form: Dialect["toolCallIds"]) {
+    this.#form = forms[form];
+  }
+
+  isSentAsIs(id: string): boolean {
+    return this.sent(id) === id;
+  }
+
+  /** Two ids of a conversation are never sent as the same one: the later gets the next free number, which every form allows. */
+  sent(id: string): string {
+    const known = this.#sent.get(id);
+    if (known !== undefined) return known;
+    let made = this.#form.allows(id) ? id : this.#form.made(id);
+    // It never looks at a number twice: a client can make many ids that collide.
+    while (this.#taken.has(made)) made = String(this.#free++).padStart(9, "0");
+    this.#sent.set(id, made);
+    this.#taken.add(made);
+    return made;
+  }
+}
+
+/** A body may have 28,000 ids, so this is written for speed. */
+function nineOf(id: string): string {
+  const bytes = hash("sha256", id, "buffer");
+  let nine = "";
+  for (let index = 0; index < 9; index++) nine += base62.charAt((bytes[index] ?? 0) % base62.length);
+  return nine;
+}
+
+/** The messages of chat completions as they were sent, and the client's messages from which they were made. */
+
+/** See `WireFormat.clientField`. All other fields are sent under their own names. */
+export function openaiClientField({
+  chat: { messages },
+  route,
+}: {
+  chat: ChatBody;
+  route: Route;
+}): (path: FieldPath) => FieldPath {
+  let known: ReturnType<typeof fittedMessages> | null = null;
+  return (path) => {
+    const [first = "", index = ""] = path;
+    if ((first !== "messages" && first !== "prompt") || index === "") return path;
+    const sent = (known ??= fittedMessages(messages, route.provider.dialect));
+    // Where messages were moved, left out or added, an index may stand for another message.
+    const areInPlace =
+      sent.length === messages.length && messages.every(({ role }, at) => roleOf(role) === roleOf(sent[at]?.role));
+    const message = messages[Number(index)];
+    if (!areInPlace || message === undefined) return ["messages"];
+    const content = path.indexOf("content");
+    // The parts of a content that was rewritten are not the client's.
+    return content === -1 || sent[Number(index)]?.content === message.content ? path : path.slice(0, content + 1);
+  };
+}
+
+function roleOf(role: string | undefined): string | undefined {
+  return role === "developer" ? "system" : role;
 }

@@ -1,13 +1,10 @@
 /** Decodes the chunks of a chat-completions stream. */
 import { UpstreamFailure, type FinishReason, type ProviderEvent } from "../provider.ts";
+import { toldFailure } from "../wire/errors.ts";
 import { asArray, asObject, asText, isEmpty, parseJson, type JsonObject } from "../wire/json.ts";
-import { ChunkTemplate } from "./chunk-template.ts";
-import { toldFailure } from "../wire/told-failure.ts";
+import { finishReason, reportedReason, contentText, firstChoice, furtherFields, UsageTally } from "./answer.ts";
 import { failureIn } from "./errors.ts";
-import { finishReason, reportedReason } from "./finish.ts";
-import { contentText, firstChoice, furtherFields } from "./message.ts";
 import { namelessCall, ToolCallPieces } from "./tool-calls.ts";
-import { UsageTally } from "./usage.ts";
 
 /** Decodes the data of one event after another; see `WireFormat.streamDecoder`. */
 export function openaiStreamDecoder(): (data: string) => ProviderEvent[] {
@@ -134,4 +131,52 @@ function contentAlone([event, another]: ProviderEvent[]): string | null {
 
 function broken(detail: string): ProviderEvent {
   return { kind: "failure", failure: new UpstreamFailure("upstream_error", detail) };
+}
+
+/**
+ * Extracts the text of stream chunks that differ only in their text, without parsing JSON. The text before and after it is
+ * learned from a parsed chunk. A chunk with the same text before and after is equal in all else, because a quoted JSON text
+ * cannot affect what surrounds it.
+ */
+
+/** Some providers add something new to every chunk, such as random padding. Their chunks are always parsed. */
+const attemptsMax = 8;
+const opening = /"content": ?"/;
+const probe = "probe";
+/** Characters that JSON escapes, and the quote that ends a text. */
+// oxlint-disable-next-line no-control-regex
+const written = /["\\\u0000-\u001f]/;
+
+class ChunkTemplate {
+  #before = "";
+  #after = "";
+  #attempts = 0;
+
+  /** @returns the text of a chunk that matches the template; "" if the chunk must be parsed */
+  textOf(chunk: string): string {
+    const { length: before } = this.#before;
+    const end = chunk.length - this.#after.length;
+    if (before === 0 || end <= before || !chunk.startsWith(this.#before) || !chunk.endsWith(this.#after)) return "";
+    const text = chunk.slice(before, end);
+    return written.test(text) ? "" : text;
+  }
+
+  /** @param text the only content of this chunk: the content of its first choice */
+  learn(chunk: string, text: string): void {
+    if (this.#attempts === attemptsMax) return;
+    this.#attempts++;
+    const found = opening.exec(chunk);
+    if (found === null) return;
+    const start = found.index + found[0].length;
+    const before = chunk.slice(0, start);
+    const after = chunk.slice(start + text.length);
+    if (before + text + after !== chunk || contentOf(before + probe + after) !== probe) return;
+    this.#before = before;
+    this.#after = after;
+  }
+}
+
+function contentOf(chunk: string): string | null {
+  const choice = firstChoice(asObject(parseJson(chunk)));
+  return asText(asObject(choice?.["delta"])?.["content"]);
 }

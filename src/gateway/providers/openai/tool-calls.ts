@@ -4,11 +4,10 @@
  * id.
  */
 import { heldToolCallCharactersMax } from "../../limits.ts";
-import { asCount, asObject, asText, writtenJson, type JsonObject } from "../wire/json.ts";
+import { asCount, asObject, asText, writtenJson, type JsonObject, WholeObject } from "../wire/json.ts";
 import { UpstreamFailure } from "../provider.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { KeptCalls } from "../wire/kept-calls.ts";
-import { WholeObject } from "../wire/whole-object.ts";
 
 type Kind = "function" | "custom";
 

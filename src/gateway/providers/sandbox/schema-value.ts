@@ -4,10 +4,7 @@
  */
 import { sandboxSchemaStepsMax } from "../../limits.ts";
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
-import { mergedSchema } from "./merge-schemas.ts";
-import { accepts, isRefused, resolveReference } from "./schema-check.ts";
-import { numberWithin, textWithin } from "./schema-scalars.ts";
-import { SchemaWork, UnsatisfiableError } from "./schema-work.ts";
+import { accepts, isRefused, resolveReference, SchemaWork, UnsatisfiableError } from "./schema-check.ts";
 
 /** @throws UnsatisfiableError with the path of the keyword that cannot be kept */
 export function schemaValue(root: unknown): unknown {
@@ -183,4 +180,115 @@ function impliedType(schema: JsonObject): string {
   if ("properties" in schema || "required" in schema) return "object";
   if ("items" in schema || "prefixItems" in schema) return "array";
   return "null";
+}
+
+/** Small texts and numbers within the bounds of a JSON Schema. */
+
+/** A value of each format of JSON Schema that has a syntax. */
+const ofFormat: Record<string, string> = {
+  "date-time": "2026-01-01T00:00:00Z",
+  date: "2026-01-01",
+  time: "00:00:00Z",
+  duration: "PT0S",
+  email: "user@example.com",
+  "idn-email": "user@example.com",
+  hostname: "example.com",
+  "idn-hostname": "example.com",
+  ipv4: "192.0.2.1",
+  ipv6: "2001:db8::1",
+  uri: "https://example.com/",
+  iri: "https://example.com/",
+  uuid: "00000000-0000-4000-8000-000000000000",
+};
+
+/** An empty text, or as long as it must be. A pattern beside a known format is taken to say the same as the format. */
+function textWithin(schema: JsonObject, at: string): string {
+  const { format, pattern, minLength } = schema;
+  const known = typeof format === "string" && Object.hasOwn(ofFormat, format) ? ofFormat[format] : undefined;
+  if (known !== undefined) return known;
+  if (pattern !== undefined) throw new UnsatisfiableError(`${at}.pattern`, "the sandbox makes no text for a pattern");
+  return "x".repeat(typeof minLength === "number" ? Math.min(minLength, textMax) : 0);
+}
+
+/** More than any schema may ask for. */
+const textMax = 100_000;
+
+/** 0, or the number within the bounds that is nearest to it. */
+function numberWithin(schema: JsonObject, { at, whole }: { at: string; whole: boolean }): number {
+  const { multipleOf } = schema;
+  const step = typeof multipleOf === "number" ? multipleOf : whole ? 1 : 0;
+  const [least, least2] = [numberOf(schema, "minimum"), numberOf(schema, "exclusiveMinimum")];
+  const [most, most2] = [numberOf(schema, "maximum"), numberOf(schema, "exclusiveMaximum")];
+  const low = Math.max(least ?? -Infinity, least2 ?? -Infinity);
+  const high = Math.min(most ?? Infinity, most2 ?? Infinity);
+  const fits = (value: number) => value >= low && value <= high && value !== least2 && value !== most2;
+  const onStep = (value: number) => (step === 0 ? [value] : [Math.ceil(value / step) * step, Math.floor(value / step) * step]);
+  const near = [low, high]
+    .filter(Number.isFinite)
+    .flatMap((bound) => [...onStep(bound), ...onStep(bound + step), ...onStep(bound - step)]);
+  const between = [(low + high) / 2, low + 1, high - 1].filter(Number.isFinite).flatMap(onStep);
+  const value = [0, ...near, ...between].find(fits);
+  if (value !== undefined) return value + 0;
+  throw new UnsatisfiableError(
+    `${at}.${least === null && least2 === null ? "maximum" : "minimum"}`,
+    "no number is within the bounds",
+  );
+}
+
+function numberOf(schema: JsonObject, keyword: string): number | null {
+  const value = schema[keyword];
+  return typeof value === "number" ? value : null;
+}
+
+/** One schema for what two say together, as `allOf` and keywords beside a `$ref` mean it. */
+
+/** Keywords that no value violates. */
+const notes = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "$defs",
+  "definitions",
+  "$schema",
+  "$id",
+  "$comment",
+  "deprecated",
+]);
+
+/** @throws UnsatisfiableError for a keyword of which both say something else, where that is not simple to unite */
+function mergedSchema(
+  [one, other]: readonly [JsonObject, JsonObject],
+  { at, work }: { at: string; work: SchemaWork },
+): JsonObject {
+  const [entries, added] = [new Map(Object.entries(one)), Object.entries(other)];
+  work.take(entries.size + added.length, at);
+  for (const [keyword, value] of added) {
+    const before = entries.get(keyword);
+    if (before === undefined || notes.has(keyword)) entries.set(keyword, value);
+    else entries.set(keyword, united(keyword, [before, value], { at, work }));
+  }
+  return Object.fromEntries(entries);
+}
+
+function united(
+  keyword: string,
+  [one, other]: readonly [unknown, unknown],
+  { at, work }: { at: string; work: SchemaWork },
+): unknown {
+  const texts = [JSON.stringify(one), JSON.stringify(other)] as const;
+  work.read(texts[0].length + texts[1].length, at);
+  if (texts[0] === texts[1]) return one;
+  if (keyword === "required") return [...new Set([...asArray(one), ...asArray(other)])];
+  if (keyword === "type") return [...new Set([one].flat()).intersection(new Set([other].flat()))];
+  if (keyword === "properties") return unitedProperties(asObject(one) ?? {}, asObject(other) ?? {});
+  throw new UnsatisfiableError(`${at}.${keyword}`, "two parts of the schema say different things");
+}
+
+function unitedProperties(one: JsonObject, other: JsonObject): JsonObject {
+  const entries = new Map(Object.entries(one));
+  for (const [name, schema] of Object.entries(other)) {
+    entries.set(name, entries.has(name) ? { allOf: [entries.get(name), schema] } : schema);
+  }
+  return Object.fromEntries(entries);
 }

@@ -2,12 +2,12 @@
  * A provider inside the process, for trying and testing the service without a provider account. It replaces only the network:
  * encoding, timeouts, decoding and metering are the same as for every other provider.
  */
+import { Buffer } from "node:buffer";
+import { hash } from "node:crypto";
 import { sleep, type Clock } from "../../../kernel/clock.ts";
-import { asObject, parseJson, type JsonObject } from "../wire/json.ts";
 import type { BytesReceiver, ResponseHead, Transport, TransportCall } from "../transport/transport.ts";
-import { sandboxAnswer } from "./answer.ts";
-import { sandboxEmbeddings } from "./embed.ts";
-import { errorBody, streamedCompletion, wholeCompletion } from "./wire.ts";
+import { asObject, parseJson, type JsonObject, asArray, asCount, asText } from "../wire/json.ts";
+import { sandboxAnswer, type SandboxAnswer, sandboxCommand, type SandboxCommand, tokenCount } from "./answer.ts";
 
 export function sandboxOf(clock: Clock): Transport {
   return {
@@ -119,4 +119,81 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** Writes the sandbox's answers as chat completions. */
+
+/** @param created Unix seconds */
+function wholeCompletion({ tokens, tool, finish, usage, model }: SandboxAnswer, created: number): string {
+  const text = tokens.join("");
+  const call = tool && { id: "call_sandbox", type: "function", function: { name: tool.name, arguments: text } };
+  const message = { role: "assistant", refusal: null, ...(call ? { content: null, tool_calls: [call] } : { content: text }) };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: finish }];
+  return JSON.stringify({ id: "chatcmpl-sandbox", object: "chat.completion", created, model, choices, ...(usage && { usage }) });
+}
+
+/** The events of a stream in order, each written on request: one per token, the finish, the usage, the end. */
+function* streamedCompletion(answer: SandboxAnswer, created: number): Generator<string> {
+  const { tokens, finish, usage, model } = answer;
+  const head = { id: "chatcmpl-sandbox", object: "chat.completion.chunk", created, model };
+  const chunk = (delta: JsonObject, reason: string | null) =>
+    event({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: reason }], usage: null });
+  for (const [index, token] of tokens.entries()) yield chunk(deltaOf(answer, token, index === 0), null);
+  if (tokens.length === 0) yield chunk({ role: "assistant", content: "" }, null);
+  yield chunk({}, finish);
+  if (usage) yield event({ ...head, choices: [], usage });
+  yield "data: [DONE]\n\n";
+}
+
+function deltaOf({ tool }: SandboxAnswer, token: string, first: boolean): JsonObject {
+  const role = first ? { role: "assistant" } : {};
+  if (tool === null) return { ...role, content: token };
+  if (!first) return { tool_calls: [{ index: 0, function: { arguments: token } }] };
+  const call = { index: 0, id: "call_sandbox", type: "function", function: { name: tool.name, arguments: token } };
+  return { ...role, content: null, tool_calls: [call] };
+}
+
+function errorBody(status: number, message: string): string {
+  return JSON.stringify({ error: { message, type: null, param: null, code: String(status) } });
+}
+
+function event(value: JsonObject): string {
+  return `data: ${JSON.stringify(value)}\n\n`;
+}
+
+/** The sandbox's embeddings: vectors of length 1 from a hash of the text, the same for the same text. */
+
+/** SHA-512 has as many bytes. */
+const dimensionsMax = 64;
+const byteMiddle = 127.5;
+
+interface SandboxEmbeddings {
+  command: SandboxCommand;
+  body: JsonObject;
+}
+
+/** The commands for output have no meaning here. @returns null for a command that is unknown or has none */
+function sandboxEmbeddings(request: JsonObject): SandboxEmbeddings | null {
+  const inputs = asArray(request["input"]);
+  const command = sandboxCommand(inputs.map(asText).findLast((text) => text?.startsWith("sandbox:")) ?? "");
+  if (command === null || command.tokens !== null || command.gapMs > 0) return null;
+  const dimensions = Math.min(asCount(request["dimensions"]) ?? dimensionsMax, dimensionsMax);
+  const data = inputs.map((input, index) => {
+    const vector = vectorOf(JSON.stringify([input, request["input_type"] ?? "document"]), dimensions);
+    return { object: "embedding", index, embedding: Buffer.from(vector.buffer).toString("base64") };
+  });
+  const counted = inputs.reduce<number>((sum, input) => sum + countOf(input), 0);
+  const tokens = command.usage?.input ?? counted;
+  const usage = command.noUsage ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } };
+  return { command, body: { object: "list", model: request["model"], data, ...usage } };
+}
+
+function vectorOf(text: string, dimensions: number): Float32Array {
+  const bytes = hash("sha512", text, "buffer").subarray(0, dimensions);
+  const length = Math.hypot(...[...bytes].map((byte) => byte - byteMiddle));
+  return Float32Array.from(bytes, (byte) => (byte - byteMiddle) / length);
+}
+
+function countOf(input: unknown): number {
+  return typeof input === "string" ? tokenCount(input) : asArray(input).length;
 }

@@ -1,7 +1,7 @@
 /** An open stream of a provider. It reads the network only on request. */
 import type { Clock } from "../../../kernel/clock.ts";
+import { streamTailBytesMax, streamTailMs } from "../../limits.ts";
 import type { Route } from "../../models/model.ts";
-import type { UpstreamCall } from "./upstream-call.ts";
 import {
   asUpstreamFailure,
   OversizedAnswer,
@@ -13,13 +13,13 @@ import {
   type WireFormat,
 } from "../provider.ts";
 import { EventSequence } from "./event-sequence.ts";
-import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
+import { beginsDocument, StreamDocument } from "./other-forms.ts";
+import { sharedTimerOf, type TimerListener, type SharedTimer } from "./shared-timer.ts";
 import { EventParser, EventTooLargeError } from "./sse.ts";
-import { beginsDocument, StreamDocument } from "./stream-document.ts";
-import { readTail } from "./stream-tail.ts";
 import type { BytesReceiver } from "./transport.ts";
+import type { UpstreamCall } from "./upstream-call.ts";
 
-export interface StreamParts {
+interface StreamParts {
   upstream: UpstreamCall;
   format: Pick<WireFormat, "streamDecoder" | "decodeAnswer">;
   /** The called one; see `WireFormat.decodeAnswer`. */
@@ -168,4 +168,53 @@ function failed(failure: UpstreamFailure): ProviderEvent {
 
 function asFailure(error: unknown): UpstreamFailure {
   return error instanceof EventTooLargeError ? new OversizedAnswer(error.message) : asUpstreamFailure(error);
+}
+
+/** Reads a stream's body from its last event to its end, which is due at once, so that the connection can carry the next call. */
+
+/** Closes the connection if the end does not come soon, or too much comes before it. */
+function readTail(upstream: UpstreamCall, clock: Clock): void {
+  new StreamTail(upstream, clock).read();
+}
+
+class StreamTail implements BytesReceiver, TimerListener {
+  readonly #upstream: UpstreamCall;
+  readonly #timer: SharedTimer;
+  readonly #dueBy: number;
+  #bytes = 0;
+  #over = false;
+
+  constructor(upstream: UpstreamCall, clock: Clock) {
+    this.#upstream = upstream;
+    this.#timer = sharedTimerOf(clock);
+    this.#dueBy = clock.monotonic() + streamTailMs;
+  }
+
+  read(): void {
+    this.#timer.add(this);
+    this.#upstream.read(this);
+  }
+
+  take(bytes: Uint8Array | null): void {
+    if (this.#over) return;
+    this.#bytes += bytes?.length ?? 0;
+    if (bytes === null) this.#end(() => this.#upstream.finished());
+    else if (this.#bytes > streamTailBytesMax) this.fail();
+    else this.#upstream.read(this);
+  }
+
+  fail(): void {
+    this.#end(() => this.#upstream.close());
+  }
+
+  look(nowMs: number): void {
+    if (nowMs >= this.#dueBy) this.fail();
+  }
+
+  #end(act: () => void): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#timer.delete(this);
+    act();
+  }
 }

@@ -1,7 +1,10 @@
 /** One call to a provider under four timeouts: connect, first byte, idle and total. */
+import { Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Clock } from "../../../kernel/clock.ts";
+import { UpstreamFailure, OversizedAnswer } from "../provider.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 import { sharedTimerOf, type TimerListener } from "./shared-timer.ts";
-import { UpstreamFailure } from "../provider.ts";
 import {
   StaleConnectionError,
   type Body,
@@ -12,7 +15,6 @@ import {
   type Transport,
   type TransportCall,
 } from "./transport.ts";
-import { decompressed } from "./decompress.ts";
 
 /** Milliseconds. */
 export interface ProviderClocks {
@@ -26,13 +28,13 @@ export interface ProviderClocks {
 }
 
 /** Kept only until the head arrives, since the callbacks may hold the whole request and a stream may be long. */
-export interface SendOptions extends PostOptions {
+interface SendOptions extends PostOptions {
   /** Called when the request is sent; on a new connection just before. If it throws there, the request does not leave. */
   onSent?: (() => void) | undefined;
   onResent?: (() => void) | undefined;
 }
 
-export interface UpstreamCallOptions {
+interface UpstreamCallOptions {
   clock: Clock;
   clocks: ProviderClocks;
   /** Monotonic milliseconds. */
@@ -182,4 +184,90 @@ function timeout(detail: string): UpstreamFailure {
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+/** Reads a whole body within a bound on its decoded bytes. */
+
+/** @throws UpstreamFailure when the body is too large, late or incomplete */
+export function readWhole(upstream: UpstreamCall, bytesMax: number): Promise<string> {
+  return readUpTo(upstream, { bytesMax, cuts: false });
+}
+
+/** Reads the start of an error's body, which is enough to classify it. An incomplete body does not hide the status. */
+export async function readBeginning(upstream: UpstreamCall, bytesMax: number): Promise<string> {
+  try {
+    return await readUpTo(upstream, { bytesMax, cuts: true });
+  } catch (error) {
+    if (error instanceof UpstreamFailure && error.code === "upstream_timeout") throw error;
+    return "";
+  }
+}
+
+interface ReadOptions {
+  bytesMax: number;
+  /** Whether a larger body is cut off, or refused. */
+  cuts: boolean;
+}
+
+/** One promise for the whole body: one for each piece would cost more than reading it. */
+function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const read = new GatheredBytes();
+    const receiver: BytesReceiver = {
+      take(bytes) {
+        if (bytes === null) return resolve(decoder.decode(read.take()));
+        read.add(bytes);
+        if (read.length <= bytesMax) return upstream.read(receiver);
+        if (cuts) return resolve(decoder.decode(read.take()));
+        reject(new OversizedAnswer(`the answer is larger than ${bytesMax} bytes`));
+      },
+      fail: reject,
+    };
+    upstream.read(receiver);
+  });
+}
+
+const decoder = new TextDecoder();
+
+/** Decompresses answers that a provider compresses although we did not ask for it. */
+
+const decompressors: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/**
+ * Decompresses a body.
+ * @param coding its `content-encoding`
+ * @throws Error for an unknown coding
+ */
+function decompressed(body: Body, coding: string): Body {
+  const unpacker = decompressors[coding.toLowerCase()]?.();
+  if (unpacker === undefined) throw new Error("its content coding is not known");
+  const packed = Readable.from(pieces(body));
+  packed.on("error", (error) => unpacker.destroy(error));
+  const iterator: AsyncIterator<Uint8Array> = packed.pipe(unpacker)[Symbol.asyncIterator]();
+  return {
+    read(receiver) {
+      iterator.next().then(
+        ({ done, value }) => receiver.take(done === true ? null : value),
+        (reason: unknown) => receiver.fail(reason),
+      );
+    },
+  };
+}
+
+async function* pieces(body: Body): AsyncGenerator<Uint8Array> {
+  for (let bytes = await nextBytes(body); bytes !== null; bytes = await nextBytes(body)) yield bytes;
+}
+
+/**
+ * `read` as a promise, for callers that read few pieces. Resolves with null at the end of the body; rejects with the reason why
+ * it broke off.
+ */
+export function nextBytes(body: Body): Promise<Uint8Array | null> {
+  return new Promise((resolve, reject) => body.read({ take: resolve, fail: reject }));
 }

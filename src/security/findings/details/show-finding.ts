@@ -3,17 +3,14 @@ import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { isoTime, type Clock } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import { selectExploit } from "../exploits/exploit-store.ts";
-import { exploitFields, viewExploit } from "../exploits/urgent-findings.ts";
-import { findingNotFound } from "../finding-not-found.ts";
+import { selectExploit } from "../lists/exploit-store.ts";
+import { exploitFields, viewExploit } from "../lists/exploits.ts";
+import { findingNotFound } from "../schema.ts";
 import { selectFindingRows } from "../lists/finding-list-store.ts";
 import { uncut } from "../fit-page.ts";
-import { FindingRow, viewFinding } from "../lists/finding-row.ts";
-import { remediationOf } from "../remediation/remediation.ts";
-import { upgradeStepFields } from "../remediation/upgrade-fields.ts";
-import type { Advice } from "../remediation/upgrades.ts";
-import { selectTarget } from "../triage-store.ts";
-import { selectState } from "./decision-store.ts";
+import { FindingRow, viewFinding } from "../lists/list-rows.ts";
+import { remediationOf, upgradeStepFields, type Advice } from "./remediation.ts";
+import { selectTarget, selectState } from "../triage-store.ts";
 
 const orNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 

@@ -1,8 +1,8 @@
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
 import { findingSbomsShownMax } from "../../limits.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import type { Page } from "../../api/operations/page.ts";
+import type { Page } from "../../fields.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { nameShown, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
 import { findingStatuses, type FindingStatus } from "../schema.ts";

@@ -3,11 +3,9 @@ import type { Queries } from "../../../backing/backing.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import { findingPageBytesMax, findingRowsDefault } from "../../limits.ts";
-import type { Caller } from "../../api/operations/caller.ts";
-import { lineOf, oneOf } from "../../api/operations/fields.ts";
+import { type Caller, operation, reading } from "../../operation.ts";
+import { lineOf, choiceField, listData, nextOffset, pageFields, shortPageAnswer } from "../../fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { operation, reading } from "../../api/operations/operation.ts";
-import { listData, nextOffset, pageFields, shortPageAnswer } from "../../api/operations/page.ts";
 import {
   selectFindingPage,
   selectOccurrencePage,
@@ -16,15 +14,12 @@ import {
   type Listed,
   type ListedFinding,
 } from "./finding-list-store.ts";
-import { FindingRow, viewFinding } from "./finding-row.ts";
+import { FindingRow, viewFinding } from "./list-rows.ts";
 import { fitPage } from "../fit-page.ts";
-import { requireResource } from "../../resources/resource.ts";
-import { listMessage } from "./list-message.ts";
-import { blindProjects } from "./blind-projects.ts";
-import { activeScope } from "./list-scope.ts";
+import { requireResource } from "../../resource.ts";
+import { listMessage, blindProjects, activeScope } from "./list-answer.ts";
 import type { ListScope } from "./list-store.ts";
-import { findingStatuses, projectId } from "../schema.ts";
-import { ranksOf, severities } from "../severity.ts";
+import { findingStatuses, projectId, ranksOf, severities } from "../schema.ts";
 
 export const listFindings = operation({
   title: "List findings",
@@ -35,11 +30,11 @@ export const listFindings = operation({
   input: Type.Object({
     sbom_id: Type.Optional(lineOf({ title: "Findings of this SBOM", min: 1, max: nameCharactersMax })),
     project_id: Type.Optional(projectId),
-    severity: oneOf([...severities, "all"], {
+    severity: choiceField([...severities, "all"], {
       title: "Findings of this severity; `all` includes those without one",
       normal: "all",
     }),
-    status: oneOf([...findingStatuses, "false_positive", "fixed", "suppressed", "all"], {
+    status: choiceField([...findingStatuses, "false_positive", "fixed", "suppressed", "all"], {
       title: "Findings of this status (fixed: resolved, suppressed: ignored), or false positives whatever their status",
       normal: "all",
     }),

@@ -1,9 +1,9 @@
 /** Finds the rows of a page by its offset through counts in buckets, so that a late page costs no more than an early one. */
 import type { PendingQuery, Row } from "postgres";
-import type { Queries } from "../../../backing/backing.ts";
+import type { Queries, Database, Transaction } from "../../../backing/backing.ts";
 import { listRowsMax } from "../../../http/limits.ts";
+import type { Page } from "../../fields.ts";
 import { nameShownCharactersMax } from "../limits.ts";
-import type { Page } from "../../api/operations/page.ts";
 
 /** How deep the slices of a rank go: for findings to the batch that wrote them, for vulnerabilities to ten characters of a name. */
 const depths = { finding_buckets: 4, vulnerability_buckets: 3 } as const;
@@ -17,7 +17,7 @@ export interface ListScope {
   id: string;
 }
 
-export interface BucketQuery {
+interface BucketQuery {
   buckets: "finding_buckets" | "vulnerability_buckets";
   scope: ListScope;
   /** The lowest and the highest. */
@@ -81,4 +81,29 @@ export function rowsAtMost(sql: Queries): Fragment {
 /** A name as lists show it. Documents have names of up to 65,536 characters, and a page has many: the end of such a name is cut. */
 export function nameShown(column: Fragment, sql: Queries): Fragment {
   return sql`CASE WHEN length(${column}) > ${nameShownCharactersMax} THEN left(${column}, ${nameShownCharactersMax}) || '…' ELSE ${column} END`;
+}
+
+/** Reads all findings of a project in pages, in an order that no decision changes, so that the database serves others between two. */
+
+/** A finding's place within its project. */
+export interface FindingPlace {
+  package: bigint;
+  version: string;
+  issue: bigint;
+}
+
+/** Before all others. */
+export const noFinding: FindingPlace = { package: -1n, version: "", issue: -1n };
+
+/**
+ * Runs one statement with the plan that reads a page from the index. Without statistics the planner expects few findings, and would
+ * sort all the rest of the project for each page.
+ */
+export function inKeyOrder<Row>(read: (tx: Transaction) => Promise<Row>, sql: Database): Promise<Row> {
+  return sql
+    .begin("read only", async (tx) => {
+      await tx`SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`;
+      return { row: await read(tx) };
+    })
+    .then(({ row }) => row);
 }

@@ -1,16 +1,15 @@
-import { Type } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
+import type { Queries } from "../../../backing/backing.ts";
 import { listRowsMax } from "../../../http/limits.ts";
-import { vulnerabilityRowsDefault } from "../../limits.ts";
-import { decimal, oneOf } from "../../api/operations/fields.ts";
-import { operation, reading } from "../../api/operations/operation.ts";
-import { listData, nextOffset, pageFields, shortPageAnswer } from "../../api/operations/page.ts";
-import { ecosystemNames } from "../ecosystem-names.ts";
-import { findVulnerabilities } from "./find-vulnerabilities.ts";
-import { listMessage } from "./list-message.ts";
-import { blindProjects } from "./blind-projects.ts";
-import { activeScope } from "./list-scope.ts";
-import { severities } from "../severity.ts";
-import { VulnerabilityRow } from "./vulnerability-row.ts";
+import { decimal, choiceField, listData, nextOffset, pageFields, shortPageAnswer, type Page } from "../../fields.ts";
+import { vulnerabilityRowsDefault, vulnerabilityPageBytesMax } from "../../limits.ts";
+import { operation, reading } from "../../operation.ts";
+import { fitPage } from "../fit-page.ts";
+import { ecosystemNames, severities, ecosystemOfName, type EcosystemName, ranksOf, type Severity } from "../schema.ts";
+import { listMessage, blindProjects, activeScope } from "./list-answer.ts";
+import { VulnerabilityRow, viewVulnerability } from "./list-rows.ts";
+import type { ListScope } from "./list-store.ts";
+import { selectVulnerabilityPage } from "./vulnerability-list-store.ts";
 
 export const listVulnerabilities = operation({
   title: "List vulnerabilities",
@@ -19,8 +18,8 @@ export const listVulnerabilities = operation({
     "finding that is open or in progress and no false positive. list_findings lists where they are.",
   annotations: reading,
   input: Type.Object({
-    severity: oneOf([...severities, "all"], { title: "Of this severity; `all` includes those without one", normal: "all" }),
-    ecosystem: oneOf([...ecosystemNames, "all"], { title: "With an affected component of this ecosystem", normal: "all" }),
+    severity: choiceField([...severities, "all"], { title: "Of this severity; `all` includes those without one", normal: "all" }),
+    ecosystem: choiceField([...ecosystemNames, "all"], { title: "With an affected component of this ecosystem", normal: "all" }),
     cvss_min: Type.Optional(decimal({ title: "With at least this CVSS score; 0 includes all", min: 0, max: 10 })),
     ...pageFields({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
   }),
@@ -54,4 +53,46 @@ export const listVulnerabilities = operation({
 /** The lowest score with one decimal that is not below `score`, times ten: 0.7 gives 7, though 0.7 * 10 is a little more. */
 function tenths(score: number): number {
   return Math.ceil(Number((score * 10).toFixed(6)));
+}
+
+/** A page of the vulnerabilities of a scope, within the bytes of a response. */
+
+interface VulnerabilityQuery {
+  scope: ListScope;
+  severity: Severity | "all";
+  ecosystem: EcosystemName | "all";
+  /** Ten times the lowest score; 0 includes all. */
+  scoreMin: number;
+  page: Page;
+  /** Whether the page may have fewer rows, for its size. */
+  isShortened: boolean;
+}
+
+export const VulnerabilityPage = Type.Object({
+  data: Type.Array(VulnerabilityRow, { description: "What was found, the most severe first" }),
+  total: Type.Integer({ description: "How many there are" }),
+});
+
+interface FoundVulnerabilities {
+  rows: Static<typeof VulnerabilityRow>[];
+  total: number;
+  /** Those without an ecosystem, before that filter. */
+  unnamed: number;
+  /** Whether texts of these rows were cut. */
+  cut: boolean;
+}
+
+export async function findVulnerabilities(
+  { scope, severity, ecosystem, scoreMin, page, isShortened }: VulnerabilityQuery,
+  sql: Queries,
+): Promise<FoundVulnerabilities> {
+  const filter = {
+    scope,
+    ecosystem: ecosystem === "all" ? null : ecosystemOfName(ecosystem),
+    ranks: ranksOf(severity),
+    scoreMin,
+    page,
+  };
+  const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
+  return { ...fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax, isShortened }, viewVulnerability), total, unnamed };
 }

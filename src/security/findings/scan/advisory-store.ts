@@ -1,9 +1,40 @@
-import { arrayText } from "../../../backing/array-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
+import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
-import type { OsvAffected } from "../../versions/osv-affected.ts";
+import { readAffected, type OsvAffected } from "../../versions/osv-range.ts";
+import type { PackageIssue, RecordEntry } from "./match.ts";
 
-export interface EntryRow {
+/** All known issues of these packages, by package and in the order of their ids. */
+export async function loadIssues(
+  packages: readonly bigint[],
+  { sql, yielder }: { sql: Queries; yielder: EventLoopYielder },
+): Promise<Map<bigint, PackageIssue[]>> {
+  const rows = await selectEntries(packages, sql);
+  const subjects = await selectRecordIssues([...new Set(rows.map(({ source }) => source))], sql);
+  const bySource = Map.groupBy(subjects, ({ source }) => source);
+  const issues = new Map<bigint, Map<bigint, PackageIssue>>();
+  for (const { package: id, ecosystem, source, entry, customRanges } of rows) {
+    const read: RecordEntry = { source, entry, affected: readAffected({ ecosystem, entry }), customRanges };
+    for (const subject of bySource.get(source) ?? []) issueOf(issues, id, subject).entries.push(read);
+    await yielder.yieldIfDue();
+  }
+  return new Map([...issues].map(([id, byVulnerability]) => [id, [...byVulnerability.values()]]));
+}
+
+function issueOf(
+  issues: Map<bigint, Map<bigint, PackageIssue>>,
+  id: bigint,
+  { vulnerability, rank }: RecordIssueRow,
+): PackageIssue {
+  const known = issues.get(id) ?? new Map<bigint, PackageIssue>();
+  issues.set(id, known);
+  const issue = known.get(vulnerability) ?? { vulnerability, rank, entries: [] };
+  known.set(vulnerability, issue);
+  return issue;
+}
+
+interface EntryRow {
   package: bigint;
   ecosystem: Ecosystem;
   /** Id of the record. */
@@ -14,7 +45,7 @@ export interface EntryRow {
 }
 
 /** The entries about these packages in records that are not withdrawn, in the order of the records' ids. */
-export async function selectEntries(packages: readonly bigint[], sql: Queries): Promise<EntryRow[]> {
+async function selectEntries(packages: readonly bigint[], sql: Queries): Promise<EntryRow[]> {
   return sql<EntryRow[]>`
     SELECT asked.package_id AS package, packages.ecosystem, advisories.id AS source, affected_packages.entry,
       CASE WHEN packages.ecosystem = 'Go' THEN
@@ -27,14 +58,14 @@ export async function selectEntries(packages: readonly bigint[], sql: Queries): 
     ORDER BY asked.package_id, advisories.id, affected_packages.position, affected_packages.package_id`;
 }
 
-export interface RecordIssueRow {
+interface RecordIssueRow {
   source: string;
   vulnerability: bigint;
   rank: number;
 }
 
 /** The issues of these records. A record that names several issues is evidence of each. */
-export async function selectRecordIssues(sources: readonly string[], sql: Queries): Promise<RecordIssueRow[]> {
+async function selectRecordIssues(sources: readonly string[], sql: Queries): Promise<RecordIssueRow[]> {
   return sql<RecordIssueRow[]>`
     SELECT vulnerability_names.name AS source, vulnerabilities.id AS vulnerability, vulnerabilities.rank
     FROM vulnerability_names

@@ -2,14 +2,13 @@
  * Matches the versions of a package with the records about it. An issue and a version give one match, however many records describe the
  * issue. A version that cannot be compared with a record gives an unknown match.
  */
+import { createHash } from "node:crypto";
+import { versionKeyBytesMax, evidenceRangeCharactersMax, evidenceSourcesMax } from "../../limits.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
-import type { Affected, OsvAffected } from "../../versions/osv-affected.ts";
-import { evaluate } from "../../versions/osv-range.ts";
 import { nearestUnaffected } from "../../versions/nearest-unaffected.ts";
+import { type Affected, type OsvAffected, evaluate, type OsvRange, type VerdictEvidence } from "../../versions/osv-range.ts";
 import { versionToMatch } from "../../versions/version-to-match.ts";
 import { readVersion, type Version } from "../../versions/version.ts";
-import { evidenceOf, type Evidence, type SourceMatch } from "./evidence.ts";
-import { versionKey } from "./version-key.ts";
 
 /** An entry of a record that is not withdrawn, about one package. */
 export interface RecordEntry {
@@ -23,7 +22,7 @@ export interface RecordEntry {
 }
 
 /** One issue in one package. */
-export interface Issue {
+export interface PackageIssue {
   vulnerability: bigint;
   rank: number;
   /** The entries of all records about it, in the order of their ids. A record may be about other issues too. */
@@ -66,7 +65,7 @@ export interface Matched {
 }
 
 /** Matches one component with all known issues of its package. */
-export function matchComponent(component: Component, issues: readonly Issue[]): Matched {
+export function matchComponent(component: Component, issues: readonly PackageIssue[]): Matched {
   const installed = installedVersion(component);
   const matched: Matched = { matches: [], unknowns: [] };
   for (const issue of issues) {
@@ -90,7 +89,7 @@ export function installedVersion({ ecosystem, version, purl }: Pick<Component, "
 }
 
 /** Compares a version with the records of an issue. It is unknown only if no record lists it as affected. */
-function evaluateIssue(version: Version, { entries }: Issue): { sources: SourceMatch[]; unknown: string | null } {
+function evaluateIssue(version: Version, { entries }: PackageIssue): { sources: SourceMatch[]; unknown: string | null } {
   const sources: SourceMatch[] = [];
   let unknown: string | null = null;
   for (const { source, entry, affected, customRanges } of entries) {
@@ -108,7 +107,91 @@ function listsOnly({ ranges, listed }: Affected): boolean {
 }
 
 /** The nearest version that this issue does not affect. It may have other issues. */
-function fixOf(installed: Version, { entries }: Issue): string | null {
+function fixOf(installed: Version, { entries }: PackageIssue): string | null {
   const upgrade = nearestUnaffected({ installed, entries: entries.map(({ affected }) => affected) });
   return upgrade.found ? upgrade.version : null;
+}
+
+const beginningCharacters = 64;
+const digestDigits = 16;
+
+/**
+ * The key of a version in findings: its text, or an empty string for no version. A text that is too long for the database's indexes is not
+ * a version of any ecosystem; its key is its beginning with a digest of the whole.
+ */
+export function versionKey(version: string | null): string {
+  if (version === null) return "";
+  if (Buffer.byteLength(version) <= versionKeyBytesMax) return version;
+  const digest = createHash("sha256").update(version).digest("hex").slice(0, digestDigits);
+  return `${version.slice(0, beginningCharacters).toWellFormed()}… (sha256 ${digest})`;
+}
+
+/** Why a version counts as affected: the source that lists it, the matching range, and the other sources. */
+
+/** The evidence of one source. */
+interface SourceEvidence {
+  /** Id of the record. */
+  source: string;
+  /** The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9`; null when the version is listed and no range contains it. */
+  range: string | null;
+  /** The part of the range that contains the version, as in `>= 1.2.0, < 1.2.9`. */
+  comparator: string | null;
+  /** The record's spelling of the version; null when the record does not list it. */
+  listed: string | null;
+}
+
+export interface Evidence extends SourceEvidence {
+  /** The evidence of other sources for the same issue. */
+  more: SourceEvidence[];
+  /** The number of all sources; `more` may have fewer. */
+  sources: number;
+  /** The custom ranges of a Go record, for versions that the module mirror does not have. They do not narrow the match. */
+  custom_ranges?: unknown;
+}
+
+interface SourceMatch {
+  source: string;
+  entry: OsvAffected;
+  evidence: VerdictEvidence;
+  customRanges: unknown;
+}
+
+/** @param matches at least one, in a stable order. Those with a range come before those that only list the version */
+function evidenceOf(matches: readonly SourceMatch[]): Evidence {
+  const bySource = new Map<string, SourceMatch>();
+  for (const one of matches) {
+    const known = bySource.get(one.source);
+    if (known === undefined || (known.evidence.range === null && one.evidence.range !== null)) bySource.set(one.source, one);
+  }
+  const ordered = [...bySource.values()].toSorted((one, other) => kindRank(one) - kindRank(other));
+  const [first, ...more] = ordered.map(sourceEvidence);
+  if (first === undefined) throw new Error("Evidence needs at least one source");
+  const custom = ordered.find(({ customRanges }) => customRanges !== null)?.customRanges;
+  return {
+    ...first,
+    more: more.slice(0, evidenceSourcesMax),
+    sources: ordered.length,
+    ...(custom !== undefined && { custom_ranges: custom }),
+  };
+}
+
+function kindRank({ evidence }: SourceMatch): number {
+  return evidence.range === null ? 1 : 0;
+}
+
+function sourceEvidence({ source, entry, evidence }: SourceMatch): SourceEvidence {
+  const { listed, range: holding } = evidence;
+  const range = holding === null ? undefined : entry.ranges?.[holding.index];
+  return { source, range: range ? wordsOf(range) : null, comparator: holding?.comparator ?? null, listed };
+}
+
+function wordsOf({ events }: OsvRange): string {
+  let words = "";
+  for (const event of events) {
+    for (const [kind, version] of Object.entries(event)) {
+      words += `${words === "" ? "" : ", "}${kind} ${String(version)}`;
+      if (words.length > evidenceRangeCharactersMax) return `${words.slice(0, evidenceRangeCharactersMax)}…`;
+    }
+  }
+  return words;
 }

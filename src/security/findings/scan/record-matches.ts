@@ -1,12 +1,15 @@
-/** Stores the matches of a scan: new, changed and unchanged findings, and unknown matches. */
 import { isDeepStrictEqual } from "node:util";
+import type { Database, Transaction } from "../../../backing/backing.ts";
+import type { Clock } from "../../../kernel/clock.ts";
 import { newToolsId } from "../../../kernel/ids.ts";
 import { projectFindingsMax } from "../../limits.ts";
-import { withFresh } from "./fresh-findings.ts";
-import { reopenSeen } from "./reopen-seen.ts";
+import type { Lease, ScanState } from "../../scans/lease.ts";
+import type { FreshFindings } from "../../scans/scan-progress.ts";
+import { severityOf } from "../schema.ts";
+import { transitionsOf, type Decision } from "../transitions.ts";
+import { reopenDecisions, selectDecisions, type DecisionRow, updateDecided, type Pair } from "../triage-store.ts";
 import type { Match, Unknown } from "./match.ts";
 import { upsertUnknowns } from "./resolve-store.ts";
-import type { Scan } from "./scan.ts";
 import {
   insertEvents,
   insertFindings,
@@ -14,12 +17,24 @@ import {
   selectFindings,
   updateFindings,
   updateLastSeen,
-  type FindingRow,
+  type KnownFindingRow,
   type NewEvent,
   type StoredFinding,
+  selectSeenAsResolved,
 } from "./scan-store.ts";
-import { transitionsOf, type Decision } from "../transitions.ts";
-import { reopenDecisions, selectDecisions, type DecisionRow } from "../triage-store.ts";
+
+/** A running scan. */
+export interface Scan extends ScanState {
+  lease: Lease;
+  sql: Database;
+  clock: Clock;
+  /** The project's current SBOM; null: it has none. */
+  sbom: string | null;
+  /** When aborted, the scan ends before the next step. */
+  signal: AbortSignal;
+}
+
+/** Stores the matches of a scan: new, changed and unchanged findings, and unknown matches. */
 
 export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, signal }: Scan): Promise<void> {
   signal.throwIfAborted();
@@ -67,7 +82,7 @@ interface Plan {
 
 interface Facts {
   matches: readonly Match[];
-  known: readonly FindingRow[];
+  known: readonly KnownFindingRow[];
   decisions: readonly DecisionRow[];
   /** The time in the ids of new findings, in milliseconds. Lists use it to skip batches of one scan. */
   nowMs: number;
@@ -116,7 +131,7 @@ function pairOf(about: { package: bigint; vulnerability: bigint }): string {
 }
 
 /** Evidence is compared field by field, since the database may change the order of fields. */
-function sameFacts(finding: FindingRow, match: Match): boolean {
+function sameFacts(finding: KnownFindingRow, match: Match): boolean {
   return (
     finding.rank === match.rank &&
     finding.component === match.component &&
@@ -124,4 +139,42 @@ function sameFacts(finding: FindingRow, match: Match): boolean {
     finding.fixVersion === match.fixVersion &&
     isDeepStrictEqual(finding.evidence, match.evidence)
   );
+}
+
+/** Reopens an issue that a person called resolved, after it appeared in another version of the package. */
+
+/** Reopens the findings of versions that this scan has already seen. Versions that it sees later find the decision reopened. */
+async function reopenSeen(
+  { project, pairs, at, actor }: { project: string; pairs: readonly Pair[]; at: Date; actor: string },
+  tx: Transaction,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  const ids = await selectSeenAsResolved({ project, pairs, at }, tx);
+  await updateDecided(
+    ids.map((id) => ({ id, status: "open", falsePositive: false })),
+    tx,
+  );
+  const events = ids.map((finding) => ({
+    finding,
+    cause: "decision_followed" as const,
+    changes: { status: { from: "resolved", to: "open" } },
+  }));
+  await insertEvents(events, { actor, at }, tx);
+}
+
+/** Counts the findings of a scan that are new to its project. */
+
+const none: FreshFindings = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 };
+
+/** Counts those of `added` that wait for a decision. */
+function withFresh(before: FreshFindings = none, added: readonly StoredFinding[]): FreshFindings {
+  const counts = { ...before };
+  for (const { rank, status, falsePositive } of added) {
+    if (!falsePositive && (status === "open" || status === "in_progress")) counts[severityOf(rank) ?? "unknown"]++;
+  }
+  return counts;
+}
+
+export function freshTotal(counts: FreshFindings): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -1,5 +1,5 @@
 /** Findings and unknown matches that a scan has not seen again. */
-import { arrayText } from "../../../backing/array-text.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import type { Unknown } from "./match.ts";
 import type { FindingKey, PackageVersion } from "./scan-store.ts";

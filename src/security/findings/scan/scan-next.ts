@@ -1,8 +1,18 @@
+import { hasRule, raiseAlert } from "../../../accounts/alerts/alerts.ts";
+import type { Database, Transaction } from "../../../backing/backing.ts";
+import { raiseAlarm } from "../../../kernel/metrics.ts";
+import type { Clock } from "../../../kernel/clock.ts";
 import type { Logger } from "../../../kernel/log.ts";
-import { raiseAlarm } from "../../../kernel/alarm.ts";
-import { scanAttemptsMax, scanRetryMs } from "../../limits.ts";
+import { shortened } from "../../../kernel/text.ts";
+import { scanAttemptsMax, scanRetryMs, scanFindingsMax } from "../../limits.ts";
 import { Lease, LeaseLostError } from "../../scans/lease.ts";
-import { scanProject, type ScanningParts } from "./scan-project.ts";
+import type { ScanProgress, FreshFindings } from "../../scans/scan-progress.ts";
+import { freshFindingsToldMax } from "../limits.ts";
+import { severityOf } from "../schema.ts";
+import { matchDocument, resolveUnseen } from "./phases.ts";
+import { type Scan, freshTotal } from "./record-matches.ts";
+import { deleteUnseenUnknowns } from "./resolve-store.ts";
+import { selectFresh, selectProjectName, type FreshFinding } from "./scan-store.ts";
 
 /**
  * Runs one slice of a scan, for the workspace that was given the least scanner time. A failed scan is retried later, and fails after some
@@ -51,4 +61,104 @@ async function giveUp(lease: Lease, log: Logger): Promise<void> {
 function describe(error: unknown): { name: string; code: string; stack: string | undefined } {
   const cause = error instanceof Error ? error : new Error(String(error));
   return { name: cause.name, code: "code" in cause ? String(cause.code) : "", stack: cause.stack };
+}
+
+/** One slice of a scan, which matches the components of a project's current SBOM with all known advisories. */
+
+interface ScanningParts {
+  sql: Database;
+  clock: Clock;
+}
+
+/**
+ * A scan has short steps, each of which may be repeated. When the slice ends or the process dies, the scan resumes after the last step
+ * that was committed.
+ * @returns the final progress; null: the scan has more to do
+ * @throws LeaseLostError, or the signal's reason between two steps
+ */
+async function scanProject(lease: Lease, parts: ScanningParts, signal: AbortSignal): Promise<ScanProgress | null> {
+  const state = await lease.beginOrResume();
+  const { sbom } = state.progress;
+  const scan: Scan = { ...state, ...parts, lease, sbom, signal };
+  const isDone =
+    (sbom === null || (await matchUnlessDone({ ...scan, sbom }))) &&
+    (await resolveUnseen(scan)) &&
+    (await deleteOldUnknowns(scan));
+  if (!isDone) {
+    await lease.endSlice();
+    return null;
+  }
+  await lease.complete(scan.progress, (tx) => tellFresh(scan, tx));
+  return scan.progress;
+}
+
+async function matchUnlessDone(scan: Scan & { sbom: string }): Promise<boolean> {
+  return scan.progress.cursor?.phase === "rest" || matchDocument(scan);
+}
+
+/** Deletes unknown matches of components that the SBOM no longer has, and of records that no longer exist. */
+async function deleteOldUnknowns({ lease, at, signal }: Scan): Promise<boolean> {
+  for (;;) {
+    signal.throwIfAborted();
+    const page = { project: lease.project, since: at, limit: scanFindingsMax };
+    const gone = await lease.hold((tx) => deleteUnseenUnknowns(page, tx));
+    if (gone < scanFindingsMax) return true;
+    if (lease.isSliceOver) return false;
+  }
+}
+
+/** Tells of the new findings of a scan, if the workspace has a rule for them. */
+
+/** Names of components come from documents of others. */
+const mailLineCharactersMax = 300;
+
+/** One alert for a scan, in the transaction that completes it. */
+async function tellFresh({ lease, workspace, at, progress, clock }: Scan, tx: Transaction): Promise<void> {
+  const { fresh, asked } = progress;
+  if (fresh === undefined || freshTotal(fresh) === 0) return;
+  const { project } = lease;
+  const sources = { sql: tx, clock };
+  if (!(await hasRule({ workspace, kind: "new_findings" }, tx))) return;
+  const name = await selectProjectName(project, tx);
+  const worst = await selectFresh({ project, at, limit: freshFindingsToldMax }, tx);
+  const text = `The project "${name}" (${project}) has ${countWords(fresh)}`;
+  const data = { project: { id: project, name }, new_findings: { ...fresh }, findings: worst.map(viewFresh) };
+  const mail = { subject: "A project has new findings", body: mailBody({ text, worst, workspace, project }) };
+  await raiseAlert({ workspace, kind: "new_findings", subject: project, occurrence: asked, text, data, mail }, sources);
+}
+
+/** Such as `3 new findings: 1 critical, 2 high`. */
+function countWords(fresh: FreshFindings): string {
+  const total = freshTotal(fresh);
+  const parts = Object.entries(fresh).filter(([, count]) => count > 0);
+  const words = parts.map(([severity, count]) => `${count} ${severity === "unknown" ? "without a severity" : severity}`);
+  return `${total} new ${total === 1 ? "finding" : "findings"}: ${words.join(", ")}`;
+}
+
+function viewFresh({ id, name, rank, component, version, fixVersion }: FreshFinding) {
+  return { id, cve_id: name, severity: severityOf(rank), component, component_version: version, fix_version: fixVersion };
+}
+
+interface MailFacts {
+  text: string;
+  worst: readonly FreshFinding[];
+  workspace: string;
+  project: string;
+}
+
+function mailBody({ text, worst, workspace, project }: MailFacts): string {
+  const lines = worst.map(({ name, rank, component, version, fixVersion }) => {
+    const fix = fixVersion === null ? "no version with a fix is known" : `upgrade to ${fixVersion}`;
+    return shortened(`- ${severityOf(rank) ?? "unknown"}: ${name} in ${component} ${version}, ${fix}`, mailLineCharactersMax);
+  });
+  return `${text}.
+
+The most severe:
+
+${lines.join("\n")}
+
+All of them:
+
+  finding list --workspace ${workspace} --project ${project} --status live
+`;
 }

@@ -1,11 +1,10 @@
-import { arrayText } from "../../../backing/array-text.ts";
+import type { Changes } from "../../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
-import type { Changes } from "../../../accounts/audit/changes.ts";
+import { arrayText } from "../../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import type { Evidence } from "./evidence.ts";
-import type { Component } from "./match.ts";
 import type { FindingStatus } from "../schema.ts";
 import type { Cause } from "../transitions.ts";
+import type { Evidence, Component } from "./match.ts";
 
 /**
  * Packages that advisories are about in any spelling, with the number of their components, at `positions` positions of an SBOM from `from`
@@ -61,7 +60,7 @@ export interface FindingKey {
   vulnerability: bigint;
 }
 
-export interface FindingRow extends FindingKey {
+export interface KnownFindingRow extends FindingKey {
   id: string;
   status: FindingStatus;
   falsePositive: boolean;
@@ -77,8 +76,8 @@ export interface FindingRow extends FindingKey {
 export async function selectFindings(
   { project, keys }: { project: string; keys: readonly FindingKey[] },
   sql: Queries,
-): Promise<FindingRow[]> {
-  return sql<FindingRow[]>`
+): Promise<KnownFindingRow[]> {
+  return sql<KnownFindingRow[]>`
     SELECT id, finding.package_id AS package, finding.version, finding.vulnerability_id AS vulnerability, status,
       false_positive AS "falsePositive", present, rank, component, purl, fix_version AS "fixVersion", evidence
     FROM unnest(
@@ -189,4 +188,29 @@ export async function insertEvents(
     INSERT INTO finding_events (finding_id, at, actor, cause, changes)
     SELECT finding, ${at}::timestamptz, ${actor}, cause, changes
     FROM jsonb_to_recordset(${tx.json(events as never)}) AS new (finding text, cause text, changes jsonb)`;
+}
+
+export interface FreshFinding {
+  id: string;
+  name: string;
+  rank: number;
+  component: string;
+  version: string;
+  fixVersion: string | null;
+}
+
+/** The most severe live findings that were first seen at the begin of this scan. */
+export async function selectFresh(
+  { project, at, limit }: { project: string; at: Date; limit: number },
+  sql: Queries,
+): Promise<FreshFinding[]> {
+  return sql<FreshFinding[]>`
+    SELECT findings.id, vulnerabilities.name, findings.rank, findings.component, findings.version, findings.fix_version AS "fixVersion"
+    FROM findings JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
+    WHERE project_id = ${project} AND first_seen = ${at} AND live ORDER BY findings.rank DESC, findings.id LIMIT ${limit}`;
+}
+
+export async function selectProjectName(project: string, sql: Queries): Promise<string> {
+  const [row] = await sql<{ name: string }[]>`SELECT name FROM projects WHERE id = ${project}`;
+  return row?.name ?? "";
 }

@@ -1,11 +1,13 @@
 /** The history of a finding, newest first: what scans found and what people decided. */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
+import { listRowsMax } from "../../../http/limits.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
-import type { Page } from "../../api/operations/page.ts";
-import { findingNotFound } from "../finding-not-found.ts";
-import { ChangeView, viewChanges } from "../schema.ts";
+import { type Page, listData, pageAnswer, pageFields } from "../../fields.ts";
+import { findingEventRowsDefault } from "../../limits.ts";
+import { operation, reading } from "../../operation.ts";
+import { findingNotFound, ChangeView, viewChanges, findingId } from "../schema.ts";
 import { countEvents, selectEvents, selectTarget } from "../triage-store.ts";
 
 export const EventView = Type.Object(
@@ -38,3 +40,20 @@ export async function listEvents(
   }));
   return { events, total };
 }
+
+export const listFindingEvents = operation({
+  title: "List a finding's events",
+  description:
+    "Lists the history of a finding, newest first: what scans found and what people decided, each with the actor, the time and the cause.",
+  annotations: reading,
+  addition: true,
+  input: Type.Object({ finding_id: findingId, ...pageFields({ normal: findingEventRowsDefault, max: listRowsMax }) }),
+  data: listData("events", EventView),
+  async handle({ input: { finding_id: finding, limit, offset }, caller: { workspace }, parts: { sql } }) {
+    const { events, total } = await listEvents({ workspace, finding, limit, offset }, sql);
+    return {
+      data: { events, ...pageAnswer({ limit, offset }, { total, rows: events.length }) },
+      message: `${events.length} of ${total} events`,
+    };
+  },
+});

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { findingNoteCharactersMax } from "../../limits.ts";
-import { text } from "../../api/operations/fields.ts";
+import { textField } from "../../fields.ts";
 import { DomainError } from "../../../accounts/errors.ts";
-import { operation } from "../../api/operations/operation.ts";
+import { operation } from "../../operation.ts";
 import { triage, type TriageResult } from "./triage.ts";
 import { ChangeView, findingId, findingStatuses, FindingStatusView, viewChanges } from "../schema.ts";
 
@@ -22,7 +22,7 @@ export const updateFinding = operation({
       ),
     ),
     false_positive: Type.Optional(Type.Boolean({ title: "Whether the match is wrong", description: "true or false" })),
-    note: Type.Optional(text({ title: "The reason; an empty note removes it", max: findingNoteCharactersMax })),
+    note: Type.Optional(textField({ title: "The reason; an empty note removes it", max: findingNoteCharactersMax })),
   }),
   data: Type.Object(
     {

@@ -1,7 +1,7 @@
 /** Gathers the evidence of a finished run for the checkers of test/invariants. */
 import { openPostgres } from "../../../../src/backing/postgres/postgres.ts";
 import { openDistributedCounters } from "../../../../src/backing/redis/counters.ts";
-import { loadAccount, loadKeyMonth } from "../../../../src/gateway/credit/load.ts";
+import { loadAccount, readKeyMonth } from "../../../../src/gateway/credit/load.ts";
 import { monthOf, systemClock } from "../../../../src/kernel/clock.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";
 import { Secret } from "../../../../src/kernel/secret.ts";
@@ -48,7 +48,7 @@ async function settledOf(
   for (const { workspace, keys } of customers) {
     const loaded = await loadAccount({ workspace, generations: [] }, sql);
     if (loaded === null) throw new Error(`The ledger has no workspace "${workspace}"`);
-    const keyMonths = await Promise.all(keys.map(({ id: key }) => loadKeyMonth({ workspace, key, month }, sql)));
+    const keyMonths = await Promise.all(keys.map(({ id: key }) => readKeyMonth({ workspace, key, month }, sql)));
     const dump = await dumpRedis({ client, counters, workspace, clockMs: clock.now() });
     settled.push({ workspace, counters: dump, ...loaded, keyMonths });
   }

@@ -1,6 +1,6 @@
 /** A process of the fleet, restarted when it dies. The kernel kills it when this process dies, even while it is stopped (SIGSTOP). */
 import { bun, OurProcess } from "../../../support/processes/process.ts";
-import { killWithParent } from "../../../../scripts/services/kill-with-parent.ts";
+import { killWithParent } from "../../../../scripts/services/program.ts";
 
 export interface FleetProcessPlan {
   /** Such as `gateway-1`. */

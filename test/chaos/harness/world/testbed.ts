@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../../scripts/services/free-port.ts";
+import { freePort } from "../../../../scripts/services/ports.ts";
 import type { Servers } from "../../../../scripts/services/find-servers.ts";
 import { secretsKeyNamed } from "../../../support/secrets-key.ts";
 import { embeddingModel } from "../../../support/providers/embedding-answers.ts";

@@ -1,8 +1,7 @@
 /** Each rule of the check, broken on its own: one message, which names the file, the field and the change. */
 import { describe, expect, test } from "bun:test";
-import type { ConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
+import { type ConnectorFiles, formatProblem } from "../../../../src/connectors/catalog/files/read-file.ts";
 import { catalogOf, judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
-import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
 import type { Connector, Field } from "../../../../src/connectors/catalog/files/schema.ts";
 import { bareConnector, filesOf, recordOnly, sampleConnector } from "../sample.ts";
 

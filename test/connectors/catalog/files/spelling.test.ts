@@ -1,7 +1,7 @@
 /** The facts of a connector have exactly one text, so that a diff shows only facts and exports are stable to the byte. */
 import { describe, expect, test } from "bun:test";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
-import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
+import { formatProblem } from "../../../../src/connectors/catalog/files/read-file.ts";
 import { filesOf, sampleConnector } from "../sample.ts";
 
 const file = "connectors/acme-directory.json";

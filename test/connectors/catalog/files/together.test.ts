@@ -1,8 +1,7 @@
 /** Problems between files that are each valid on their own. */
 import { describe, expect, test } from "bun:test";
-import type { ConnectorFiles } from "../../../../src/connectors/catalog/files/catalog-folder.ts";
+import { type ConnectorFiles, formatProblem } from "../../../../src/connectors/catalog/files/read-file.ts";
 import { judgeConnectors } from "../../../../src/connectors/catalog/files/judge.ts";
-import { formatProblem } from "../../../../src/connectors/catalog/files/problem.ts";
 import type { Connector } from "../../../../src/connectors/catalog/files/schema.ts";
 import { bareConnector, filesOf, recordOnly, sampleConnector } from "../sample.ts";
 

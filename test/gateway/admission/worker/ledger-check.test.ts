@@ -1,7 +1,7 @@
 /** A database that went back in time, with newer counters: the check finds it before an admission and repairs it. */
 import { beforeEach, expect, test } from "bun:test";
 import { LedgerCheck } from "../../../../src/gateway/admission/worker/ledger-check.ts";
-import { loadWorkspace } from "../../../../src/gateway/admission/worker/load.ts";
+import { loadWorkspace } from "../../../../src/gateway/admission/worker/loads.ts";
 import { CountersUnavailableError } from "../../../../src/backing/counters.ts";
 import { EmbeddedCounters } from "../../../../src/backing/embedded/counters.ts";
 import { silentLog } from "../../../../src/kernel/log.ts";

@@ -1,11 +1,10 @@
 /** What is held covers what is sent: the bound has what a wire format adds to the client's own texts. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkChat, chatRequestFormat } from "../../../../src/gateway/api/request/chat.ts";
-import { checkRouted } from "../../../../src/gateway/api/request/further-models.ts";
+import { checkChat, chatRequestFormat, checkRouted } from "../../../../src/gateway/api/request/chat-request.ts";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
 import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
-import { inputTokensBound } from "../../../../src/gateway/models/tokens/input-tokens.ts";
+import { inputTokensBound } from "../../../../src/gateway/models/chat-tokens.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
 import { ManualClock } from "../../../support/clock.ts";
 import { testGeneration } from "../../../support/providers/call.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { GatewayError } from "../../../../src/kernel/errors.ts";
+import { GatewayError, errorResponse } from "../../../../src/kernel/errors.ts";
 import { systemClock } from "../../../../src/kernel/clock.ts";
 import {
   bodiesBytesMax,
@@ -9,13 +9,11 @@ import {
   bodyBytesMax,
   openAnswersPerKeyMax,
 } from "../../../../src/gateway/limits.ts";
-import type { Caller } from "../../../../src/gateway/admission/client/admission.ts";
+import type { Caller } from "../../../../src/gateway/admission/message.ts";
 import type { ByteLease } from "../../../../src/accounts/quotas/byte-budget.ts";
-import { readBody } from "../../../../src/gateway/api/request/body.ts";
+import { readBody, bodyBudget } from "../../../../src/gateway/api/request/body.ts";
 import { InFlightRequests } from "../../../../src/gateway/api/in-flight-requests.ts";
-import { bodyBudget } from "../../../../src/gateway/api/request/load-limits.ts";
-import { drainRequest } from "../../../../src/http/drain-request.ts";
-import { errorResponse } from "../../../../src/kernel/errors.ts";
+import { drainRequest } from "../../../../src/http/body.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chatFields } from "../../../../src/gateway/api/request/chat-fields.ts";
 import { dialectFrom } from "../../../../src/gateway/models/dialect.ts";
 import type { Route } from "../../../../src/gateway/models/model.ts";
-import { factsOf, supportWords, type SupportWord } from "../../../../src/gateway/api/request/supports.ts";
+import { factsOf, supportWords, type SupportWord } from "../../../../src/gateway/api/request/requested-model.ts";
 import { check, everything, hello, messageOf, nothing, refusal, tool, type Body } from "../../../support/gateway/check-chat.ts";
 import { chatModel } from "../../../support/providers/model.ts";
 import { route } from "../../../support/providers/routes.ts";

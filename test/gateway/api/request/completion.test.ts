@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { CheckedChat } from "../../../../src/gateway/api/request/chat.ts";
-import { checkCompletion } from "../../../../src/gateway/api/request/completion.ts";
-import { completionFields } from "../../../../src/gateway/api/request/completion-fields.ts";
+import type { CheckedChat } from "../../../../src/gateway/api/request/chat-request.ts";
+import { checkCompletion, completionFields } from "../../../../src/gateway/api/request/completion.ts";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { everything, nothing, type Body } from "../../../support/gateway/check-chat.ts";
 import { fieldCases, type FieldCases } from "./field-cases.ts";

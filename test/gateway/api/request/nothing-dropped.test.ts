@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { WireFormatName } from "../../../../src/gateway/models/model.ts";
 import { wireFormats } from "../../../../src/gateway/providers/registry.ts";
-import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
+import { supportWords } from "../../../../src/gateway/api/request/requested-model.ts";
 import { check, refusal, type Body } from "../../../support/gateway/check-chat.ts";
 import { chatModel } from "../../../support/providers/model.ts";
 import { route } from "../../../support/providers/routes.ts";
@@ -11,7 +11,7 @@ import { fieldCases } from "./field-cases.ts";
 /** Cases that ask for the default, which some formats leave out. */
 const defaults = new Set(["top_p: 1", "parallel_tool_calls: true"]);
 
-/** The gateway enforces this when it reads the answer (test/gateway/providers/wire/one-call.test.ts), since some formats have no field for it. */
+/** The gateway enforces this when it reads the answer (test/gateway/providers/wire/answers.test.ts), since some formats have no field for it. */
 const enforcedByGateway = new Set(["parallel_tool_calls: false"]);
 
 const formats = (Object.keys(wireFormats) as WireFormatName[]).filter((name) => name !== "sandbox");

@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
-import { checkChat } from "../../../../src/gateway/api/request/chat.ts";
+import { checkChat } from "../../../../src/gateway/api/request/chat-request.ts";
 import { readCatalog } from "../../../../src/gateway/models/catalog.ts";
 import type { Model, Route } from "../../../../src/gateway/models/model.ts";
-import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import { testGeneration } from "../../../support/providers/call.ts";
 import { claudeRefusal, claudeRules } from "../../../support/providers/strict-claude.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { checkChat } from "../../../../src/gateway/api/request/chat.ts";
-import { supportWords } from "../../../../src/gateway/api/request/supports.ts";
-import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { checkChat } from "../../../../src/gateway/api/request/chat-request.ts";
+import { supportWords } from "../../../../src/gateway/api/request/requested-model.ts";
+import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import { GatewayError } from "../../../../src/kernel/errors.ts";
 import { aModel, aRoute } from "../../../support/providers/models.ts";
 

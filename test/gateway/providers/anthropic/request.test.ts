@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import type { ChatBody, ProviderCall } from "../../../../src/gateway/providers/provider.ts";
 import { aRoute } from "../../../support/providers/models.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import { UpstreamFailure, type ProviderEvent } from "../../../../src/gateway/providers/provider.ts";
 import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
 import { messageEvents } from "../../../support/providers/anthropic-answers.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { thoughtsCharactersMax } from "../../../../src/gateway/limits.ts";
 import type { Route } from "../../../../src/gateway/models/model.ts";
 import type { ModelEntry } from "../../../../src/gateway/models/schema.ts";
-import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
+import { anthropic } from "../../../../src/gateway/providers/registry.ts";
 import type { ChatMessage } from "../../../../src/gateway/providers/provider.ts";
 import { messageEvents } from "../../../support/providers/anthropic-answers.ts";
 import { testGeneration } from "../../../support/providers/call.ts";

@@ -4,7 +4,7 @@ import { parsePricePerMillion } from "../../../../src/kernel/money.ts";
 import { chargedCost } from "../../../../src/gateway/models/price.ts";
 import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 import { noUsage } from "../../../../src/gateway/api/call/charged-usage.ts";
-import { AnthropicUsage } from "../../../../src/gateway/providers/anthropic/usage.ts";
+import { AnthropicUsage } from "../../../../src/gateway/providers/anthropic/answer.ts";
 
 function told(...values: unknown[]): ReportedUsage | null {
   const usage = new AnthropicUsage();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { googleConversation } from "../../../../src/gateway/providers/google/contents.ts";
-import { googleUnsupportedField } from "../../../../src/gateway/providers/google/unsupported-fields.ts";
+import { googleConversation } from "../../../../src/gateway/providers/google/request.ts";
+import { googleUnsupportedField } from "../../../../src/gateway/providers/google/client-fields.ts";
 import type { ChatMessage } from "../../../../src/gateway/providers/provider.ts";
 
 const newer = "gemini-3.5-flash";

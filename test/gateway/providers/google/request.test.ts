@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatBody, ProviderCall } from "../../../../src/gateway/providers/provider.ts";
-import { google } from "../../../../src/gateway/providers/google/format.ts";
+import { google } from "../../../../src/gateway/providers/registry.ts";
 import { aRoute } from "../../../support/providers/models.ts";
 
 const user = (content: unknown) => ({ role: "user", content });

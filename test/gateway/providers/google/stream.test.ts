@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { google } from "../../../../src/gateway/providers/google/format.ts";
+import { google } from "../../../../src/gateway/providers/registry.ts";
 import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
 import { callStream, callWhole, failureOf, readAll, testKey } from "../../../support/providers/call.ts";
 import { googleChat, googleError } from "../../../support/providers/google-answers.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { GoogleUsage } from "../../../../src/gateway/providers/google/usage.ts";
+import { GoogleUsage } from "../../../../src/gateway/providers/google/answer.ts";
 import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 
 function told(...values: unknown[]): ReportedUsage | null {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { UsageTally } from "../../../../src/gateway/providers/openai/usage.ts";
+import { UsageTally } from "../../../../src/gateway/providers/openai/answer.ts";
 import type { ReportedUsage } from "../../../../src/gateway/models/model.ts";
 
 function told(...values: unknown[]): ReportedUsage | null {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { modelFrom, providerFrom } from "../../../../src/gateway/models/catalog-entry.ts";
-import { sandboxModels, sandboxProvider } from "../../../../src/gateway/models/sandbox.ts";
+import { sandboxModels, sandboxProvider } from "../../../../src/gateway/models/catalog.ts";
 import { embeddingCalls } from "../../../../src/gateway/providers/embed.ts";
 import type { EmbeddingCall } from "../../../../src/gateway/providers/embedding.ts";
 import { aContext, aReservation, failureOf, testGeneration } from "../../../support/providers/call.ts";

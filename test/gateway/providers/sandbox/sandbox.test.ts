@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { readCatalog } from "../../../../src/gateway/models/catalog.ts";
 import { StopSignal } from "../../../../src/kernel/stop-signal.ts";
 import type { Route } from "../../../../src/gateway/models/model.ts";
-import { nextBytes } from "../../../../src/gateway/providers/transport/next-bytes.ts";
+import { nextBytes } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { sandboxOf } from "../../../../src/gateway/providers/sandbox/transport.ts";
-import { tokenCount, tokensOf } from "../../../../src/gateway/providers/sandbox/tokens.ts";
+import { tokenCount, sandboxTokens } from "../../../../src/gateway/providers/sandbox/answer.ts";
 import { callAnything, callStream, callWhole, failureOf, readAll } from "../../../support/providers/call.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";
 import { writeCatalog } from "../../../support/providers/stub-catalog.ts";
@@ -38,17 +38,17 @@ describe("a token", () => {
     ["ééé", 2],
   ])("is one for each started four bytes of %p: %p", (text, count) => {
     expect(tokenCount(text)).toBe(count);
-    expect(tokensOf(text, 1_000)).toHaveLength(count);
+    expect(sandboxTokens(text, 1_000)).toHaveLength(count);
   });
 
   test("is never empty, and all of them are the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.nat(30), (text, most) => {
-        const all = tokensOf(text, Infinity);
+        const all = sandboxTokens(text, Infinity);
         expect(all.join("")).toBe(text);
         expect(all).toHaveLength(tokenCount(text));
         expect(all.every((token) => token !== "")).toBe(true);
-        expect(tokensOf(text, most)).toEqual(all.slice(0, most));
+        expect(sandboxTokens(text, most)).toEqual(all.slice(0, most));
         expect(tokenCount(all.slice(0, most).join(""))).toBe(Math.min(most, all.length));
       }),
     );
@@ -70,7 +70,7 @@ describe("the sandbox answers with the last user message", () => {
     for (let event = await events.next(); event !== null; event = await events.next()) {
       if (event.kind === "delta" && typeof event.delta["content"] === "string") pieces.push(event.delta["content"]);
     }
-    expect(pieces).toEqual(tokensOf(text, Infinity));
+    expect(pieces).toEqual(sandboxTokens(text, Infinity));
   });
 
   test("in parts, with other messages before and after it", async () => {

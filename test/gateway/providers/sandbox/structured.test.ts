@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { sandboxAnswer, sandboxUnsupportedField } from "../../../../src/gateway/providers/sandbox/answer.ts";
-import { structuredText } from "../../../../src/gateway/providers/sandbox/structured.ts";
+import { sandboxAnswer, sandboxUnsupportedField, structuredText } from "../../../../src/gateway/providers/sandbox/answer.ts";
 import { hostileSchemas } from "../../../hostile/blocking/hostile-schemas.ts";
 import { blockedMsMax } from "../../../hostile/blocking/thread-time.ts";
 import { threadMs } from "../../../support/processes/thread-time.ts";

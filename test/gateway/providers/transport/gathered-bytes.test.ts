@@ -3,15 +3,14 @@ import { expect, spyOn, test } from "bun:test";
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { upstreamErrorBytesMax } from "../../../../src/gateway/limits.ts";
-import { openai } from "../../../../src/gateway/providers/openai/format.ts";
-import { readBeginning, readWhole } from "../../../../src/gateway/providers/transport/body.ts";
+import { openai } from "../../../../src/gateway/providers/registry.ts";
+import { readBeginning, readWhole, type UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { GatheredBytes } from "../../../../src/gateway/providers/transport/gathered-bytes.ts";
-import { HttpCall } from "../../../../src/gateway/providers/transport/http1/call.ts";
+import { HttpCall } from "../../../../src/gateway/providers/transport/connection.ts";
 import { EventParser } from "../../../../src/gateway/providers/transport/sse.ts";
 import { EventSequence } from "../../../../src/gateway/providers/transport/event-sequence.ts";
-import { StreamDocument } from "../../../../src/gateway/providers/transport/stream-document.ts";
+import { StreamDocument } from "../../../../src/gateway/providers/transport/other-forms.ts";
 import type { BytesReceiver } from "../../../../src/gateway/providers/transport/transport.ts";
-import type { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 
 test("all bytes arrive in their order, and again after they were taken", () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 30 });

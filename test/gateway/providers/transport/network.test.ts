@@ -9,9 +9,8 @@ import {
   staleConnectionMsMax,
   upstreamReadAheadBytesMax,
 } from "../../../../src/gateway/limits.ts";
-import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
+import { UpstreamCall, nextBytes } from "../../../../src/gateway/providers/transport/upstream-call.ts";
 import { Network } from "../../../../src/gateway/providers/transport/network.ts";
-import { nextBytes } from "../../../../src/gateway/providers/transport/next-bytes.ts";
 import type { Post } from "../../../../src/gateway/providers/transport/transport.ts";
 import { callWhole, failureOf } from "../../../support/providers/call.ts";
 import { ManualClock } from "../../../support/clock.ts";

@@ -8,12 +8,10 @@ import {
   upstreamAnswerBytesMax,
   upstreamEventBytesMax,
 } from "../../../../src/gateway/limits.ts";
-import { anthropic } from "../../../../src/gateway/providers/anthropic/format.ts";
-import { google } from "../../../../src/gateway/providers/google/format.ts";
+import { anthropic, google, openai } from "../../../../src/gateway/providers/registry.ts";
 import { OversizedAnswer, type WireFormat } from "../../../../src/gateway/providers/provider.ts";
 import { UpstreamCall } from "../../../../src/gateway/providers/transport/upstream-call.ts";
-import { openai } from "../../../../src/gateway/providers/openai/format.ts";
-import { assembledAnswer } from "../../../../src/gateway/providers/transport/assembled-answer.ts";
+import { assembledAnswer } from "../../../../src/gateway/providers/transport/other-forms.ts";
 import { ProviderStream } from "../../../../src/gateway/providers/transport/stream.ts";
 import { readAll } from "../../../support/providers/call.ts";
 import { ManualClock, settled } from "../../../support/clock.ts";

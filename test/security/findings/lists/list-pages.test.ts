@@ -1,12 +1,12 @@
 /** Compares pages of findings and vulnerabilities with plain counting and sorting. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countVulnerabilities } from "../../../../src/security/findings/lists/vulnerability-counts.ts";
-import { ecosystemNames } from "../../../../src/security/findings/ecosystem-names.ts";
+import { countVulnerabilities } from "../../../../src/security/findings/lists/list-rows.ts";
+import { ecosystemNames } from "../../../../src/security/findings/schema.ts";
 import { databases } from "../../../support/servers/databases.ts";
 import { ListWorld, statuses, type NewFinding } from "../../../support/security/list-world.ts";
 import { randomFrom } from "../../../support/random.ts";
-import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
 
 const ecosystems = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet"] as const;
 const ranks = [0, 7, 325, 1021, 2050, 2053, 3075, 3088, 4098] as const;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { databases } from "../../../support/servers/databases.ts";
 import { ListWorld } from "../../../support/security/list-world.ts";
-import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
 
 type Row = Record<string, unknown>;
 

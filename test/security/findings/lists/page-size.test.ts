@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { purlCharactersMax } from "../../../../src/security/limits.ts";
 import { databases } from "../../../support/servers/databases.ts";
 import { ListWorld } from "../../../support/security/list-world.ts";
-import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
 
 type Row = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { ManualClock } from "../../../support/clock.ts";
 import { databases, oneDatabase } from "../../../support/servers/databases.ts";
 import { listDifferences, ListWorld } from "../../../support/security/list-world.ts";
 import { fixedIn, SecurityWorld } from "../../../support/security/security-world.ts";
-import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
 
 /** A clock that moves by a millisecond with each reading. */
 class TickingClock extends ManualClock {

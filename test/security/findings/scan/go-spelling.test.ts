@@ -5,7 +5,7 @@ import { AdvisoryStore } from "../../../support/security/advisory-store.ts";
 import { databases, openEmbeddedDatabase } from "../../../support/servers/databases.ts";
 import { fixedIn, SecurityWorld, type TestRecord } from "../../../support/security/security-world.ts";
 import { testData } from "../../../support/test-data.ts";
-import { toolsStage, type ToolsStage } from "../../../support/security/tools-stage.ts";
+import { toolsStage, type ToolsStage } from "../../../support/security/tools-api.ts";
 
 function about(id: string, name: string, fixed = "1.1.1"): TestRecord {
   return { id, affected: [{ ecosystem: "Go", name, ranges: fixedIn(fixed) }] };

@@ -1,18 +1,14 @@
 /** Matches of components and records, which depend only on package and version. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { matchComponent, type Component, type Issue } from "../../../../src/security/findings/scan/match.ts";
-import { versionKey } from "../../../../src/security/findings/scan/version-key.ts";
-import { adviceForAll } from "../../../../src/security/findings/remediation/upgrades.ts";
-import type { Ecosystem } from "../../../../src/security/versions/ecosystem.ts";
-import { readAffected, type OsvAffected } from "../../../../src/security/versions/osv-affected.ts";
-import { evaluateAll } from "../../../../src/security/versions/osv-range.ts";
-import { packageNameOf } from "../../../../src/security/versions/package-name.ts";
+import { matchComponent, type Component, type PackageIssue, versionKey } from "../../../../src/security/findings/scan/match.ts";
+import { adviceForAll } from "../../../../src/security/findings/details/remediation.ts";
+import { type Ecosystem, packageNameOf, packageIdentity } from "../../../../src/security/versions/ecosystem.ts";
+import { readAffected, type OsvAffected, evaluateAll } from "../../../../src/security/versions/osv-range.ts";
 import { parsePackageUrl } from "../../../../src/security/versions/package-url.ts";
-import { packageIdentity } from "../../../../src/security/versions/package-name.ts";
 import { readVersion } from "../../../../src/security/versions/version.ts";
 
-function issueOf(ecosystem: Ecosystem, entries: Record<string, OsvAffected>): Issue {
+function issueOf(ecosystem: Ecosystem, entries: Record<string, OsvAffected>): PackageIssue {
   return {
     vulnerability: 1n,
     rank: 0,
@@ -247,7 +243,7 @@ describe("the recommended version", () => {
     );
   });
 
-  function stateOf(text: string, known: Issue[]): string {
+  function stateOf(text: string, known: PackageIssue[]): string {
     const entries = known.flatMap((issue) => issue.entries.map(({ affected }) => affected));
     return evaluateAll({ version: readVersion({ scheme: "npm", text }), entries }).state;
   }

@@ -4,7 +4,7 @@ import type { Month } from "../../../../src/kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../../../src/kernel/ids.ts";
 import type { NanoUsd } from "../../../../src/kernel/money.ts";
 import type { Settlement } from "../../../../src/gateway/journal/settlement.ts";
-import { minimum, type Charge } from "../../../../src/gateway/metering/charge.ts";
+import { minimum, type Charge } from "../../../../src/gateway/metering/booking.ts";
 
 /** The end of a workspace's chain. */
 export type AccountHead = Omit<AccountPush, "months">;

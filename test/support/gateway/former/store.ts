@@ -3,11 +3,11 @@
  * All SQL of settlement. The accounts are locked first, in the order of their ids, so that no other transaction changes their
  * workspaces' rows. Statements that do not need each other's results are sent together.
  */
-import { arrayText } from "../../../../src/backing/array-text.ts";
+import { arrayText } from "../../../../src/backing/sql-text.ts";
 import type { Database, Transaction } from "../../../../src/backing/backing.ts";
 import type { AccountPush, KeyMonthPush } from "../../../../src/backing/counters.ts";
 import { bookingOf, type Books, type AccountHead, type KeyMonthSum, type MonthSum, type Row } from "./booking.ts";
-import type { Charge } from "../../../../src/gateway/metering/charge.ts";
+import type { Charge } from "../../../../src/gateway/metering/booking.ts";
 import type { Booked, SettlementStore } from "../../../../src/gateway/metering/settle.ts";
 
 export function formerStore(sql: Database): SettlementStore {

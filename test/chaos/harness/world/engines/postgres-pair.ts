@@ -8,7 +8,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import postgres from "postgres";
 import type { Program } from "../../../../../scripts/services/program.ts";
-import { serverUser } from "../../../../../scripts/services/postgres-user.ts";
+import { serverUser } from "../../../../../scripts/services/postgres.ts";
 import type { Server } from "../../../../../scripts/services/server.ts";
 import { startPostgresPair, type PostgresPair } from "../../../../support/clusters/postgres-pair.ts";
 import { until } from "../../../../support/until.ts";

@@ -1,8 +1,8 @@
 /** A Redis Cluster, whose masters are killed and frozen until their replicas have taken their places. */
 import { join } from "node:path";
 import type { Program } from "../../../../../scripts/services/program.ts";
-import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../../../scripts/services/redis-cluster.ts";
-import { clusterSlot } from "../../../../../src/backing/redis/cluster/cluster-slot.ts";
+import { startRedisCluster, type ClusterNode, type RedisCluster } from "../../../../../scripts/services/redis.ts";
+import { clusterSlot } from "../../../../../src/backing/redis/cluster-view.ts";
 import { masterOf, storeOf } from "../../../../support/counters/redis-cluster.ts";
 import { until } from "../../../../support/until.ts";
 import { HeldGenerations } from "../../checks/held-generations.ts";

@@ -1,7 +1,6 @@
 /** Providers that misbehave: the error that the client gets, and the exact charge. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { ErrorCode } from "../../../../../src/kernel/errors.ts";
-import { errorTable } from "../../../../../src/kernel/errors.ts";
+import { type ErrorCode, errorTable } from "../../../../../src/kernel/errors.ts";
 import {
   chat,
   chunk,

@@ -5,7 +5,7 @@
 import { expect } from "bun:test";
 import { errorTable, type ErrorCode } from "../../../../../src/kernel/errors.ts";
 import type { DialectEntry } from "../../../../../src/gateway/models/dialect.ts";
-import { supportWords } from "../../../../../src/gateway/api/request/supports.ts";
+import { supportWords } from "../../../../../src/gateway/api/request/requested-model.ts";
 import { atEnd } from "../../../../support/processes/at-end.ts";
 import { expectExactBalance, expectSoundLedger } from "../../../../support/gateway/exact-ledger.ts";
 import { Fleet } from "../../../../support/servers/fleet.ts";

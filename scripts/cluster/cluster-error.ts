@@ -1,4 +1,0 @@
-/** Why the fleet does not start, in one line for the operator. */
-export class ClusterError extends Error {
-  override name = "ClusterError";
-}

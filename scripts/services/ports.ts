@@ -1,0 +1,59 @@
+import { randomInt } from "node:crypto";
+import { createServer, createConnection } from "node:net";
+
+/**
+ * Below the ports that systems use for outgoing connections: a client that tries to reconnect to a stopped server could get the
+ * server's own port from these, and so prevent its restart.
+ */
+const portMin = 10_000;
+const portMax = 20_000;
+const attemptsMax = 100;
+
+/** A port without a listener, whose port `alsoOffset` above it has none either (Redis Cluster: 10,000). */
+export async function freePort({ alsoOffset = 0 } = {}): Promise<number> {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const port = randomInt(portMin, portMax);
+    if ((await isFree(port)) && (alsoOffset === 0 || (await isFree(port + alsoOffset)))) return port;
+  }
+  throw new Error(`Cannot find a free port: ${attemptsMax} from ${portMin} to ${portMax} were in use`);
+}
+
+export function isFree(port: number, host = "127.0.0.1"): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once("error", () => resolve(false));
+    probe.listen({ port, host, exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}
+
+interface Exchange {
+  port: number;
+  /** Sent when the connection is open. */
+  send: string;
+  /** Ends the exchange. */
+  expect: RegExp;
+}
+
+const answerMsMax = 2_000;
+
+/** Sends one request to a local server in its own protocol. Resolves with the reply. @throws Error for another reply */
+export function exchange({ port, send, expect }: Exchange): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const socket = createConnection({ port, host: "127.0.0.1" });
+    const fail = (why: string) => {
+      socket.destroy();
+      reject(new Error(`Cannot talk to the server on port ${port}: ${why}`));
+    };
+    socket.setTimeout(answerMsMax, () => fail("no answer in time"));
+    socket.on("error", (error) => fail(error.message));
+    socket.on("close", () => fail(`it answered "${said}"`));
+    socket.on("connect", () => socket.write(send));
+    socket.on("data", (data) => {
+      said += data.toString();
+      if (!expect.test(said)) return;
+      resolve(said);
+      socket.destroy();
+    });
+  });
+}

@@ -1,0 +1,242 @@
+/** Downloads a published archive of advisories: only if it changed, from where an earlier download stopped, and never more than allowed. */
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import type { Cursor } from "../../src/security/advisories/read-advisories.ts";
+import { advisoryArchiveBytesMax, advisoryEtagCharactersMax } from "../../src/security/limits.ts";
+import type { Ecosystem } from "../../src/security/versions/ecosystem.ts";
+import { CallError } from "./call.ts";
+
+/** For the server to answer, and between two pieces of the answer. */
+const silenceMsMax = 60_000;
+
+interface Download {
+  url: string;
+  files: SyncFiles;
+  /** The ETag of the archive whose records are stored already; null: none. */
+  known: string | null;
+  bytesMax?: number;
+  onPiece(done: number, total: number | null): void;
+}
+
+/** @returns what is now there as a whole; null: the records of the server's archive are stored already @throws CallError */
+export async function downloadArchive(download: Download): Promise<SyncState | null> {
+  const { url, files, known } = download;
+  const left = files.read();
+  const state = left?.url === url && left.bytesTotal >= files.size() ? left : null;
+  if (state === null) files.remove();
+  const from = state === null ? 0 : files.size();
+  const isWhole = state !== null && from === state.bytesTotal;
+  const headers: Record<string, string> = isWhole
+    ? { "if-none-match": state.etag }
+    : state === null || from === 0
+      ? known === null
+        ? {}
+        : { "if-none-match": known }
+      : { range: `bytes=${from}-`, "if-range": state.etag };
+  const silence = new Silence();
+  try {
+    const response = await fetch(url, { headers: { ...headers, "accept-encoding": "identity" }, signal: silence.signal });
+    silence.heard();
+    if (response.status === 304) return isWhole ? state : null;
+    if (response.status === 206 && state !== null && startOf(response) === from) {
+      return await receive({ response, state, from, ...download }, silence);
+    }
+    files.remove();
+    if (response.status === 200) return await receive({ response, state: stateOf(url, response), from: 0, ...download }, silence);
+    await response.body?.cancel();
+    if (response.status === 416) throw new CallError(`${url} changed during the download: start again`);
+    throw new CallError(`${url} answers with status ${response.status}`);
+  } catch (error) {
+    if (error instanceof CallError) throw error;
+    throw new CallError(`Cannot download ${url}: ${reasonOf(error, silence)}; the same command continues`, { cause: error });
+  } finally {
+    silence.end();
+  }
+}
+
+interface Receiving extends Download {
+  response: Response;
+  state: SyncState | null;
+  from: number;
+}
+
+/** Writes pieces as they come, so that an interrupted download keeps them. */
+async function receive(
+  { response, state, from, url, files, bytesMax, onPiece }: Receiving,
+  silence: Silence,
+): Promise<SyncState> {
+  const most = bytesMax ?? advisoryArchiveBytesMax;
+  const announced = state?.bytesTotal ?? null;
+  if (announced !== null && announced > most) {
+    await response.body?.cancel();
+    throw new CallError(`${url} has ${announced} bytes: at most ${most} are taken`);
+  }
+  if (state !== null && state.etag !== "") files.write(state);
+  const file = await open(files.archive, from === 0 ? "w" : "r+", 0o600);
+  let done = from;
+  try {
+    for await (const piece of response.body ?? []) {
+      silence.heard();
+      if (done + piece.length > (announced ?? most))
+        throw new CallError(`${url} has more bytes than ${announced === null ? "are taken" : "it announced"}`);
+      await file.write(piece, 0, piece.length, done);
+      done += piece.length;
+      onPiece(done, announced);
+    }
+  } finally {
+    await file.close();
+  }
+  if (announced !== null && done < announced) throw new Error(`the answer ended after ${done} of ${announced} bytes`);
+  return state ?? { url, etag: "", publishedAt: null, bytesTotal: done, cursor: null };
+}
+
+/** @returns null if the server does not tell the length */
+function stateOf(url: string, { headers }: Response): SyncState | null {
+  const bytesTotal = headers.get("content-length") ?? "";
+  if (!/^\d{1,15}$/.test(bytesTotal)) return null;
+  const etag = headers.get("etag") ?? "";
+  const isUsable = /^"[\x21\x23-\x7e]*"$/.test(etag) && etag.length <= advisoryEtagCharactersMax;
+  const published = new Date(headers.get("last-modified") ?? "");
+  return {
+    url,
+    etag: isUsable ? etag : "",
+    publishedAt: Number.isNaN(published.getTime()) ? null : published.toISOString(),
+    bytesTotal: Number(bytesTotal),
+    cursor: null,
+  };
+}
+
+/** The first byte of a part of an answer, by RFC 9110, 14.4. */
+function startOf({ headers }: Response): number | null {
+  const [, start] = /^bytes (\d{1,15})-/.exec(headers.get("content-range") ?? "") ?? [];
+  return start === undefined ? null : Number(start);
+}
+
+/** Ends a download that is silent for too long. */
+class Silence {
+  readonly #controller = new AbortController();
+  #timer = setTimeout(() => this.#controller.abort(), silenceMsMax);
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  heard(): void {
+    this.#timer.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+function reasonOf(error: unknown, { signal }: Silence): string {
+  if (signal.aborted) return "the server is silent";
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** How fast something goes, and how long the rest takes, for lines of progress. */
+
+export class Pace {
+  readonly #startMs: number;
+  readonly #startAt: number;
+
+  /** @param startAt what was done before the start, such as the bytes of an earlier download */
+  constructor(startAt: number, nowMs: number) {
+    this.#startAt = startAt;
+    this.#startMs = nowMs;
+  }
+
+  /** Units per second since the start; 0: unknown. */
+  rate(done: number, nowMs: number): number {
+    const ms = nowMs - this.#startMs;
+    return ms <= 0 ? 0 : ((done - this.#startAt) * 1_000) / ms;
+  }
+
+  /** Such as `12 s left`; empty while the rate or the total is unknown. */
+  timeLeft({ done, total, nowMs }: { done: number; total: number | null; nowMs: number }): string {
+    const rate = this.rate(done, nowMs);
+    if (total === null || rate <= 0 || done > total) return "";
+    const seconds = Math.ceil((total - done) / rate);
+    return seconds < 120 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`;
+  }
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Such as `npm: 12.0 of 240.0 MiB (5 %), 3.1 MiB/s, 74 s left`. */
+export function downloadText(
+  { name, done, total, nowMs }: { name: string; done: number; total: number | null; nowMs: number },
+  pace: Pace,
+): string {
+  const size = (bytes: number) => (bytes / mebibyte).toFixed(1);
+  const part =
+    total === null || total === 0
+      ? `${size(done)} MiB`
+      : `${size(done)} of ${size(total)} MiB (${Math.floor((100 * done) / total)} %)`;
+  const left = pace.timeLeft({ done, total, nowMs });
+  return [`${name}: ${part}`, `${size(pace.rate(done, nowMs))} MiB/s`, ...(left === "" ? [] : [left])].join(", ");
+}
+
+/** What is left of an interrupted synchronization: a part of an archive or a whole one, and how far its records are stored. */
+
+export interface SyncState {
+  url: string;
+  /** A strong ETag, without which nothing is continued. */
+  etag: string;
+  /** ISO 8601; null: the server did not tell. */
+  publishedAt: string | null;
+  /** The archive's length. */
+  bytesTotal: number;
+  /** The last stored record; null: none. */
+  cursor: Cursor | null;
+}
+
+export class SyncFiles {
+  /** The archive, whole or in part. */
+  readonly archive: string;
+  readonly #state: string;
+
+  /** Makes the folder where it is missing. @throws an error of the file system */
+  constructor(folder: string, ecosystem: Ecosystem) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.archive = join(folder, `${ecosystem}.zip`);
+    this.#state = join(folder, `${ecosystem}.json`);
+  }
+
+  /** @returns null if nothing is left, or something else than this */
+  read(): SyncState | null {
+    try {
+      return stateFrom(JSON.parse(readFileSync(this.#state, "utf8")));
+    } catch {
+      return null;
+    }
+  }
+
+  write(state: SyncState): void {
+    writeFileSync(this.#state, JSON.stringify(state), { mode: 0o600 });
+  }
+
+  /** Bytes of the archive that are there. */
+  size(): number {
+    return statSync(this.archive, { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  remove(): void {
+    rmSync(this.archive, { force: true });
+    rmSync(this.#state, { force: true });
+  }
+}
+
+function stateFrom(value: unknown): SyncState | null {
+  const { url, etag, publishedAt, bytesTotal, cursor } = Object(value);
+  if (typeof url !== "string" || typeof etag !== "string" || !Number.isSafeInteger(bytesTotal)) return null;
+  if (publishedAt !== null && typeof publishedAt !== "string") return null;
+  return { url, etag, publishedAt, bytesTotal, cursor: cursorFrom(cursor) };
+}
+
+function cursorFrom(value: unknown): Cursor | null {
+  const { document, record } = Object(value);
+  return typeof document === "string" && Number.isSafeInteger(record) ? { document, record } : null;
+}

@@ -1,0 +1,130 @@
+/** Waits for the scan of a project, and says whether its findings let a build pass. */
+import type { VulnerabilityCounts } from "../../src/security/findings/lists/list-rows.ts";
+import { severities } from "../../src/security/findings/schema.ts";
+import { blindness, gaps, withoutAdvisories } from "../../src/security/projects/coverage.ts";
+import type { ProjectDetailsView } from "../../src/security/projects/schema.ts";
+import { CallError } from "./call.ts";
+import { findingTable } from "./print-findings.ts";
+import { columns } from "./print.ts";
+import { pageFrom, readReport, reportFindings, reportFlags, type ReportFields } from "./report.ts";
+import { oneOf, yes } from "./value.ts";
+import type { Flag, LocalAnswer, Sending } from "./verb.ts";
+
+const [pollMsFirst, pollMsMax] = [250, 5_000];
+const scanWaitMs = 30 * 60_000;
+const findingsShown = 50;
+/** The exit code for findings that --fail-on names. */
+const failedExitCode = 3;
+/** The exit code where --fail-on has nothing to judge by: a build that nothing was compared with must not look clean. */
+const blindExitCode = 4;
+
+const failWords = [...severities, "any"] as const;
+type FailWord = (typeof failWords)[number];
+
+export const gateFlags: readonly Flag[] = [
+  { name: "wait", field: "wait", value: yes, help: "wait until the project is scanned, and print its vulnerabilities" },
+  {
+    name: "fail-on",
+    field: "fail_on",
+    value: oneOf(...failWords),
+    help: "exit with 3 if the project has an open vulnerability of this severity or above, with 4 if it cannot be compared; waits for the scan",
+  },
+  ...reportFlags,
+];
+
+export interface Gate {
+  failOn: FailWord | null;
+  report: ReportFields;
+}
+
+/** Takes the gate's fields apart from the others. @returns `gate` null: nothing to wait for @throws UsageError */
+export function readGate(fields: Record<string, unknown>): { gate: Gate | null; rest: Record<string, unknown> } {
+  const { report, rest: others } = readReport(fields);
+  const { wait = false, fail_on: word, ...rest } = others;
+  const failOn = failWords.find((one) => one === word) ?? null;
+  const isNeeded = wait === true || failOn !== null || report.format !== null;
+  return { gate: isNeeded ? { failOn, report } : null, rest };
+}
+
+export interface Gated extends Gate {
+  workspace: unknown;
+  /** The project's id. */
+  project: string;
+  /** The answer of the upload, for --json. */
+  stored: Record<string, unknown>;
+  /** The uploaded file, where SARIF shows findings unless the user names another one; null: none. */
+  path: string | null;
+}
+
+/** @throws CallError also for a scan that fails or takes too long */
+export async function passGate(
+  { workspace, project: id, stored, path, failOn, report }: Gated,
+  sending: Sending,
+): Promise<LocalAnswer> {
+  const project = await waitForScan({ workspace, id }, sending);
+  const { name, vulnerability_counts: counts } = project;
+  const failing = failOn === null ? 0 : countFrom(failOn, counts);
+  const blind = blindness(project);
+  const left = [...(blind === null ? gaps(project) : [blind]), ...remedies(project)];
+  const verdict = [
+    ...left,
+    ...(failing > 0 ? [`${failing} open ${failing === 1 ? "vulnerability" : "vulnerabilities"} of ${wordsOf(failOn)}`] : []),
+  ];
+  const exitCode = failOn === null ? 0 : blind !== null ? blindExitCode : failing > 0 ? failedExitCode : 0;
+  const query = { workspace, project: id, status: "live" };
+  const state = blind === null ? "is scanned" : "cannot be compared with advisories";
+  const summary = [`Project ${name} (${id}) ${state}`, columns([Object.keys(counts), Object.values(counts).map(String)])];
+  if (report.format !== null) {
+    const locationOf = () => report.location ?? path ?? name;
+    const notes = { isComplete: blind === null, left };
+    const answer = await reportFindings({ format: report.format, output: report.output, locationOf, query, notes }, sending.get);
+    return { ...answer, errors: [...summary, ...answer.errors, ...verdict], exitCode };
+  }
+  const { data } = pageFrom(await sending.get("/findings", { ...query, limit: findingsShown }));
+  return {
+    body: { ...stored, scan_status: project.scan_status, vulnerability_counts: counts, failed: exitCode !== 0 },
+    text: [...summary, ...(data.length === 0 ? [] : ["", findingTable(data)])].join("\n"),
+    errors: verdict,
+    exitCode,
+  };
+}
+
+function remedies(project: ProjectDetailsView): string[] {
+  const missing = [...withoutAdvisories(project).keys()];
+  return missing.length === 0 ? [] : [`advisories sync --ecosystems ${missing.join(",")} gets them`];
+}
+
+async function waitForScan(
+  { workspace, id }: { workspace: unknown; id: string },
+  { get, showProgress }: Sending,
+): Promise<ProjectDetailsView> {
+  const untilMs = performance.now() + scanWaitMs;
+  let shown = "";
+  for (let ms = pollMsFirst; ; ms = Math.min(2 * ms, pollMsMax)) {
+    const project = projectFrom(await get(`/projects/${id}`, { workspace }));
+    const { scan_status: status, scan_queue_position: before, scan_failure: failure } = project;
+    if (status === "completed" || status === "not_comparable") return project;
+    if (status === "failed") throw new CallError(failure ?? "The scan failed");
+    if (performance.now() > untilMs)
+      throw new CallError(`The scan is not done after ${scanWaitMs / 60_000} minutes: it is ${status}`);
+    const progress = before === null || before === 0 ? `Scan ${status}` : `Scan ${status}, ${before} projects before it`;
+    if (progress !== shown) showProgress(progress);
+    shown = progress;
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+}
+
+/** The control API's document states that its answer has these fields. */
+function projectFrom(answer: Record<string, unknown>): ProjectDetailsView {
+  return answer as unknown as ProjectDetailsView;
+}
+
+function countFrom(word: FailWord, counts: VulnerabilityCounts): number {
+  if (word === "any") return counts.total;
+  return severities.slice(0, severities.indexOf(word) + 1).reduce((sum, severity) => sum + counts[severity], 0);
+}
+
+function wordsOf(word: FailWord | null): string {
+  if (word === "any") return "any severity";
+  return word === "critical" ? "severity critical" : `severity ${word} or above`;
+}

@@ -1,0 +1,194 @@
+/** Formats findings and vulnerabilities for people. */
+import { advisoriesUpdatedAt, incompleteText, type EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";
+import type { FindingDetails } from "../../src/security/findings/details/show-finding.ts";
+import type { UrgentFindings } from "../../src/security/findings/lists/exploits.ts";
+import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
+import type { ProjectView } from "../../src/security/projects/schema.ts";
+import type { VulnerabilityRecord } from "../../src/security/vulnerabilities/schema.ts";
+import { columns } from "./print.ts";
+
+const occurrencesShown = 20;
+
+/** A line for each finding. */
+export function findingTable(findings: readonly FindingRow[]): string {
+  if (findings.length === 0) return "(none)";
+  const head = ["ID", "SEVERITY", "SCORE", "VULNERABILITY", "COMPONENT", "FIX", "STATUS", "PROJECT"];
+  const rows = findings.map((row) => [
+    row.id,
+    row.severity ?? "-",
+    row.cvss_score?.toFixed(1) ?? "-",
+    row.cve_id,
+    `${row.component} ${row.component_version}`.trim(),
+    row.fix_version ?? "-",
+    row.false_positive ? "false positive" : row.status,
+    row.project,
+  ]);
+  return safeColumns([head, ...rows]);
+}
+
+/** A line for each finding, with what is known of exploits. */
+export function printUrgent(body: Record<string, unknown>): string {
+  const { data } = urgentFrom(body);
+  if (data.length === 0) return "(none: no open finding has an EPSS score or is in CISA's catalog)";
+  const head = ["ID", "EXPLOITED_SINCE", "EPSS", "SEVERITY", "VULNERABILITY", "COMPONENT", "FIX", "PROJECT"];
+  const rows = data.map((row) => [
+    row.id,
+    row.known_exploited_since ?? "-",
+    row.epss === null ? "-" : `${(100 * row.epss).toFixed(1)} %`,
+    row.severity ?? "-",
+    row.cve_id,
+    `${row.component} ${row.component_version}`.trim(),
+    row.fix_version ?? "-",
+    row.project,
+  ]);
+  return safeColumns([head, ...rows]);
+}
+
+export function printFinding(body: Record<string, unknown>): string {
+  const finding = findingFrom(body);
+  const { evidence, upgrade, upgrade_for_all: forAll } = finding;
+  return facts([
+    ["finding", finding.id],
+    ["vulnerability", finding.cve_id],
+    ["severity", severityText(finding)],
+    ["exploited", finding.known_exploited_since === null ? "" : `since ${finding.known_exploited_since} (CISA)`],
+    ["EPSS", finding.epss === null ? "" : `${(100 * finding.epss).toFixed(1)} % within 30 days`],
+    ["component", `${finding.component} ${finding.component_version}`.trim()],
+    ["project", `${finding.project} (${finding.project_id})`],
+    ["path", finding.path.join(" > ")],
+    ["status", `${finding.status}${finding.false_positive ? ", false positive" : ""}${finding.present ? "" : ", gone"}`],
+    ["decided", finding.decided_by === null ? "" : `${finding.decided_at ?? ""} by ${finding.decided_by}`],
+    ["note", finding.note ?? ""],
+    ["why", [evidence.source, evidence.comparator ?? evidence.range].filter((part) => part !== null).join(": ")],
+    ["upgrade", upgradeText(upgrade)],
+    ["upgrade for all", upgradeText(forAll)],
+    ["first seen", finding.first_seen],
+    ["last seen", finding.last_seen],
+  ]);
+}
+
+export function printVulnerability(body: Record<string, unknown>): string {
+  const record = vulnerabilityFrom(body);
+  const { occurrences, affected } = record;
+  const more = occurrences.length - occurrencesShown;
+  return [
+    facts([
+      ["vulnerability", record.cve_id],
+      ["aliases", record.aliases.join(", ")],
+      ["severity", severityText(record)],
+      ["vector", record.cvss_vector ?? ""],
+      ["weaknesses", record.cwes.join(", ")],
+      ["published", record.published ?? ""],
+      ["withdrawn", record.withdrawn ?? ""],
+      ["packages", [...new Set(affected.map(({ package: name }) => name))].join(", ")],
+      ["fix", record.fix_version ?? ""],
+    ]),
+    record.description.trim().replace(/[^\P{Cc}\n]/gu, " "),
+    ...(occurrences.length === 0 ? [] : [occurrenceTable(occurrences.slice(0, occurrencesShown))]),
+    ...(more > 0 ? [`and ${more} more; finding list --vulnerability ${record.cve_id} lists all`] : []),
+    facts(record.references.map(({ type, url }) => [type.toLowerCase(), url])),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function occurrenceTable(occurrences: VulnerabilityRecord["occurrences"]): string {
+  const rows = occurrences.map((row) => [row.finding_id, `${row.component} ${row.component_version}`, row.status, row.project]);
+  return safeColumns([["FINDING", "COMPONENT", "STATUS", "PROJECT"], ...rows]);
+}
+
+function severityText({ severity, cvss_score: score }: { severity: string | null; cvss_score: number | null }): string {
+  return `${severity ?? "unknown"}${score === null ? "" : `, CVSS ${score.toFixed(1)}`}`;
+}
+
+function upgradeText({ version, step, prerelease, reason }: FindingDetails["upgrade"]): string {
+  if (version === null) return reason ?? "";
+  return `${version} (${step ?? ""}${prerelease ? ", a prerelease" : ""})`;
+}
+
+/** A line for each fact that is known. */
+function facts(rows: readonly [string, string][]): string {
+  return safeColumns(rows.filter(([, value]) => value !== ""));
+}
+
+/** Names come from documents of others: a control character could move the cursor or change the terminal. */
+function safeColumns(rows: readonly (readonly string[])[]): string {
+  return columns(rows.map((row) => row.map((cell) => cell.replace(/\p{Cc}+/gu, " "))));
+}
+
+/** The control API's document states that its answer has these fields. */
+function findingFrom(body: Record<string, unknown>): FindingDetails {
+  return body as unknown as FindingDetails;
+}
+
+/** The same. */
+function urgentFrom(body: Record<string, unknown>): UrgentFindings {
+  return body as unknown as UrgentFindings;
+}
+
+/** The same. */
+function vulnerabilityFrom(body: Record<string, unknown>): VulnerabilityRecord {
+  return body as unknown as VulnerabilityRecord;
+}
+
+/** Formats projects for people. */
+
+const counted = ["critical", "high", "medium", "low", "unknown"] as const;
+
+/** A line for each project. Control characters of names become spaces. */
+export function projectTable(projects: readonly ProjectView[]): string {
+  if (projects.length === 0) return "(none)";
+  const head = ["ID", "NAME", ...counted.map((word) => word.toUpperCase()), "SCAN", "LAST_SCANNED_AT"];
+  const rows = projects.map((project) => [
+    project.id,
+    project.name.replace(/\p{Cc}+/gu, " "),
+    ...counted.map((word) => String(project.vulnerability_counts[word])),
+    scanText(project),
+    project.last_scanned_at ?? "-",
+  ]);
+  return columns([head, ...rows]);
+}
+
+function scanText({ scan_status: status, scan_queue_position: before }: ProjectView): string {
+  return before === null || before === 0 ? status : `${status} (${before} before it)`;
+}
+
+/** The control API's document states that its answer has these fields. */
+export function projectsFrom(answer: Record<string, unknown>): ProjectView[] {
+  return answer["data"] as unknown as ProjectView[];
+}
+
+/** Says for people how old the advisories are. */
+
+/** The control API's document states that its answer has these fields. */
+export function agesFrom(answer: Record<string, unknown>): EcosystemAge[] {
+  return answer["data"] as unknown as EcosystemAge[];
+}
+
+/** One line. */
+export function agesText(ages: readonly EcosystemAge[], nowMs: number): string {
+  const known = ages.flatMap((age) => {
+    const since = advisoriesUpdatedAt(age);
+    return since === null ? [] : [`${age.ecosystem} ${ageText(nowMs - Date.parse(since))}`];
+  });
+  const incomplete = ages.filter(({ sync_began_at: began }) => began !== null);
+  const missing = ages.filter(({ known: isKnown, sync_began_at: began }) => !isKnown && began === null);
+  const rest = [
+    ...(missing.length === 0 ? [] : [`none for ${namesOf(missing)}`]),
+    ...(incomplete.length === 0 ? [] : [incompleteText(namesOf(incomplete))]),
+  ];
+  if (known.length === 0 && incomplete.length === 0) return "There are no advisories: advisories sync gets them";
+  return `Age of advisories: ${[...(known.length === 0 ? [] : [known.join(", ")]), ...rest].join("; ")}`;
+}
+
+function namesOf(ages: readonly EcosystemAge[]): string {
+  return ages.map(({ ecosystem }) => ecosystem).join(", ");
+}
+
+/** In the largest whole unit. */
+function ageText(ms: number): string {
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 72 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

@@ -1,0 +1,255 @@
+import type { Queries, Database, Transaction } from "../../backing/backing.ts";
+import { isoTime, monthOf, type Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { formatUsd } from "../../kernel/money.ts";
+import type { Actor, Role } from "../audit/actor.ts";
+import { change, type Sources, changedFields } from "../audit/change.ts";
+import type { Fields } from "../audit/store.ts";
+import { DomainError } from "../errors.ts";
+import { deleteInvitationLinks } from "../sessions/store.ts";
+import { ownerSeenBy, authorize, managers } from "../workspaces/authorize.ts";
+import { canonicalEmail, parseAmount } from "../workspaces/fields.ts";
+import type { ListedMember, MemberView, MemberForm, MemberEdit } from "../workspaces/schema.ts";
+import {
+  selectListedMembers,
+  type ListedMemberRow,
+  type MemberRow,
+  insertMember,
+  lockMember,
+  offerAgain,
+  updateMember,
+  lockSuperAdmins,
+} from "./store.ts";
+import type { Person } from "./principal.ts";
+
+interface Listed {
+  actor: Actor;
+  workspace: WorkspaceId;
+  page: {
+    /** Only this one; null: all of them. */
+    email: string | null;
+    /** The last address of the page before; null: from the first. */
+    after: string | null;
+    limit: number;
+  };
+}
+
+/** Members of a workspace by address, with deactivated ones. What the keys of others do is shown to overseers alone. */
+export async function listMembers(
+  { actor, workspace, page: { email, after, limit } }: Listed,
+  { sql, clock }: { sql: Queries; clock: Clock },
+): Promise<ListedMember[]> {
+  const page = { email: email && canonicalEmail(email), after: after && canonicalEmail(after), limit };
+  const rows = await selectListedMembers({ workspace, month: monthOf(clock.now()), ...page }, sql);
+  const owner = ownerSeenBy(actor);
+  return rows.map((row) => viewListed(row, owner === null || owner === row.email));
+}
+
+function viewListed(row: ListedMemberRow, isSeen: boolean): ListedMember {
+  const { activeKeys, monthSpent, seenAt } = row;
+  const view = viewMember(row);
+  if (!isSeen) return { ...view, monthly_spend_limit_usd: null, active_keys: null, month_spent_usd: null, last_seen_at: null };
+  return {
+    ...view,
+    active_keys: activeKeys,
+    month_spent_usd: formatUsd(monthSpent),
+    last_seen_at: seenAt && isoTime(seenAt.getTime()),
+  };
+}
+
+/** A member as the control API shows them. */
+export function viewMember(row: MemberRow): MemberView {
+  return {
+    email: row.email,
+    role: row.role,
+    state: stateOf(row),
+    monthly_spend_limit_usd: row.monthlyLimit === null ? null : formatUsd(row.monthlyLimit),
+  };
+}
+
+/** What a workspace learns of a person. Before they accepted, it is nothing of their account. */
+function stateOf({ active, consent, account }: MemberRow): string {
+  if (consent === "asked") return "pending";
+  if (consent === "declined") return "declined";
+  if (consent === "none") return "withdrawn";
+  return account === "active" && !active ? "deactivated" : account;
+}
+
+/**
+ * Makes a person a member, and creates the account for a person's first workspace. An admin asks: the membership is pending until the
+ * person accepts it, and a person who has not accepted is asked again. The operator, who runs the service, answers for whom he adds:
+ * their membership is in force at once. The answer does not tell whether the address was known.
+ * @throws DomainError conflict for a person who is a member already; forbidden except for admins and the operator
+ */
+export async function addMember(
+  { actor, workspace, member }: { actor: Actor; workspace: WorkspaceId; member: MemberForm },
+  sources: Sources,
+): Promise<MemberView> {
+  const email = canonicalEmail(member.email);
+  const role = member.role;
+  requireRightOver({ actor, email, roles: [role], action: "add a member" });
+  return change(actor, sources, async (tx) => {
+    const askedBy = actor.kind === "member" ? actor.email : null;
+    const asked = { workspace, email, role, askedBy, at: new Date(sources.clock.now()) };
+    const isNew = await insertMember(asked, tx);
+    const row = requireMember(email, await lockMember({ workspace, email }, tx));
+    if (!isNew) {
+      if (row.consent === "given") {
+        const message = row.active
+          ? `"${email}" is a member of this workspace already`
+          : `"${email}" was deactivated in this workspace: reactivate the member`;
+        throw new DomainError("conflict", message, { field: "email" });
+      }
+      requireRightOver({ actor, email, roles: [row.role, role], action: "add a member" });
+      await offerAgain(asked, tx);
+    }
+    const changes = changedFields({ before: {}, after: { role } });
+    const event = { event: "workspace.member.added", workspace, target: email, changes };
+    return { result: viewMember(requireMember(email, await lockMember({ workspace, email }, tx))), event };
+  });
+}
+
+interface Answered {
+  /** The person who is asked. */
+  person: Person;
+  workspace: WorkspaceId;
+  accepts: boolean;
+}
+
+/**
+ * Takes a person's answer to an invitation. Accepted, the membership is in force; declined, it grants nothing, and the workspace's list
+ * says so. Mailed links of the invitation end.
+ * @throws DomainError not_found where no invitation waits, also in a workspace that does not exist
+ */
+export async function answerInvitation(
+  { person, workspace, accepts }: Answered,
+  { sql, clock }: { sql: Database; clock: Clock },
+): Promise<void> {
+  const email = canonicalEmail(person.email);
+  await sql.begin(async (tx) => {
+    const row = await lockMember({ workspace, email }, tx);
+    if (row?.consent !== "asked" || row.account !== "active") throw noInvitation();
+    const { role } = row;
+    await updateMember(workspace, { ...row, active: accepts, consent: accepts ? "given" : "declined" }, tx);
+    await deleteInvitationLinks({ email, workspace }, tx);
+    const event = `workspace.member.${accepts ? "accepted" : "declined"}`;
+    await change({ kind: "member", email, role, carriedBy: person.carriedBy }, { sql: tx, clock }, async () => ({
+      result: undefined,
+      event: { event, workspace, target: email, changes: {} },
+    }));
+  });
+}
+
+/** The same for a workspace that does not exist, so that existing ones stay hidden. */
+export function noInvitation(): DomainError {
+  return new DomainError("not_found", "No invitation of this workspace waits for you: it was answered already, or taken back");
+}
+
+/**
+ * Changes the role of a member in a workspace, or what they may spend in a month. Setting the same values records nothing.
+ * @throws DomainError not_found; invalid_field; forbidden except for admins and the operator; conflict for the last super admin
+ */
+export async function setMember(
+  { actor, workspace, email, edit }: { actor: Actor; workspace: WorkspaceId; email: string; edit: MemberEdit },
+  sources: Sources,
+): Promise<MemberView> {
+  return change(actor, sources, async (tx) => {
+    const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    const after = edited(before, edit);
+    const { role } = after;
+    requireRightOver({ actor, email: before.email, roles: [before.role, role], action: "change a member" });
+    if (before.role === "super_admin" && edit.role !== undefined)
+      await requireAnotherSuperAdmin({ actor, workspace, email: before.email }, tx);
+    const changes = changedFields({ before: auditedMember(before), after: auditedMember(after) });
+    if (Object.keys(changes).length === 0) return { result: viewMember(before), event: null };
+    await updateMember(workspace, after, tx);
+    return {
+      result: viewMember(after),
+      event: { event: "workspace.member.updated", workspace, target: before.email, changes },
+    };
+  });
+}
+
+function edited(before: MemberRow, { role = before.role, monthly_spend_limit_usd: text }: MemberEdit): MemberRow {
+  if (text === undefined) return { ...before, role };
+  const field = "monthly_spend_limit_usd";
+  return { ...before, role, monthlyLimit: text === null ? null : parseAmount({ field, text, decimalsMax: 2 }) };
+}
+
+/** The fields by their names in the control API. */
+function auditedMember({ role, monthlyLimit }: MemberRow): Fields {
+  return { role, monthly_spend_limit_usd: monthlyLimit === null ? null : formatUsd(monthlyLimit) };
+}
+
+/** @throws DomainError not_found */
+export function requireMember(email: string, row: MemberRow | undefined): MemberRow {
+  if (row) return row;
+  throw new DomainError("not_found", `There is no member "${email}" in this workspace`, { field: "email" });
+}
+
+/**
+ * Reactivates a member. Their keys stay revoked; they can create new ones.
+ * @throws DomainError not_found; conflict for a person who has not accepted, unless the operator answers for them; forbidden except for
+ *   admins and the operator
+ */
+export async function reactivateMember(
+  { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
+  sources: Sources,
+): Promise<MemberView> {
+  return change(actor, sources, async (tx) => {
+    const before = requireMember(email, await lockMember({ workspace, email: canonicalEmail(email) }, tx));
+    requireRightOver({ actor, email: before.email, roles: [before.role], action: "reactivate a member" });
+    if (before.active) return { result: viewMember(before), event: null };
+    if (actor.kind === "member" && before.consent !== "given") {
+      const message = `"${before.email}" has not accepted the membership: invite them again`;
+      throw new DomainError("conflict", message, { field: "email" });
+    }
+    const after: MemberRow = { ...before, active: true, consent: "given" };
+    await updateMember(workspace, after, tx);
+    const event = { event: "workspace.member.reactivated", workspace, target: before.email, changes: {} };
+    return { result: viewMember(after), event };
+  });
+}
+
+/** What a member may do to another member. The operator may do everything. */
+
+interface Intended {
+  actor: Actor;
+  /** The member that is to change. */
+  email: string;
+  /** The member's role before and afterwards. */
+  roles: readonly Role[];
+  /** Completes "Cannot …". */
+  action: string;
+}
+
+/**
+ * Admins manage members; only super admins touch a super admin, or make one; nobody changes their own membership.
+ * @throws DomainError forbidden
+ */
+export function requireRightOver({ actor, email, roles, action }: Intended): void {
+  authorize(actor, { roles: managers, action });
+  if (actor.kind !== "member") return;
+  const refuse = (cause: string) =>
+    new DomainError("forbidden", `Cannot ${action} as ${actor.role}: ${cause}`, { field: "email" });
+  if (actor.email === email) throw refuse("nobody changes their own membership");
+  if (roles.includes("super_admin") && actor.role !== "super_admin")
+    throw refuse("it takes the role super_admin where a super admin is concerned");
+}
+
+/**
+ * Keeps a workspace from losing its last active super admin through one of its members. Locks them all until the transaction ends, so
+ * that two who demote each other do not both succeed.
+ * @throws DomainError conflict
+ */
+export async function requireAnotherSuperAdmin(
+  { actor, workspace, email }: { actor: Actor; workspace: WorkspaceId; email: string },
+  tx: Transaction,
+): Promise<void> {
+  if (actor.kind !== "member") return;
+  const superAdmins = await lockSuperAdmins(workspace, tx);
+  if (superAdmins.some((one) => one !== email)) return;
+  throw new DomainError("conflict", `"${email}" is the last super admin of this workspace: make another one first`, {
+    field: "email",
+  });
+}

@@ -1,0 +1,205 @@
+/** SQL of accounts and of their memberships in workspaces. */
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import type { Month } from "../../kernel/clock.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import type { Role } from "../audit/actor.ts";
+
+/** Of a person, for all workspaces. */
+export type AccountState = "active" | "suspended" | "locked" | "deleted";
+
+/**
+ * What the person said to a membership. asked: it waits for them. declined: they refused it. none: the workspace took the question back.
+ * Only given ones are ever active.
+ */
+export type Consent = "given" | "asked" | "declined" | "none";
+
+export interface MemberRow {
+  email: string;
+  role: Role;
+  /** Of the membership in this workspace. */
+  active: boolean;
+  consent: Consent;
+  /** When the workspace last asked the person; null: it never had to. */
+  askedAt: Date | null;
+  /** When the person last used this workspace in the Console, to the minute; null: never. */
+  seenAt: Date | null;
+  account: AccountState;
+  /** What all their keys and the Workbench may spend in a month; null: no limit. */
+  monthlyLimit: NanoUsd | null;
+}
+
+interface NewMember {
+  workspace: WorkspaceId;
+  email: string;
+  role: Role;
+  /** The admin who asks the person; null: the membership is in force at once. */
+  askedBy: string | null;
+  at: Date;
+}
+
+/** Adds a membership, and the account of a new person. @returns false if the membership exists */
+export async function insertMember({ workspace, email, role, askedBy, at }: NewMember, tx: Transaction): Promise<boolean> {
+  await tx`INSERT INTO accounts (email, created_at) VALUES (${email}, ${at}) ON CONFLICT (email) DO NOTHING`;
+  const isAsked = askedBy !== null;
+  const inserted = await tx`
+    INSERT INTO members (workspace_id, email, role, created_at, active, consent, asked_at, asked_by)
+    VALUES (${workspace}, ${email}, ${role}, ${at}, ${!isAsked}, ${isAsked ? "asked" : "given"}, ${isAsked ? at : null}, ${askedBy})
+    ON CONFLICT (workspace_id, email) DO NOTHING`;
+  return inserted.count === 1;
+}
+
+/** Offers a membership again that its person has not accepted, or puts it in force. */
+export async function offerAgain({ workspace, email, role, askedBy, at }: NewMember, tx: Transaction): Promise<void> {
+  const isAsked = askedBy !== null;
+  await tx`
+    UPDATE members SET role = ${role}, active = ${!isAsked}, consent = ${isAsked ? "asked" : "given"},
+      asked_at = ${isAsked ? at : null}, asked_by = ${askedBy}
+    WHERE workspace_id = ${workspace} AND email = ${email}`;
+}
+
+/** In order of addresses. @param email null: all members */
+export async function selectMembers(
+  { workspace, email }: { workspace: WorkspaceId; email: string | null },
+  sql: Queries,
+): Promise<MemberRow[]> {
+  return sql<MemberRow[]>`
+    ${columns(sql)} WHERE m.workspace_id = ${workspace} ${email === null ? sql`` : sql`AND m.email = ${email}`}
+    ORDER BY m.email`;
+}
+
+/** The id that stands for the member as the caller of requests in the Workbench; undefined: no such member. */
+export async function selectCallerId(
+  { workspace, email }: { workspace: WorkspaceId; email: string },
+  sql: Queries,
+): Promise<KeyId | undefined> {
+  const [row] = await sql<{ id: KeyId }[]>`
+    SELECT caller_id AS id FROM members WHERE workspace_id = ${workspace} AND email = ${email}`;
+  return row?.id;
+}
+
+export interface ListedMemberRow extends MemberRow {
+  activeKeys: number;
+  /** Charged in the requested month to their keys, with those that are revoked now, and for their requests from the Workbench. */
+  monthSpent: NanoUsd;
+}
+
+/** In order of addresses. @param email null: all members @param after the last address of the page before */
+export async function selectListedMembers(
+  {
+    workspace,
+    month,
+    email,
+    after,
+    limit,
+  }: { workspace: WorkspaceId; month: Month; email: string | null; after: string | null; limit: number },
+  sql: Queries,
+): Promise<ListedMemberRow[]> {
+  return sql<ListedMemberRow[]>`
+    SELECT ${fields(sql)},
+      (SELECT count(*) FROM api_keys k
+        WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email AND k.revoked_at IS NULL)::integer AS "activeKeys",
+      (SELECT coalesce(sum(spent_nano), 0) FROM key_months WHERE month = ${month} AND key_id IN (
+        SELECT k.id FROM api_keys k WHERE k.workspace_id = m.workspace_id AND k.owner_email = m.email
+        UNION ALL SELECT m.caller_id))::bigint AS "monthSpent"
+    FROM members m JOIN accounts a ON a.email = m.email
+    WHERE m.workspace_id = ${workspace}
+      ${email === null ? sql`` : sql`AND m.email = ${email}`}
+      ${after === null ? sql`` : sql`AND m.email > ${after}`}
+    ORDER BY m.email
+    LIMIT ${limit}`;
+}
+
+/** Reads a membership and locks it until the transaction ends, also against new keys of the member. */
+export async function lockMember(
+  { workspace, email }: { workspace: WorkspaceId; email: string },
+  tx: Transaction,
+): Promise<MemberRow | undefined> {
+  const [row] = await tx<MemberRow[]>`
+    ${columns(tx)} WHERE m.workspace_id = ${workspace} AND m.email = ${email} FOR NO KEY UPDATE OF m`;
+  return row;
+}
+
+function columns(sql: Queries) {
+  return sql`SELECT ${fields(sql)} FROM members m JOIN accounts a ON a.email = m.email`;
+}
+
+function fields(sql: Queries) {
+  return sql`
+    m.email, m.role, m.active, m.consent, m.asked_at AS "askedAt", m.seen_at AS "seenAt", a.state AS account, m.monthly_spend_limit_nano AS "monthlyLimit"`;
+}
+
+export async function updateMember(
+  workspace: WorkspaceId,
+  { email, role, active, consent, monthlyLimit }: MemberRow,
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    UPDATE members SET role = ${role}, active = ${active}, consent = ${consent}, monthly_spend_limit_nano = ${monthlyLimit}
+    WHERE workspace_id = ${workspace} AND email = ${email}`;
+}
+
+export async function updateSeen(
+  { workspace, email, at }: { workspace: WorkspaceId; email: string; at: Date },
+  sql: Queries,
+): Promise<void> {
+  await sql`UPDATE members SET seen_at = ${at} WHERE workspace_id = ${workspace} AND email = ${email}`;
+}
+
+/** Reads the state of an account and locks it until the transaction ends; undefined: there is none. */
+export async function lockAccount(email: string, tx: Transaction): Promise<AccountState | undefined> {
+  const [row] = await tx<{ state: AccountState }[]>`SELECT state FROM accounts WHERE email = ${email} FOR NO KEY UPDATE`;
+  return row?.state;
+}
+
+export async function updateAccount(email: string, state: AccountState, tx: Transaction): Promise<void> {
+  await tx`UPDATE accounts SET state = ${state} WHERE email = ${email}`;
+}
+
+/** The workspaces in which a person is active, with their role there. Others learn nothing of the person's account. */
+export async function selectMemberships(email: string, sql: Queries): Promise<{ workspace: WorkspaceId; role: Role }[]> {
+  return sql<{ workspace: WorkspaceId; role: Role }[]>`
+    SELECT workspace_id AS workspace, role FROM members WHERE email = ${email} AND active ORDER BY workspace_id`;
+}
+
+export interface NamedMembership {
+  id: WorkspaceId;
+  /** The workspace's. */
+  name: string;
+  role: Role;
+  /** false: it waits for the person's consent. */
+  active: boolean;
+  /** The admin who last invited the person; null: no invitation was needed. */
+  askedBy: string | null;
+}
+
+/** The workspaces in which a person is active, and then those that ask them, each in order of names. */
+export async function selectNamedMemberships(
+  { email, limit }: { email: string; limit: number },
+  sql: Queries,
+): Promise<NamedMembership[]> {
+  return sql<NamedMembership[]>`
+    SELECT w.id, w.name, m.role, m.active, m.asked_by AS "askedBy" FROM members m JOIN workspaces w ON w.id = m.workspace_id
+    WHERE m.email = ${email} AND (m.active OR m.consent = 'asked') ORDER BY m.active DESC, w.name LIMIT ${limit}`;
+}
+
+/** The workspace of a person that is named, or else the first one that they joined. @param named an id or a name */
+export async function selectLaneWorkspace(
+  { email, named }: { email: string; named: string },
+  sql: Queries,
+): Promise<WorkspaceId | undefined> {
+  const [row] = await sql<{ id: WorkspaceId }[]>`
+    SELECT w.id FROM members m JOIN workspaces w ON w.id = m.workspace_id
+    WHERE m.email = ${email} AND m.active
+    ORDER BY (w.id = ${named} OR w.name = ${named}) DESC, m.created_at, w.id LIMIT 1`;
+  return row?.id;
+}
+
+/** Reads the addresses of the active super admins, and locks their memberships until the transaction ends. */
+export async function lockSuperAdmins(workspace: WorkspaceId, tx: Transaction): Promise<string[]> {
+  const rows = await tx<{ email: string }[]>`
+    SELECT m.email FROM members m JOIN accounts a ON a.email = m.email
+    WHERE m.workspace_id = ${workspace} AND m.role = 'super_admin' AND m.active AND a.state = 'active'
+    ORDER BY m.email FOR NO KEY UPDATE OF m`;
+  return rows.map(({ email }) => email);
+}

@@ -1,0 +1,257 @@
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import { isoTime, type Clock } from "../../kernel/clock.ts";
+import { sealedBy } from "../../kernel/seal-key.ts";
+import { type Sources, changedFields } from "../audit/change.ts";
+import { DomainError } from "../errors.ts";
+import {
+  secondFactorPendingMs,
+  wrongCodesInRowMax,
+  wrongCodesInWindowMax,
+  wrongCodesWindowMs,
+  dataKeysAtOnce,
+} from "../limits.ts";
+import { recordOwnChange } from "../members/accounts.ts";
+import type { Person } from "../members/principal.ts";
+import type { Keyring } from "../secrets/keyring.ts";
+import { forgetBothFactors } from "../sessions/store.ts";
+import { managers } from "../workspaces/authorize.ts";
+import { hashRecoveryCode, newRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";
+import {
+  selectStatus,
+  upsertPending,
+  confirmPending,
+  recordRightCode,
+  type SecondFactorRow,
+  deleteSecondFactor,
+  lockSecondFactor,
+  updateWrongCodes,
+  lockSecondFactors,
+  updateSealed,
+  type ResealedRow,
+} from "./store.ts";
+import {
+  newAuthenticatorSecret,
+  sealAuthenticatorSecret,
+  showAuthenticatorSecret,
+  type ShownSecret,
+  openAuthenticatorSecret,
+  matchingStep,
+} from "./totp.ts";
+
+export interface SecondFactor {
+  /** Whether signing in with a password also takes a code. */
+  enabled: boolean;
+  /** When it was set up, ISO 8601 in UTC; null: it is not. */
+  since: string | null;
+  /** Whether a workspace demands it: that of an admin or super admin where no OpenID Connect provider is configured. */
+  demanded: boolean;
+  recoveryCodesLeft: number;
+}
+
+/** @param oidc whether an OpenID Connect provider is configured, which then looks after second factors */
+export async function secondFactorOf(email: string, { sql, oidc }: { sql: Queries; oidc: boolean }): Promise<SecondFactor> {
+  const { since, recoveryCodesLeft, roles } = await selectStatus(email, sql);
+  return {
+    enabled: since !== null,
+    since: since === null ? null : isoTime(since.getTime()),
+    demanded: !oidc && roles.some((role) => managers.includes(role)),
+    recoveryCodesLeft,
+  };
+}
+
+/** Whether signing in with a password also takes a code. */
+export async function hasSecondFactor(email: string, sql: Queries): Promise<boolean> {
+  return (await selectStatus(email, sql)).since !== null;
+}
+
+/**
+ * Makes a new secret for a person's app. It counts from its first code on; until then one that is in use stays valid.
+ * @param publicUrl where people reach the service; its host tells several services apart in the app
+ * @returns the secret, which is shown only now
+ */
+export async function beginSecondFactor(
+  { email, publicUrl }: { email: string; publicUrl: string },
+  { sql, clock, keyring }: { sql: Queries; clock: Clock; keyring: Keyring },
+): Promise<ShownSecret> {
+  const secret = newAuthenticatorSecret();
+  await upsertPending({ email, sealed: sealAuthenticatorSecret(secret, email, keyring), at: clock.now() }, sql);
+  return showAuthenticatorSecret(secret, { email, issuer: `Weir ${new URL(publicUrl).host}` });
+}
+
+/**
+ * Puts the new secret into use by its first code, in place of an earlier one and all its recovery codes.
+ * @returns ten recovery codes, which are shown only now
+ * @throws DomainError invalid_field for a wrong code; conflict where none waits, or it waited too long; rate_limited
+ */
+export async function confirmSecondFactor(
+  { person, code }: { person: Person; code: string },
+  { keyring, ...sources }: Sources & { keyring: Keyring },
+): Promise<string[]> {
+  const { email } = person;
+  return checkedCode(email, sources, async (row, tx) => {
+    const nowMs = sources.clock.now();
+    const digits = digitsOf(code);
+    if (row.pendingSealed === null || row.pendingAt === null || digits === null) return null;
+    if (nowMs - row.pendingAt.getTime() > secondFactorPendingMs) return null;
+    const secret = openAuthenticatorSecret(row.pendingSealed, email, keyring);
+    const step = matchingStep(secret, { code: digits, nowMs, after: 0 });
+    if (step === null) return null;
+    const codes = newRecoveryCodes();
+    const hashes = codes.flatMap((one) => hashRecoveryCode(one) ?? []);
+    await confirmPending({ email, step, hashes, at: nowMs }, tx);
+    const changes = changedFields({
+      before: { second_factor: row.sealed === null ? null : "app" },
+      after: { second_factor: "app" },
+    });
+    const event = row.sealed === null ? "account.factor.enabled" : "account.factor.replaced";
+    await recordOwnChange({ person, event, changes }, { tx, clock: sources.clock });
+    return codes;
+  });
+}
+
+type CheckSources = Sources & { keyring: Keyring };
+
+/**
+ * Takes a code of the person's app or a recovery code, each once.
+ * @returns how many recovery codes are left if it was one; null: it was a code of the app
+ * @throws DomainError invalid_field for a wrong or used code; conflict where no second factor is set up; rate_limited
+ */
+export async function checkSecondFactor(
+  { person, code }: { person: Person; code: string },
+  { keyring, ...sources }: CheckSources,
+): Promise<{ recoveryCodesLeft: number | null }> {
+  return checkedCode(person.email, sources, async (row, tx) => {
+    const digits = digitsOf(code);
+    if (digits === null) return useRecoveryCode({ person, code }, { tx, clock: sources.clock });
+    const step = row.sealed === null ? null : stepOf(row, digits, { keyring, nowMs: sources.clock.now() });
+    if (step === null) return null;
+    await recordRightCode({ email: person.email, step }, tx);
+    return { recoveryCodesLeft: null };
+  });
+}
+
+function stepOf(row: SecondFactorRow, code: string, { keyring, nowMs }: { keyring: Keyring; nowMs: number }): number | null {
+  if (row.sealed === null) return null;
+  const secret = openAuthenticatorSecret(row.sealed, row.email, keyring);
+  return matchingStep(secret, { code, nowMs, after: row.lastStep });
+}
+
+/**
+ * Ends a person's second factor and its recovery codes. Without one, nothing changes.
+ * @param oidc whether an OpenID Connect provider is configured
+ * @throws DomainError conflict where the person's role demands a second factor
+ */
+export async function disableSecondFactor(
+  { person, oidc }: { person: Person; oidc: boolean },
+  { sql, clock }: Sources,
+): Promise<void> {
+  const inside = async (tx: Transaction): Promise<void> => {
+    const { enabled, demanded } = await secondFactorOf(person.email, { sql: tx, oidc });
+    if (enabled && demanded) {
+      const message = "Admins cannot go without a second factor: set up a new app, which takes the place of the old one";
+      throw new DomainError("conflict", message);
+    }
+    if (!(await deleteSecondFactor(person.email, tx))) return;
+    await forgetBothFactors(person.email, tx);
+    const changes = changedFields({ before: { second_factor: "app" }, after: { second_factor: null } });
+    await recordOwnChange({ person, event: "account.factor.disabled", changes }, { tx, clock });
+  };
+  await ("savepoint" in sql ? inside(sql) : sql.begin(inside));
+}
+
+/** Reads one code within a transaction. Wrong codes are counted there, so a refusal is a result and no error, which would undo the count. */
+
+type Checked<T> = { accepted: T } | { refused: DomainError };
+
+/**
+ * @param accept gives null for a wrong code
+ * @throws DomainError rate_limited, after too many wrong codes; invalid_field for a wrong one; conflict where none is set up
+ */
+async function checkedCode<T>(
+  email: string,
+  { sql, clock }: Sources,
+  accept: (row: SecondFactorRow, tx: Transaction) => Promise<T | null>,
+): Promise<T> {
+  const inside = async (tx: Transaction): Promise<Checked<T>> => {
+    const row = await lockSecondFactor(email, tx);
+    if (!row) return { refused: new DomainError("conflict", "No second factor is set up for this account: set one up first") };
+    const problem = triesProblem(row, clock.now());
+    if (problem !== null) return { refused: problem };
+    const accepted = await accept(row, tx);
+    if (accepted !== null) return { accepted };
+    await updateWrongCodes(withWrongCode(row, clock.now()), tx);
+    return {
+      refused: new DomainError("invalid_field", "The code is wrong, or was used already: take the next one", { field: "code" }),
+    };
+  };
+  const checked = await ("savepoint" in sql ? inside(sql) : sql.begin(inside));
+  if ("refused" in checked) throw checked.refused;
+  return checked.accepted;
+}
+
+/** The six digits in what a person typed, such as `123 456`; null: it is another text. */
+function digitsOf(typed: string): string | null {
+  const text = typed.replaceAll(/\s/g, "");
+  return /^\d{6}$/.test(text) ? text : null;
+}
+
+/** Bounds the wrong codes of an account: those within a window, and those without a right one between them. */
+
+type Tries = Pick<SecondFactorRow, "email" | "wrongInRow" | "wrongInWindow" | "windowAt">;
+
+/** @returns why no code is read at present, the right one neither; null: codes are read */
+function triesProblem({ wrongInRow, wrongInWindow, windowAt }: Tries, nowMs: number): DomainError | null {
+  if (wrongInRow >= wrongCodesInRowMax) {
+    return new DomainError("rate_limited", "Too many wrong codes came for this account: ask the operator to reset its sign-in");
+  }
+  if (!isInWindow(windowAt, nowMs) || wrongInWindow < wrongCodesInWindowMax) return null;
+  return new DomainError("rate_limited", "Too many wrong codes came for this account: try again in 15 minutes");
+}
+
+/** The tries after one more wrong code. */
+function withWrongCode({ email, wrongInRow, wrongInWindow, windowAt }: Tries, nowMs: number): Tries {
+  const isSame = isInWindow(windowAt, nowMs);
+  return {
+    email,
+    wrongInRow: wrongInRow + 1,
+    wrongInWindow: isSame ? wrongInWindow + 1 : 1,
+    windowAt: isSame ? windowAt : new Date(nowMs),
+  };
+}
+
+function isInWindow(windowAt: Date | null, nowMs: number): boolean {
+  return windowAt !== null && nowMs - windowAt.getTime() < wrongCodesWindowMs;
+}
+
+/**
+ * Seals the secrets of all second factors under the first key of SECRETS_KEY. Part of `secrets rotate`.
+ * @returns how many accounts' secrets another key had sealed, and how many were sealed by it already
+ * @throws SealError if a key is missing
+ */
+export async function resealSecondFactors(keyring: Keyring, tx: Transaction): Promise<{ rewrapped: number; unchanged: number }> {
+  const result = { rewrapped: 0, unchanged: 0 };
+  let after = "";
+  for (;;) {
+    const rows = await lockSecondFactors({ after, limit: dataKeysAtOnce }, tx);
+    const last = rows.at(-1);
+    if (!last) return result;
+    after = last.email;
+    const old = rows.filter((row) => [row.sealed, row.pendingSealed].some((sealed) => !isSealedByFirst(sealed, keyring)));
+    result.rewrapped += old.length;
+    result.unchanged += rows.length - old.length;
+    await updateSealed(
+      old.map((row) => resealed(row, keyring)),
+      tx,
+    );
+  }
+}
+
+function isSealedByFirst(sealed: Uint8Array | null, keyring: Keyring): boolean {
+  return sealed === null || sealedBy(sealed) === keyring.first.id;
+}
+
+function resealed({ email, sealed, pendingSealed }: ResealedRow, keyring: Keyring): ResealedRow {
+  const again = (bytes: Uint8Array | null) =>
+    bytes === null ? null : sealAuthenticatorSecret(openAuthenticatorSecret(bytes, email, keyring), email, keyring);
+  return { email, sealed: again(sealed), pendingSealed: again(pendingSealed) };
+}

@@ -1,0 +1,110 @@
+/** The session's cookie. A page of another site cannot read it, and sends it only with links that a person follows. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { DomainError } from "../errors.ts";
+import { knownBrowserMsMax, sessionAgeMsMax } from "../limits.ts";
+
+/** Browsers accept the prefix only with Secure, for the whole host: https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis */
+const securedPrefix = "__Host-";
+const sessionName = "weir";
+const knownName = "weir-known";
+
+export function sessionCookie(token: string, request: Request): string {
+  return hostCookie({ name: sessionName, value: token, ageMsMax: sessionAgeMsMax }, request);
+}
+
+export function endedSessionCookie(request: Request): string {
+  return endedHostCookie(sessionName, request);
+}
+
+/** The value of the session's cookie; null: there is none. */
+export function sessionToken(request: Request): string | null {
+  return hostCookieValue(sessionName, request);
+}
+
+/** What a browser keeps of a sign-in, as `sealKnownBrowser` gives it. */
+export function knownBrowserCookie(note: string, request: Request): string {
+  return hostCookie({ name: knownName, value: note, ageMsMax: knownBrowserMsMax }, request);
+}
+
+/** null: it kept nothing. */
+export function knownBrowserNote(request: Request): string | null {
+  return hostCookieValue(knownName, request);
+}
+
+/** A cookie that no other host can set, nor a page's script read. */
+export function hostCookie(
+  { name, value, ageMsMax }: { name: string; value: string; ageMsMax: number },
+  request: Request,
+): string {
+  const isLocal = isLoopback(request);
+  const attributes = [
+    "HttpOnly",
+    "SameSite=Lax",
+    "Path=/",
+    `Max-Age=${Math.floor(ageMsMax / 1_000)}`,
+    ...(isLocal ? [] : ["Secure"]),
+  ];
+  return [`${hostName(name, request)}=${value}`, ...attributes].join("; ");
+}
+
+export function endedHostCookie(name: string, request: Request): string {
+  return hostCookie({ name, value: "", ageMsMax: 0 }, request);
+}
+
+/** The value of such a cookie; null: there is none. */
+export function hostCookieValue(name: string, request: Request): string | null {
+  return cookieValue(request, hostName(name, request));
+}
+
+/** On this machine there is no TLS, which the prefix demands. */
+function hostName(name: string, request: Request): string {
+  return isLoopback(request) ? name : securedPrefix + name;
+}
+
+function cookieValue(request: Request, name: string): string | null {
+  for (const pair of (request.headers.get("cookie") ?? "").split(";")) {
+    const [key, value] = pair.trim().split("=", 2);
+    if (key === name && value) return value;
+  }
+  return null;
+}
+
+/** Whether the browser speaks to this machine by its loopback names, where browsers treat http as secure. */
+export function isLoopback(request: Request): boolean {
+  return /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(request.headers.get("host") ?? "");
+}
+
+/** Changes are taken from this service's own pages alone: https://developer.mozilla.org/docs/Web/HTTP/Headers/Sec-Fetch-Site */
+
+/** Browsers of the last years tell where a request comes from; for older ones the origin has to be this host. @throws DomainError forbidden */
+export function requireSameOrigin(request: Request): void {
+  const site = request.headers.get("sec-fetch-site");
+  const origin = URL.parse(request.headers.get("origin") ?? "");
+  const isHost = origin !== null && origin.host === request.headers.get("host");
+  if (origin !== null && !isHost && isLoopback(request)) refuseForeignHost(site);
+  if (site === "same-origin" || site === "none") return;
+  if (!(site === null && isHost))
+    throw new DomainError("forbidden", "Changes with a session are taken from the Console's own pages alone");
+}
+
+/**
+ * A proxy that puts this machine's name into Host makes a browser elsewhere look like one here: its cookies would go without TLS.
+ * @throws DomainError forbidden
+ */
+function refuseForeignHost(site: string | null): void {
+  if (site !== "same-origin") return;
+  throw new DomainError("forbidden", "The proxy in front of this service has to pass on the header Host as the browser sent it");
+}
+
+/** The hidden field of each form, which only pages of the session know. */
+export function formToken(token: string): string {
+  return createHmac("sha256", token).update("form").digest("base64url");
+}
+
+/** @throws DomainError forbidden for a form of another session, or without a token */
+export function requireFormToken(given: string | null, token: string): void {
+  const expected = Buffer.from(formToken(token));
+  const received = Buffer.from(given ?? "");
+  if (received.length === expected.length && timingSafeEqual(received, expected)) return;
+  throw new DomainError("forbidden", "The form is from another session: go back, load its page again and repeat the change");
+}

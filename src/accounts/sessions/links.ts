@@ -1,0 +1,83 @@
+import { Type } from "@sinclair/typebox";
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import { isoTime, type Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { Operator } from "../audit/actor.ts";
+import { change, type Sources } from "../audit/change.ts";
+import { DomainError } from "../errors.ts";
+import { invitationLinkMsMax, passwordLinkMsMax, signInLinkMsMax } from "../limits.ts";
+import { accountEvents } from "../members/accounts.ts";
+import { lockAccount, selectMemberships } from "../members/store.ts";
+import { canonicalEmail, Email } from "../workspaces/fields.ts";
+import { hashToken, isToken, newToken } from "./session.ts";
+import { deleteLink, insertLink, selectLink, type LinkPurpose, type SignInLink } from "./store.ts";
+
+/**
+ * Creates a link that signs a person in once, for the operator to hand over. Each workspace that the person has joined gets an audit row.
+ * @throws DomainError not_found; conflict for an account that is not active
+ */
+export function createLink({ actor, email: typed }: { actor: Operator; email: string }, sources: Sources) {
+  const email = canonicalEmail(typed);
+  return change(actor, sources, async (tx) => {
+    const state = await lockAccount(email, tx);
+    if (state === undefined) throw new DomainError("not_found", `There is no account "${email}"`, { field: "email" });
+    if (state !== "active") throw new DomainError("conflict", `The account "${email}" is ${state}`, { field: "email" });
+    const result = await createSignInLink({ email, purpose: "sign in" }, { sql: tx, clock: sources.clock });
+    const memberships = await selectMemberships(email, tx);
+    return { result, event: accountEvents(memberships, { event: "account.link.created", target: email, changes: {} }) };
+  });
+}
+
+/** Links that sign a person in once: for invitations, new passwords, and where an operator gives one out. */
+
+const linkMsMax: Record<LinkPurpose, number> = {
+  "sign in": signInLinkMsMax,
+  invitation: invitationLinkMsMax,
+  password: passwordLinkMsMax,
+};
+
+interface LinkSources {
+  sql: Queries;
+  clock: Clock;
+}
+
+interface NewLink extends Omit<SignInLink, "workspace"> {
+  /** Of an invitation. */
+  workspace?: WorkspaceId;
+}
+
+/** @returns the path of the link, which is given out once and not stored, and when it expires (ISO 8601) */
+export async function createSignInLink(
+  { email, purpose, workspace }: NewLink,
+  { sql, clock }: LinkSources,
+): Promise<{ path: string; expiresAt: string }> {
+  const token = newToken();
+  const nowMs = clock.now();
+  const expiresMs = nowMs + linkMsMax[purpose];
+  const times = { createdAt: new Date(nowMs), expiresAt: new Date(expiresMs) };
+  await insertLink({ tokenHash: hashToken(token), email, purpose, workspace: workspace ?? null, ...times }, sql);
+  return { path: `/console/link/${token}`, expiresAt: isoTime(expiresMs) };
+}
+
+/** Reads a link and leaves it usable. @returns null if it is unknown, used or expired, or its account is not active */
+export async function findSignInLink(token: string, { sql, clock }: LinkSources): Promise<SignInLink | null> {
+  if (!isToken(token)) return null;
+  return (await selectLink({ tokenHash: hashToken(token), now: new Date(clock.now()) }, sql)) ?? null;
+}
+
+/** Uses a link up. @returns null as `findSignInLink` does; of several at once one gets it */
+export async function takeSignInLink(
+  token: string,
+  { sql, clock }: { sql: Transaction; clock: Clock },
+): Promise<SignInLink | null> {
+  const link = await findSignInLink(token, { sql, clock });
+  if (link === null) return null;
+  return (await deleteLink(hashToken(token), sql)) ? link : null;
+}
+
+export const LinkForm = Type.Object({ email: Email });
+
+export const LinkView = Type.Object({
+  url: Type.String({ description: "Signs the person in, once" }),
+  expires_at: Type.String({ description: "When it expires, ISO 8601 in UTC" }),
+});

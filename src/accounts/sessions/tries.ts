@@ -1,0 +1,119 @@
+/** Bounds tries to sign in, for the whole fleet. A try counts before it is checked, so that many at once are no way around the bound. */
+import { createHash } from "node:crypto";
+import { Type, type Static } from "@sinclair/typebox";
+import type { Database } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { LimitReachedError } from "../errors.ts";
+import { signInTriesMax, signInTriesMs, signInTriesOfNetworkMax, knownBrowserMsMax } from "../limits.ts";
+import { type Keyring, openNote, sealNote, type NoteKind } from "../secrets/keyring.ts";
+import { newToken } from "./session.ts";
+import { countOne, deleteTries, selectTries } from "./store.ts";
+
+interface Try {
+  /** Counted apart from each other, so that asking for mails closes no sign-in. */
+  kind: "sign in" | "reset" | "password";
+  /** What was typed. */
+  email: string;
+  network: string;
+  /** The browser, if the person signed in there before: then its tries count alone. */
+  known: KnownBrowser | null;
+}
+
+interface Sources {
+  sql: Database;
+  clock: Clock;
+}
+
+/** @throws LimitReachedError 429 after ten tries in fifteen minutes for an address from a network or known browser, or a hundred from a network */
+export async function countTry({ kind, email, network, known }: Try, sources: Sources): Promise<void> {
+  if (known !== null) return count({ subject: subjectOf({ kind, email, network, known }), max: signInTriesMax }, sources);
+  const ofNetwork = { subject: digest(`${kind}\n\n${network}`), max: signInTriesOfNetworkMax };
+  await requireTriesLeft(ofNetwork, sources);
+  await count({ subject: subjectOf({ kind, email, network, known }), max: signInTriesMax }, sources);
+  await count(ofNetwork, sources);
+}
+
+/** After a success the address has all its tries again. */
+export async function forgetTries(tried: Try, { sql }: Sources): Promise<void> {
+  await deleteTries(subjectOf(tried), sql);
+}
+
+interface Bound {
+  subject: Uint8Array;
+  max: number;
+}
+
+/** Before an address is counted: a network that has no tries left fills no table with the addresses that it thinks of. */
+async function requireTriesLeft({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
+  const nowMs = clock.now();
+  const counted = await selectTries({ subject, over: new Date(nowMs - signInTriesMs) }, sql);
+  if (counted !== undefined && counted.tries >= max) throw tooMany(counted.since, nowMs);
+}
+
+async function count({ subject, max }: Bound, { sql, clock }: Sources): Promise<void> {
+  const nowMs = clock.now();
+  const over = new Date(nowMs - signInTriesMs);
+  const { tries, since } = await countOne({ subject, now: new Date(nowMs), over, max }, sql);
+  if (tries > max) throw tooMany(since, nowMs);
+}
+
+function tooMany(since: Date, nowMs: number): LimitReachedError {
+  const retryAfterMs = since.getTime() + signInTriesMs - nowMs;
+  const minutes = Math.max(1, Math.ceil(retryAfterMs / 60_000));
+  const message = `Too many tries to sign in: try again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+  return new LimitReachedError(message, { status: 429, retryAfterMs });
+}
+
+/** The address with its network or known browser. */
+function subjectOf({ kind, email, network, known }: Try): Uint8Array {
+  return digest(`${kind}\n${email}\n${known === null ? network : `known ${known.id}`}`);
+}
+
+function digest(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}
+
+/** The part of an address that belongs to one holder: all of IPv4, the first 64 bits of IPv6. @param address null: unknown */
+export function networkOf(address: string | null): string {
+  if (address === null || !address.includes(":")) return address ?? "";
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  const [head = "", tail] = address.toLowerCase().split("%", 1).join("").split("::", 2);
+  const first = head.split(":").filter(Boolean);
+  const last = (tail ?? "").split(":").filter(Boolean);
+  const gap = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => "0");
+  return [...first, ...gap, ...last].slice(0, 4).join(":");
+}
+
+/**
+ * A browser in which a person has signed in before. Its tries to sign in are counted apart, so that strangers of its network, or behind
+ * the same proxy, cannot use them up. The note proves nothing else, and opens nothing.
+ */
+
+const KnownBrowser = Type.Object({
+  email: Type.String(),
+  /** Tries are counted for it. */
+  id: Type.String(),
+});
+type KnownBrowser = Static<typeof KnownBrowser>;
+
+const kind: NoteKind<typeof KnownBrowser> = { about: '["known browser"]', content: KnownBrowser, ageMsMax: knownBrowserMsMax };
+
+interface SealingSources {
+  keyring: Keyring;
+  clock: Clock;
+}
+
+/** The note that a browser keeps after a sign-in. */
+export function sealKnownBrowser(email: string, { keyring, clock }: SealingSources): string {
+  return sealNote(kind, { email, id: newToken() }, { keyring, nowMs: clock.now() });
+}
+
+/** @param note what the browser kept; null: nothing @returns null if it is not of this person, or too old */
+export function openKnownBrowser(
+  { note, email }: { note: string | null; email: string },
+  { keyring, clock }: SealingSources,
+): KnownBrowser | null {
+  const known = openNote(kind, note, { keyring, nowMs: clock.now() });
+  return known?.email === email ? known : null;
+}

@@ -1,0 +1,225 @@
+/** The terms by which connectors are found. It is built once for a catalog, so that a search compares only terms. */
+import { byCodeUnits } from "../../kernel/text.ts";
+import { methodNames } from "./files/columns.ts";
+import { noSearchWords } from "./files/judge.ts";
+import type { ConnectorCatalog, Method, SearchWords } from "./files/schema.ts";
+
+/** What a search needs of a connector. */
+export interface Searchable {
+  id: string;
+  slug: string;
+  name: string;
+  vendor: string;
+  category: string;
+  methods: readonly Method[];
+}
+
+/**
+ * Where a connector has a term, the best first: in its name, in the name without its vendor's, within a word such as the "HR" of
+ * "BambooHR", in its vendor's name, in another name, or in the words for its category and its ways to connect.
+ */
+export const places = ["name", "product", "part", "vendor", "other", "kind"] as const;
+export type PlaceOfTerm = (typeof places)[number];
+
+/** What is known beyond the published rows. */
+export interface SearchKnowledge {
+  /** Other and former names by the connector's id. */
+  aka: ReadonlyMap<string, readonly string[]>;
+  words: SearchWords;
+}
+
+/** Then connectors are found by what their rows say. */
+export const nothingKnown: SearchKnowledge = { aka: new Map(), words: noSearchWords };
+
+export function knowledgeOf({ connectors }: Pick<ConnectorCatalog, "connectors">, words: SearchWords): SearchKnowledge {
+  return { aka: new Map(connectors.map(({ id, aka = [] }) => [id, aka])), words };
+}
+
+export interface SearchTerms<Entry extends Searchable> {
+  /** Sorted by id. */
+  entries: readonly Entry[];
+  /** Single words. */
+  words: SortedTerms;
+  /** Whole names without blanks. */
+  phrases: SortedTerms;
+  /** By entry: from 0, the lower the better known; Infinity for most. */
+  popularity: readonly number[];
+}
+
+/** @param entries sorted by id */
+export function searchTermsOf<Entry extends Searchable>(
+  entries: readonly Entry[],
+  { aka, words: known }: SearchKnowledge,
+): SearchTerms<Entry> {
+  const terms = new Terms();
+  const others = Map.groupBy(known.connectors, ({ connector }) => connector);
+  const ranks = new Map(known.popular.map((id, rank) => [id, rank]));
+  const kinds = new Kinds(known);
+  for (const [entry, one] of entries.entries()) {
+    for (const name of [one.name, one.slug]) terms.addName(name, { entry, place: "name" });
+    for (const part of partsOf(one.name)) terms.addWord(part, { entry, place: "part" });
+    const product = productWords(one);
+    if (!product.every((word) => kinds.has(word))) terms.addPhrase(product, { entry, place: "product" });
+    const known = [...(aka.get(one.id) ?? []), ...(others.get(one.id) ?? []).flatMap(({ words }) => words)];
+    for (const name of known) terms.addName(name, { entry, place: "other" });
+    terms.addName(one.vendor, { entry, place: "vendor" });
+    for (const words of kinds.of(one)) {
+      const [only, more] = words;
+      // "single sign-on" is found as a whole: its words alone say too little.
+      if (only !== undefined && more === undefined) terms.addWord(only, { entry, place: "kind" });
+      else terms.addPhrase(words, { entry, place: "kind" });
+    }
+  }
+  const popularity = entries.map(({ id }) => ranks.get(id) ?? Infinity);
+  return { entries, words: new SortedTerms(terms.words), phrases: new SortedTerms(terms.phrases), popularity };
+}
+
+/** The best known entries, in order. */
+export function bestKnown<Entry extends Searchable>({ entries, popularity }: SearchTerms<Entry>, most: number): Entry[] {
+  const ranked = entries.map((one, entry) => ({ one, rank: popularity[entry] ?? Infinity }));
+  const known = ranked.filter(({ rank }) => Number.isFinite(rank)).toSorted((one, other) => one.rank - other.rank);
+  return known.slice(0, most).map(({ one }) => one);
+}
+
+/** The name without its vendor's: "Duo" of "Cisco Duo". */
+function productWords({ name, vendor }: Searchable): string[] {
+  const ofVendor = new Set(wordsOf(vendor));
+  return wordsOf(name).filter((word) => !ofVendor.has(word));
+}
+
+type EntriesByTerm = Map<string, Map<number, number>>;
+
+interface Place {
+  entry: number;
+  place: PlaceOfTerm;
+}
+
+/** Collects terms. Of the places in which an entry has one, the best counts. */
+class Terms {
+  readonly words: EntriesByTerm = new Map();
+  readonly phrases: EntriesByTerm = new Map();
+
+  addName(name: string, place: Place): void {
+    const words = wordsOf(name);
+    for (const word of words) add(this.words, word, place);
+    this.addPhrase(words, place);
+  }
+
+  addWord(word: string, place: Place): void {
+    add(this.words, word, place);
+  }
+
+  addPhrase(words: readonly string[], place: Place): void {
+    if (words.length > 0) add(this.phrases, joined(words), place);
+  }
+}
+
+function add(terms: EntriesByTerm, term: string, { entry, place }: Place): void {
+  const known = terms.get(term) ?? new Map<number, number>();
+  terms.set(term, known);
+  known.set(entry, Math.min(known.get(entry) ?? Infinity, places.indexOf(place)));
+}
+
+/** The words of categories and of ways to connect. */
+class Kinds {
+  readonly #ofCategory: ReadonlyMap<string, string[][]>;
+  readonly #ofMethod: ReadonlyMap<string, string[][]>;
+  readonly #words: ReadonlySet<string>;
+
+  constructor({ categories, methods }: SearchWords) {
+    this.#ofCategory = new Map(categories.map(({ category, words }) => [category, words.map(wordsOf)]));
+    this.#ofMethod = new Map(methods.map(({ method, words }) => [method, words.map(wordsOf)]));
+    const own = categories.flatMap(({ category, words }) => [
+      ...wordsOf(category),
+      ...words.map((word) => joined(wordsOf(word))),
+    ]);
+    this.#words = new Set(own);
+  }
+
+  /** "Cloud" is a kind of product, and no name of one. */
+  has(word: string): boolean {
+    return this.#words.has(word);
+  }
+
+  of({ category, methods }: Searchable): string[][] {
+    const name = wordsOf(category);
+    return [
+      name,
+      ...name.map((word) => [word]),
+      ...(this.#ofCategory.get(category) ?? []),
+      ...methods.flatMap((method) => [wordsOf(methodNames[method]), ...(this.#ofMethod.get(method) ?? [])]),
+    ];
+  }
+}
+
+/** Terms in alphabetical order, so that all that begin with a text are found by bisection. Each names the entries that have it. */
+
+/** By entry, the best place in which it has the term: the lower the better. */
+export type Places = readonly (readonly [entry: number, place: number])[];
+
+interface Term {
+  text: string;
+  places: Places;
+}
+
+class SortedTerms {
+  readonly #terms: readonly Term[];
+
+  constructor(terms: ReadonlyMap<string, ReadonlyMap<number, number>>) {
+    const found = Array.from(terms, ([text, places]): Term => ({ text, places: [...places] }));
+    this.#terms = found.toSorted((one, other) => byCodeUnits(one.text, other.text));
+  }
+
+  /** In alphabetical order. */
+  beginningWith(text: string): readonly Term[] {
+    const first = this.#firstFrom(text);
+    let after = first;
+    while (this.#terms[after]?.text.startsWith(text)) after++;
+    return this.#terms.slice(first, after);
+  }
+
+  /** In alphabetical order; looks at every term. */
+  where(fits: (term: string) => boolean): readonly Term[] {
+    return this.#terms.filter(({ text }) => fits(text));
+  }
+
+  #firstFrom(text: string): number {
+    let [low, high] = [0, this.#terms.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#terms[middle]?.text ?? "") < text) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** How a text becomes the words that a search compares: in lower case, without accents and punctuation. */
+
+/** "Élan Vital!" gives `elan` and `vital`. */
+export function wordsOf(text: string): string[] {
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+}
+
+/** The parts of names in mixed case: "BambooHR" gives `bamboo` and `hr`, "Okta" nothing. */
+function partsOf(name: string): string[] {
+  return name.split(/\s+/).flatMap((word) => {
+    const parts = wordsOf(word.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2"));
+    return parts.length > wordsOf(word).length ? parts.filter((part) => part.length > 1) : [];
+  });
+}
+
+/** Joined, so that "Service Now" and "ServiceNow" are the same. */
+export function joined(words: readonly string[]): string {
+  return words.join("");
+}
+
+/** They may be typed, but no name has to contain them. */
+const idle = new Set(["a", "an", "and", "by", "com", "corp", "for", "gmbh", "inc", "io", "llc", "ltd", "of", "the"]);
+
+/** The typed words that have to be found; all of them, if all are idle. */
+export function tellingWords(words: readonly string[]): readonly string[] {
+  const telling = words.filter((word) => !idle.has(word));
+  return telling.length > 0 ? telling : words;
+}

@@ -1,0 +1,209 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { dataKeyOf, findDataKey, type DataKey } from "../../accounts/secrets/data-key.ts";
+import type { Keyring } from "../../accounts/secrets/keyring.ts";
+import { authorize, managers } from "../../accounts/workspaces/authorize.ts";
+import type { Queries, Transaction } from "../../backing/backing.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { type WorkspaceId, newConnectionId } from "../../kernel/ids.ts";
+import { SealError } from "../../kernel/seal-key.ts";
+import type { ConnectorRow } from "../catalog/row.ts";
+import { connectionsPerWorkspaceMax } from "../limits.ts";
+import { checkCredentials, sealCredentials, openCredentials, openField, sealField } from "./credentials.ts";
+import { probeFor } from "./probes.ts";
+import type { ConnectionView, ConnectionForm, NewCredentials, ConnectionDeleted } from "./schema.ts";
+import {
+  selectConnection,
+  selectConnections,
+  type ConnectionRow,
+  countConnections,
+  insertConnection,
+  writeFields,
+  lockConnection,
+  updateCredentialSet,
+  deleteRow,
+  selectFields,
+  selectNewestWithField,
+  lockFields,
+  updateFields,
+  type OwnedField,
+} from "./store.ts";
+
+/** Finds a connection in any workspace. @throws DomainError not_found */
+export async function findConnection(id: string, sql: Queries): Promise<ConnectionRow> {
+  const row = await selectConnection(id, sql);
+  return requireConnection({ id, workspace: row?.workspace ?? "", row });
+}
+
+/** @throws DomainError not_found also for one of another workspace, so that existing ones stay hidden */
+export function requireConnection({
+  id,
+  workspace,
+  row,
+}: {
+  id: string;
+  workspace: WorkspaceId;
+  row: ConnectionRow | undefined;
+}): ConnectionRow {
+  if (row?.workspace === workspace) return row;
+  throw noConnection(id);
+}
+
+export function noConnection(id: string): DomainError {
+  return new DomainError("not_found", `There is no connection with the id "${id}"`, { field: "id" });
+}
+
+/** In order of creation, without credentials. @param workspace null: the first ones of all workspaces */
+export async function listConnections(workspace: WorkspaceId | null, sql: Queries): Promise<ConnectionView[]> {
+  return (await selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql)).map(viewConnection);
+}
+
+export function viewConnection(row: ConnectionRow): ConnectionView {
+  return {
+    id: row.id,
+    workspace_id: row.workspace,
+    connector: row.connector,
+    method: row.method,
+    credential_set: row.credentialSet,
+    fields: row.fields,
+    created_at: isoTime(row.createdAt.getTime()),
+    updated_at: isoTime(row.updatedAt.getTime()),
+    testable: probeFor(row) !== undefined,
+    last_test: viewTest(row),
+  };
+}
+
+function viewTest({ testedAt, testOutcome: outcome, testStatus: status, testMessage: message }: ConnectionRow) {
+  if (testedAt === null || outcome === null) return null;
+  return { outcome, status, message: message ?? "", tested_at: isoTime(testedAt.getTime()) };
+}
+
+/** Methods with credentials to store: OAuth is not supported yet, and an MCP server needs none. */
+const storable = ["api_token", "record_only"];
+
+/**
+ * Connects a workspace to a vendor. The credentials are sealed before they reach the database.
+ * @throws DomainError invalid_field; forbidden except for admins, super admins and the operator; conflict above the number of
+ *   connections that a workspace may have
+ */
+export async function createConnection(
+  { actor, workspace, connector, form }: { actor: Actor; workspace: WorkspaceId; connector: ConnectorRow; form: ConnectionForm },
+  { keyring, ...sources }: Sources & { keyring: Keyring },
+): Promise<ConnectionView> {
+  authorize(actor, { roles: managers, action: "connect a vendor" });
+  const method = methodOf(form, connector);
+  const set = form.credential_set ?? 0;
+  const credentials = checkCredentials({ set, credentials: form.credentials ?? {} }, connector);
+  return change(actor, sources, async (tx) => {
+    if ((await countConnections(workspace, tx)) >= connectionsPerWorkspaceMax) throw tooMany();
+    const at = sources.clock.now();
+    const id = newConnectionId(at);
+    const owner = { workspace, id, connector: connector.id };
+    await insertConnection({ ...owner, method, credentialSet: set, at }, tx);
+    const key = await dataKeyOf(workspace, { sql: tx, keyring });
+    await writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
+    const after = { connector: connector.id, method, credential_set: set, fields: [...credentials.keys()] };
+    const event = { event: "connection.created", workspace, target: id, changes: changedFields({ before: {}, after }) };
+    return { result: viewConnection(await findConnection(id, tx)), event };
+  });
+}
+
+function methodOf({ method }: ConnectionForm, { methods }: ConnectorRow): string {
+  const possible = methods.filter((one) => storable.includes(one));
+  const chosen = method === undefined ? possible[0] : possible.find((one) => one === method);
+  if (chosen !== undefined) return chosen;
+  const message = `Cannot connect by "${method}": this connector takes ${possible.join(" or ")}`;
+  throw new DomainError("invalid_field", message, { field: "method" });
+}
+
+function tooMany(): DomainError {
+  const message = `Cannot connect another vendor: a workspace has at most ${connectionsPerWorkspaceMax} connections`;
+  return new DomainError("conflict", message);
+}
+
+/**
+ * Replaces all credentials by new ones.
+ * @param connector of the connection
+ * @throws DomainError invalid_field, not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ */
+export async function replaceCredentials(
+  request: { actor: Actor; workspace: WorkspaceId; id: string; connector: ConnectorRow; form: NewCredentials },
+  { keyring, ...sources }: Sources & { keyring: Keyring },
+): Promise<ConnectionView> {
+  const { actor, workspace, id, connector, form } = request;
+  authorize(actor, { roles: managers, action: "replace a connection's credentials" });
+  return change(actor, sources, async (tx) => {
+    const row = requireConnection({ id, workspace, row: await lockConnection(id, tx) });
+    const set = form.credential_set ?? row.credentialSet;
+    const credentials = checkCredentials({ set, credentials: form.credentials }, connector);
+    const key = await dataKeyOf(workspace, { sql: tx, keyring });
+    await writeFields({ id, fields: sealCredentials(credentials, row, key) }, tx);
+    await updateCredentialSet({ id, credentialSet: set, at: sources.clock.now() }, tx);
+    const view = viewConnection(await findConnection(id, tx));
+    const before = { credential_set: row.credentialSet, fields: row.fields };
+    const changes = changedFields({ before, after: { credential_set: set, fields: view.fields } });
+    return { result: view, event: { event: "connection.credentials.replaced", workspace, target: id, changes } };
+  });
+}
+
+/**
+ * Deletes a connection with its credentials, irrevocably.
+ * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ */
+export async function deleteConnection(
+  { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
+  sources: Sources,
+): Promise<ConnectionDeleted> {
+  authorize(actor, { roles: managers, action: "delete a connection" });
+  return change(actor, sources, async (tx) => {
+    requireConnection({ id, workspace, row: await lockConnection(id, tx) });
+    await deleteRow(id, tx);
+    return { result: { id, deleted: true as const }, event: { event: "connection.deleted", workspace, target: id, changes: {} } };
+  });
+}
+
+/** Finds the token of a workspace's connection, for the service's own calls of a vendor. */
+
+interface Wanted {
+  workspace: WorkspaceId;
+  /** Id of the connector. */
+  connector: string;
+  /** Key of the form's field. */
+  field: string;
+}
+
+/**
+ * Takes the connection with the newest credentials.
+ * @returns null if the workspace has no connection with the field
+ * @throws SealError if the key that sealed it is not among those of SECRETS_KEY
+ */
+export async function findToken(
+  { workspace, connector, field }: Wanted,
+  sources: { sql: Queries; keyring: Keyring },
+): Promise<string | null> {
+  const id = await selectNewestWithField({ workspace, connector, field }, sources.sql);
+  const key = id === undefined ? null : await findDataKey(workspace, sources);
+  if (id === undefined || !key) return null;
+  const credentials = openCredentials(await selectFields(id, sources.sql), { workspace, id, connector }, key);
+  return credentials.get(field) ?? null;
+}
+
+/** Seals every field of the workspace's connections again, bound to its connection. Fields that cannot be opened stay. */
+export async function bindConnections(workspace: WorkspaceId, key: DataKey, tx: Transaction): Promise<void> {
+  const fields = await lockFields(workspace, tx);
+  const bound = fields.map((field) => rebound(field, key));
+  await updateFields(
+    bound.filter((field) => field !== null),
+    tx,
+  );
+}
+
+function rebound(owned: OwnedField, key: DataKey): OwnedField | null {
+  try {
+    return { ...owned, sealed: sealField(openField(owned, owned, key), { owner: owned, field: owned.field, key }) };
+  } catch (error) {
+    if (error instanceof SealError) return null;
+    throw error;
+  }
+}

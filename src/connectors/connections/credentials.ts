@@ -1,0 +1,146 @@
+/** Checks the values of a connector's form against its fields; the error names the field of the first problem. */
+import { DomainError } from "../../accounts/errors.ts";
+import type { DataKey } from "../../accounts/secrets/data-key.ts";
+import { isJsonObject } from "../../http/json.ts";
+import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { nearest } from "../../kernel/text.ts";
+import { SealError } from "../../kernel/seal-key.ts";
+import type { Field } from "../catalog/files/schema.ts";
+import type { ConnectorRow } from "../catalog/row.ts";
+import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
+
+/** Values by field keys. */
+export type Credentials = ReadonlyMap<string, string>;
+
+interface Filled {
+  set: number;
+  credentials: Record<string, unknown>;
+}
+
+/**
+ * @returns the fields with a value, in the form's order
+ * @throws DomainError invalid_field for a field that is unknown, missing or of the wrong kind, without its value
+ */
+export function checkCredentials({ set, credentials }: Filled, { credential_sets }: ConnectorRow): Credentials {
+  const fields = credential_sets[set]?.fields ?? [];
+  if (set > 0 && set >= credential_sets.length) {
+    throw invalid("credential_set", `Cannot take ${set} as credential_set: the form has ${credential_sets.length}, from 0`);
+  }
+  for (const key of Object.keys(credentials)) {
+    if (!fields.some((field) => field.key === key)) throw unknownField(key, fields);
+  }
+  const filled = fields.flatMap((field): [string, string][] => {
+    const value = Object.hasOwn(credentials, field.key) ? credentials[field.key] : undefined;
+    if (value === undefined || value === null || (typeof value === "string" && value.trim() === "")) {
+      if (field.optional) return [];
+      throw invalid(field.key, `The field "${field.key}" is missing: ${field.label} is needed`);
+    }
+    return [[field.key, checkValue(field, value)]];
+  });
+  return new Map(filled);
+}
+
+function checkValue({ key, kind }: Field, value: unknown): string {
+  const refuse = (needed: string) => invalid(key, `Cannot take the value of "${key}": ${needed}`);
+  if (typeof value !== "string") throw refuse("a text is needed");
+  const longest = kind === "multiline" || kind === "json" ? credentialTextCharactersMax : credentialCharactersMax;
+  if (value.length > longest) throw refuse(`at most ${longest} characters are possible`);
+  const text = value.trim();
+  const problem = problemOf(kind, text);
+  if (problem !== null) throw refuse(problem);
+  return text;
+}
+
+function problemOf(kind: Field["kind"], text: string): string | null {
+  switch (kind) {
+    case "multiline":
+      return /\p{Cc}/u.test(text.replaceAll(/[\r\n\t]/g, "")) ? "a text without control characters is needed" : null;
+    case "json":
+      return holdsJsonObject(text) ? null : "a JSON object is needed";
+    case "url":
+      return urlProblem(text);
+    case "email":
+      return /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text) ? null : "an e-mail address is needed";
+    case "text":
+    case "region":
+      return /\p{Cc}/u.test(text) ? "one line of text is needed" : null;
+  }
+}
+
+function urlProblem(text: string): string | null {
+  try {
+    parseBaseUrl(text);
+    return null;
+  } catch (error) {
+    if (error instanceof BaseUrlError) return error.message;
+    throw error;
+  }
+}
+
+function holdsJsonObject(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+function unknownField(key: string, fields: Field[]): DomainError {
+  const near = nearest(
+    key,
+    fields.map((field) => field.key),
+  );
+  const hint = near === undefined ? "this form has no fields" : `the nearest known field is "${near}"`;
+  return invalid(key, `There is no field "${key}" in the form: ${hint}`);
+}
+
+function invalid(field: string, message: string): DomainError {
+  return new DomainError("invalid_field", message, { field });
+}
+
+/** Stored credentials: each field is sealed separately, and bound to its workspace, connection, connector and field key. */
+
+export interface Owner {
+  workspace: WorkspaceId;
+  /** Of the connection. */
+  id: string;
+  connector: string;
+}
+
+export interface SealedField {
+  field: string;
+  sealed: Uint8Array;
+}
+
+export function sealCredentials(credentials: Credentials, owner: Owner, key: DataKey): SealedField[] {
+  return [...credentials].map(([field, value]) => ({ field, sealed: sealField(value, { owner, field, key }) }));
+}
+
+export function sealField(value: string, { owner, field, key }: { owner: Owner; field: string; key: DataKey }): Uint8Array {
+  return key.seal(Buffer.from(value), about(owner, field));
+}
+
+/** @throws SealError for a field that was sealed with another key, changed, or copied from elsewhere */
+export function openCredentials(fields: SealedField[], owner: Owner, key: DataKey): Credentials {
+  return new Map(fields.map((sealed) => [sealed.field, openField(sealed, owner, key)]));
+}
+
+/** @throws SealError */
+export function openField({ field, sealed }: SealedField, owner: Owner, key: DataKey): string {
+  try {
+    return Buffer.from(key.open(sealed, about(owner, field))).toString();
+  } catch (error) {
+    if (key.bindsConnections || !(error instanceof SealError)) throw error;
+    return Buffer.from(key.open(sealed, aboutConnector(owner, field))).toString();
+  }
+}
+
+function about({ workspace, id, connector }: Owner, field: string): string {
+  return JSON.stringify([workspace, connector, field, id]);
+}
+
+/** The binding of earlier versions, under which two connections of one connector could exchange fields. */
+function aboutConnector({ workspace, connector }: Owner, field: string): string {
+  return JSON.stringify([workspace, connector, field]);
+}

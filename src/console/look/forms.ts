@@ -1,0 +1,244 @@
+/** Forms that change something: they are sent by POST, keep what was typed after a refusal, and name the wrong field. */
+import { markup, type Html } from "../../http/html.ts";
+import { content, type Content } from "./values.ts";
+
+export interface FormState {
+  /** By the names of the fields: what was typed, or what is there now. */
+  values: Readonly<Record<string, string>>;
+  /** As DomainError has it; a field that the form lacks, and none, are said above it. */
+  problem: { field: string | null; message: string } | null;
+}
+
+interface Form {
+  /** Prefix of the fields' ids, unique on its page. */
+  id: string;
+  action: string;
+  /** Sent with it and not shown. */
+  hidden?: Readonly<Record<string, string>>;
+  fields: readonly Field[];
+  state: FormState;
+  /** Such as "Save". */
+  submit: string;
+  /** `bad` for what cannot be undone. */
+  tone?: "bad";
+  /** Leads back without a change; in a dialog it closes it. */
+  cancelPath?: string;
+  /** For a field of the kind `file`. */
+  files?: boolean;
+}
+
+export const emptyForm: FormState = { values: {}, problem: null };
+
+/** The script asks before it loses what was typed, and sends it once. */
+export function form({ id, action, hidden = {}, fields, state, submit, tone, cancelPath, files = false }: Form): Html {
+  const { values, problem } = state;
+  const named = problem !== null && fields.some(({ name }) => name === problem.field);
+  const elements = fields.map((field) =>
+    fieldElement(field, {
+      prefix: id,
+      value: field.kind === "password" ? "" : (values[field.name] ?? ""),
+      problem: named && problem.field === field.name ? problem.message : null,
+    }),
+  );
+  return markup`<form class="form" method="post" action="${action}"${files ? markup` enctype="multipart/form-data"` : null} data-guards${problem === null ? null : markup` data-refused`}>
+    ${problem === null || named ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
+    ${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${elements}
+    <div class="form-end">
+      <button type="submit"${tone === "bad" ? markup` class="danger"` : null}>${submit}</button>${cancelPath === undefined ? null : markup`<a class="button quiet" href="${cancelPath}" data-closes>Cancel</a>`}
+    </div>
+  </form>`;
+}
+
+/** Asks before something that cannot be undone. @param warning names what happens and to what */
+export function confirmForm({
+  warning,
+  ...rest
+}: Pick<Form, "id" | "action" | "hidden" | "submit" | "cancelPath"> & { warning: Content; state?: FormState }): Html {
+  return markup`<p class="warning">${content(warning)}</p>${form({ fields: [], state: emptyForm, tone: "bad", ...rest })}`;
+}
+
+/** A button that is a form by itself, for one step that can be undone. */
+export function actionButton({
+  action,
+  label,
+  what,
+  hidden = {},
+}: {
+  action: string;
+  label: string;
+  what?: string;
+  hidden?: Readonly<Record<string, string>>;
+}): Html {
+  const unseen = what === undefined ? null : markup`<span class="unseen"> ${what}</span>`;
+  return markup`<form class="inline" method="post" action="${action}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}<button type="submit" class="quiet">${label}${unseen}</button></form>`;
+}
+
+/** One field of a form: its label, its hint, its input and what is wrong with it. */
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+interface Common {
+  name: string;
+  label: string;
+  hint?: string;
+  /** Marked as optional unless it is required. */
+  required?: boolean;
+}
+
+export type Field = Common &
+  (
+    | {
+        kind: "text" | "email" | "password" | "url" | "date" | "search" | "money" | "whole";
+        /** Which value browsers may fill in; https://html.spec.whatwg.org/#autofill */
+        autocomplete?: string;
+        charactersMax?: number;
+      }
+    | { kind: "lines"; rows?: number; charactersMax?: number; code?: boolean }
+    | { kind: "choice"; choices: readonly Choice[] }
+    | { kind: "radios"; choices: readonly (Choice & { hint?: string })[] }
+    /** Its value is `true`, or absent. */
+    | { kind: "check" }
+    /** Its form needs `files`. */
+    | { kind: "file"; accept: string }
+  );
+
+/** @param prefix makes ids unique where a page has several forms */
+export function fieldElement(
+  field: Field,
+  { prefix, value, problem }: { prefix: string; value: string; problem: string | null },
+): Html {
+  const id = `${prefix}-${field.name}`;
+  const described = [...(field.hint === undefined ? [] : [`${id}-hint`]), ...(problem === null ? [] : [`${id}-problem`])];
+  const told = problem === null ? null : inWords(problem, field);
+  const attributes = markup`${described.length === 0 ? null : markup` aria-describedby="${described.join(" ")}"`}${problem === null ? null : markup` aria-invalid="true"`}`;
+  const hint = field.hint === undefined ? null : markup`<p class="hint" id="${id}-hint">${field.hint}</p>`;
+  const wrong = problem === null ? null : markup`<p class="problem" id="${id}-problem"><bdi>${told}</bdi></p>`;
+  const place: Place = { id, value, attributes };
+  if (field.kind === "radios") return radios(field, { ...place, hint, wrong });
+  if (field.kind === "check") return check(field, { ...place, hint, wrong });
+  const optional = field.required === true ? null : markup` <span class="optional">(optional)</span>`;
+  return markup`<div class="field"><label for="${id}">${field.label}${optional}</label>${hint}${input(field, place)}${wrong}</div>`;
+}
+
+/** The control API names the field as its callers know it. */
+function inWords(problem: string, { name, label }: Common): string {
+  return name.includes("_") ? problem.replaceAll(name, label.charAt(0).toLowerCase() + label.slice(1)) : problem;
+}
+
+interface Place {
+  id: string;
+  value: string;
+  attributes: Html;
+}
+
+type Around = Place & { hint: Html | null; wrong: Html | null };
+
+function input(field: Exclude<Field, { kind: "radios" | "check" }>, { id, value, attributes }: Place): Html {
+  const shared = markup`id="${id}" name="${field.name}"${attributes}${field.required === true ? markup` required` : null}`;
+  if (field.kind === "choice")
+    return markup`<select ${shared} autocomplete="off">${field.choices.map((choice) => option(choice, value))}</select>`;
+  if (field.kind === "lines")
+    return markup`<textarea ${shared} rows="${field.rows ?? 4}"${maximum(field.charactersMax)}${field.code === true ? markup` class="code" spellcheck="false"` : null} dir="auto" autocomplete="off">
+${value}</textarea>`;
+  if (field.kind === "file") return markup`<input ${shared} type="file" accept="${field.accept}" />`;
+  return markup`<input ${shared} ${typeOf(field.kind)} value="${value}"${maximum(field.charactersMax)} autocomplete="${field.autocomplete ?? "off"}"${field.kind === "text" || field.kind === "search" ? markup` dir="auto"` : null} />`;
+}
+
+/** Numbers are text with a fitting keyboard: a wheel or an arrow key must not change an amount. */
+function typeOf(kind: string): Html {
+  if (kind === "money") return markup`type="text" inputmode="decimal" placeholder="0.00"`;
+  if (kind === "whole") return markup`type="text" inputmode="numeric"`;
+  return markup`type="${kind}"`;
+}
+
+function option({ value, label }: Choice, chosen: string): Html {
+  return markup`<option value="${value}"${value === chosen ? markup` selected` : null}>${label}</option>`;
+}
+
+function maximum(characters: number | undefined): Html | null {
+  return characters === undefined ? null : markup` maxlength="${characters}"`;
+}
+
+function radios(
+  { name, label, choices }: Extract<Field, { kind: "radios" }>,
+  { id, value, hint, wrong, attributes }: Around,
+): Html {
+  const items = choices.map((choice) => {
+    const own = choice.hint === undefined ? null : markup`<span class="under">${choice.hint}</span>`;
+    const checked = choice.value === value ? markup` checked` : null;
+    return markup`<label class="choice"><input type="radio" name="${name}" value="${choice.value}"${checked} autocomplete="off" /><span>${choice.label}${own}</span></label>`;
+  });
+  return markup`<fieldset class="field" id="${id}"${attributes}><legend>${label}</legend>${hint}${items}${wrong}</fieldset>`;
+}
+
+function check({ name, label }: Extract<Field, { kind: "check" }>, { id, value, hint, wrong, attributes }: Around): Html {
+  const checked = value === "true" ? markup` checked` : null;
+  return markup`<div class="field"><label class="choice"><input type="checkbox" id="${id}" name="${name}" value="true"${attributes}${checked} autocomplete="off" /><span>${label}</span></label>${hint}${wrong}</div>`;
+}
+
+/** Chooses the rows of a list by the address alone: it works without a script, and can be sent to a colleague. */
+
+export interface Filter {
+  name: string;
+  label: string;
+  /** Empty: not set. */
+  value: string;
+  /** A `choice` begins with one for all; `date` is a day in UTC. */
+  kind: "text" | "date" | "choice";
+  choices?: readonly Choice[];
+  charactersMax?: number;
+}
+
+interface FilterForm {
+  /** Where the list is. */
+  path: string;
+  filters: readonly Filter[];
+  /** Of the query, kept by each change, such as the tab. The cursor is not among them. */
+  kept?: Readonly<Record<string, string>>;
+}
+
+export function filterForm({ path, filters, kept = {} }: FilterForm): Html {
+  const set = filters.filter(({ value }) => value !== "");
+  return markup`<form class="filters" role="search" method="get" action="${path}">
+    ${Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${filters.map(filterElement)}
+    <p><button type="submit" class="quiet">Filter</button></p>
+  </form>${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
+}
+
+/** What is set, each with a link that removes it. */
+function chips({ path, filters, kept = {} }: FilterForm): Html {
+  const without = (left: Filter): string =>
+    address(path, {
+      ...kept,
+      ...Object.fromEntries(filters.filter((one) => one !== left).map(({ name, value }) => [name, value])),
+    });
+  const chip = (filter: Filter): Html =>
+    markup`<li><span>${filter.label}: <bdi>${shownValue(filter)}</bdi></span><a href="${without(filter)}" aria-label="Remove the filter ${filter.label}">✕</a></li>`;
+  return markup`<ul class="chips" role="list" aria-label="Filters that are set">${filters.map(chip)}<li class="clear"><a href="${address(path, kept)}">Clear</a></li></ul>`;
+}
+
+function shownValue({ value, choices }: Filter): string {
+  return choices?.find((choice) => choice.value === value)?.label ?? value;
+}
+
+function filterElement({ name, label, value, kind, choices = [], charactersMax = 200 }: Filter): Html {
+  const id = `filter-${name}`;
+  const option = (choice: Choice): Html =>
+    markup`<option value="${choice.value}"${choice.value === value ? markup` selected` : null}>${choice.label}</option>`;
+  const element =
+    kind === "choice"
+      ? markup`<select id="${id}" name="${name}" autocomplete="off">${choices.map(option)}</select>`
+      : markup`<input id="${id}" name="${name}" type="${kind === "date" ? "date" : "search"}" value="${value}" maxlength="${charactersMax}" dir="auto" autocomplete="off" spellcheck="false" />`;
+  return markup`<p><label for="${id}">${label}</label>${element}</p>`;
+}
+
+/** Addresses with filters in their query. */
+
+/** @param query values that are empty or undefined are left out */
+export function address(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const set = Object.entries(query).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : []));
+  return set.length === 0 ? path : `${path}?${new URLSearchParams(set)}`;
+}

@@ -1,0 +1,129 @@
+/** The vendors that a workspace is connected to; what needs attention comes first. */
+import { DomainError } from "../../accounts/errors.ts";
+import { methodNames } from "../../connectors/catalog/files/columns.ts";
+import { findConnector } from "../../connectors/catalog/find.ts";
+import { rowIn, type Published } from "../../connectors/catalog/published.ts";
+import type { ConnectorRow } from "../../connectors/catalog/row.ts";
+import { search } from "../../connectors/catalog/search.ts";
+import type { ConnectionView, ConnectionTest } from "../../connectors/connections/schema.ts";
+import { markup, type Html } from "../../http/html.ts";
+import { monogram } from "../../http/monogram.ts";
+import { emptyState, badge, type Tone } from "../look/parts.ts";
+import { table } from "../look/table.ts";
+import { time, userText } from "../look/values.ts";
+import type { Page, PageCall, PageContent } from "../page.ts";
+import { pageRows, rowsLinks, skippedRows } from "./rows-query.ts";
+
+export const connectionsPage: Page = {
+  of: "workspace",
+  path: "/connections",
+  navigation: { section: "Compliance", label: "Connections", icon: "connections" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const { data } = await call.control<{ data: ConnectionView[] }>("GET", "/connections");
+  const sorted = data.toSorted((one, other) => attentionOf(one) - attentionOf(other));
+  const rows = sorted.slice(skippedRows(call), skippedRows(call) + pageRows + 1);
+  const mayChange = mayManage(call);
+  const connect = mayChange ? markup`<a class="button" href="${call.link("/connections/new")}">Connect a vendor</a>` : null;
+  return {
+    title: "Connections",
+    lead: "A connection holds the credentials of a vendor, encrypted. No page shows them again.",
+    actions: connect,
+    main: markup`${mayChange ? null : markup`<p class="hint">Only admins connect vendors, test and delete connections.</p>`}
+      ${list(rows.slice(0, pageRows), call, connect)}
+      ${rows.length === 0 ? null : rowsLinks(call, { found: rows.length, what: "Connections" })}`,
+  };
+}
+
+/** Whether the viewer may change connections; the control API refuses everyone else. */
+export function mayManage({ workspace: { role } }: PageCall): boolean {
+  return role === "admin" || role === "super_admin" || role === "operator";
+}
+
+function list(rows: readonly ConnectionView[], call: PageCall, connect: Html | null): Html {
+  const name = ({ id, connector }: ConnectionView): Html => {
+    const words = connectorName(connector, call);
+    return markup`${monogram(words)} <a href="${call.link(`/connections/${id}`)}">${userText(words)}</a>`;
+  };
+  return table<ConnectionView>({
+    caption: "Connections",
+    columns: [
+      { label: "Vendor", kind: "text", cell: name },
+      { label: "State", kind: "badge", cell: connectionBadge },
+      { label: "What the last test showed", kind: "text", cell: ({ last_test: test }) => test?.message ?? null },
+      { label: "Tested", kind: "time", cell: ({ last_test: test }) => time(test?.tested_at ?? null) },
+      { label: "Credentials set", kind: "time", cell: ({ updated_at: at }) => time(at) },
+    ],
+    rows,
+    empty: emptyState("No vendor is connected yet.", connect),
+  });
+}
+
+/** The state of a connection: what its last test showed. */
+
+type Outcome = ConnectionTest["outcome"];
+
+const outcomes: Record<Outcome, { tone: Tone; word: string }> = {
+  works: { tone: "good", word: "works" },
+  refused: { tone: "bad", word: "refused" },
+  unusable: { tone: "bad", word: "unusable" },
+  unreachable: { tone: "warn", word: "unreachable" },
+  unexpected: { tone: "warn", word: "unclear" },
+};
+
+type Judged = Pick<ConnectionView, "method" | "testable" | "last_test">;
+
+export function connectionBadge({ method, testable, last_test: test }: Judged): Html {
+  if (method === "record_only") return badge("neutral", "on record");
+  if (test !== null) return badge(outcomes[test.outcome].tone, outcomes[test.outcome].word);
+  return testable ? badge("neutral", "not tested") : badge("neutral", "no test");
+}
+
+/** What needs attention comes first; then what nobody has tested. */
+export function attentionOf({ method, testable, last_test: test }: Judged): number {
+  if (test !== null && test.outcome !== "works") return outcomes[test.outcome].tone === "bad" ? 0 : 1;
+  if (test === null && testable) return 2;
+  return method === "record_only" ? 4 : 3;
+}
+
+export function testedWords({ outcome, message }: Pick<ConnectionTest, "outcome" | "message">): string {
+  return outcome === "works" ? "The test succeeded: the vendor accepted the credentials." : `The test failed. ${message}.`;
+}
+
+export function methodName(method: string): string {
+  return Object.entries(methodNames).find(([known]) => known === method)?.[1] ?? method;
+}
+
+/** Connectors of the catalog that this service has published. */
+
+/** @throws DomainError unavailable until a catalog is published */
+export function catalogOf({ parts }: Pick<PageCall, "parts">): Published {
+  const { published } = parts.control.connectors;
+  if (published === null) throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
+  return published;
+}
+
+/** @throws DomainError not_found */
+export function requireConnector(idOrSlug: string, call: Pick<PageCall, "parts">): ConnectorRow {
+  const row = findConnector(idOrSlug, catalogOf(call));
+  if (row === undefined) throw new DomainError("not_found", `There is no connector "${idOrSlug.slice(0, 100)}" in the catalog`);
+  return row;
+}
+
+/** Its name, or its id where the catalog no longer has it. */
+export function connectorName(id: string, { parts }: Pick<PageCall, "parts">): string {
+  const { published } = parts.control.connectors;
+  return (published === null ? undefined : findConnector(id, published)?.name) ?? id;
+}
+
+/** The connectors that the words find, the best first, as on the public page. */
+export function searchConnectors(
+  q: string,
+  { call, most }: { call: Pick<PageCall, "parts">; most: number },
+): { rows: ConnectorRow[]; total: number; didYouMean: string | null } {
+  const { connectors: found, didYouMean } = search(q, catalogOf(call).terms);
+  return { rows: found.slice(0, most).map(({ json }) => rowIn(json)), total: found.length, didYouMean };
+}

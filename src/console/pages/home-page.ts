@@ -1,0 +1,256 @@
+/** The first page of a workspace: what is left, what was spent, how requests do, and what needs attention. */
+import type { KeyView } from "../../accounts/keys/schema.ts";
+import type { WorkspaceView } from "../../accounts/workspaces/schema.ts";
+import type { ConnectionView } from "../../connectors/connections/schema.ts";
+import type { GenerationView, LogView } from "../../gateway/generations/schema.ts";
+import type { UsageSums } from "../../gateway/usage/schema.ts";
+import { markup, type Html } from "../../http/html.ts";
+import { monthOf, monthBounds, type Month } from "../../kernel/clock.ts";
+import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
+import type { FindingPage } from "../../security/findings/lists/search-findings.ts";
+import { meter } from "../look/charts.ts";
+import { address } from "../look/forms.ts";
+import { emptyState, tiles, section, type Tile } from "../look/parts.ts";
+import { table } from "../look/table.ts";
+import { userText, money, type Content } from "../look/values.ts";
+import type { Page, PageCall, PageContent } from "../page.ts";
+import { attentionOf, connectionBadge } from "./connections-page.ts";
+import { spent } from "./inference/keys-page.ts";
+import { requestColumns, duration } from "./inference/request-columns.ts";
+import { blindNotice } from "./security/knowledge.ts";
+import { severityBadge } from "./security/words.ts";
+import { monthName } from "./inference/day-zone.ts";
+import { readMonthSpend, spendChart } from "./inference/month-spend.ts";
+
+export const homePage: Page = {
+  of: "workspace",
+  path: "/",
+  navigation: { section: null, label: "Home", icon: "home" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+};
+
+/** The newest requests that tell how long the first token takes. */
+const sampleMax = 200;
+const lastRequests = 5;
+
+async function render(call: PageCall): Promise<PageContent> {
+  const month = monthOf(call.nowMs);
+  const [workspace, spend, log, { data: near }, attention] = await Promise.all([
+    call.control<WorkspaceView>("GET", `/workspaces/${call.workspace.id}`),
+    readMonthSpend(call, { month, zone: "UTC", by: "model" }),
+    call.control<LogView>("GET", "/log", { limit: String(sampleMax) }),
+    call.control<{ data: KeyView[] }>("GET", "/keys", { near_limit: "true", limit: "20" }),
+    readAttention(call),
+  ]);
+  const isNew = log.data.length === 0;
+  const isOwn = call.workspace.role === "member";
+  const all = [
+    creditTile(workspace, call),
+    spendTile({ workspace, total: spend.total, isOwn }, call),
+    requestsTile({ month, total: spend.total, isOwn }, call),
+    firstTokenTile({ newest: log.data, sampleMax }, call),
+  ];
+  const none = emptyState(`Nothing was spent in ${monthName(month)} yet.`, null);
+  const title = `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)} by day and model`;
+  const attentionNow = markup`${await blindNotice(call)}${nearLimits(near, call)}${attentionSections(attention, call)}`;
+  return {
+    title: "Home",
+    lead: workspace.enabled
+      ? null
+      : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
+    main: isNew
+      ? markup`${tiles(all)}${await firstSteps(call)}${attentionNow}`
+      : markup`${tiles(all)}${spendChart({ id: "spend", title, spend, zone: "UTC", empty: none })}${attentionNow}${newest(log.data, call)}`,
+  };
+}
+
+function nearLimits(near: readonly KeyView[], call: PageCall): Html | null {
+  if (near.length === 0) return null;
+  const rows = table<KeyView>({
+    caption: "Keys that have spent 80 % of their monthly limit or more",
+    columns: [
+      { label: "Key", kind: "text", cell: ({ id, name }) => markup`<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>` },
+      { label: "Owner", kind: "text", cell: ({ owner }) => owner },
+      { label: "Spent this month", kind: "money", cell: spent },
+    ],
+    rows: near,
+    empty: markup``,
+  });
+  return section("near", "Keys near their limit", rows);
+}
+
+function newest(rows: readonly GenerationView[], call: PageCall): Html {
+  const last = table<GenerationView>({
+    caption: "Last requests, newest first",
+    columns: requestColumns(call, { withMember: call.workspace.role !== "member" }),
+    rows: rows.slice(0, lastRequests),
+    empty: markup``,
+  });
+  return section("newest", "Last requests", markup`${last}<p><a href="${call.link("/requests")}">All requests</a></p>`);
+}
+
+/** What to do in a workspace without requests. */
+
+async function firstSteps(call: PageCall): Promise<Html> {
+  if (!call.offers("/keys/new") || call.viewer.email === null)
+    return markup`<div class="state"><p>No request has ended here yet. Its cost is shown here once a member sends one.</p></div>`;
+  const { data: keys } = await call.control<{ data: KeyView[] }>("GET", "/keys", { limit: "20" });
+  const hasKey = keys.some(({ kind }) => kind === "inference");
+  const bench = call.offers("/workbench")
+    ? markup`<li><a href="${call.link("/workbench")}">Try a model in the Workbench</a>. It needs no key.</li>`
+    : null;
+  return markup`<section aria-labelledby="first-title"><h2 id="first-title">Your first request</h2>
+    <ol>
+      ${bench}
+      <li><a href="${call.link("/keys/new")}">${hasKey ? "Create another key" : "Create a key"}</a> for your program. It is shown once, with a first request to paste.${hasKey ? markup` Or use <a href="${call.link("/keys")}">one that you have</a>.` : null}</li>
+      <li>See <a href="${call.link("/requests")}">what it cost</a>, to the nano-dollar. This page then shows the month.</li>
+    </ol>
+  </section>`;
+}
+
+/** The numbers at the top of Home. */
+
+type Call = Pick<PageCall, "link" | "nowMs">;
+
+/** What can still be reserved; while the counters cannot answer, the ledger's balance. */
+function creditTile(workspace: WorkspaceView, { nowMs }: Call): Tile {
+  const left = workspace.available_usd ?? workspace.balance_usd;
+  return { label: "Credit left", value: money(left), note: runsFor({ left: parseUsd(left), workspace, nowMs }) };
+}
+
+const dayMs = 86_400_000;
+
+function runsFor({ left, workspace, nowMs }: { left: NanoUsd; workspace: WorkspaceView; nowMs: number }): string {
+  const spent = parseUsd(workspace.month_spent_usd);
+  if (left <= 0n) return "requests are refused until credit is added";
+  if (spent <= 0n) return "nothing spent this month";
+  const elapsed = BigInt(Math.max(1, nowMs - monthBounds(workspace.month).startMs));
+  const days = (left * elapsed) / spent / BigInt(dayMs);
+  if (days > 999n) return "lasts more than 999 days at this month’s pace";
+  if (days === 0n) return "lasts less than a day at this month’s pace";
+  return `lasts ${days} ${days === 1n ? "day" : "days"} at this month’s pace`;
+}
+
+function spendTile(
+  { workspace, total, isOwn }: { workspace: WorkspaceView; total: UsageSums; isOwn: boolean },
+  call: Call,
+): Tile {
+  const { spend_limit_usd: limit, month_spent_usd: used, month } = workspace;
+  const drawing = limit === null ? null : meter({ used: parseUsd(used), of: parseUsd(limit), words: "" });
+  const ofAll = isOwn ? markup`the workspace spent ${money(used)}` : null;
+  const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}`;
+  const note =
+    ofAll !== null && ofLimit !== null ? markup`${ofAll} ${ofLimit}` : (ofAll ?? ofLimit ?? "the workspace has no limit");
+  return {
+    label: `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)}`,
+    value: money(total.cost_usd),
+    drawing,
+    note,
+    path: call.link("/spend"),
+  };
+}
+
+function requestsTile(
+  { month, total: { requests, errors }, isOwn }: { month: Month; total: UsageSums; isOwn: boolean },
+  call: Call,
+): Tile {
+  const label = `${isOwn ? "Your requests" : "Requests"} in ${monthName(month)}`;
+  const note = requests === 0 ? "none has ended" : `${percent(errors, requests)} failed (${errors.toLocaleString("en-US")})`;
+  return { label, value: requests.toLocaleString("en-US"), note, path: call.link("/requests") };
+}
+
+function percent(part: number, whole: number): string {
+  return `${((part * 100) / whole).toLocaleString("en-US", { maximumFractionDigits: 1 })} %`;
+}
+
+/** A sample, since no index has the times. */
+function firstTokenTile({ newest, sampleMax }: { newest: readonly GenerationView[]; sampleMax: number }, { nowMs }: Call): Tile {
+  const ofDay = newest.filter(({ at }) => Date.parse(at) > nowMs - dayMs);
+  const times = ofDay.flatMap(({ first_token_ms: ms }) => (ms === null ? [] : [ms])).toSorted((one, other) => one - other);
+  const label = "First token, p50 and p95";
+  if (times.length === 0)
+    return { label, value: markup`<span class="none">–</span>`, note: "no answer with text in the last 24 hours" };
+  const value: Content = `${duration(quantile(times, 0.5))} · ${duration(quantile(times, 0.95))}`;
+  const isSample = newest.length === sampleMax && ofDay.length === newest.length;
+  return {
+    label,
+    value,
+    note: isSample
+      ? `of the newest ${times.length} answers`
+      : `of ${times.length} ${times.length === 1 ? "answer" : "answers"} in the last 24 hours`,
+  };
+}
+
+/** The smallest value that so large a part of all does not exceed. @param sorted ascending, at least one */
+function quantile(sorted: readonly number[], part: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? 0;
+}
+
+/** What needs attention on Home besides money: findings that have a fix, and connections that do not work. */
+
+interface Attention {
+  findings: FindingPage["data"];
+  connections: ConnectionView[];
+}
+
+const findingsShown = 5;
+const connectionsShown = 5;
+/** Of a connection whose last test failed. */
+const failed = 1;
+/** Open findings that have a fix, the most severe first. */
+const toFix = { status: "live", fixable: "true" };
+
+async function readAttention(call: PageCall): Promise<Attention> {
+  const [{ data: findings }, { data: connections }] = await Promise.all([
+    call.control<FindingPage>("GET", "/findings", { ...toFix, limit: String(findingsShown) }),
+    call.control<{ data: ConnectionView[] }>("GET", "/connections"),
+  ]);
+  const broken = connections.filter((connection) => attentionOf(connection) <= failed);
+  return {
+    findings,
+    connections: broken.toSorted((one, other) => attentionOf(one) - attentionOf(other)).slice(0, connectionsShown),
+  };
+}
+
+function attentionSections({ findings, connections }: Attention, call: PageCall): Html {
+  return markup`${findings.length === 0 ? null : findingsSection(findings, call)}${connections.length === 0 ? null : connectionsSection(connections, call)}`;
+}
+
+function findingsSection(rows: Attention["findings"], call: PageCall): Html {
+  const worst = table<Attention["findings"][number]>({
+    caption: "The most severe open findings with a fix",
+    columns: [
+      {
+        label: "Vulnerability",
+        kind: "text",
+        cell: ({ id, cve_id: cve }) => markup`<a href="${call.link(`/findings/${id}`)}">${userText(cve)}</a>`,
+      },
+      { label: "Severity", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
+      { label: "Component", kind: "text", cell: ({ component, component_version: version }) => `${component} ${version}`.trim() },
+      { label: "Fixed in", kind: "text", cell: ({ fix_version: fix }) => fix },
+    ],
+    rows,
+    empty: markup``,
+  });
+  const all = markup`<p><a href="${address(call.link("/findings"), toFix)}">All open findings with a fix</a></p>`;
+  return section("fixes", "Findings with a fix", markup`${worst}${all}`);
+}
+
+function connectionsSection(rows: readonly ConnectionView[], call: PageCall): Html {
+  const broken = table<ConnectionView>({
+    caption: "Connections whose last test failed",
+    columns: [
+      {
+        label: "Vendor",
+        kind: "text",
+        cell: ({ id, connector }) => markup`<a href="${call.link(`/connections/${id}`)}">${userText(connector)}</a>`,
+      },
+      { label: "State", kind: "badge", cell: connectionBadge },
+      { label: "What the test showed", kind: "text", cell: ({ last_test: test }) => test?.message ?? null },
+    ],
+    rows,
+    empty: markup``,
+  });
+  return section("connections", "Connections that need attention", broken);
+}

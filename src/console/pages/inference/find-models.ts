@@ -1,0 +1,232 @@
+/** The filters of the list of models, from the query of its address. */
+import type { ModelDetails } from "../../../gateway/models/listing.ts";
+import type { Html } from "../../../http/html.ts";
+import { parsePricePerMillion, type PicoUsdPerToken } from "../../../kernel/money.ts";
+import { nearest } from "../../../kernel/text.ts";
+import { type Choice, filterForm, type Filter } from "../../look/forms.ts";
+import { shortTokens } from "./model-cells.ts";
+
+export interface ModelQuery {
+  /** By the names of the query. */
+  given: Record<(typeof names)[number], string>;
+  wanted: Wanted;
+  /** What was given and is no value; null: all is. */
+  problem: string | null;
+  /** From 1. */
+  page: number;
+}
+
+const names = ["q", "provider", "kind", "callable", "price", "context", "sort"] as const;
+const contexts = [32_000, 128_000, 200_000, 400_000, 1_000_000];
+const wordsMax = 100;
+
+const orderWords: Record<Order, string> = {
+  callable: "Callable first",
+  price: "Lowest input price",
+  output: "Lowest output price",
+  context: "Largest context",
+  latency: "Fastest first token",
+  uptime: "Highest uptime",
+  newest: "Newest",
+};
+
+export function modelQuery(query: URLSearchParams): ModelQuery {
+  const of = (name: (typeof names)[number]): string => (query.get(name) ?? "").trim().slice(0, wordsMax);
+  const given = {
+    q: of("q"),
+    provider: of("provider"),
+    kind: of("kind"),
+    callable: of("callable"),
+    price: of("price"),
+    context: of("context"),
+    sort: of("sort"),
+  };
+  const priceMax = priceOf(given.price);
+  return {
+    given,
+    wanted: {
+      words: given.q,
+      provider: given.provider,
+      kind: given.kind === "chat" || given.kind === "embeddings" ? given.kind : "",
+      callable: given.callable === "yes" || given.callable === "no" ? given.callable : "",
+      priceMax: priceMax ?? null,
+      contextMin: /^\d{1,9}$/.test(given.context) ? Number(given.context) : 0,
+      order: orders.find((order) => order === given.sort) ?? "callable",
+    },
+    problem: priceMax === undefined ? `“${given.price}” is no price: write an amount of USD such as 2.50.` : null,
+    page: /^[1-9]\d{0,3}$/.test(query.get("page") ?? "") ? Number(query.get("page")) : 1,
+  };
+}
+
+/** null: none is given; undefined: what is given is none. */
+function priceOf(text: string): PicoUsdPerToken | null | undefined {
+  if (text === "") return null;
+  try {
+    return parsePricePerMillion(text.replace(/^\$/, ""));
+  } catch {
+    return undefined;
+  }
+}
+
+export function modelFilters(path: string, { given }: ModelQuery, models: readonly ModelDetails[]): Html {
+  const filters: Filter[] = [
+    { name: "q", label: "Name", kind: "text", value: given.q, charactersMax: wordsMax },
+    choice("provider", "Provider", given.provider, [["", "All"], ...providers(models)]),
+    choice("kind", "Kind", given.kind, [
+      ["", "All"],
+      ["chat", "Chat"],
+      ["embeddings", "Embeddings"],
+    ]),
+    choice("callable", "Here now", given.callable, [
+      ["", "All"],
+      ["yes", "Callable"],
+      ["no", "Not callable"],
+    ]),
+    { name: "price", label: "Input up to, USD", kind: "text", value: given.price, charactersMax: 20 },
+    choice("context", "Context from", given.context, [
+      ["", "Any"],
+      ...contexts.map((size): [string, string] => [String(size), shortTokens(size)]),
+    ]),
+    choice(
+      "sort",
+      "Sorted by",
+      given.sort === "callable" ? "" : given.sort,
+      orders.map((order) => [order === "callable" ? "" : order, orderWords[order]]),
+    ),
+  ];
+  return filterForm({ path, filters });
+}
+
+function choice(name: string, label: string, value: string, pairs: [string, string][]): Filter {
+  const choices: Choice[] = pairs.map(([one, words]) => ({ value: one, label: words }));
+  return { name, label, kind: "choice", value, choices };
+}
+
+function providers(models: readonly ModelDetails[]): [string, string][] {
+  const names = new Map<string, string>();
+  for (const { provider, routes } of models) {
+    for (const route of routes) names.set(route.provider, route.provider_name);
+    if (routes.length === 0) names.set(provider, provider);
+  }
+  return [...names].toSorted(([, one], [, other]) => one.localeCompare(other, "en"));
+}
+
+/** Chooses and sorts models by the words and bounds of a query. */
+
+const orders = ["callable", "price", "output", "context", "latency", "uptime", "newest"] as const;
+type Order = (typeof orders)[number];
+
+export interface Wanted {
+  /** All of them must occur in the id, the name or the provider. */
+  words: string;
+  /** Id of a provider; empty: any. */
+  provider: string;
+  kind: "" | "chat" | "embeddings";
+  callable: "" | "yes" | "no";
+  /** Of tokens of a request; null: any. */
+  priceMax: PicoUsdPerToken | null;
+  /** In tokens; 0: any. */
+  contextMin: number;
+  order: Order;
+}
+
+export function findModels(all: readonly ModelDetails[], wanted: Wanted): ModelDetails[] {
+  return all.filter((model) => isWanted(model, wanted)).toSorted(comparing(wanted.order));
+}
+
+function isWanted(model: ModelDetails, { words, provider, kind, callable, priceMax, contextMin }: Wanted): boolean {
+  if (provider !== "" && !providersOf(model).includes(provider)) return false;
+  if (kind !== "" && (model.kind ?? "chat") !== kind) return false;
+  if (callable !== "" && model.runnable !== (callable === "yes")) return false;
+  if (contextMin > 0 && (model.context_length ?? 0) < contextMin) return false;
+  const price = inputPrice(model);
+  if (priceMax !== null && (price === null || price > priceMax)) return false;
+  return hasWords(model, words);
+}
+
+/** `gpt5` finds `gpt-5`: marks between letters and digits do not count. */
+function hasWords(model: ModelDetails, words: string): boolean {
+  if (words === "") return true;
+  const text = plain([model.id, model.name, ...model.routes.map(({ provider_name: name }) => name)].join(" "));
+  return words.split(/\s+/).every((word) => text.includes(plain(word)));
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N} ]+/gu, "");
+}
+
+function providersOf({ provider, routes }: ModelDetails): string[] {
+  return routes.length === 0 ? [provider] : routes.map((route) => route.provider);
+}
+
+/** null: not priced. */
+function inputPrice({ prices_per_1m_usd: prices }: ModelDetails): PicoUsdPerToken | null {
+  return prices === null ? null : parsePricePerMillion(prices.input);
+}
+
+function outputPrice({ prices_per_1m_usd: prices }: ModelDetails): PicoUsdPerToken | null {
+  return prices === null ? null : parsePricePerMillion(prices.output);
+}
+
+type Compare = (one: ModelDetails, other: ModelDetails) => number;
+
+/** The catalog's own order among equals. */
+function comparing(order: Order): Compare {
+  const byOrder: Record<Order, Compare> = {
+    callable: (one, other) => Number(other.runnable) - Number(one.runnable),
+    price: ascending(inputPrice),
+    output: ascending(outputPrice),
+    context: descending(({ context_length: tokens }) => tokens),
+    latency: ascending(({ latency_ms: ms }) => ms),
+    uptime: descending(({ uptime_percent: percent }) => percent),
+    newest: descending(({ created }) => created || null),
+  };
+  return byOrder[order];
+}
+
+/** What is not known comes last, in both directions. */
+function ascending(of: (model: ModelDetails) => number | bigint | null): Compare {
+  return (one, other) => {
+    const [first, second] = [of(one), of(other)];
+    if (first === null || second === null) return Number(first === null) - Number(second === null);
+    return first < second ? -1 : first > second ? 1 : 0;
+  };
+}
+
+function descending(of: (model: ModelDetails) => number | null): Compare {
+  return ascending((model) => {
+    const value = of(model);
+    return value === null ? null : -value;
+  });
+}
+
+/** More edits make another name, not a typing error; one edit for so many letters. */
+const editsMax = 4;
+const lettersOfAnEdit = 4;
+const nearestMax = 3;
+
+/** The models that mistyped words probably mean, the nearest first. Marks and spaces do not count. */
+export function nearestModels(words: string, all: readonly ModelDetails[]): ModelDetails[] {
+  const meant = squeezed(words);
+  const byName = new Map<string, ModelDetails>();
+  for (const model of all) for (const name of namesOf(model)) if (!byName.has(name)) byName.set(name, model);
+  const edits = Math.min(editsMax, Math.ceil(meant.length / lettersOfAnEdit));
+  const found = new Set<ModelDetails>();
+  while (found.size < nearestMax) {
+    const name = nearest(meant, [...byName.keys()], edits);
+    const model = name === undefined ? undefined : byName.get(name);
+    if (name === undefined || !model) break;
+    found.add(model);
+    byName.delete(name);
+  }
+  return [...found];
+}
+
+/** Its id with and without the maker, and its display name. */
+function namesOf({ id, name }: ModelDetails): string[] {
+  return [id, id.slice(id.indexOf("/") + 1), name].map(squeezed);
+}
+
+function squeezed(text: string): string {
+  return plain(text).replaceAll(" ", "");
+}

@@ -1,0 +1,100 @@
+/** One key: what it is, how to use it, and how to change or revoke it. */
+import type { KeyView } from "../../../accounts/keys/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { FormFields } from "../../form.ts";
+import { confirmForm, form } from "../../look/forms.ts";
+import { badge, codeSamples, dialog, opener, facts, section } from "../../look/parts.ts";
+import { time, userText } from "../../look/values.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { limitFields, limitsIn, toolsLimitFields, valuesOf } from "./new-key.ts";
+import { samplesFor } from "./request-samples.ts";
+import { spent, spentToday } from "./keys-page.ts";
+
+const shared = { of: "workspace", navigation: null, roles: ["member", "auditor", "admin", "super_admin"] } as const;
+
+export const keyPage: Page = { ...shared, path: "/keys/:id", render, actions: { edit, revoke } };
+
+/** For browsers without script, where the dialog cannot open. */
+export const revokeKeyPage: Page = { ...shared, path: "/keys/:id/revoke", render: renderRevoke, actions: { revoke } };
+
+const pathOf = ({ params }: PageCall): string => `/keys/${encodeURIComponent(params["id"] ?? "")}`;
+
+async function render(call: PageCall): Promise<PageContent> {
+  const key = await call.control<KeyView>("GET", pathOf(call));
+  const mayChange = key.revoked_at === null && call.workspace.role !== "auditor";
+  const revoking = { id: "revoke", title: `Revoke “${key.name}”?`, body: revokeForm(key, call), asks: null };
+  return {
+    title: key.name,
+    trail: [{ path: call.link("/keys"), label: "Keys" }],
+    badge: key.revoked_at === null ? badge("good", "active") : badge("bad", "revoked"),
+    actions: mayChange
+      ? opener({ dialog: "revoke", path: call.link(`${pathOf(call)}/revoke`), label: "Revoke", quiet: true })
+      : null,
+    main: markup`${keyFacts(key, call)}
+      ${mayChange ? section("change", "Edit this key", editForm(key, call)) : null}
+      ${key.kind === "tools" ? null : section("use", "Use this key", codeSamples({ id: "sample", legend: "A request", samples: samplesFor({ publicUrl: call.publicUrl, key: "$WEIR_KEY" }) }))}
+      ${mayChange ? dialog(revoking) : null}`,
+  };
+}
+
+function keyFacts(key: KeyView, call: PageCall): Html {
+  const requests = markup`<a href="${call.link(`/requests?key=${key.id}`)}">See its requests</a>`;
+  return facts([
+    ["Key", markup`<code>${key.masked}</code>`],
+    ["Opens", key.kind === "tools" ? "the tools API and MCP" : "the inference API"],
+    ["Owner", key.owner],
+    ["Spent this month", spent(key)],
+    ...(key.day_spent_usd === null ? [] : [["Spent today", spentToday(key)] as const]),
+    ["Requests a minute", key.rate_limit_rpm ?? "the default"],
+    ["Created", time(key.created_at)],
+    ["Last used", time(key.last_used_at)],
+    ...(key.revoked_at === null ? [] : [["Revoked", time(key.revoked_at)] as const]),
+    ...(key.kind === "tools" ? [] : [["Requests", requests] as const]),
+  ]);
+}
+
+function editForm(key: KeyView, call: PageCall): Html {
+  return form({
+    id: "edit",
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "edit", { kind: key.kind }),
+    fields: key.kind === "tools" ? toolsLimitFields : limitFields,
+    state: formState(call, { action: "edit", values: valuesOf(key) }),
+    submit: "Save",
+  });
+}
+
+function revokeForm({ name, masked, last_used_at: used }: KeyView, call: PageCall): Html {
+  const warning = markup`The key ${userText(name)} (<code>${masked}</code>) stops working within 30 seconds. It was ${used === null ? "never used" : markup`last used ${time(used)}`}. This cannot be undone.`;
+  return confirmForm({
+    id: "revoke",
+    warning,
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "revoke"),
+    submit: "Revoke",
+    cancelPath: call.link(pathOf(call)),
+  });
+}
+
+async function renderRevoke(call: PageCall): Promise<PageContent> {
+  const key = await call.control<KeyView>("GET", pathOf(call));
+  return {
+    title: `Revoke “${key.name}”?`,
+    trail: [
+      { path: call.link("/keys"), label: "Keys" },
+      { path: call.link(pathOf(call)), label: key.name },
+    ],
+    main: key.revoked_at === null ? revokeForm(key, call) : markup`<p>The key is revoked already.</p>`,
+  };
+}
+
+async function edit(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  await call.control("PATCH", pathOf(call), limitsIn(typed, typed.text("kind") === "tools" ? "tools" : "inference"));
+  return { goTo: call.link(pathOf(call)), said: "The key is saved. The change is in force within 30 seconds." };
+}
+
+async function revoke(call: PageCall): Promise<ActionResult> {
+  const { name } = await call.control<KeyView>("POST", `${pathOf(call)}/revoke`);
+  return { goTo: call.link("/keys?tab=revoked"), said: `The key “${name}” is revoked.` };
+}

@@ -1,0 +1,93 @@
+/** The facts of a model as the pages of models show them. */
+import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { badge, copyButton } from "../../look/parts.ts";
+import { money, day } from "../../look/values.ts";
+import type { PageCall } from "../../page.ts";
+
+/** Slashes stay: the page takes the rest of the path. */
+export function modelPath({ id }: Pick<ModelDetails, "id">): string {
+  return `/models/${id.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+export function comparePath(ids: readonly string[]): string {
+  return `/models/compare?${new URLSearchParams(ids.map((id): [string, string] => ["id", id]))}`;
+}
+
+/** @returns whether the viewer can try the model in the Workbench, which is for those who may spend the workspace's credit */
+export function mayTry({ workspace: { role } }: PageCall, { kind, runnable }: Pick<ModelDetails, "kind" | "runnable">): boolean {
+  return runnable && kind === undefined && role !== "auditor" && role !== "operator";
+}
+
+const words = { available: "not callable", request_access: "on request", coming_soon: "coming soon" } as const;
+
+export function stateBadge({ runnable, availability }: Pick<ModelDetails, "runnable" | "availability">): Html {
+  if (runnable) return badge("good", "callable");
+  return badge(availability === "available" ? "warn" : "neutral", words[availability]);
+}
+
+/** With the reason in words, if there is one. */
+export function state(model: Pick<ModelDetails, "runnable" | "availability" | "unavailable_message">): Html {
+  return markup`${stateBadge(model)}${reason(model)}`;
+}
+
+export function routeState({ runnable, unavailable_message: message }: RouteDetails): Html {
+  return markup`${runnable ? badge("good", "serves") : badge("neutral", "does not serve")}${reason({ unavailable_message: message })}`;
+}
+
+function reason({ unavailable_message: message }: Pick<ModelDetails, "unavailable_message">): Html | null {
+  return message === null ? null : markup`<span class="under">${message}</span>`;
+}
+
+export type PriceName = "input" | "output" | "cache_read" | "cache_write";
+type Priced = Pick<ModelDetails, "prices_per_1m_usd" | "tiers">;
+
+/** With the price of each tier below it. */
+export function price({ prices_per_1m_usd: prices, tiers = [] }: Priced, name: PriceName): Html | null {
+  if (prices === null) return null;
+  const further = tiers.map(
+    (tier) => markup`<span class="under">${money(tier[name])} above ${tokens(tier.above_input_tokens)}</span>`,
+  );
+  return markup`${money(prices[name])}${further}`;
+}
+
+/** In one line beneath, the price of the last tier: a list has no room for all. */
+export function shortPrice({ prices_per_1m_usd: prices, tiers = [] }: Priced, name: PriceName): Html | null {
+  if (prices === null) return null;
+  const last = tiers.at(-1);
+  const highest = last && markup`<span class="under">to ${money(last[name])}</span>`;
+  return markup`${money(prices[name])}${highest ?? null}`;
+}
+
+/** Tokens in thousands or millions, with the exact number in the title. */
+export function tokens(count: number): Html {
+  return markup`<data value="${count}" title="${count.toLocaleString("en-US")} tokens">${shortTokens(count)}</data>`;
+}
+
+/** Such as `850`, `128K` or `1.05M`. */
+export function shortTokens(count: number): string {
+  if (count < 1_000) return String(count);
+  if (count < 999_500) return `${Math.round(count / 1_000)}K`;
+  return `${Number((count / 1_000_000).toFixed(2))}M`;
+}
+
+export function context({ context_length: count }: Pick<ModelDetails, "context_length">): Html | null {
+  return count === null ? null : tokens(count);
+}
+
+export function latency({ latency_ms: ms }: Pick<ModelDetails, "latency_ms">): string | null {
+  return ms === null ? null : `${Math.round(ms).toLocaleString("en-US")} ms`;
+}
+
+export function uptime({ uptime_percent: percent }: Pick<ModelDetails, "uptime_percent">): string | null {
+  return percent === null ? null : `${Number(percent.toFixed(2))} %`;
+}
+
+/** null: not known. */
+export function released({ created }: Pick<ModelDetails, "created">): string | null {
+  return created === 0 ? null : day(new Date(created * 1_000).toISOString());
+}
+
+export function idWithCopy(id: string): Html {
+  return markup`<code id="model-id">${id}</code> ${copyButton({ copies: "model-id", label: "Copy", what: "model id" })}`;
+}

@@ -1,0 +1,194 @@
+/** One model: whether it can be called and what it lacks, its routes, prices and limits, and how to call it. */
+import { chatFields, type ChatField } from "../../../gateway/api/request/chat-fields.ts";
+import { factsOf } from "../../../gateway/api/request/requested-model.ts";
+import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
+import type { UnavailableReason } from "../../../gateway/models/model.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { formatUsd, nanoRoundedHalfUp, parsePricePerMillion, picoCost } from "../../../kernel/money.ts";
+import { codeSamples, facts, notice, section } from "../../look/parts.ts";
+import { table, type Column } from "../../look/table.ts";
+import { money } from "../../look/values.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+import {
+  comparePath,
+  context,
+  idWithCopy,
+  latency,
+  mayTry,
+  price,
+  released,
+  routeState,
+  stateBadge,
+  tokens,
+  uptime,
+} from "./model-cells.ts";
+import { ofModels } from "./models-page.ts";
+import { samplesFor } from "./request-samples.ts";
+
+export const modelPage: Page = { ...ofModels, path: "/models/*id", navigation: null, render };
+
+async function render(call: PageCall): Promise<PageContent> {
+  const { data } = await call.control<{ data: ModelDetails[] }>("GET", "/models", { id: call.params["id"] ?? "" });
+  const [model] = data;
+  if (!model) throw new Error("The control API found a model and gave none");
+  return {
+    title: model.name,
+    trail: [{ path: call.link("/models"), label: "Models" }],
+    badge: stateBadge(model),
+    actions: actions(model, call),
+    main: markup`${lacking(model)}${modelFacts(model)}
+      ${section("prices", "Prices", prices(model))}
+      ${model.routes.length === 0 ? null : section("routes", "Routes", routes(model.routes))}
+      ${section("fields", "Fields of a request", model.kind === undefined ? requestFields(model) : vectors(model))}
+      ${section("use", "Call it", samples(model, call))}`,
+  };
+}
+
+function actions(model: ModelDetails, call: PageCall): Html {
+  const query = new URLSearchParams({ model: model.id });
+  const workbench = markup`<a class="button" href="${call.link(`/workbench?${query}`)}">Open in Workbench</a>`;
+  return markup`${mayTry(call, model) ? workbench : null}<a class="button quiet" href="${call.link(comparePath([model.id]))}">Compare</a>`;
+}
+
+/** What changes the state, and by whom. */
+const steps: Partial<Record<UnavailableReason, string>> = {
+  request_access: "Ask the operator for it.",
+  provider_not_configured:
+    "The operator starts the service with the provider's key, or an admin stores the workspace's own key under Provider keys.",
+  terms_not_checked: "The operator reads the provider's terms and says so in the catalog.",
+  launch_check_missing: "The service calls it once by itself; then it opens.",
+  launch_check_failed: "The operator can repeat the check by model check, and sees its error in the log.",
+  zero_data_retention_required: "An admin decides under Settings whether the workspace requires it.",
+};
+
+function lacking({ unavailable_reason: reason, unavailable_message: message }: ModelDetails): Html | null {
+  if (reason === null || message === null) return null;
+  const step = steps[reason];
+  return notice({ tone: "warn", words: `It cannot be called here now: ${message}.${step === undefined ? "" : ` ${step}`}` });
+}
+
+function modelFacts(model: ModelDetails): Html {
+  const { max_output_tokens: answer, parameters } = model;
+  return facts([
+    ["Id", idWithCopy(model.id)],
+    ["Kind", model.kind ?? "chat"],
+    ["Made by", model.owned_by],
+    ["Context", context(model)],
+    ["Largest answer", answer === null ? null : tokens(answer)],
+    ["First token", latency(model) ?? markup`<span class="none">not measured in the last day</span>`],
+    ["Uptime", uptime(model) ?? markup`<span class="none">not measured in the last day</span>`],
+    ["Released", released(model)],
+    ...(parameters === undefined ? [] : [["Weights", parameters.toLocaleString("en-US")] as const]),
+  ]);
+}
+
+/** A request within the first tier of every model. */
+const example = { input: 2_000, output: 500 };
+
+function prices(model: ModelDetails): Html {
+  const { prices_per_1m_usd: base, tiers = [], kind } = model;
+  if (base === null) return markup`<p>It has no price yet, and cannot be called without one.</p>`;
+  const rows = [{ above_input_tokens: 0, ...base }, ...tiers];
+  const amount = (label: string, name: "input" | "output" | "cache_read" | "cache_write"): Column<(typeof rows)[number]> => ({
+    label,
+    kind: "money",
+    cell: (row) => money(row[name]),
+  });
+  const cost =
+    picoCost(example.input, parsePricePerMillion(base.input)) + picoCost(example.output, parsePricePerMillion(base.output));
+  const words = markup`A request of ${example.input.toLocaleString("en-US")} tokens with an answer of ${example.output} costs ${money(formatUsd(nanoRoundedHalfUp(cost)))}.`;
+  return markup`<p>In USD per 1M tokens, as the provider lists them; nothing is added. ${kind === undefined ? words : null}</p>
+    ${table({
+      caption: "Prices by the length of the request",
+      columns: [
+        {
+          label: "Request",
+          kind: "text",
+          cell: ({ above_input_tokens: above }) =>
+            above > 0
+              ? markup`above ${tokens(above)} tokens`
+              : tiers[0]
+                ? markup`up to ${tokens(tiers[0].above_input_tokens)} tokens`
+                : "of any length",
+        },
+        amount("Input", "input"),
+        amount("Output", "output"),
+        amount("Cache read", "cache_read"),
+        amount("Cache write", "cache_write"),
+      ],
+      rows,
+      empty: markup``,
+    })}`;
+}
+
+function routes(rows: readonly RouteDetails[]): Html {
+  return table<RouteDetails>({
+    caption: "Routes, in order of preference",
+    columns: [
+      { label: "Provider", kind: "text", cell: ({ provider_name: name }) => name },
+      { label: "Paid by", kind: "text", cell: ({ own_key: own }) => (own ? "the workspace's own key" : "credit") },
+      { label: "Zero data retention", kind: "text", cell: ({ zero_data_retention: zero }) => (zero ? "yes" : "no") },
+      { label: "Input", kind: "money", cell: (route) => price(route, "input") },
+      { label: "Output", kind: "money", cell: (route) => price(route, "output") },
+      { label: "First token", kind: "number", cell: latency },
+      { label: "Uptime", kind: "number", cell: uptime },
+      { label: "Here now", kind: "badge", cell: routeState },
+    ],
+    rows,
+    empty: markup``,
+  });
+}
+
+function vectors({ dimensions, max_inputs: inputs, supports }: ModelDetails): Html {
+  const allowed = dimensions?.allowed ?? null;
+  const range = allowed === null ? "fixed" : "min" in allowed ? `${allowed.min} to ${allowed.max}` : allowed.join(", ");
+  return facts([
+    ["Numbers of a vector", dimensions?.default ?? null],
+    ["dimensions may be", range],
+    ["Inputs of one request", inputs ?? null],
+    ["Supports", supports.length === 0 ? null : supports.join(", ")],
+  ]);
+}
+
+function samples({ id, kind }: ModelDetails, call: PageCall): Html {
+  const request = { publicUrl: call.publicUrl, key: "$WEIR_KEY", model: id, ...(kind && { kind }) };
+  return codeSamples({ id: "sample", legend: "A request", samples: samplesFor(request) });
+}
+
+/** Which fields a request to a chat model may have. */
+
+function requestFields(model: ModelDetails): Html {
+  const served = chatFields.filter(({ accepts }) => accepts !== "nothing");
+  const [open, refused] = [served.filter((field) => isOpen(field, model)), served.filter((field) => !isOpen(field, model))];
+  return markup`<p>A request has <code>model</code> and <code>messages</code>, and may have the ${open.length} fields beneath.${named(
+    "This model does not take",
+    refused.map(({ name }) => name),
+  )}${named("It takes only the default value of", model.default_only)}</p>
+    <details><summary>The ${open.length} fields with their values</summary>
+    ${table<ChatField>({
+      caption: "Fields of a request",
+      columns: [
+        { label: "Field", kind: "text", cell: ({ name }) => markup`<code>${name}</code>` },
+        { label: "Values", kind: "text", cell: ({ accepts }) => withCode(accepts) },
+        { label: "Effect", kind: "text", cell: ({ effect }) => withCode(effect) },
+      ],
+      rows: open,
+      empty: markup``,
+    })}</details>`;
+}
+
+function isOpen({ needs }: ChatField, { supports }: ModelDetails): boolean {
+  if (needs === undefined || supports.includes(needs)) return true;
+  const { impliedBy } = factsOf(needs);
+  return impliedBy !== undefined && supports.includes(impliedBy);
+}
+
+function named(words: string, names: readonly string[]): Html | null {
+  if (names.length === 0) return null;
+  return markup` ${words} ${names.map((name, index) => markup`${index === 0 ? "" : ", "}<code>${name}</code>`)}.`;
+}
+
+/** What stands between backticks is code. */
+function withCode(text: string): Html {
+  return markup`${text.split("`").map((part, index) => (index % 2 === 1 ? markup`<code>${part}</code>` : markup`${part}`))}`;
+}

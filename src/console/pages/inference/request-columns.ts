@@ -1,0 +1,61 @@
+/** What lists show of a request. */
+import type { GenerationView } from "../../../gateway/generations/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { badge } from "../../look/parts.ts";
+import type { Column } from "../../look/table.ts";
+import { money, time, userText } from "../../look/values.ts";
+import type { PageCall } from "../../page.ts";
+
+export function requestPath({ generation_id: id }: Pick<GenerationView, "generation_id">): string {
+  return `/requests/${id}`;
+}
+
+/** @param withMember where several people's requests are listed */
+export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<GenerationView>[] {
+  const member = ({ member: email }: GenerationView): Html | null =>
+    email === null ? null : markup`<br /><small>${userText(email)}</small>`;
+  return [
+    {
+      label: "Time",
+      kind: "time",
+      cell: (row) => markup`<a href="${call.link(requestPath(row))}">${time(row.at, { seconds: true })}</a>`,
+    },
+    { label: "Status", kind: "badge", cell: statusCell },
+    { label: "Model", kind: "text", cell: ({ model }) => markup`<code>${userText(model)}</code>` },
+    {
+      label: withMember ? "Key and member" : "Key",
+      kind: "text",
+      cell: (row) => markup`${callerName(row)}${withMember ? member(row) : null}`,
+    },
+    { label: "Tokens in", kind: "number", cell: ({ prompt_tokens: tokens }) => tokens.toLocaleString("en-US") },
+    { label: "Out", kind: "number", cell: ({ completion_tokens: tokens }) => tokens.toLocaleString("en-US") },
+    { label: "Cost", kind: "money", cell: ({ cost_usd: cost }) => money(cost) },
+    { label: "First token", kind: "number", cell: ({ first_token_ms: ms }) => (ms === null ? null : duration(ms)) },
+    { label: "Duration", kind: "number", cell: ({ duration_ms: ms }) => duration(ms) },
+  ];
+}
+
+/** In a narrow column. */
+function statusCell({ status, code }: GenerationView): Html {
+  const below = code === null ? null : markup`<br /><small>${code}</small>`;
+  return markup`${requestBadge({ status, code: null })}${below}`;
+}
+
+/** The status with the code of an error. */
+export function requestBadge({ status, code }: Pick<GenerationView, "status" | "code">): Html {
+  if (status < 400) return badge("good", String(status));
+  return badge(status < 500 ? "warn" : "bad", code === null ? String(status) : `${status} ${code}`);
+}
+
+/** The key's name. */
+export function callerName({ key_id: id, key_name: name }: Pick<GenerationView, "key_id" | "key_name">): Html {
+  if (id === null) return markup`<span class="none">Workbench</span>`;
+  return userText(name ?? id);
+}
+
+/** Such as `850 ms` or `12.3 s`. */
+export function duration(ms: number): string {
+  return ms < 1_000
+    ? `${ms} ms`
+    : `${(ms / 1_000).toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 })} s`;
+}

@@ -1,0 +1,219 @@
+/** One request: how it ended, what it cost and why, how long it took, and its stored prompt. */
+import { managers } from "../../../accounts/workspaces/authorize.ts";
+import type { GenerationDetail, PriceLine } from "../../../gateway/generations/schema.ts";
+import type { PromptView } from "../../../gateway/prompts/prompts.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { parseUsd } from "../../../kernel/money.ts";
+import { emptyForm, form } from "../../look/forms.ts";
+import { facts, section } from "../../look/parts.ts";
+import { table } from "../../look/table.ts";
+import { time, userText, type Content, money } from "../../look/values.ts";
+import { hiddenFields, signInFirst } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { deletePromptDialog, promptContents } from "./request-prompt.ts";
+import { callerName, duration, requestBadge } from "./request-columns.ts";
+
+export const requestPage: Page = {
+  of: "workspace",
+  path: "/requests/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render: async (call) => content(await requestOf(call), call, null),
+  actions: { prompt: showPrompt },
+};
+
+function requestOf(call: PageCall): Promise<GenerationDetail> {
+  return call.control<GenerationDetail>("GET", `/log/${encodeURIComponent(call.params["id"] ?? "")}`);
+}
+
+/** @param prompt null: it was not asked for */
+function content(request: GenerationDetail, call: PageCall, prompt: PromptView | null): PageContent {
+  return {
+    title: "Request",
+    badge: requestBadge(request),
+    lead: markup`<code>${request.generation_id}</code>`,
+    trail: [{ path: call.link("/requests"), label: "Requests" }],
+    main: markup`${about(request, call)}
+      ${section("price", "What it cost", priceSection(request))}
+      ${section("times", "How long it took", times(request))}
+      ${section("headers", "Headers of the answer", headers(request))}
+      ${section("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : shownPrompt(prompt, request, call))}`,
+  };
+}
+
+const endings: Record<GenerationDetail["outcome"], string | null> = {
+  settled: null,
+  unknown: "Its gateway died before the end was known. It is charged nothing.",
+  expired: "Its gateway died, and its reservation ran out. It is charged nothing.",
+};
+
+function about(request: GenerationDetail, call: PageCall): Html {
+  const { key_id: key, requested_model: requested, code, outcome } = request;
+  const caller = key === null ? callerName(request) : markup`<a href="${call.link(`/keys/${key}`)}">${callerName(request)}</a>`;
+  const ending = endings[outcome];
+  return facts([
+    ["Accepted", time(request.at, { seconds: true })],
+    ["Key", caller],
+    ["Member", request.member],
+    ["Endpoint", `${request.endpoint}${request.streamed ? ", streamed" : ""}`],
+    ["Model", markup`<code>${userText(request.model)}</code>`],
+    ...(requested === undefined ? [] : [["Model asked for", markup`<code>${userText(requested)}</code>`] as const]),
+    ["Provider", request.own_key ? `${request.provider}, with the workspace's own key` : request.provider],
+    ...(code === null ? [] : [["Error", markup`<code>${code}</code>`] as const]),
+    ...(ending === null ? [] : [["Ending", ending] as const]),
+    ["Tokens in", tokensIn(request)],
+    ["Tokens out", tokensOut(request)],
+  ]);
+}
+
+function tokensIn({
+  prompt_tokens: all,
+  cached_tokens: cached,
+  cache_write_tokens: written,
+  usage_estimated: estimated,
+}: GenerationDetail): string {
+  const parts = [
+    cached > 0 ? `${count(cached)} read from a cache` : "",
+    written > 0 ? `${count(written)} written to a cache` : "",
+    estimated ? "counted by the gateway" : "",
+  ];
+  return [count(all), ...parts.filter((part) => part !== "")].join(", ");
+}
+
+function tokensOut({ completion_tokens: all, reasoning_tokens: reasoning }: GenerationDetail): string {
+  return reasoning > 0 ? `${count(all)}, ${count(reasoning)} of them reasoning` : count(all);
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function times({ first_token_ms: first, duration_ms: total, attempts = [] }: GenerationDetail): Html {
+  const whole = facts([
+    ["To the first text of the answer", first === null ? "there was no text" : duration(first)],
+    ["To the end", duration(total)],
+  ]);
+  const calls = table({
+    caption: "Calls of providers, in order",
+    captioned: true,
+    columns: [
+      { label: "Provider", kind: "text", cell: ({ provider }) => provider },
+      { label: "Model", kind: "text", cell: ({ model }) => markup`<code>${userText(model)}</code>` },
+      { label: "Key", kind: "text", cell: ({ own_key: own }) => (own ? "own" : "the service's") },
+      { label: "Result", kind: "text", cell: ({ code }) => (code === null ? "answered" : markup`<code>${code}</code>`) },
+      { label: "Took", kind: "number", cell: ({ ms }) => duration(ms) },
+    ],
+    rows: attempts,
+    empty: markup``,
+  });
+  return markup`${whole}${calls}`;
+}
+
+/** Those that are stored; the others tell how full the rate limit was at that moment. */
+function headers({
+  generation_id: generation,
+  request_id: id,
+  provider,
+  model,
+  own_key: own,
+  status,
+  attempts,
+}: GenerationDetail): Html {
+  const route: [string, Content][] =
+    attempts === undefined || status >= 400
+      ? []
+      : [["X-Route", markup`<code>${userText(`${provider}/${model}${own ? "; key=own" : ""}`)}</code>`]];
+  return facts([["X-Generation-Id", markup`<code>${generation}</code>`], ["X-Request-Id", markup`<code>${id}</code>`], ...route]);
+}
+
+function promptSection(request: GenerationDetail, call: PageCall): Html {
+  const { role } = call.workspace;
+  if (!request.prompt_stored)
+    return markup`<p>No prompt is stored of this request: metadata alone is kept unless an admin turns prompt storage on, and stored prompts can be deleted.</p>`;
+  if (role !== "operator" && !managers.includes(role))
+    return markup`<p>The prompt and the answer are stored. Admins of the workspace can read them, and each view is recorded in the audit log.</p>`;
+  const ask = form({
+    id: "prompt",
+    action: call.path,
+    hidden: hiddenFields(call, "prompt"),
+    fields: [],
+    state: emptyForm,
+    submit: "Show the prompt and record that I did",
+  });
+  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read or delete them") ?? markup`${ask}${deletePromptDialog(request, call)}`}`;
+}
+
+function shownPrompt(prompt: PromptView, request: GenerationDetail, call: PageCall): Html {
+  return markup`${promptContents(prompt)}${deletePromptDialog(request, call)}`;
+}
+
+async function showPrompt(call: PageCall): Promise<ActionResult> {
+  const request = await requestOf(call);
+  const prompt = await call.control<PromptView>("GET", `/prompts/${encodeURIComponent(request.generation_id)}`);
+  return { show: content(request, call, prompt) };
+}
+
+/** The computation of a charge, from token counts to the amount in the ledger. */
+
+const parts: Record<PriceLine["part"], string> = {
+  input: "Tokens in",
+  cache_read: "Tokens in, read from a cache",
+  cache_write: "Tokens in, written to a cache",
+  output: "Tokens out",
+};
+
+function priceSection(request: GenerationDetail): Html {
+  const { price_lines: lines, tier_above_tokens: tier } = request;
+  const tierWords =
+    tier === null
+      ? null
+      : markup`<p>The prompt has more than ${tier.toLocaleString("en-US")} tokens, so that the prices of this tier apply to the whole request.</p>`;
+  return markup`${tierWords}${lines === null ? unknownPrices(request) : computation(lines)}${charge(request)}`;
+}
+
+function unknownPrices({ exact_cost_usd: exact, list_cost_usd: list }: GenerationDetail): Html {
+  if (list === null && /^[0.]+$/.test(exact)) return markup`<p>Nothing was counted that has a price.</p>`;
+  return markup`<p>The catalog's present prices do not give this cost: they have changed since, or the model left the catalog.</p>`;
+}
+
+function computation(lines: readonly PriceLine[]): Html {
+  return table<PriceLine>({
+    caption: "Computation of the cost",
+    columns: [
+      { label: "Part", kind: "text", cell: ({ part }) => parts[part] },
+      { label: "Tokens", kind: "number", cell: ({ tokens }) => tokens.toLocaleString("en-US") },
+      { label: "USD for a million", kind: "number", cell: ({ usd_per_million: price }) => price },
+      { label: "USD", kind: "number", cell: ({ exact_usd: exact }) => exact },
+    ],
+    rows: lines,
+    empty: markup``,
+  });
+}
+
+/** Twelve decimals. */
+function sumOf(lines: readonly PriceLine[]): string {
+  const pico = lines.reduce((sum, { exact_usd: exact }) => sum + BigInt(exact.replace(".", "")), 0n);
+  const digits = pico.toString().padStart(13, "0");
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`;
+}
+
+type Fact = readonly [name: string, value: Content];
+
+function charge(request: GenerationDetail): Html {
+  const { own_key: own, cost_usd: cost, uncharged_usd: uncharged, reserved_usd: reserved } = request;
+  const above: Fact[] = parseUsd(uncharged) === 0n ? [] : [["Above the reserved amount, not charged", exactly(uncharged)]];
+  const name = own ? "Charged: the provider bills its own key" : "Charged, rounded half up once";
+  const charged: Fact = [name, markup`<b>${exactly(cost)}</b> (${money(cost)})`];
+  return facts([...exactCost(request), ...above, ["Reserved before the call", exactly(reserved)], charged]);
+}
+
+/** An own key's call is charged nothing, so that its lines add up to what it would have cost. */
+function exactCost({ list_cost_usd: list, price_lines: lines, exact_cost_usd: exact }: GenerationDetail): Fact[] {
+  if (list === null) return [["Exact cost", exactly(exact)]];
+  const sum: Fact[] = lines === null ? [] : [["Exact, at list prices", exactly(sumOf(lines))]];
+  return [...sum, ["At list prices, rounded half up", exactly(list)]];
+}
+
+function exactly(usd: string): Html {
+  return markup`<span class="money">${usd} USD</span>`;
+}

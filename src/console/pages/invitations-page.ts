@@ -1,0 +1,54 @@
+/** Workspaces that ask the person to become a member. Nothing is granted or shown to them before the person accepts. */
+import type { IdentityView } from "../../accounts/sessions/session.ts";
+import { markup, type Html } from "../../http/html.ts";
+import type { FormFields } from "../form.ts";
+import { actionButton, emptyForm, form } from "../look/forms.ts";
+import { emptyState, section } from "../look/parts.ts";
+import { hiddenFields } from "../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../page.ts";
+import { workspacePath } from "../redirect.ts";
+import { invitationWords, type Invitation } from "../viewer.ts";
+
+export const invitationsPage: Page = {
+  of: "person",
+  path: "/invitations",
+  navigation: null,
+  roles: [],
+  render,
+  actions: { accept, decline },
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const { invitations } = await call.control<IdentityView>("GET", "/session");
+  const none = emptyState("No workspace has invited you.", null);
+  return {
+    title: "Invitations",
+    lead: "A workspace can do nothing in your name, and sees nothing of you, until you accept.",
+    trail: [{ path: call.link("/account"), label: "Your account" }],
+    main: invitations.length === 0 ? none : markup`${invitations.map((one, index) => invitation(one, index, call))}`,
+  };
+}
+
+function invitation(one: Invitation, index: number, call: PageCall): Html {
+  const hidden = (action: "accept" | "decline") => hiddenFields(call, action, { workspace: one.id, name: one.name });
+  const accept = form({
+    id: `accept-${index}`,
+    action: call.path,
+    hidden: hidden("accept"),
+    fields: [],
+    state: emptyForm,
+    submit: "Accept",
+  });
+  const decline = actionButton({ action: call.path, label: "Decline", what: one.name, hidden: hidden("decline") });
+  return section(`invitation-${index}`, one.name, markup`${invitationWords(one)}<div class="actions">${accept}${decline}</div>`);
+}
+
+async function accept(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  await call.control("POST", `/invitations/${encodeURIComponent(typed.text("workspace"))}/accept`);
+  return { goTo: workspacePath(typed.text("name")), said: `You are a member of ${typed.text("name")} now.` };
+}
+
+async function decline(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  await call.control("POST", `/invitations/${encodeURIComponent(typed.text("workspace"))}/decline`);
+  return { goTo: call.path, said: `You have declined the invitation to ${typed.text("name")}.` };
+}

@@ -1,0 +1,215 @@
+/** One finding: why it is one, what to do, what was decided, and its history. */
+import { markup, type Html } from "../../../http/html.ts";
+import type { FindingDetails } from "../../../security/findings/details/show-finding.ts";
+import type { EventView } from "../../../security/findings/triage/list-events.ts";
+import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
+import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
+import type { FormFields } from "../../form.ts";
+import { form, address } from "../../look/forms.ts";
+import { facts, section, emptyState } from "../../look/parts.ts";
+import { cursorLinks, table } from "../../look/table.ts";
+import { time, userText } from "../../look/values.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { statusBadge, statusChoices, note, triagedWords } from "./triage.ts";
+import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
+import { ecosystemName, severityBadge, rangeWords } from "./words.ts";
+
+export const findingPage: Page = {
+  of: "workspace",
+  path: "/findings/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+  actions: { decide },
+};
+
+const pathOf = ({ params }: PageCall): string => `/findings/${encodeURIComponent(params["id"] ?? "")}`;
+
+async function render(call: PageCall): Promise<PageContent> {
+  const path = pathOf(call);
+  const finding = await call.control<FindingDetails>("GET", path);
+  const issue = await call.control<VulnerabilityRecord>("GET", `/vulnerabilities/${encodeURIComponent(finding.cve_id)}`);
+  const skipped = /^\d{1,6}$/.exec(call.query.get("events") ?? "")?.[0] ?? "0";
+  const { data: events } = await call.control<{ data: EventView[] }>("GET", `${path}/events`, {
+    limit: String(eventRowsShown + 1),
+    offset: skipped,
+  });
+  const own = issue.affected.filter((one) => one.package.toLowerCase() === finding.component.toLowerCase());
+  const vulnerability = call.link(`/vulnerabilities/${encodeURIComponent(finding.cve_id)}`);
+  return {
+    title: `${finding.cve_id} in ${finding.component}`,
+    trail: [{ path: call.link("/findings"), label: "Findings" }],
+    badge: severityBadge(finding.severity, finding.cvss_score),
+    main: markup`${findingFacts(finding, call)}
+      ${section("why", "Why it matches", markup`${whyItMatches(finding)}${affectedTable(own)}`)}
+      ${section("do", "What to do", markup`${whatToDo(finding)}${dependencyPath(finding)}`)}
+      ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 600)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
+      ${section("decide", "Decision", decision(finding, call))}
+      ${section("history", "History", history(events, { call, skipped: Number(skipped) }))}`,
+  };
+}
+
+function findingFacts(finding: FindingDetails, call: PageCall): Html {
+  const { component, component_version: version, project_id: project } = finding;
+  return facts([
+    ["Project", markup`<a href="${call.link(`/projects/${project}`)}">${userText(finding.project)}</a>`],
+    ["Component", `${component}${version === "" ? ", without a version" : ` ${version}`}`],
+    ["Ecosystem", ecosystemName(finding.ecosystem)],
+    ["Package URL", finding.purl === null ? null : markup`<code>${finding.purl}</code>`],
+    ["Status", statusBadge(finding)],
+    ["Present", finding.present ? "in the project's current SBOM" : "no longer: it opens by itself if it returns"],
+    ["First seen", time(finding.first_seen)],
+    ["Last seen", time(finding.last_seen)],
+    ["Id", markup`<code>${finding.id}</code>`],
+  ]);
+}
+
+function decision(finding: FindingDetails, call: PageCall): Html {
+  const by =
+    finding.decided_by === null || finding.decided_at === null
+      ? markup`<p>There is no decision yet.</p>`
+      : markup`<p>${userText(finding.decided_by)} decided ${time(finding.decided_at)}.</p>${finding.note === null ? null : descriptionText(finding.note)}`;
+  if (call.workspace.role === "auditor")
+    return markup`${by}<p class="hint">Auditors are read-only: they do not triage findings.</p>`;
+  return markup`${by}${form({
+    id: "decide",
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "decide"),
+    fields: [
+      { kind: "choice", name: "status", label: "Status", required: true, choices: choicesFor(finding) },
+      { kind: "check", name: "false_positive", label: "The match is wrong: a false positive" },
+      note,
+    ],
+    state: formState(call, {
+      action: "decide",
+      values: { status: finding.status, false_positive: String(finding.false_positive), note: finding.note ?? "" },
+    }),
+    submit: "Save the decision",
+  })}<p class="hint">It holds for this vulnerability in this package of the project, whatever its version.</p>`;
+}
+
+/** What is gone cannot be opened. */
+function choicesFor({ present }: FindingDetails) {
+  return present ? statusChoices : statusChoices.filter(({ value }) => value === "ignored" || value === "resolved");
+}
+
+async function decide(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const id = call.params["id"] ?? "";
+  const made = await call.control<TriagedMany>("PATCH", "/findings", {
+    findings: [id],
+    status: typed.text("status"),
+    false_positive: typed.text("false_positive") === "true",
+    note: typed.raw("note").replaceAll("\r\n", "\n").trim(),
+  });
+  const said = made.updated.length === 0 ? "Nothing changed: the finding had this decision already." : triagedWords(made);
+  return { goTo: call.link(pathOf(call)), said };
+}
+
+/** A finding in sentences: why it is one, and what to do about it. */
+
+function whyItMatches({ component, component_version: version, cve_id: name, evidence }: FindingDetails): Html {
+  const { source, range, comparator, listed } = evidence;
+  const said = source === null || source === name ? markup`Its advisory` : markup`The advisory <code>${source}</code>`;
+  const installed = markup`<strong>${userText(`${component} ${version}`.trim())}</strong>`;
+  if (comparator !== null) {
+    const whole = range !== null && range !== comparator ? markup` In its own words: <code>${range}</code>.` : null;
+    return markup`<p>${said} says that these versions are affected: <strong>${rangeWords(comparator)}</strong>. ${installed} is one of them.${whole}</p>`;
+  }
+  if (listed !== null)
+    return markup`<p>${said} lists the version <code>${listed}</code> as affected, which is that of ${installed}.</p>`;
+  return range === null
+    ? markup`<p>${said} names ${installed}.</p>`
+    : markup`<p>${said} says that these versions are affected: <code>${range}</code>. ${installed} is one of them.</p>`;
+}
+
+const steps: Record<string, string> = {
+  patch: "a small step on the same release line",
+  minor: "within the same major version",
+  major: "a new major version: expect changes that break",
+};
+
+function whatToDo({ upgrade, upgrade_for_all: all, open_findings: open, component }: FindingDetails): Html {
+  if (upgrade.version === null)
+    return markup`<p>There is no version to upgrade to. ${upgrade.reason === null ? "" : `${upgrade.reason}.`}</p>`;
+  const step = upgrade.step === null ? null : markup`, ${steps[upgrade.step] ?? upgrade.step}`;
+  const early = upgrade.prerelease ? markup` Only a prerelease fixes it so far.` : null;
+  const first = markup`<p>Upgrade ${userText(component)} to <strong>${userText(upgrade.version)}</strong>${step}.${early}</p>`;
+  if (open < 2 || all.version === null) return first;
+  if (all.version === upgrade.version)
+    return markup`${first}<p>This version has no known vulnerability: it fixes all ${open} open findings of the component.</p>`;
+  return markup`${first}<p>Version <strong>${userText(all.version)}</strong> fixes all ${open} open findings of the component.</p>`;
+}
+
+const relations: Record<string, string> = {
+  root: "It is the project itself.",
+  direct: "The project depends on it directly.",
+  transitive: "The project depends on it through other components:",
+  unknown: "The SBOM does not say how the project depends on it.",
+};
+
+/** The way from the root to the component. */
+function dependencyPath({ relation, path }: FindingDetails): Html | null {
+  if (relation === null) return null;
+  const steps = path.map((step, index) => markup`${index === 0 ? null : markup` → `}<code>${step}</code>`);
+  return markup`<p>${relations[relation] ?? ""}${relation === "transitive" && path.length > 0 ? markup` ${steps}` : null}</p>`;
+}
+
+/** What scans and people changed of a finding, newest first. */
+
+const eventRowsShown = 25;
+
+const causes: Record<string, string> = {
+  decided: "decided",
+  found: "found it",
+  returned: "found it again",
+  decision_followed: "applied the decision",
+  component_gone: "found the component gone",
+  not_affected: "found the version not affected any longer",
+  withdrawn: "found the advisory withdrawn",
+  issue_joined: "joined it with another vulnerability",
+  issue_followed: "moved it to another vulnerability",
+};
+
+const fields: Record<string, string> = {
+  status: "status",
+  false_positive: "false positive",
+  note: "note",
+  present: "present",
+  decision: "decision",
+};
+
+/** @param events one more than is shown if there are older ones */
+function history(events: readonly EventView[], { call, skipped }: { call: PageCall; skipped: number }): Html {
+  const shown = events.slice(0, eventRowsShown);
+  const links = cursorLinks({
+    shown: `Changes ${skipped + 1} to ${skipped + shown.length}`,
+    firstPath: skipped > 0 ? call.path : null,
+    nextPath: events.length > eventRowsShown ? address(call.path, { events: String(skipped + eventRowsShown) }) : null,
+  });
+  return markup`${table<EventView>({
+    caption: "History",
+    columns: [
+      { label: "When", kind: "time", cell: ({ at }) => time(at) },
+      { label: "Who", kind: "text", cell: ({ actor }) => (actor === "scanner" ? markup`The scanner` : actor) },
+      { label: "What", kind: "text", cell: ({ cause }) => causes[cause] ?? cause },
+      { label: "Changes", kind: "text", cell: ({ changes }) => (changes.length === 0 ? null : changesOf(changes)) },
+    ],
+    rows: shown,
+    empty: emptyState("Nothing has changed since it was found.", null),
+  })}${links}`;
+}
+
+function changesOf(changes: EventView["changes"]): Html {
+  return markup`${changes.map(({ field, from, to }, index) => {
+    const name = fields[field] ?? field;
+    const words = from === null ? markup`${name}: ${shown(to)}` : markup`${name}: ${shown(from)} → ${shown(to)}`;
+    return index === 0 ? words : markup`; ${words}`;
+  })}`;
+}
+
+function shown(value: string | boolean | null): Html {
+  if (value === null) return markup`none`;
+  if (typeof value === "boolean") return markup`${value ? "yes" : "no"}`;
+  return userText(value.replaceAll("_", " "));
+}

@@ -1,0 +1,145 @@
+/** Uploading an SBOM from a form. */
+import { DomainError } from "../../../accounts/errors.ts";
+import { nameCharactersMax } from "../../../accounts/limits.ts";
+import { sbomUploadMs } from "../../../control-api/limits.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { sbomBytesMax, sbomFilenameCharactersMax, repositoryAddressCharactersMax } from "../../../security/limits.ts";
+import type { StoredSbom } from "../../../security/projects/schema.ts";
+import type { ImportedRepository } from "../../../security/repositories/read-repository.ts";
+import type { FormFields } from "../../form.ts";
+import { type Field, form } from "../../look/forms.ts";
+import { section } from "../../look/parts.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { PageCall, ActionResult, Page, PageContent } from "../../page.ts";
+
+/** A form with a file has its other fields and their headings around it. */
+export const uploadBytesMax = sbomBytesMax + 64 * 1024;
+
+export const sbomField: Field = {
+  kind: "file",
+  name: "file",
+  label: "SBOM",
+  hint: `CycloneDX 1.2 to 1.7, or SPDX 2.2, 2.3 or 3.0, of at most ${sbomBytesMax / 1024 / 1024} MiB.`,
+  required: true,
+  accept: ".json,.xml,.spdx,.tag,.cdx,application/json,application/xml,text/plain",
+};
+
+/** @throws DomainError for a missing file, and as the control API does */
+export async function uploadSbom(
+  call: PageCall,
+  typed: FormFields,
+  named: { project: string; product?: string },
+): Promise<StoredSbom> {
+  const file = typed.file("file");
+  if (file === null) throw new DomainError("invalid_field", "Choose a file", { field: "file" });
+  const filename = file.name.replaceAll(/\p{Cc}/gu, "").slice(-sbomFilenameCharactersMax);
+  try {
+    return await call.control<StoredSbom>("POST", "/sboms", { ...named, ...(filename !== "" && { filename }) }, file.bytes);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === "invalid_body")
+      throw new DomainError("invalid_field", error.message, { field: "file" });
+    throw error;
+  }
+}
+
+export function uploadedWords({ components, scan_status: scan }: StoredSbom): string {
+  const waits =
+    scan === "completed" || scan === "not_comparable"
+      ? "It is the same as before, so nothing is scanned anew."
+      : "Its scan has begun.";
+  return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
+}
+
+/** A new project: from an SBOM, or from a repository at GitHub or GitLab. */
+
+export const newProjectPage: Page = {
+  of: "workspace",
+  path: "/projects/new",
+  navigation: null,
+  roles: ["member", "admin", "super_admin"],
+  formBytesMax: uploadBytesMax,
+  deadlineMs: sbomUploadMs,
+  render,
+  actions: { upload, repository: importRepository },
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  return {
+    title: "Add a project",
+    lead: "A project begins with an SBOM, or with the lock files of a repository.",
+    trail: [{ path: call.link("/projects"), label: "Projects" }],
+    main: markup`${section("from-sbom", "From an SBOM", uploadForm(call))}${section("from-repository", "From a repository", repositoryForm(call))}`,
+  };
+}
+
+function uploadForm(call: PageCall): Html {
+  return form({
+    id: "upload",
+    action: call.path,
+    hidden: hiddenFields(call, "upload"),
+    fields: [
+      {
+        kind: "text",
+        name: "project",
+        label: "Name",
+        hint: "If there is no project of this name, it is created.",
+        required: true,
+        charactersMax: nameCharactersMax,
+      },
+      {
+        kind: "text",
+        name: "product",
+        label: "Product",
+        hint: "A product groups projects. If there is none of this name, it is created.",
+        charactersMax: nameCharactersMax,
+      },
+      sbomField,
+    ],
+    state: formState(call, { action: "upload" }),
+    submit: "Upload",
+    cancelPath: call.link("/projects"),
+    files: true,
+  });
+}
+
+async function upload(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const product = typed.text("product");
+  const stored = await uploadSbom(call, typed, { project: typed.text("project"), ...(product !== "" && { product }) });
+  return { goTo: call.link(`/projects/${stored.project_id}`), said: uploadedWords(stored) };
+}
+
+function repositoryForm(call: PageCall): Html {
+  return form({
+    id: "repository",
+    action: call.path,
+    hidden: hiddenFields(call, "repository"),
+    fields: [
+      {
+        kind: "url",
+        name: "url",
+        label: "Address",
+        hint: "A repository at GitHub or GitLab, such as https://github.com/owner/name. Its lock files are read. A private one needs a connection to its platform.",
+        required: true,
+        charactersMax: repositoryAddressCharactersMax,
+      },
+      {
+        kind: "text",
+        name: "project",
+        label: "Name",
+        hint: "If empty: the repository’s name.",
+        charactersMax: nameCharactersMax,
+      },
+    ],
+    state: formState(call, { action: "repository" }),
+    submit: "Import",
+  });
+}
+
+async function importRepository(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const project = typed.text("project");
+  const made = await call.control<ImportedRepository>("POST", "/repositories", {
+    url: typed.text("url"),
+    ...(project !== "" && { project }),
+  });
+  return { goTo: call.link(`/projects/${made.project_id}`), said: uploadedWords(made) };
+}

@@ -1,0 +1,124 @@
+/** The projects of a workspace with their vulnerabilities and scans. */
+import { markup, type Html } from "../../../http/html.ts";
+import { listRowsMax } from "../../../http/limits.ts";
+import type { ProductView } from "../../../security/projects/product-schema.ts";
+import type { ProjectView } from "../../../security/projects/schema.ts";
+import { filterForm, type Field } from "../../look/forms.ts";
+import { emptyState, badge } from "../../look/parts.ts";
+import { table } from "../../look/table.ts";
+import { time, userText } from "../../look/values.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
+import { blindNotice, firstStartNotice } from "./knowledge.ts";
+import { severityCounts } from "./words.ts";
+
+export const projectsPage: Page = {
+  of: "workspace",
+  path: "/projects",
+  navigation: { section: "Security", label: "Projects", icon: "projects" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const text = (call.query.get("text") ?? "").trim();
+  const filters = text === "" ? {} : { text };
+  const { data } = await call.control<{ data: ProjectView[] }>("GET", "/projects", { ...filters, ...rowsInput(call) });
+  const create =
+    call.workspace.role === "auditor" ? null : markup`<a class="button" href="${call.link("/projects/new")}">Add a project</a>`;
+  const products = data.some(({ product_id: product }) => product !== null)
+    ? await productNames(call)
+    : new Map<string, string>();
+  return {
+    title: "Projects",
+    lead: "A project is an application or a repository, with the SBOM that says what it is made of. Each new SBOM is scanned against all known advisories.",
+    actions: create,
+    main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }] })}
+      ${create === null ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>` : null}
+      ${data.length === 0 ? await firstStartNotice(call) : await blindNotice(call)}
+      ${projectTable(data.slice(0, pageRows), { call, products, empty: nothing(call, { text, create }) })}
+      ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters })}`,
+  };
+}
+
+function nothing(call: PageCall, { text, create }: { text: string; create: Html | null }): Html {
+  if (text !== "")
+    return emptyState(`No project has “${text}” in its name.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`);
+  return emptyState("There is no project yet. Upload an SBOM, and its vulnerabilities appear here.", create);
+}
+
+interface Listing {
+  call: PageCall;
+  /** Names by id; null: all rows are of one product. */
+  products: ReadonlyMap<string, string> | null;
+  empty: Html;
+}
+
+export function projectTable(rows: readonly ProjectView[], { call, products, empty }: Listing): Html {
+  const product = ({ product_id: id }: ProjectView) =>
+    id === null ? null : markup`<a href="${call.link(`/products/${id}`)}">${userText(products?.get(id) ?? id)}</a>`;
+  return table<ProjectView>({
+    caption: "Projects",
+    columns: [
+      {
+        label: "Name",
+        kind: "text",
+        cell: ({ id, name }) => markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>`,
+      },
+      {
+        label: "Open vulnerabilities",
+        kind: "badge",
+        cell: (project) => severityCounts(project.vulnerability_counts, isVerdict(project)),
+      },
+      { label: "Scan", kind: "badge", cell: scanBadge },
+      { label: "Last scan", kind: "time", cell: ({ last_scanned_at: at }) => time(at) },
+      ...(products === null ? [] : [{ label: "Product", kind: "text" as const, cell: product }]),
+    ],
+    rows,
+    empty,
+  });
+}
+
+/** The state of a project's scan in a word. */
+
+export function scanBadge({
+  scan_status: status,
+  scan_queue_position: before,
+  components_not_compared: left,
+}: Pick<ProjectView, "scan_status" | "scan_queue_position" | "components_not_compared">): Html {
+  if (status === "not_comparable") return badge("warn", "not comparable");
+  if (status === "completed") {
+    const words = `${left.toLocaleString("en-US")} ${left === 1 ? "component" : "components"} not compared`;
+    return left === 0 ? badge("good", "scanned") : markup`${badge("good", "scanned")} <span class="under">${words}</span>`;
+  }
+  if (status === "failed") return badge("bad", "failed");
+  if (status === "never") return badge("neutral", "not scanned");
+  if (status === "scanning") return badge("neutral", "being scanned");
+  const queue = before === null || before === 0 ? null : markup` <span class="under">behind ${before}</span>`;
+  return markup`${badge("neutral", "waits")}${queue}`;
+}
+
+/** Whether no vulnerabilities of the project mean that none is known: it was scanned, and with something to compare. */
+export function isVerdict({
+  scan_status: status,
+  last_scanned_at: at,
+}: Pick<ProjectView, "scan_status" | "last_scanned_at">): boolean {
+  return at !== null && status !== "not_comparable";
+}
+
+/** The products of a workspace, for a choice in a form and for their names in a list. */
+
+/** Of the first products by name; others are shown by their id. */
+export async function productNames(call: PageCall): Promise<ReadonlyMap<string, string>> {
+  const { data } = await call.control<{ data: ProductView[] }>("GET", "/products", { limit: String(listRowsMax) });
+  return new Map(data.map(({ id, name }) => [id, name]));
+}
+
+/** A choice, or a text where a choice would be too long. */
+export function productField(names: ReadonlyMap<string, string>): Field {
+  const shared = { name: "product", label: "Product" };
+  if (names.size >= listRowsMax)
+    return { ...shared, kind: "text", hint: "The id or exact name of a product. If empty: none.", charactersMax: 200 };
+  const choices = [{ value: "", label: "None" }, ...Array.from(names, ([id, name]) => ({ value: id, label: name }))];
+  return { ...shared, kind: "choice", choices };
+}

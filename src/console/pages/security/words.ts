@@ -1,0 +1,71 @@
+/** Severities as badges and as choices of a filter. */
+import { markup, type Html } from "../../../http/html.ts";
+import type { VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
+import { severities, type Severity, ecosystemNames, type EcosystemName } from "../../../security/findings/schema.ts";
+import type { Filter } from "../../look/forms.ts";
+import { badge, type Tone } from "../../look/parts.ts";
+
+const tones: Record<Severity, Tone> = { critical: "bad", high: "bad", medium: "warn", low: "neutral" };
+
+/** @param score CVSS; null: none */
+export function severityBadge(severity: Severity | null, score: number | null = null): Html {
+  const words = severity ?? "not rated";
+  return badge(severity === null ? "neutral" : tones[severity], score === null ? words : `${words} ${score.toFixed(1)}`);
+}
+
+/**
+ * How many there are of each severity; severities without any are left out.
+ * @param isKnown false: nothing was compared, so that no vulnerabilities are no verdict
+ */
+export function severityCounts(counts: VulnerabilityCounts, isKnown = true): Html {
+  if (counts.total === 0) return markup`<span class="none">${isKnown ? "none" : "not known"}</span>`;
+  const badges = severities.flatMap((severity) =>
+    counts[severity] === 0 ? [] : [badge(tones[severity], `${counts[severity].toLocaleString("en-US")} ${severity}`)],
+  );
+  const unrated = counts.unknown === 0 ? [] : [badge("neutral", `${counts.unknown.toLocaleString("en-US")} not rated`)];
+  return markup`${[...badges, ...unrated].map((one, index) => (index === 0 ? one : markup` ${one}`))}`;
+}
+
+export function severityFilter(value: string): Filter {
+  const choices = [{ value: "", label: "Any" }, ...severities.map((word) => ({ value: word, label: word }))];
+  return { name: "severity", label: "Severity", kind: "choice", value, choices };
+}
+
+const names: Record<EcosystemName, string> = {
+  npm: "npm",
+  pypi: "PyPI",
+  maven: "Maven",
+  go: "Go",
+  cargo: "Cargo",
+  rubygems: "RubyGems",
+  nuget: "NuGet",
+};
+
+/** As its people write it; another text stays. */
+export function ecosystemName(word: string | null): string | null {
+  return ecosystemNames.flatMap((known) => (known === word ? [names[known]] : []))[0] ?? word;
+}
+
+export function ecosystemFilter(value: string): Filter {
+  const choices = [{ value: "", label: "Any" }, ...ecosystemNames.map((word) => ({ value: word, label: names[word] }))];
+  return { name: "ecosystem", label: "Ecosystem", kind: "choice", value, choices };
+}
+
+/** Ranges of versions in words. */
+
+/** @param range such as `>= 1.2.0, < 1.2.9` @returns such as `1.2.0 or later, before 1.2.9`; a text of another form stays */
+export function rangeWords(range: string): string {
+  const parts = range.split(",").map((part) => /^\s*(>=|<=|<|>|=)\s*(\S+)\s*$/.exec(part));
+  const words = parts.map((part) => (part === null ? null : boundWords(part[1] ?? "", part[2] ?? "")));
+  if (words.includes(null)) return range;
+  const said = words.filter((word) => word !== "");
+  return said.length === 0 ? "every version" : said.join(", ");
+}
+
+/** Every version is 0 or later, so that bound says nothing. */
+function boundWords(comparator: string, version: string): string {
+  if (comparator === ">=") return version === "0" ? "" : `${version} or later`;
+  if (comparator === "<") return `before ${version}`;
+  if (comparator === "<=") return `${version} or earlier`;
+  return comparator === ">" ? `after ${version}` : `${version} alone`;
+}

@@ -1,0 +1,176 @@
+/** One webhook: what it got, and how to test it, replace its secret or delete it. */
+import type { AlertList, AlertView } from "../../../accounts/alerts/schema.ts";
+import type { AlertWebhookDeleted, AlertWebhookView, NewAlertWebhookView } from "../../../accounts/alerts/webhooks.ts";
+import { DomainError } from "../../../accounts/errors.ts";
+import { alertWebhookUrlCharactersMax } from "../../../accounts/limits.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { FormFields } from "../../form.ts";
+import { providerFormMs } from "../../limits.ts";
+import { actionButton, confirmForm, form } from "../../look/forms.ts";
+import { dialog, opener, facts, section, copyField, closeButton } from "../../look/parts.ts";
+import { cursorLinks } from "../../look/table.ts";
+import { time, userText } from "../../look/values.ts";
+import { hiddenFields, formState } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { alertTable, replay } from "./alert-table.ts";
+
+export const alertWebhookPage: Page = {
+  of: "workspace",
+  path: "/alerts/webhooks/:id",
+  navigation: null,
+  roles: ["admin", "super_admin"],
+  // A test waits for the receiver.
+  deadlineMs: providerFormMs,
+  render,
+  actions: { test, rotate, delete: remove, replay: (call, typed) => replay(call, typed, { webhook: call.params["id"] ?? "" }) },
+};
+
+/** For browsers without script, where the dialog cannot open. */
+export const deleteAlertWebhookPage: Page = {
+  of: "workspace",
+  path: "/alerts/webhooks/:id/delete",
+  navigation: null,
+  roles: ["admin", "super_admin"],
+  render: async (call) => ({
+    title: "Delete the webhook?",
+    trail: trailOf(call),
+    main: deleteForm(await findWebhook(call), call),
+  }),
+  actions: { delete: remove },
+};
+
+const trailOf = (call: PageCall) => [{ path: call.link("/alerts"), label: "Alerts" }];
+const apiPath = (call: PageCall): string => `/alert-webhooks/${encodeURIComponent(call.params["id"] ?? "")}`;
+
+/** @throws DomainError not_found */
+async function findWebhook(call: PageCall): Promise<AlertWebhookView> {
+  const { data } = await call.control<{ data: AlertWebhookView[] }>("GET", "/alert-webhooks");
+  const webhook = data.find(({ id }) => id === call.params["id"]);
+  if (webhook) return webhook;
+  throw new DomainError("not_found", "There is no such webhook in this workspace");
+}
+
+async function render(call: PageCall): Promise<PageContent> {
+  const webhook = await findWebhook(call);
+  const before = call.query.get("before");
+  const query = { webhook: webhook.id, ...(before !== null && { before }) };
+  const told = await call.control<AlertList>("GET", "/alerts", query);
+  const links = cursorLinks({
+    shown: `${told.data.length} alerts`,
+    firstPath: before === null ? null : call.path,
+    nextPath: told.next === null ? null : `${call.path}?before=${told.next}`,
+  });
+  const rows = told.data.map((alert) => ofWebhook(alert, webhook.id));
+  return {
+    title: "Webhook",
+    lead: userText(webhook.url),
+    trail: trailOf(call),
+    main: markup`${webhookFacts(webhook)}${stepsOf(webhook, call)}
+      ${section("told", "What it got", markup`${alertTable({ rows, canReplay: true, ofWebhook: true, empty: "It got nothing yet. A test shows whether it answers." }, call)}${links}`)}`,
+  };
+}
+
+function ofWebhook(alert: AlertView, webhook: string): AlertView {
+  return { ...alert, deliveries: alert.deliveries.filter(({ webhook_id: id }) => id === webhook) };
+}
+
+function webhookFacts({ id, created_at: since, former_secret_until: until }: AlertWebhookView): Html {
+  return facts([
+    ["Id", markup`<code>${id}</code>`],
+    ["Since", time(since)],
+    ["Former secret signs until", until === null ? null : time(until)],
+  ]);
+}
+
+function stepsOf(webhook: AlertWebhookView, call: PageCall): Html {
+  const testing = actionButton({ action: call.path, label: "Send a test", hidden: hiddenFields(call, "test") });
+  const rotating = actionButton({ action: call.path, label: "Replace the secret", hidden: hiddenFields(call, "rotate") });
+  const path = call.link(`/alerts/webhooks/${encodeURIComponent(webhook.id)}/delete`);
+  const deleting = opener({ dialog: "delete", path, label: "Delete", quiet: true });
+  const asked = dialog({ id: "delete", title: "Delete the webhook?", body: deleteForm(webhook, call), asks: null });
+  const words =
+    "A test is sent once and waits ten seconds for the answer. A new secret signs at once, and the former one beside it for a day.";
+  return markup`<p class="hint">${words}</p><div class="form-end">${testing}${rotating}${deleting}</div>${asked}`;
+}
+
+function deleteForm({ id, url }: AlertWebhookView, call: PageCall): Html {
+  const path = call.link(`/alerts/webhooks/${encodeURIComponent(id)}`);
+  return confirmForm({
+    id: "delete",
+    warning: markup`The webhook ${userText(url)} is deleted with its secret and what waits for it, which cannot be undone.`,
+    action: path,
+    hidden: hiddenFields(call, "delete"),
+    submit: "Delete",
+    cancelPath: path,
+  });
+}
+
+async function test(call: PageCall): Promise<ActionResult> {
+  const { deliveries } = await call.control<AlertView>("POST", `${apiPath(call)}/test`);
+  const delivery = deliveries[0];
+  if (delivery?.state === "delivered") return { goTo: call.path, said: "The webhook took the test." };
+  const answer = delivery?.status ? `it answered ${delivery.status}` : `the failure is ${delivery?.failure ?? "unknown"}`;
+  return { goTo: call.path, said: `The test did not arrive: ${answer}.`, warns: true };
+}
+
+async function rotate(call: PageCall): Promise<ActionResult> {
+  return { show: shownSecret(await call.control<NewAlertWebhookView>("POST", `${apiPath(call)}/rotate`), call) };
+}
+
+async function remove(call: PageCall): Promise<ActionResult> {
+  await call.control<AlertWebhookDeleted>("DELETE", apiPath(call));
+  return { goTo: call.link("/alerts"), said: "The webhook is deleted." };
+}
+
+export const newAlertWebhookPage: Page = {
+  of: "workspace",
+  path: "/alerts/webhooks/new",
+  navigation: null,
+  roles: ["admin", "super_admin"],
+  render: renderNew,
+  actions: { create },
+};
+
+async function renderNew(call: PageCall): Promise<PageContent> {
+  return {
+    title: "Add a webhook",
+    lead: "It gets every alert whose rule says webhooks, as a signed POST with JSON.",
+    trail: [{ path: call.link("/alerts"), label: "Alerts" }],
+    main: form({
+      id: "new-webhook",
+      action: call.path,
+      hidden: hiddenFields(call, "create"),
+      fields: [
+        {
+          kind: "url",
+          name: "url",
+          label: "Address",
+          hint: "With https, a public host, and without a query. Redirects are not followed.",
+          charactersMax: alertWebhookUrlCharactersMax,
+          required: true,
+        },
+      ],
+      state: formState(call, { action: "create" }),
+      submit: "Add it",
+      cancelPath: call.link("/alerts"),
+    }),
+  };
+}
+
+async function create(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const made = await call.control<NewAlertWebhookView>("POST", "/alert-webhooks", { url: typed.text("url") });
+  return { show: shownSecret(made, call) };
+}
+
+/** The only page that ever has the secret. */
+function shownSecret({ id, url, secret }: NewAlertWebhookView, call: PageCall): PageContent {
+  const path = call.link(`/alerts/webhooks/${encodeURIComponent(id)}`);
+  const body = markup`<p>This is the only time that the secret is shown. The receiver verifies with it that an alert comes from here.</p>
+    ${copyField({ id: "webhook-secret", label: "Secret", value: secret })}${closeButton("I have stored it")}`;
+  return {
+    title: "Alerts",
+    main: markup`${dialog({ id: "made-secret", title: "The secret of the webhook", body, asks: "always", opensAtOnce: true, thenPath: path })}
+      <p>The webhook ${userText(url)} has a new secret.</p>
+      <p class="actions"><a class="button" href="${path}">See the webhook</a></p>`,
+  };
+}

@@ -1,0 +1,279 @@
+/** The audit log of a workspace: who changed what, from which value to which. */
+import type { AuditView } from "../../../accounts/audit/list.ts";
+import { auditRowsMax } from "../../../control-api/limits.ts";
+import type { CsvFile } from "../../../http/csv-response.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { address, filterForm, type Filter } from "../../look/forms.ts";
+import { emptyState } from "../../look/parts.ts";
+import { cursorLinks, table } from "../../look/table.ts";
+import { time, userText } from "../../look/values.ts";
+import type { Page, PageCall, PageContent } from "../../page.ts";
+
+export const auditPage: Page = {
+  of: "workspace",
+  path: "/audit",
+  navigation: { section: "Workspace", label: "Audit", icon: "audit" },
+  roles: ["auditor", "admin", "super_admin"],
+  render,
+  csv,
+};
+
+const rowsOfPage = 50;
+const filterNames = ["event", "actor", "from", "to"] as const;
+type Filters = Partial<Record<(typeof filterNames)[number], string>>;
+
+/** What is set in the address. */
+function filtersOf({ query }: PageCall): Filters {
+  return Object.fromEntries(
+    filterNames.flatMap((name): [string, string][] => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])),
+  );
+}
+
+async function read(call: PageCall, limit: number): Promise<AuditView[]> {
+  const { event, actor, from, to } = filtersOf(call);
+  const before = call.query.get("before");
+  const { data } = await call.control<{ data: AuditView[] }>("GET", "/audit", {
+    ...(event !== undefined && { event }),
+    ...(actor !== undefined && { actor: actor.trim().toLowerCase() }),
+    ...(from !== undefined && { from: startOf(from) }),
+    ...(to !== undefined && { to: startOf(to, 1) }),
+    ...(before && { before }),
+    limit: String(limit),
+  });
+  return data;
+}
+
+/** The beginning of a day in UTC, or of one after it. A text that is no day stays, and is refused by name. */
+function startOf(day: string, daysLater = 0): string {
+  const at = new Date(`${day}T00:00:00Z`);
+  if (Number.isNaN(at.getTime())) return day;
+  at.setUTCDate(at.getUTCDate() + daysLater);
+  return at.toISOString();
+}
+
+async function render(call: PageCall): Promise<PageContent> {
+  const found = await read(call, rowsOfPage + 1);
+  const rows = found.slice(0, rowsOfPage);
+  const filters = filtersOf(call);
+  const last = found.length > rowsOfPage ? rows.at(-1) : undefined;
+  return {
+    title: "Audit",
+    lead: "Who changed what in this workspace, newest first. Nothing here can be changed or deleted.",
+    actions: markup`<a class="button quiet" href="${address(call.path, { ...filters, before: call.query.get("before") ?? "", as: "csv" })}">CSV</a>`,
+    main: markup`${filterForm({ path: call.path, filters: filterFields(filters) })}${auditTable(rows, call)}
+      ${cursorLinks({
+        shown: `${rows.length} changes`,
+        firstPath: call.query.get("before") ? address(call.path, filters) : null,
+        nextPath: last === undefined ? null : address(call.path, { ...filters, before: last.id }),
+      })}`,
+  };
+}
+
+function filterFields({ event = "", actor = "", from = "", to = "" }: Filters): Filter[] {
+  return [
+    { name: "event", label: "Event", kind: "choice", value: event, choices: [{ value: "", label: "All" }, ...eventChoices] },
+    { name: "actor", label: "Actor", kind: "text", value: actor, charactersMax: 254 },
+    { name: "from", label: "From (UTC)", kind: "date", value: from },
+    { name: "to", label: "To (UTC)", kind: "date", value: to },
+  ];
+}
+
+function auditTable(rows: readonly AuditView[], call: PageCall): Html {
+  const isFiltered = Object.keys(filtersOf(call)).length > 0;
+  return table<AuditView>({
+    caption: "Changes",
+    columns: [
+      { label: "Time", kind: "time", cell: ({ at }) => time(at, { seconds: true }) },
+      { label: "Event", kind: "text", cell: (row) => eventCell(row, call) },
+      { label: "Actor", kind: "text", cell: actorCell },
+      { label: "Change", kind: "text", cell: ({ changes }) => changeLines(changes) },
+    ],
+    rows,
+    empty: isFiltered
+      ? emptyState("No change fits these filters.", markup`<a class="button quiet" href="${call.path}">Show all changes</a>`)
+      : emptyState("Nothing was changed here yet.", null),
+  });
+}
+
+/** What happened, and below it to what. The workspace itself needs no name on its own page. */
+function eventCell({ event, target }: AuditView, call: PageCall): Html {
+  const words = markup`<span title="${event}">${eventWords(event)}</span>`;
+  return target === null || target === call.workspace.id ? words : markup`${words}<br />${targetLink(target, call)}`;
+}
+
+function actorCell({ actor, role, carried_by: by }: AuditView): Html {
+  const how = by === null || by === "session" ? role.replace("_", " ") : `${role.replace("_", " ")}, by ${by}`;
+  return markup`${userText(actor)}${actor === role ? null : markup` <span class="under">${how}</span>`}`;
+}
+
+async function csv(call: PageCall): Promise<CsvFile> {
+  const rows = await read(call, auditRowsMax);
+  return {
+    name: `audit-${call.workspace.name}`,
+    columns: ["id", "at", "event", "actor", "role", "carried_by", "target", "changes"],
+    rows: rows.map((row) => [
+      row.id,
+      row.at,
+      row.event,
+      row.actor,
+      row.role,
+      row.carried_by,
+      row.target,
+      changeText(row.changes),
+    ]),
+  };
+}
+
+/** Which page shows a target, by the form of its id. */
+const places: readonly { form: RegExp; page: string }[] = [
+  { form: /^key-[a-z2-7]{26}$/, page: "/keys/" },
+  { form: /^con-[a-z2-7]{26}$/, page: "/connections/" },
+  { form: /^prj_[a-z0-9]{26}$/, page: "/projects/" },
+  { form: /^prd_[a-z0-9]{26}$/, page: "/products/" },
+  { form: /^fnd_[a-z0-9]{26}$/, page: "/findings/" },
+  { form: /^top-[a-z2-7]{26}$/, page: "/top-ups/" },
+  { form: /^own-[a-z2-7]{26}$/, page: "/provider-keys/" },
+  { form: /^[^\s@]+@[^\s@]+$/, page: "/members/" },
+];
+
+/** An id stays in one piece, as long as its column has the room. */
+function whole(target: string): Html {
+  return /^[a-z]+[-_][a-z0-9]{26}$/.test(target)
+    ? markup`<small><bdi class="long whole">${target}</bdi></small>`
+    : userText(target);
+}
+
+/** A target that has a page here is a link; what was deleted since leads to a page that says so. */
+function targetLink(target: string, call: Pick<PageCall, "link">): Html {
+  const place = places.find(({ form }) => form.test(target));
+  if (!place) return whole(target);
+  return markup`<a href="${call.link(place.page + encodeURIComponent(target))}">${whole(target)}</a>`;
+}
+
+/** Events of the audit log in words. */
+const words: Record<string, string> = {
+  "workspace.created": "Workspace created",
+  "workspace.updated": "Settings changed",
+  "workspace.member.added": "Member added",
+  "workspace.member.accepted": "Invitation accepted",
+  "workspace.member.declined": "Invitation declined",
+  "workspace.member.updated": "Role changed",
+  "workspace.member.deactivated": "Member deactivated",
+  "workspace.member.reactivated": "Member reactivated",
+  "account.suspended": "Account suspended",
+  "account.unsuspended": "Suspension ended",
+  "account.locked": "Account locked",
+  "account.unlocked": "Account unlocked",
+  "account.deleted": "Account deleted",
+  "account.password.set": "Password set",
+  "account.factor.enabled": "Second factor turned on",
+  "account.factor.replaced": "Second factor replaced",
+  "account.factor.disabled": "Second factor turned off",
+  "account.oidc.linked": "Provider's sign-in linked",
+  "account.recovery.used": "Recovery code used",
+  "account.signin.reset": "Sign-in reset",
+  "account.link.created": "Sign-in link created",
+  "auth.api.key.created": "Key created",
+  "auth.api.key.updated": "Key changed",
+  "auth.api.key.revoked": "Key revoked",
+  "alert.rule.created": "Alert set",
+  "alert.rule.deleted": "Alert deleted",
+  "alert.webhook.created": "Webhook added",
+  "alert.webhook.rotated": "Webhook's secret replaced",
+  "alert.webhook.deleted": "Webhook deleted",
+  "alert.replayed": "Alert sent again",
+  "credit.added": "Credit added",
+  "top_up.created": "Top-up started",
+  "top_up.failed": "Top-up failed",
+  "top_up.authentication_required": "Top-up needs a person",
+  "top_up.settings.updated": "Automatic top-up changed",
+  "top_up.refunded": "Top-up refunded",
+  "top_up.refund_reversed": "Refund failed",
+  "top_up.dispute_opened": "Top-up disputed",
+  "top_up.dispute_withdrawn": "Disputed amount taken back",
+  "top_up.dispute_reinstated": "Disputed amount returned",
+  "log.retained": "Old log deleted",
+  "prompt.shown": "Prompt read",
+  "prompt.deleted": "Prompt deleted",
+  "prompts.deleted": "Prompts deleted",
+  "secrets.rotated": "Secrets rotated",
+  "product.created": "Product created",
+  "project.created": "Project created",
+  "project.updated": "Project changed",
+  "project.sbom.set": "SBOM uploaded",
+  "project.sbom.removed": "SBOM removed",
+  "connection.created": "Connection created",
+  "connection.credentials.replaced": "Credentials replaced",
+  "connection.tested": "Connection tested",
+  "connection.deleted": "Connection deleted",
+  "provider.key.created": "Provider key created",
+  "provider.key.replaced": "Provider key replaced",
+  "provider.key.tested": "Provider key tested",
+  "provider.key.disabled": "Provider key disabled",
+  "provider.key.deleted": "Provider key deleted",
+  "provider.key.refused": "Provider key refused",
+  "provider.key.accepted": "Provider key accepted again",
+  "finding.updated": "Finding triaged",
+};
+
+/** An event without words of its own stands for itself. */
+export function eventWords(event: string): string {
+  return words[event] ?? event;
+}
+
+/** For a filter, by their words. */
+const eventChoices = Object.entries(words)
+  .map(([value, label]) => ({ value, label }))
+  .toSorted((a, b) => a.label.localeCompare(b.label, "en"));
+
+/** What changed, in words: `Role: member → admin`. */
+
+type Changes = AuditView["changes"];
+
+/** One line for each field. */
+function changeLines(changes: Changes): Html | null {
+  const all = Object.entries(changes);
+  if (all.length === 0) return null;
+  return markup`${all.map(([field, { from, to }], index) => markup`${index === 0 ? null : markup`<br />`}${fieldWords(field)}: ${change(field, { from, to })}`)}`;
+}
+
+/** As one line, for a file. */
+function changeText(changes: Changes): string {
+  return Object.entries(changes)
+    .map(
+      ([field, { from, to }]) =>
+        `${fieldWords(field)}: ${from === null ? "" : `${wordsOf(field, from)} → `}${wordsOf(field, to)}`,
+    )
+    .join("; ");
+}
+
+/** Of something new there is no value before. */
+function change(field: string, { from, to }: { from: unknown; to: unknown }): Html {
+  if (from === null) return userText(wordsOf(field, to));
+  return markup`${userText(wordsOf(field, from))} → ${userText(wordsOf(field, to))}`;
+}
+
+/** Roles and states are words of ours: `super_admin` → `super admin`. */
+function wordsOf(field: string, value: unknown): string {
+  const words = valueWords(value);
+  return field === "role" || field === "status" ? words.replaceAll("_", " ") : words;
+}
+
+/** `monthly_spend_limit_usd` → `Monthly spend limit (USD)` */
+function fieldWords(field: string): string {
+  if (field === "usd") return "USD";
+  if (field === "sbom_id") return "SBOM id";
+  const spaced = field.replace(/_usd$/, " (USD)").replace(/_rpm$/, " (requests a minute)").replaceAll("_", " ");
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+}
+
+/** The log keeps long values, which a table would not bear. */
+const charactersMax = 200;
+
+function valueWords(value: unknown): string {
+  if (value === null || value === undefined || value === "") return "none";
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(valueWords).join(", ");
+  const text = typeof value === "string" ? value.replace(/^(-?\d+\.\d\d)0{1,7}$/, "$1") : JSON.stringify(value);
+  return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
+}

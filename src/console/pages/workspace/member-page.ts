@@ -1,0 +1,171 @@
+/** One member: their role, their membership, and for the operator their account. */
+import type { KeyView } from "../../../accounts/keys/schema.ts";
+import { managers } from "../../../accounts/workspaces/authorize.ts";
+import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { parseUsd } from "../../../kernel/money.ts";
+import type { FormFields } from "../../form.ts";
+import { meter } from "../../look/charts.ts";
+import { actionButton, form } from "../../look/forms.ts";
+import { dialog, opener, facts, section } from "../../look/parts.ts";
+import { money, time, userText } from "../../look/values.ts";
+import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { roleName } from "../../viewer.ts";
+import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
+import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";
+import { invitedWords } from "./members-page.ts";
+
+export const memberPage: Page = {
+  of: "workspace",
+  path: "/members/:id",
+  navigation: null,
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+  actions: { role: setRole, limit: setLimit, deactivate, reactivate, "invite-again": inviteAgain, ...accountActions },
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  const member = await findMember(call);
+  const keys = await keysOf(member, call);
+  const reason = reasonAgainst(call, { email: member.email, roles: [member.role], action: "change a member" });
+  return {
+    title: member.email,
+    trail: [{ path: call.link("/members"), label: "Members" }],
+    badge: memberState(member.state),
+    main: markup`${memberFacts(member, { keys, call })}
+      ${reason === null ? null : markup`<p class="hint">${reason}</p>`}
+      ${reason === null && member.state !== "deleted" ? managed(member, keys, call) : null}
+      ${accountSection(member, call)}`,
+  };
+}
+
+function memberFacts(
+  { role, month_spent_usd: spent, monthly_spend_limit_usd: limit, last_seen_at: seen, active_keys: count }: ListedMember,
+  { keys, call }: { keys: readonly KeyView[]; call: PageCall },
+): Html {
+  const names =
+    keys.length === 0
+      ? String(count)
+      : markup`${keys.map(({ id, name }, index) => markup`${index === 0 ? "" : ", "}<a href="${call.link(`/keys/${id}`)}">${userText(name)}</a>`)}`;
+  const uses = [
+    ["Active keys", names],
+    ["Spent this month", spent === null ? null : spentOf(spent, limit)],
+    ["Last seen", time(seen, { never: "never" })],
+  ] as const;
+  return facts([["Role", roleName(role)], ...(count === null ? [] : uses)]);
+}
+
+/** The month's spend, against the limit of the member. */
+function spentOf(spent: string, limit: string | null): Html {
+  if (limit === null) return money(spent);
+  return meter({ used: parseUsd(spent), of: parseUsd(limit), words: markup`${money(spent)} of ${money(limit)}` });
+}
+
+function managed(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
+  const { state } = member;
+  const refused = notAccepted[state];
+  if (refused !== undefined)
+    return section("membership", "Membership", markup`<p class="hint">${refused}</p>${inviteAgainButton(member, call)}`);
+  const membership =
+    state === "deactivated" ? ended(member, call) : state === "pending" ? pending(member, call) : inForce(member, keys, call);
+  return markup`${section("role", "Role", signInFirst(call, "change a role") ?? roleForm(member, call))}
+    ${state === "deactivated" ? null : section("limit", "Monthly spend limit", limitForm(member, call))}
+    ${section("membership", "Membership", membership)}`;
+}
+
+function inForce(member: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
+  return markup`<p class="hint">${endOf(keys)}</p>
+    <p>${opener({ dialog: "deactivate", path: call.link(`${memberPath(member.email)}/deactivate`), label: "Deactivate", quiet: true })}</p>
+    ${dialog({ id: "deactivate", title: `Deactivate ${member.email}?`, body: deactivateForm(member, keys, call), asks: null })}`;
+}
+
+function pending(member: ListedMember, call: PageCall): Html {
+  const takeBack = actionButton({
+    action: call.path,
+    label: "Take the invitation back",
+    what: `of ${member.email}`,
+    hidden: hiddenFields(call, "deactivate"),
+  });
+  return markup`<p class="hint">The invitation waits for this person's answer; until they accept, they may do nothing here.</p>
+    <div class="form-end">${inviteAgainButton(member, call)}${takeBack}</div>`;
+}
+
+/** States in which the person may only be asked again. */
+const notAccepted: Record<string, string> = {
+  declined: "This person declined the invitation.",
+  withdrawn: "The invitation was taken back before this person accepted.",
+};
+
+function ended(member: ListedMember, call: PageCall): Html {
+  return markup`<p class="hint">Reactivating restores the role, and no revoked key.</p>
+    ${reactivateButton(member, call)}`;
+}
+
+function inviteAgainButton({ email, role }: ListedMember, call: PageCall): Html {
+  const first = managers.includes(role) ? signInFirst(call, "invite an admin") : null;
+  return (
+    first ?? actionButton({ action: call.path, label: "Invite again", what: email, hidden: hiddenFields(call, "invite-again") })
+  );
+}
+
+async function inviteAgain(call: PageCall): Promise<ActionResult> {
+  const { email, role } = await findMember(call);
+  const member = await call.control<MemberView>("POST", "/members", { email, role, invite: true });
+  return { goTo: call.path, said: invitedWords(member, call) };
+}
+
+function reactivateButton({ email, role }: ListedMember, call: PageCall): Html {
+  const first = managers.includes(role) ? signInFirst(call, "reactivate an admin") : null;
+  return first ?? actionButton({ action: call.path, label: "Reactivate", what: email, hidden: hiddenFields(call, "reactivate") });
+}
+
+function endOf(keys: readonly KeyView[]): string {
+  const revoked = keys.length === 0 ? "" : ` and revokes ${keys.length} ${keys.length === 1 ? "key" : "keys"}`;
+  return `Deactivating ends the membership${revoked}.`;
+}
+
+function roleForm({ email, role }: ListedMember, call: PageCall): Html {
+  return form({
+    id: "change-role",
+    action: call.path,
+    hidden: hiddenFields(call, "role"),
+    fields: [
+      { kind: "radios", name: "role", label: "Role in this workspace", choices: roleChoices(call, { email, adds: "everyone" }) },
+    ],
+    state: formState(call, { action: "role", values: { role } }),
+    submit: "Change the role",
+  });
+}
+
+async function setRole(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const email = call.params["id"] ?? "";
+  const { role } = await call.control<MemberView>("PATCH", memberPath(email), { role: typed.text("role") });
+  return { goTo: call.path, said: `${email} has the role ${roleName(role).toLowerCase()} now.` };
+}
+
+function limitForm({ monthly_spend_limit_usd: limit }: ListedMember, call: PageCall): Html {
+  const hint = "For all keys of this member and the Workbench together, for each calendar month in UTC. If empty, there is none.";
+  return form({
+    id: "change-limit",
+    action: call.path,
+    hidden: hiddenFields(call, "limit"),
+    fields: [{ kind: "money", name: "monthly_spend_limit_usd", label: "Monthly spend limit in USD", hint }],
+    state: formState(call, {
+      action: "limit",
+      values: { monthly_spend_limit_usd: limit === null ? "" : limit.replace(/0{1,7}$/, "") },
+    }),
+    submit: "Save",
+  });
+}
+
+async function setLimit(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const limit = typed.text("monthly_spend_limit_usd") || null;
+  await call.control("PATCH", memberPath(call.params["id"] ?? ""), { monthly_spend_limit_usd: limit });
+  return { goTo: call.path, said: "The limit is saved. It is in force within 30 seconds." };
+}
+
+async function reactivate(call: PageCall): Promise<ActionResult> {
+  const { email } = await call.control<MemberView>("POST", `${memberPath(call.params["id"] ?? "")}/reactivate`);
+  return { goTo: call.path, said: `${email} is an active member again. Revoked keys stay revoked.` };
+}

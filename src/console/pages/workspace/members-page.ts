@@ -1,0 +1,153 @@
+/** The members of a workspace, and the form that invites one. */
+import type { ListedMember, MemberView } from "../../../accounts/workspaces/schema.ts";
+import type { CsvFile } from "../../../http/csv-response.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import type { FormFields } from "../../form.ts";
+import { address, form } from "../../look/forms.ts";
+import { dialog, opener, emptyState } from "../../look/parts.ts";
+import { cursorLinks, table, type Column } from "../../look/table.ts";
+import { money, time, userText } from "../../look/values.ts";
+import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import type { Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import { roleName, isOperator } from "../../viewer.ts";
+import { reasonAgainst, memberState, roleChoices } from "./member.ts";
+
+export const membersPage: Page = {
+  of: "workspace",
+  path: "/members",
+  navigation: { section: "Workspace", label: "Members", icon: "members" },
+  roles: ["member", "auditor", "admin", "super_admin"],
+  render,
+  actions: { invite },
+  csv,
+};
+
+const rowsOfPage = 100;
+
+function read(call: PageCall, limit: number): Promise<{ data: ListedMember[] }> {
+  const after = call.query.get("after");
+  return call.control("GET", "/members", { limit: String(limit), ...(after !== null && { after }) });
+}
+
+async function render(call: PageCall): Promise<PageContent> {
+  const { data } = await read(call, rowsOfPage + 1);
+  const rows = data.slice(0, rowsOfPage);
+  const reason = reasonAgainst(call, { email: "", roles: ["member"], action: "add a member" });
+  const invites =
+    reason === null ? opener({ dialog: "invite", path: call.link("/members/new"), label: "Invite a member" }) : null;
+  const last = data.length > rowsOfPage ? rows.at(-1) : undefined;
+  return {
+    title: "Members",
+    lead: "People with a role in this workspace. Whoever leaves loses their keys here.",
+    actions: markup`<a class="button quiet" href="${address(call.path, { as: "csv" })}">CSV</a>${invites}`,
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${memberTable(rows, call)}
+      ${cursorLinks({
+        shown: `${rows.length} members`,
+        firstPath: call.query.has("after") ? call.path : null,
+        nextPath: last === undefined ? null : address(call.path, { after: last.email }),
+      })}
+      ${reason === null ? inviteDialog(call) : null}`,
+  };
+}
+
+function inviteDialog(call: PageCall): Html {
+  const body = inviteForm(call, call.link("/members"));
+  return dialog({
+    id: "invite",
+    title: "Invite a member",
+    body,
+    asks: "changes",
+    opensAtOnce: call.refused?.action === "invite",
+  });
+}
+
+function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
+  const name = ({ email }: ListedMember): Html =>
+    markup`<a href="${call.link(`/members/${encodeURIComponent(email)}`)}">${userText(email)}</a>${email === call.viewer.email ? " (you)" : null}`;
+  return table<ListedMember>({
+    caption: "Members",
+    columns: [
+      { label: "Address", kind: "text", cell: name },
+      { label: "Role", kind: "text", cell: ({ role }) => roleName(role) },
+      { label: "State", kind: "badge", cell: ({ state }) => memberState(state) },
+      ...(call.workspace.role === "member" ? [] : useColumns),
+    ],
+    rows,
+    empty: emptyState("There is no further member.", null),
+  });
+}
+
+const useColumns: Column<ListedMember>[] = [
+  { label: "Keys", kind: "number", cell: ({ active_keys: keys }) => keys },
+  { label: "Spent this month", kind: "money", cell: ({ month_spent_usd: spent }) => (spent === null ? null : money(spent)) },
+  { label: "Last seen", kind: "time", cell: ({ last_seen_at: at }) => time(at, { never: "never" }) },
+];
+
+async function csv(call: PageCall): Promise<CsvFile> {
+  const { data } = await read(call, 1_000);
+  return {
+    name: `members-${call.workspace.name}`,
+    columns: ["email", "role", "state", "active_keys", "month_spent_usd", "last_seen_at"],
+    rows: data.map((row) => [row.email, row.role, row.state, row.active_keys, row.month_spent_usd, row.last_seen_at]),
+  };
+}
+
+/** Making a person a member: the form, as a dialog or a page of its own. */
+
+export const invitePage: Page = {
+  of: "workspace",
+  path: "/members/new",
+  navigation: null,
+  roles: ["admin", "super_admin"],
+  render: renderInvite,
+  actions: { invite },
+};
+
+async function renderInvite(call: PageCall): Promise<PageContent> {
+  return {
+    title: "Invite a member",
+    trail: [{ path: call.link("/members"), label: "Members" }],
+    main: inviteForm(call, call.link("/members/new")),
+  };
+}
+
+function inviteForm(call: PageCall, action: string): Html {
+  const first = signInFirst(call, "add an admin");
+  const choices = roleChoices(call, { email: "", adds: first === null ? "everyone" : "no admins" });
+  const body = form({
+    id: "invite",
+    action,
+    hidden: hiddenFields(call, "invite"),
+    fields: [
+      { kind: "email", name: "email", label: "E-mail address", hint: mailHint(call), required: true, charactersMax: 254 },
+      { kind: "radios", name: "role", label: "Role in this workspace", choices },
+    ],
+    state: formState(call, { action: "invite", values: { role: "member" } }),
+    submit: "Invite",
+    cancelPath: call.link("/members"),
+  });
+  return markup`${body}${first}`;
+}
+
+function mailHint({ parts, viewer }: PageCall): string {
+  const link = isOperator(viewer)
+    ? "They are a member at once, and get a mail with a link that signs them in, once and within 24 hours."
+    : "They get a mail with a link, good for 24 hours, and become a member by accepting.";
+  return parts.sendsMail
+    ? link
+    : `No mail server is set up: the mail waits until there is one. Meanwhile the operator can create a sign-in link.`;
+}
+
+async function invite(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const asked = { email: typed.text("email"), role: typed.text("role"), invite: true };
+  const member = await call.control<MemberView>("POST", "/members", asked);
+  return { goTo: call.link("/members"), said: invitedWords(member, call) };
+}
+
+/** What became of an invitation, in words. */
+export function invitedWords({ email, state }: MemberView, { parts }: PageCall): string {
+  const mail = parts.sendsMail ? "A mail with a link is on its way" : "The mail waits, because no mail server is set up";
+  return state === "pending"
+    ? `${email} is invited, and becomes a member by accepting. ${mail}.`
+    : `${email} is a member now. ${mail}.`;
+}

@@ -1,0 +1,156 @@
+import { Type, type Static } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { OsvEcosystemName, EcosystemAge, ecosystemAges, noteSync, SyncForm } from "../../security/advisories/ecosystem-ages.ts";
+import { importRecords } from "../../security/advisories/import-records.ts";
+import { readBodyInSubprocess } from "../../security/advisories/read-body.ts";
+import { selectAdvisoryCounts } from "../../security/advisories/sync-store.ts";
+import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
+import { ecosystems } from "../../security/versions/ecosystem.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { listOf, NoFields } from "../fields.ts";
+import { advisoryBatchBodyBytesMax, advisoryReadHereBytesMax } from "../limits.ts";
+import type { ControlParts } from "../parts.ts";
+
+const Batch = Type.Object({
+  records: Type.Array(Type.Unknown(), {
+    maxItems: advisoryBatchMax,
+    description: `a list of at most ${advisoryBatchMax} OSV records`,
+  }),
+});
+
+const Outcome = Type.Object({
+  imported: Type.Integer({ description: "Records that are new, or stored in the place of an older state" }),
+  unchanged: Type.Integer({ description: "Records that were stored already, in this state or a newer one" }),
+  failures: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: "The record's index in the list, from 0" }),
+      reason: Type.String({ description: "Why it was refused" }),
+    }),
+    { description: "Records that were refused; the others were stored" },
+  ),
+});
+
+/** Keeps the names of unknown fields, so that the error can name them. */
+async function readBatch(pieces: readonly Uint8Array[], clock: Clock): Promise<Record<string, unknown>> {
+  const { refused, others, records } = await readBodyInSubprocess(pieces, clock);
+  if (refused !== null) throw new DomainError("invalid_body", refused);
+  return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
+}
+
+const time = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const SyncState = Type.Object({
+  running: Type.Boolean({ description: "Whether the service takes over advisories now" }),
+  daily: Type.Boolean({ description: "Whether one begins each day by itself, since ADVISORIES_URL names a source" }),
+  started_at: time("When the last synchronization of the service itself began, ISO 8601 in UTC; null: never"),
+  ended_at: time("When it ended, ISO 8601 in UTC; null: it runs, or never"),
+  progress: time("How far it is; null: never"),
+  failure: time("Why it did not take over everything; null: it did"),
+  results: Type.Array(
+    Type.Object({
+      ecosystem: OsvEcosystemName,
+      imported: Type.Integer({ description: "Records that are new, or stored in the place of an older state" }),
+      refused: Type.Integer({ description: "Records that were refused" }),
+      failure: time("Why the ecosystem was not taken over; null: it was"),
+    }),
+    { description: "What became of each ecosystem; empty: it runs, or never" },
+  ),
+});
+export type SyncState = Static<typeof SyncState>;
+
+async function syncState({ advisorySync }: Pick<ControlParts, "advisorySync">): Promise<SyncState> {
+  const last = await advisorySync.last();
+  const none = { started_at: null, ended_at: null, progress: null, failure: null, results: [] };
+  return { running: last !== null && last.ended_at === null, daily: advisorySync.daily, ...(last ?? none) };
+}
+
+const Counts = Type.Object({
+  ecosystem: OsvEcosystemName,
+  records: Type.Integer({ description: "Its advisories that are not withdrawn" }),
+  projects: Type.Integer({ description: "Projects of the service with a component of it" }),
+});
+export type Counts = Static<typeof Counts>;
+
+export const advisoryEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/advisories",
+    summary: "Show how old is what is known of each ecosystem",
+    fields: NoFields,
+    view: listOf(EcosystemAge),
+    async handle({ parts: { sql } }) {
+      return { data: await ecosystemAges(sql) };
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/advisories",
+    summary: "Store advisories, a batch in one transaction; the same batch again changes nothing",
+    fields: Batch,
+    view: Outcome,
+    deadlineMs: advisoryBatchMs,
+    bodyBytesMax: advisoryBatchBodyBytesMax,
+    readInSubprocess: { fromBytes: advisoryReadHereBytesMax, read: readBatch },
+    async handle({ input: { records }, actors, parts }) {
+      actors.operator("import advisories");
+      const { scans, ...outcome } = await importRecords(records, parts);
+      if (scans > 0) parts.notify("scan-waits");
+      return outcome;
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/advisory-counts",
+    summary: "Count the advisories of each ecosystem, and the projects that need them",
+    fields: NoFields,
+    view: listOf(Counts),
+    async handle({ actors, parts: { sql } }) {
+      actors.operator("count advisories");
+      return { data: await selectAdvisoryCounts(sql) };
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/advisory-sync",
+    summary: "Let the service itself take over what is published of ecosystems; one runs at a time",
+    fields: Type.Object({
+      ecosystems: Type.Optional(
+        Type.Array(OsvEcosystemName, {
+          minItems: 1,
+          maxItems: ecosystems.length,
+          description: `a list of some of ${ecosystems.join(", ")}`,
+        }),
+      ),
+    }),
+    view: SyncState,
+    async handle({ input, actors, parts }) {
+      actors.operator("synchronize advisories");
+      await parts.advisorySync.start([...new Set(input.ecosystems ?? ecosystems)]);
+      return syncState(parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/advisory-sync",
+    summary: "Show the last synchronization that the service ran itself",
+    fields: NoFields,
+    view: SyncState,
+    async handle({ actors, parts }) {
+      actors.operator("show the synchronization of advisories");
+      return syncState(parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/advisories/syncs",
+    summary: "Note that the records of an ecosystem's published archive are stored, or begin to be sent",
+    fields: SyncForm,
+    view: listOf(EcosystemAge),
+    async handle({ input, actors, parts }) {
+      actors.operator("note a synchronization of advisories");
+      await noteSync(input, parts);
+      return { data: await ecosystemAges(parts.sql) };
+    },
+  }),
+];

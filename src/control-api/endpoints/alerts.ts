@@ -1,0 +1,167 @@
+import { Type } from "@sinclair/typebox";
+import { findAlert, listAlerts, noAlert, replayAlert, testWebhook } from "../../accounts/alerts/alerts.ts";
+import { createRule, deleteRule, findRule, listRules, noRule } from "../../accounts/alerts/rules.ts";
+import { AlertList, AlertRuleDeleted, AlertRuleForm, AlertRuleView, AlertView } from "../../accounts/alerts/schema.ts";
+import {
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  noWebhook,
+  rotateWebhookSecret,
+  AlertWebhookDeleted,
+  AlertWebhookForm,
+  AlertWebhookView,
+  NewAlertWebhookView,
+} from "../../accounts/alerts/webhooks.ts";
+import { alertRowsDefault, alertRowsMax } from "../../accounts/limits.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
+import { alertTestMs } from "../limits.ts";
+
+const OfWorkspace = Type.Object({ workspace: NamedWorkspace });
+
+/** A webhook of another workspace than the named one counts as unknown. */
+async function ofWebhook({ id, input, actors, parts }: EndpointCall<{ workspace?: string }>) {
+  const { workspace } = await findWebhook(id, parts.sql);
+  return actors.forResource({ named: input.workspace, workspace, unknown: noWebhook(id) });
+}
+
+const ruleEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/alert-rules",
+    summary: "Tell of a threshold of a limit, of a low balance or of an event, by mail and by webhooks",
+    fields: inWorkspace(AlertRuleForm),
+    view: AlertRuleView,
+    status: 201,
+    async handle({ input, actors, parts }) {
+      const { workspace: named, ...form } = input;
+      const { actor, workspace } = await actors.inWorkspace(named);
+      return createRule({ actor, workspace: workspace.id, form }, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/alert-rules",
+    summary: "List the rules of alerts in order of creation",
+    fields: OfWorkspace,
+    view: listOf(AlertRuleView),
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return { data: await listRules({ actor, workspace: workspace.id }, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "DELETE",
+    path: "/alert-rules/:id",
+    summary: "Delete a rule of alerts; what it told stays listed",
+    fields: withOptionalWorkspace(NoFields),
+    view: AlertRuleDeleted,
+    async handle({ id, input, actors, parts }) {
+      const rule = await findRule(id, parts.sql);
+      const named = { named: input.workspace, workspace: rule.workspace, unknown: noRule(id) };
+      const { actor, workspace } = await actors.forResource(named);
+      return deleteRule({ actor, workspace: workspace.id, id }, parts);
+    },
+  }),
+];
+
+const webhookEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/alert-webhooks",
+    summary: "Add a webhook that gets the workspace's alerts; its secret is shown once",
+    fields: inWorkspace(AlertWebhookForm),
+    view: NewAlertWebhookView,
+    status: 201,
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return createWebhook({ actor, workspace: workspace.id, url: input.url }, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/alert-webhooks",
+    summary: "List the webhooks of alerts in order of creation; auditors see their hosts",
+    fields: OfWorkspace,
+    view: listOf(AlertWebhookView),
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return { data: await listWebhooks({ actor, workspace: workspace.id, nowMs: parts.clock.now() }, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/alert-webhooks/:id/rotate",
+    summary: "Give a webhook a new secret, which is shown once; for a day the former one signs as well",
+    fields: withOptionalWorkspace(NoFields),
+    view: NewAlertWebhookView,
+    async handle(call) {
+      const { actor, workspace } = await ofWebhook(call);
+      return rotateWebhookSecret({ actor, workspace: workspace.id, id: call.id }, call.parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/alert-webhooks/:id/test",
+    summary: "Send a test to a webhook, once, and tell how it answered",
+    fields: withOptionalWorkspace(NoFields),
+    view: AlertView,
+    deadlineMs: alertTestMs,
+    async handle(call) {
+      const { actor, workspace } = await ofWebhook(call);
+      return testWebhook({ actor, workspace, id: call.id }, call.parts);
+    },
+  }),
+  endpoint({
+    method: "DELETE",
+    path: "/alert-webhooks/:id",
+    summary: "Delete a webhook with its secret and its deliveries, irrevocably",
+    fields: withOptionalWorkspace(NoFields),
+    view: AlertWebhookDeleted,
+    async handle(call) {
+      const { actor, workspace } = await ofWebhook(call);
+      return deleteWebhook({ actor, workspace: workspace.id, id: call.id }, call.parts);
+    },
+  }),
+];
+
+const listEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/alerts",
+    summary: "List what was told, newest first, with what became of it at each webhook",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      webhook: Type.Optional(line("the id of a webhook")),
+      limit: rowLimit({ normal: alertRowsDefault, max: alertRowsMax }),
+      before: Type.Optional(Type.String({ pattern: "^alert-[a-z2-7]{26}$", description: "the id of an alert" })),
+    }),
+    view: AlertList,
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      const limit = parseRowLimit(input.limit, { normal: alertRowsDefault, max: alertRowsMax });
+      const page = { webhook: input.webhook ?? null, before: input.before ?? null, limit };
+      return listAlerts({ actor, workspace: workspace.id, ...page }, parts.sql);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/alerts/:id/replay",
+    summary: "Send an alert again, with the same id, to one webhook or all",
+    fields: withOptionalWorkspace(Type.Object({ webhook: Type.Optional(line("the id of a webhook")) })),
+    view: AlertView,
+    async handle({ id, input, actors, parts }) {
+      const found = await findAlert(id, parts.sql);
+      const named = { named: input.workspace, workspace: found.workspace, unknown: noAlert(id) };
+      const { actor, workspace } = await actors.forResource(named);
+      const result = await replayAlert({ actor, workspace: workspace.id, id, webhook: input.webhook ?? null }, parts);
+      parts.notify("alert-waits");
+      return result;
+    },
+  }),
+];
+
+export const alertEndpoints: readonly Endpoint[] = [...ruleEndpoints, ...webhookEndpoints, ...listEndpoints];

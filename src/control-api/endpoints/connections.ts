@@ -1,0 +1,137 @@
+import { Type } from "@sinclair/typebox";
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { findConnector, likelyConnector } from "../../connectors/catalog/find.ts";
+import type { ConnectorRow } from "../../connectors/catalog/row.ts";
+import {
+  createConnection,
+  deleteConnection,
+  replaceCredentials,
+  findConnection,
+  listConnections,
+  noConnection,
+  requireConnection,
+  viewConnection,
+} from "../../connectors/connections/connections.ts";
+import {
+  ConnectionDeleted,
+  ConnectionForm,
+  ConnectionTest,
+  ConnectionView,
+  NewCredentials,
+} from "../../connectors/connections/schema.ts";
+import type { ConnectionRow } from "../../connectors/connections/store.ts";
+import { testConnection } from "../../connectors/connections/test.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
+import { connectionTestMs } from "../limits.ts";
+import type { ControlParts } from "../parts.ts";
+
+/** The path's connection and the actor; a connection of another workspace than the named one counts as unknown. */
+async function connectionAndActor({
+  id,
+  input,
+  actors,
+  parts,
+}: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
+  const found = await findConnection(id, parts.sql);
+  const { actor, workspace } = await actors.forResource({
+    named: input.workspace,
+    workspace: found.workspace,
+    unknown: noConnection(id),
+  });
+  return { actor, row: requireConnection({ id, workspace: workspace.id, row: found }) };
+}
+
+/** From the catalog that this gateway serves. */
+function unknownConnector(named: string, { connectors: { published } }: ControlParts): DomainError {
+  const likely = published === null ? undefined : likelyConnector(named, published);
+  const hint = likely === undefined ? "" : `: the nearest is "${likely.slug}"`;
+  return new DomainError("invalid_field", `There is no connector "${named}" in the catalog${hint}`, { field: "connector" });
+}
+
+function connectorNamed(named: string, { connectors }: ControlParts): ConnectorRow | undefined {
+  if (connectors.published) return findConnector(named, connectors.published);
+  throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
+}
+
+export const connectionEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/connections",
+    summary: "Connect a workspace to a vendor; the values of the form are sealed and never shown",
+    fields: inWorkspace(ConnectionForm),
+    view: ConnectionView,
+    status: 201,
+    async handle({ input: { workspace: named, ...form }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const connector = connectorNamed(form.connector, parts);
+      if (connector) return createConnection({ actor, workspace: workspace.id, connector, form }, parts);
+      throw unknownConnector(form.connector, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/connections",
+    summary: "List connections in order of creation, without their credentials",
+    fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
+    view: listOf(ConnectionView),
+    async handle({ input, actors, parts }) {
+      const { workspace } = await actors.inAnyWorkspace(input.workspace);
+      return { data: await listConnections(workspace?.id ?? null, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/connections/:id",
+    summary: "Show a connection with its last test, without its credentials",
+    fields: withOptionalWorkspace(NoFields),
+    view: ConnectionView,
+    async handle(call) {
+      const { row } = await connectionAndActor(call);
+      return viewConnection(row);
+    },
+  }),
+  endpoint({
+    method: "PUT",
+    path: "/connections/:id/credentials",
+    summary: "Replace all credentials by new ones",
+    fields: withOptionalWorkspace(NewCredentials),
+    view: ConnectionView,
+    async handle(call) {
+      call.actors.requireRecentSignIn("replace the credentials of a connection");
+      const { actor, row } = await connectionAndActor(call);
+      const connector = connectorNamed(row.connector, call.parts);
+      if (!connector) {
+        const message = `The catalog no longer has "${row.connector}": this connection can only be deleted`;
+        throw new DomainError("conflict", message);
+      }
+      const { workspace: _named, ...form } = call.input;
+      return replaceCredentials({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/connections/:id/test",
+    summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
+    fields: withOptionalWorkspace(NoFields),
+    view: ConnectionTest,
+    deadlineMs: connectionTestMs,
+    async handle(call) {
+      const { actor, row } = await connectionAndActor(call);
+      return testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
+    },
+  }),
+  endpoint({
+    method: "DELETE",
+    path: "/connections/:id",
+    summary: "Delete a connection with its credentials, irrevocably",
+    fields: withOptionalWorkspace(NoFields),
+    view: ConnectionDeleted,
+    async handle(call) {
+      call.actors.requireRecentSignIn("delete a connection");
+      const { actor, row } = await connectionAndActor(call);
+      return deleteConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
+    },
+  }),
+];

@@ -1,0 +1,120 @@
+import { Type } from "@sinclair/typebox";
+import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { createKey, editKey, listKeys, revokeKey, findKey, noKey, requireSeen, viewKey } from "../../accounts/keys/keys.ts";
+import { KeyEdit, KeyForm, KeyView, NewKeyView } from "../../accounts/keys/schema.ts";
+import type { KeyRow } from "../../accounts/keys/store.ts";
+import { memberActor } from "../../accounts/members/principal.ts";
+import { Email } from "../../accounts/workspaces/fields.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { endpoint, type EndpointCall, type Endpoint } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit, withOptionalWorkspace } from "../fields.ts";
+import { keyRowsMax } from "../limits.ts";
+import type { ControlParts } from "../parts.ts";
+
+/** A key belongs to a person: without one in `X-Act-As`, the operator acts as the owner in the form. */
+async function keyOwner(
+  { actor, workspace, owner }: { actor: Actor; workspace: WorkspaceId; owner: string | undefined },
+  { sql }: ControlParts,
+): Promise<MemberActor> {
+  if (actor.kind === "member") return actor;
+  if (owner !== undefined) {
+    return memberActor({ kind: "person", email: owner, carriedBy: "operator token", namedBy: "owner" }, { workspace, sql });
+  }
+  throw new DomainError("invalid_field", "The owner is missing: a key belongs to a person", { field: "owner" });
+}
+
+/** The path's key and the actor; a key of another workspace than the named one counts as unknown. */
+async function keyAndActor({
+  id,
+  input,
+  actors,
+  parts,
+}: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: KeyRow }> {
+  const row = await findKey(id, parts);
+  const { actor, workspace } = await actors.forResource({ named: input.workspace, workspace: row.workspace, unknown: noKey(id) });
+  return { actor, row: requireSeen({ actor, workspace: workspace.id, row }) };
+}
+
+const trueOrFalse = Type.Union([Type.Literal("true"), Type.Literal("false")], { description: "true or false" });
+
+export const keyEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/keys",
+    summary: "Create a key; `key` in the answer is the only time it is shown",
+    fields: inWorkspace(KeyForm),
+    view: NewKeyView,
+    status: 201,
+    async handle({ input: { workspace: named, ...form }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const owner = await keyOwner({ actor, workspace: workspace.id, owner: form.owner }, parts);
+      const created = await createKey({ actor: owner, workspace: workspace.id, form }, parts);
+      parts.notify("records-changed");
+      return created;
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/keys",
+    summary:
+      "List keys in order of creation; `revoked=true` lists the revoked ones, `near_limit=true` those that have spent 80 % of their limit",
+    fields: Type.Object({
+      workspace: Type.Optional(NamedWorkspace),
+      owner: Type.Optional(Email),
+      revoked: Type.Optional(trueOrFalse),
+      near_limit: Type.Optional(trueOrFalse),
+      after: Type.Optional(Type.String({ pattern: "^key-[a-z2-7]{26}$", description: "the id of a key" })),
+      limit: rowLimit({ max: keyRowsMax }),
+    }),
+    view: listOf(KeyView),
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
+      const { owner = null, after = null, limit } = input;
+      const filter = {
+        workspace: workspace?.id ?? null,
+        owner,
+        revoked: input.revoked === "true",
+        nearLimit: input.near_limit === "true",
+        after,
+        limit: limit === undefined ? null : parseRowLimit(limit, { normal: keyRowsMax, max: keyRowsMax }),
+      };
+      return { data: await listKeys({ actor, ...filter }, parts) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/keys/:id",
+    summary: "Show a key",
+    fields: withOptionalWorkspace(NoFields),
+    view: KeyView,
+    handle: async (call) => viewKey((await keyAndActor(call)).row),
+  }),
+  endpoint({
+    method: "PATCH",
+    path: "/keys/:id",
+    summary: "Change a key's name, spend limits or requests per minute; other fields stay",
+    fields: withOptionalWorkspace(KeyEdit),
+    view: KeyView,
+    async handle(call) {
+      const { actor } = await keyAndActor(call);
+      const { workspace: _named, ...edit } = call.input;
+      const view = await editKey({ actor, id: call.id, edit }, call.parts);
+      call.parts.notify("records-changed");
+      return view;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/keys/:id/revoke",
+    summary: "Revoke a key, irrevocably",
+    fields: withOptionalWorkspace(NoFields),
+    view: KeyView,
+    async handle(call) {
+      const { actor } = await keyAndActor(call);
+      const view = await revokeKey({ actor, id: call.id }, call.parts);
+      call.parts.notify("records-changed");
+      return view;
+    },
+  }),
+];

@@ -1,0 +1,190 @@
+import { Type } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
+import { findKey, noKey, requireSeen } from "../../accounts/keys/keys.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { showGeneration } from "../../gateway/generations/detail.ts";
+import {
+  listGenerations,
+  findGeneration,
+  generationNotFound,
+  requireVisibleGeneration,
+} from "../../gateway/generations/generations.ts";
+import { retainLog, RetentionView } from "../../gateway/generations/retain.ts";
+import { GenerationDetail, LogView } from "../../gateway/generations/schema.ts";
+import type { LogPage } from "../../gateway/generations/store.ts";
+import { retainMonthsMax, retainMonthsMin, retainStatementMsMax } from "../../gateway/limits.ts";
+import { requireFinished } from "../../gateway/metering/move.ts";
+import {
+  countStoredPrompts,
+  deleteOnePrompt,
+  deletePromptsOf,
+  PromptCount,
+  PromptDeletion,
+  PromptsDeleted,
+  PromptView,
+  findPromptWorkspace,
+  promptNotFound,
+  showPrompt,
+} from "../../gateway/prompts/prompts.ts";
+import { selectPromptWorkspace } from "../../gateway/prompts/store.ts";
+import type { ActorResolver } from "../actor-resolver.ts";
+import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { NamedWorkspace, NoFields, parseRowLimit, withOptionalWorkspace, rowLimit } from "../fields.ts";
+import { logRowsDefault, logRowsMax, promptDeletionMsMax } from "../limits.ts";
+import { streamProgress, wantsProgress } from "../responses.ts";
+
+const time = Type.String({
+  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?Z$",
+  description: "a time such as 2026-11-20T00:00:00Z",
+});
+
+/** @throws DomainError invalid_field */
+function readRange({ from, to }: { from?: string; to?: string }): Pick<LogPage, "fromMs" | "toMs"> {
+  const [fromMs, toMs] = [readTime("from", from), readTime("to", to)];
+  if (fromMs === null || toMs === null || fromMs < toMs) return { fromMs, toMs };
+  throw new DomainError("invalid_field", "Cannot list a time that ends before it begins: a from before to is needed", {
+    field: "from",
+  });
+}
+
+function readTime(field: "from" | "to", text: string | undefined): number | null {
+  const ms = text === undefined ? null : Date.parse(text);
+  if (ms === null || ms >= 0) return ms;
+  throw new DomainError("invalid_field", `Cannot take the value of "${field}": ${time.description} is needed`, { field });
+}
+
+export const logEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/log",
+    summary: "List ended generations, newest first",
+    fields: Type.Object({
+      workspace: Type.Optional(NamedWorkspace),
+      key: Type.Optional(line("the id of a key")),
+      member: Type.Optional(line("the email of a member: only their requests in the Workbench and with keys of theirs")),
+      model: Type.Optional(line("the id of a model; needs a workspace or a key")),
+      from: Type.Optional(time),
+      to: Type.Optional(time),
+      status: Type.Optional(Type.Union([Type.Literal("ok"), Type.Literal("error")], { description: "ok or error" })),
+      code: Type.Optional(line("the code of an error")),
+      limit: rowLimit({ normal: logRowsDefault, max: logRowsMax }),
+      before: Type.Optional(Type.String({ pattern: "^gen-[a-z2-7]{26}$", description: "the id of a generation" })),
+    }),
+    view: LogView,
+    async handle({ input, actors, parts }) {
+      const key = input.key === undefined ? null : await findKey(input.key, parts);
+      const { actor, workspace } = key
+        ? await actors.forResource({ named: input.workspace, workspace: key.workspace, unknown: noKey(key.id) })
+        : await actors.inAnyWorkspace(input.workspace);
+      if (key) requireSeen({ actor, workspace: workspace?.id ?? null, row: key });
+      if (input.model !== undefined && workspace === null && key === null)
+        throw new DomainError("invalid_field", "Cannot list a model over all workspaces: name a workspace or a key", {
+          field: "model",
+        });
+      const page = {
+        model: input.model ?? null,
+        before: input.before ?? null,
+        ...readRange(input),
+        limit: parseRowLimit(input.limit, { normal: logRowsDefault, max: logRowsMax }),
+      };
+      const { member = null, status = null, code = null } = input;
+      const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code };
+      return listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/log/retain",
+    summary:
+      "Delete older months of the log and keep their sums; as `application/x-ndjson` with each month as soon as it is deleted",
+    fields: Type.Object({
+      months: Type.Integer({
+        minimum: retainMonthsMin,
+        maximum: retainMonthsMax,
+        description: "how many months before the current one are kept",
+      }),
+    }),
+    view: RetentionView,
+    deadlineMs: retainStatementMsMax,
+    progress: true,
+    async handle({ input: { months }, actors, request, parts }) {
+      const actor = actors.operator("delete months of the log");
+      await requireFinished(parts.sql);
+      if (!wantsProgress(request)) return retainLog({ actor, months }, parts);
+      return streamProgress((onRetained) => retainLog({ actor, months, onRetained }, parts), parts.log);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/log/:id",
+    summary: "Show an ended generation",
+    fields: withOptionalWorkspace(NoFields),
+    view: GenerationDetail,
+    async handle({ input, id, actors, parts }) {
+      const row = await findGeneration(id, parts.sql);
+      const { actor, workspace } = await actors.forResource({
+        named: input.workspace,
+        workspace: row.workspace,
+        unknown: generationNotFound(id),
+      });
+      const caller = await requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
+      const promptStored = (await selectPromptWorkspace(id, parts.sql)) === workspace.id;
+      return showGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
+    },
+  }),
+];
+
+type Entering = Pick<EndpointCall<unknown>, "id" | "actors" | "parts"> & { named: string | undefined };
+
+/** The actor on a stored prompt, and its workspace. */
+async function promptAndActor({ id, named, actors, parts }: Entering): ReturnType<ActorResolver["forResource"]> {
+  const workspace = await findPromptWorkspace(id, parts.sql);
+  return actors.forResource({ named, workspace, unknown: promptNotFound(id) });
+}
+
+export const promptEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/prompts",
+    summary: "Count a workspace's stored prompts",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: PromptCount,
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return countStoredPrompts({ actor, workspace: workspace.id }, parts.sql);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/prompts/:id",
+    summary: "Show the stored prompt of a generation, with its answer",
+    fields: withOptionalWorkspace(NoFields),
+    view: PromptView,
+    async handle({ input, id, actors, parts }) {
+      const { actor, workspace } = await promptAndActor({ id, named: input.workspace, actors, parts });
+      actors.requireRecentSignIn("read a stored prompt");
+      return showPrompt({ actor, workspace: workspace.id, generation: id }, parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/prompts/delete",
+    summary: "Delete the stored prompt of a generation, or those of a workspace from before a time, irrevocably",
+    fields: withOptionalWorkspace(PromptDeletion),
+    view: PromptsDeleted,
+    deadlineMs: promptDeletionMsMax,
+    async handle({ input: { workspace: named, id, before }, actors, parts }) {
+      actors.requireRecentSignIn("delete stored prompts");
+      if (id !== undefined && before === undefined) {
+        const { actor, workspace } = await promptAndActor({ id, named, actors, parts });
+        return deleteOnePrompt({ actor, workspace: workspace.id, generation: id }, parts);
+      }
+      if (id === undefined && before !== undefined && named !== undefined) {
+        const { actor, workspace } = await actors.inWorkspace(named);
+        return deletePromptsOf({ actor, workspace: workspace.id, before }, parts);
+      }
+      const message = "Name a generation by its id, or a workspace and the time before which to delete its prompts";
+      throw new DomainError("invalid_field", message, { field: id === undefined ? "before" : "id" });
+    },
+  }),
+];

@@ -1,0 +1,204 @@
+import { Type } from "@sinclair/typebox";
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { LimitReachedError } from "../../accounts/errors.ts";
+import { deactivateMember } from "../../accounts/keys/deactivate-member.ts";
+import { insertMail } from "../../accounts/mails/store.ts";
+import { listMembers, reactivateMember, setMember, addMember } from "../../accounts/members/members.ts";
+import { selectMembers, lockMember } from "../../accounts/members/store.ts";
+import { countAct } from "../../accounts/quotas/hourly-acts.ts";
+import { lockQuota } from "../../accounts/quotas/store.ts";
+import { createSignInLink } from "../../accounts/sessions/links.ts";
+import { managers } from "../../accounts/workspaces/authorize.ts";
+import { canonicalEmail, Email } from "../../accounts/workspaces/fields.ts";
+import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../fields.ts";
+import { memberRowsMax, inviteAgainMs, memberChangesPerHourMax } from "../limits.ts";
+import type { ControlParts } from "../parts.ts";
+
+export const memberEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/members",
+    summary:
+      "Invite a person to a workspace: an admin's invitation is pending until they accept, and the operator's is in force at once",
+    fields: Type.Composite([
+      inWorkspace(MemberForm),
+      Type.Object({
+        invite: Type.Optional(
+          Type.Boolean({
+            title: "Whether the person gets a mail with a link to answer and sign in",
+            description: "true or false",
+          }),
+        ),
+      }),
+    ]),
+    view: MemberView,
+    status: 201,
+    async handle({ input: { workspace: named, invite = false, ...member }, actors, parts }) {
+      // Whoever finds an open browser must not be able to stay in the workspace by an address of their own.
+      if (managers.includes(member.role)) actors.requireRecentSignIn("add an admin");
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const view = await inviteMember({ actor, workspace, member, mails: invite }, parts);
+      parts.notify("records-changed");
+      return view;
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/members",
+    summary: "List the members of a workspace, by address",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      email: Type.Optional(Email),
+      limit: rowLimit({ normal: memberRowsMax, max: memberRowsMax }),
+      after: Type.Optional(Email),
+    }),
+    view: listOf(ListedMember),
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      const page = {
+        email: input.email ?? null,
+        after: input.after ?? null,
+        limit: parseRowLimit(input.limit, { normal: memberRowsMax, max: memberRowsMax }),
+      };
+      return { data: await listMembers({ actor, workspace: workspace.id, page }, parts) };
+    },
+  }),
+  endpoint({
+    method: "PATCH",
+    path: "/members/:id",
+    summary: "Change a member's role or monthly spend limit; the path takes the address, and omitted fields stay",
+    fields: inWorkspace(MemberEdit),
+    view: MemberView,
+    async handle({ input, id: email, actors, parts }) {
+      const { workspace: named, ...edit } = input;
+      const { actor, workspace } = await actors.inWorkspace(named);
+      if (edit.role !== undefined) actors.requireRecentSignIn("change a role");
+      const place = { actor, workspace: workspace.id };
+      const view = await countedChange(place, parts, (sources) => setMember({ ...place, email, edit }, sources));
+      parts.notify("records-changed");
+      return view;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/members/:id/deactivate",
+    summary: "End a membership, or take an invitation back, and revoke the member's keys in the workspace, irrevocably",
+    fields: inWorkspace(NoFields),
+    view: MemberView,
+    async handle({ input, id: email, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      // It is not counted: whoever uses up the changes of an hour must not be able to stay.
+      const view = await deactivateMember({ actor, workspace: workspace.id, email }, parts);
+      parts.notify("records-changed");
+      return view;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/members/:id/reactivate",
+    summary: "Reactivate a member; revoked keys stay revoked",
+    fields: inWorkspace(NoFields),
+    view: MemberView,
+    async handle({ input, id: email, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      // As for a new admin.
+      const [member] = await selectMembers({ workspace: workspace.id, email: canonicalEmail(email) }, parts.sql);
+      if (member && managers.includes(member.role)) actors.requireRecentSignIn("reactivate an admin");
+      const place = { actor, workspace: workspace.id };
+      const view = await countedChange(place, parts, (sources) => reactivateMember({ ...place, email }, sources));
+      parts.notify("records-changed");
+      return view;
+    },
+  }),
+];
+
+/** Changes of members, which concern other people, and mails to those who are invited. */
+
+interface Sources {
+  sql: Transaction;
+  clock: Clock;
+}
+
+/** Runs a change of members and counts it with those of the workspace's admins, all or nothing. @throws LimitReachedError */
+function countedChange(
+  { actor, workspace }: { actor: Actor; workspace: WorkspaceId },
+  { sql, clock }: Pick<ControlParts, "sql" | "clock">,
+  work: (sources: Sources) => Promise<MemberView>,
+): Promise<MemberView> {
+  return sql.begin(async (tx) => {
+    const result = await work({ sql: tx, clock });
+    if (actor.kind === "member")
+      await countAct({ workspace, act: "changes of members", max: memberChangesPerHourMax }, { sql: tx, clock });
+    return result;
+  });
+}
+
+interface Invitation {
+  actor: Actor;
+  workspace: { id: WorkspaceId; name: string };
+  member: MemberForm;
+  /** Whether the person gets a mail. */
+  mails: boolean;
+}
+
+/**
+ * Makes a person a member, or asks them to become one. A mail has a link that signs them in, and where they are asked, takes their answer.
+ * Only the mail has the link: whoever invites an address that has an account elsewhere must not be able to sign in as its person.
+ * @throws DomainError as `addMember` does; LimitReachedError for a person who was asked within the last hour
+ */
+function inviteMember({ actor, workspace, member, mails }: Invitation, parts: ControlParts): Promise<MemberView> {
+  return countedChange({ actor, workspace: workspace.id }, parts, async (sources) => {
+    if (actor.kind === "member") await requireNotAskedLately({ workspace: workspace.id, email: member.email }, sources);
+    const view = await addMember({ actor, workspace: workspace.id, member }, sources);
+    if (mails) await mailInvitation({ by: actor, workspace, invited: view }, parts.publicUrl, sources);
+    return view;
+  });
+}
+
+async function requireNotAskedLately(
+  { workspace, email: typed }: { workspace: WorkspaceId; email: string },
+  { sql, clock }: Sources,
+): Promise<void> {
+  const email = canonicalEmail(typed);
+  // Of many at once for a new address only the first finds no row.
+  await lockQuota({ workspace, counted: "invitations" }, sql);
+  const row = await lockMember({ workspace, email }, sql);
+  if (row === undefined || row.consent === "given" || row.askedAt === null) return;
+  const retryAfterMs = row.askedAt.getTime() + inviteAgainMs - clock.now();
+  if (retryAfterMs <= 0) return;
+  const minutes = Math.ceil(retryAfterMs / 60_000);
+  const message = `"${email}" was invited within the last hour: invite them again in ${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+  throw new LimitReachedError(message, { status: 429, retryAfterMs });
+}
+
+interface Invited {
+  by: Actor;
+  workspace: { id: WorkspaceId; name: string };
+  invited: MemberView;
+}
+
+async function mailInvitation({ by, workspace, invited }: Invited, publicUrl: string, { sql, clock }: Sources): Promise<void> {
+  const { email, role, state } = invited;
+  const { path, expiresAt } = await createSignInLink({ email, purpose: "invitation", workspace: workspace.id }, { sql, clock });
+  const name = `the workspace "${workspace.name}"`;
+  const words =
+    state === "pending"
+      ? {
+          what: `${by.kind === "member" ? by.email : "The operator"} invites you to ${name} as ${role}.`,
+          how: "Accept or decline, once and before",
+          else: "Until you accept, nothing changes for you.",
+        }
+      : {
+          what: `The operator made you a member (${role}) of ${name}.`,
+          how: "Sign in and choose a password, once and before",
+          else: "If you did not expect this, ignore it: nothing happens.",
+        };
+  const body = `${words.what}\n\n${words.how} ${expiresAt}:\n\n  ${publicUrl}${path}\n\n${words.else}\n`;
+  const subject = `You are invited to the workspace "${workspace.name}"`;
+  await insertMail({ ticket: null, recipient: email, subject, body, at: new Date(clock.now()) }, sql);
+}

@@ -1,0 +1,100 @@
+import { Type } from "@sinclair/typebox";
+import type { Actor, MemberActor } from "../../accounts/audit/actor.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { selectCallerId } from "../../accounts/members/store.ts";
+import { authorize, writers } from "../../accounts/workspaces/authorize.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { nearestModel } from "../../gateway/models/availability.ts";
+import { ModelDetails, modelDetails } from "../../gateway/models/listing.ts";
+import type { Model } from "../../gateway/models/model.ts";
+import { checkModels, type WorkspaceRequirements } from "../../gateway/models/models.ts";
+import { requirementsOf } from "../../gateway/own-keys/requirements.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { listOf, withOptionalWorkspace, NamedWorkspace } from "../fields.ts";
+import { modelCheckMsMax, workbenchAnswerMs } from "../limits.ts";
+import type { ControlParts } from "../parts.ts";
+import { streamProgress, wantsProgress } from "../responses.ts";
+
+const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model")) });
+
+/** All models, or the named one. @throws DomainError not_found, which names the id that was probably meant */
+function choose(id: string | undefined, { models }: ControlParts): Model[] {
+  const published = models.list();
+  const chosen = published.filter((model) => id === undefined || model.id === id);
+  if (id === undefined || chosen.length > 0) return chosen;
+  const meant = nearestModel(id, published);
+  const hint = meant === null ? "" : `: did you mean "${meant}"?`;
+  throw new DomainError("not_found", `There is no model with the id "${id}"${hint}`, { field: "id" });
+}
+
+/** Those of a workspace without requirements, for a list that belongs to none. */
+const noDemands: WorkspaceRequirements = { zeroDataRetention: false, earlyAccess: ["embeddings"] };
+
+function describe(chosen: Model[], { models, measure }: ControlParts, demands = noDemands): { data: ModelDetails[] } {
+  return { data: chosen.map((model) => modelDetails(model, { models, measure, demands })) };
+}
+
+export const modelEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/models",
+    summary: "List the catalog's models, with the reason if one cannot be called: in a workspace by its settings and own keys",
+    fields: withOptionalWorkspace(ChosenModels),
+    view: listOf(ModelDetails),
+    async handle({ input, actors, parts }) {
+      if (input.workspace === undefined) return describe(choose(input.id, parts), parts);
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      return describe(choose(input.id, parts), parts, await requirementsOf(workspace, parts.sql));
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/models/check",
+    summary: "Run the launch checks again and wait for them; as `application/x-ndjson` with each check as soon as it ends",
+    fields: ChosenModels,
+    view: listOf(ModelDetails),
+    deadlineMs: modelCheckMsMax,
+    progress: true,
+    async handle({ input, actors, request, parts }) {
+      actors.operator("check models");
+      const chosen = choose(input.id, parts);
+      const check = async (tell?: (part: unknown) => void) => {
+        await checkModels({ chosen, onEnded: ({ model, provider, code }) => tell?.({ model, provider, code }) }, parts);
+        return describe(chosen, parts);
+      };
+      return wantsProgress(request) ? streamProgress(check, parts.log) : check();
+    },
+  }),
+];
+
+export const workbenchEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/workbench",
+    summary: "Complete a chat as a member, without a key, on the workspace's credit",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: Type.Object({}),
+    completes: true,
+    deadlineMs: workbenchAnswerMs,
+    async handle({ input, actors, request, server, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      const { email } = memberOf(actor);
+      const caller = await selectCallerId({ workspace: workspace.id, email }, parts.sql);
+      if (caller === undefined) throw new DomainError("forbidden", `"${email}" is no member of this workspace`);
+      return parts.runInWorkbench({ request, server, caller });
+    },
+  }),
+];
+
+/** @throws DomainError forbidden for auditors, and for the operator, who is no member */
+function memberOf(actor: Actor): MemberActor {
+  authorize(actor, { roles: writers, action: "use the Workbench" });
+  if (actor.kind === "member") return actor;
+  throw new DomainError(
+    "forbidden",
+    "Cannot use the Workbench as the operator: name a member, who pays from the workspace's credit",
+    {
+      field: "X-Act-As",
+    },
+  );
+}

@@ -1,0 +1,126 @@
+import { Type } from "@sinclair/typebox";
+import type { Actor } from "../../accounts/audit/actor.ts";
+import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
+import {
+  createOwnKey,
+  deleteOwnKey,
+  disableOwnKey,
+  replaceOwnKey,
+  findOwnKey,
+  listOwnKeys,
+  noOwnKey,
+} from "../../gateway/own-keys/own-keys.ts";
+import { NewOwnKey, OwnKeyDeleted, OwnKeyForm, OwnKeyTest, OwnKeyTestForm, OwnKeyView } from "../../gateway/own-keys/schema.ts";
+import { testOwnKey } from "../../gateway/own-keys/test-own-key.ts";
+import { listOwnKeyProviders, OwnKeyProvider } from "../../gateway/own-keys/try-key.ts";
+import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
+import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
+import { modelCheckMsMax, ownKeyTryMs } from "../limits.ts";
+
+/** The workspace of the path's key and the actor there; a key of another workspace than the named one counts as unknown. */
+async function ownerAndActor({
+  id,
+  input,
+  actors,
+  parts,
+}: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; workspace: WorkspaceRow }> {
+  const found = await findOwnKey(id, parts.sql);
+  return actors.forResource({ named: input.workspace, workspace: found.workspace, unknown: noOwnKey(id) });
+}
+
+/** Runs a change, after which every gateway and worker reads its records again. */
+async function applied<T>({ parts }: Pick<EndpointCall<unknown>, "parts">, change: Promise<T>): Promise<T> {
+  const result = await change;
+  parts.notify("records-changed");
+  return result;
+}
+
+export const providerKeyEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/provider-keys",
+    summary: "Store a workspace's own key for a provider, sealed, after a test call of at most 16 tokens that its provider bills",
+    fields: inWorkspace(OwnKeyForm),
+    view: OwnKeyView,
+    status: 201,
+    deadlineMs: ownKeyTryMs,
+    async handle(call) {
+      call.actors.requireRecentSignIn("store a provider key");
+      const { workspace: named, ...form } = call.input;
+      const { actor, workspace } = await call.actors.inWorkspace(named);
+      return applied(call, createOwnKey({ actor, workspace, form }, call.parts));
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/provider-keys",
+    summary: "List own provider keys in order of creation; members and auditors see that they exist",
+    fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
+    view: listOf(OwnKeyView),
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inAnyWorkspace(input.workspace);
+      return { data: await listOwnKeys({ actor, workspace: workspace?.id ?? null }, parts.sql) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/providers",
+    summary: "List the providers that a workspace may bring its own key for, by name",
+    fields: NoFields,
+    view: listOf(OwnKeyProvider),
+    handle: async ({ parts }) => ({ data: listOwnKeyProviders(parts) }),
+  }),
+  endpoint({
+    method: "PUT",
+    path: "/provider-keys/:id",
+    summary: "Replace the key by a new one that the provider accepts in a test call; a disabled one is in use again",
+    fields: withOptionalWorkspace(NewOwnKey),
+    view: OwnKeyView,
+    deadlineMs: ownKeyTryMs,
+    async handle(call) {
+      call.actors.requireRecentSignIn("replace a provider key");
+      const { actor, workspace } = await ownerAndActor(call);
+      const { workspace: _named, ...form } = call.input;
+      return applied(call, replaceOwnKey({ actor, workspace, id: call.id, form }, call.parts));
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/provider-keys/:id/test",
+    summary:
+      "Call the provider with the key, for each chat model without a launch check or one named model; the provider bills the calls",
+    fields: withOptionalWorkspace(OwnKeyTestForm),
+    view: OwnKeyTest,
+    deadlineMs: modelCheckMsMax,
+    async handle(call) {
+      const { actor, workspace } = await ownerAndActor(call);
+      const { workspace: _named, ...form } = call.input;
+      return applied(call, testOwnKey({ actor, workspace, id: call.id, form }, call.parts));
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/provider-keys/:id/disable",
+    summary: "Keep the key and no longer use it: from now on its provider is called with the service's key and charged",
+    fields: withOptionalWorkspace(NoFields),
+    view: OwnKeyView,
+    async handle(call) {
+      // From then on its calls are charged to credit.
+      call.actors.requireRecentSignIn("disable a provider key");
+      const { actor, workspace } = await ownerAndActor(call);
+      return applied(call, disableOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
+    },
+  }),
+  endpoint({
+    method: "DELETE",
+    path: "/provider-keys/:id",
+    summary: "Delete the key, irrevocably: from now on its provider is called with the service's key and charged",
+    fields: withOptionalWorkspace(NoFields),
+    view: OwnKeyDeleted,
+    async handle(call) {
+      call.actors.requireRecentSignIn("delete a provider key");
+      const { actor, workspace } = await ownerAndActor(call);
+      return applied(call, deleteOwnKey({ actor, workspace: workspace.id, id: call.id }, call.parts));
+    },
+  }),
+];

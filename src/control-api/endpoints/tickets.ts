@@ -1,0 +1,29 @@
+import { Type } from "@sinclair/typebox";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { listRowsMax } from "../../http/limits.ts";
+import { ticketRowsDefault } from "../../security/limits.ts";
+import { ticketStatuses, ticketTypes } from "../../security/tickets/schema.ts";
+import { listTickets, WorkspaceTicket } from "../../security/tickets/tickets.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { listOf, NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
+
+export const ticketEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/tickets",
+    summary: "List the tickets of a workspace, newest first; a member sees their own",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      type: Type.Optional(wordOf(ticketTypes)),
+      status: Type.Optional(wordOf(ticketStatuses)),
+      limit: rowLimit({ normal: ticketRowsDefault, max: listRowsMax }),
+      before: Type.Optional(line("the id of a ticket", { minLength: 1 })),
+    }),
+    view: listOf(WorkspaceTicket),
+    async handle({ input: { workspace: named, type = null, status = null, limit, before = null }, actors, parts: { sql } }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const rows = parseRowLimit(limit, { normal: ticketRowsDefault, max: listRowsMax });
+      return { data: await listTickets({ actor, workspace: workspace.id, type, status, limit: rows, before }, sql) };
+    },
+  }),
+];

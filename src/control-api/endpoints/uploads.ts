@@ -1,0 +1,118 @@
+import { Type } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import type { WorkspaceId } from "../../kernel/ids.ts";
+import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
+import {
+  sbomBytesMax,
+  sbomFilenameCharactersMax,
+  repositoryAddressCharactersMax,
+  repositoryImportMs,
+} from "../../security/limits.ts";
+import { StoredSbom } from "../../security/projects/schema.ts";
+import { storeSbom } from "../../security/projects/store-sbom.ts";
+import { importHosted, storeRepository } from "../../security/repositories/import-repository.ts";
+import { ImportedRepository } from "../../security/repositories/read-repository.ts";
+import { archiveFiles } from "../../security/repositories/repository-files.ts";
+import { SbomRefusal } from "../../security/sboms/refusal.ts";
+import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NamedWorkspace } from "../fields.ts";
+import { sbomUploadMs, repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
+import type { ControlParts } from "../parts.ts";
+
+interface SentDocument {
+  pieces: readonly Uint8Array[];
+  workspace: WorkspaceId;
+}
+
+/** @throws DomainError invalid_body with the problem of the document; LimitReachedError if too many are being read */
+async function readDocument({ pieces, workspace }: SentDocument, { sboms }: ControlParts): Promise<SbomRows> {
+  try {
+    const { sbom } = await sboms.read({ pieces, path: null, workspace });
+    if (sbom?.rows) return sbom.rows;
+    throw new DomainError("invalid_body", sbom?.refused ?? "There is no document");
+  } catch (error) {
+    if (error instanceof SbomRefusal) throw new DomainError("invalid_body", error.message);
+    throw error;
+  }
+}
+
+export const sbomEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/sboms",
+    summary: "Make an SBOM the current one of a project; a named project or product that does not exist is created",
+    file: "The SBOM: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      project: line("the id of a project, or a name", { minLength: 1 }),
+      product: Type.Optional(line("the id of a product, or a name", { minLength: 1 })),
+      filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
+    }),
+    view: StoredSbom,
+    status: 201,
+    bodyBytesMax: sbomBytesMax,
+    deadlineMs: sbomUploadMs,
+    async handle({ input: { workspace: named, project, product = null, filename = null }, actors, file, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const sbom = await readDocument({ pieces: await file(), workspace: workspace.id }, parts);
+      return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
+    },
+  }),
+];
+
+const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
+const Project = Type.Optional(line("the id of a project, or a name", { minLength: 1 }));
+
+export const repositoryEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/repositories",
+    summary:
+      "Make the lock files of a repository at GitHub or GitLab the current SBOM of a project, which is created if it does not exist",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      url: line("the address of a repository such as https://github.com/owner/name", address),
+      project: Project,
+    }),
+    view: ImportedRepository,
+    status: 201,
+    deadlineMs: repositoryImportMs,
+    async handle({ input: { workspace: named, url, project = null }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      return importHosted({ actor, workspace: workspace.id, url, project }, parts);
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/repositories/archive",
+    summary:
+      "Make the lock files in an archive of a repository the current SBOM of a project, which is created if it does not exist",
+    file: "The archive: zip, tar or tar.gz; the lock files of a checkout are enough",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      name: line("the name of the repository", { minLength: 1 }),
+      project: Project,
+      provider: Type.Optional(
+        Type.Union([Type.Literal("git"), Type.Literal("archive")], { description: '"git" for a checkout, or "archive",' }),
+      ),
+      repository: Type.Optional(line("the address that a checkout came from", address)),
+    }),
+    view: ImportedRepository,
+    status: 201,
+    bodyBytesMax: repositoryArchiveBytesMax,
+    deadlineMs: repositoryUploadMs,
+    async handle({
+      input: { workspace: named, name, project = null, provider = "archive", repository = null },
+      actors,
+      file,
+      parts,
+    }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const found = await archiveFiles({ pieces: await file(), yielder: new EventLoopYielder(parts.clock) });
+      const origin = { provider, repository };
+      return storeRepository({ actor, workspace: workspace.id, project, name, origin, found }, parts);
+    },
+  }),
+];

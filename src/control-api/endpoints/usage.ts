@@ -1,0 +1,90 @@
+import { Type } from "@sinclair/typebox";
+import { line } from "../../accounts/workspaces/fields.ts";
+import { usageRowsDefault, usageRowsMax, usageSeriesMax, statementRowsDefault, statementRowsMax } from "../../gateway/limits.ts";
+import { closeNow } from "../../gateway/statements/close.ts";
+import { statementFile, ClosingView, StatementList, StatementView } from "../../gateway/statements/schema.ts";
+import { listStatements, showStatement } from "../../gateway/statements/statements.ts";
+import { UsageFields } from "../../gateway/usage/periods.ts";
+import { UsageView } from "../../gateway/usage/schema.ts";
+import { showUsage } from "../../gateway/usage/usage.ts";
+import { csvResponse } from "../../http/csv-response.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { NamedWorkspace, parseRowLimit, rowLimit, wordOf } from "../fields.ts";
+
+export const usageEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/usage",
+    summary: "Sum requests, tokens and charges by time, key, member, model, provider and endpoint",
+    fields: Type.Composite([
+      Type.Object({ workspace: NamedWorkspace }),
+      UsageFields,
+      Type.Object({
+        key: Type.Optional(line("the id of a key")),
+        member: Type.Optional(line("the email of a member: only their requests")),
+        model: Type.Optional(line("the id of a model")),
+        limit: rowLimit({ normal: usageRowsDefault, max: usageRowsMax }),
+        series: rowLimit({ max: usageSeriesMax }),
+      }),
+    ]),
+    view: UsageView,
+    async handle({
+      input: { workspace: named, key = null, member = null, model = null, limit, series, ...fields },
+      actors,
+      parts,
+    }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const rowsMax = parseRowLimit(limit, { normal: usageRowsDefault, max: usageRowsMax });
+      const seriesMax = series === undefined ? null : parseRowLimit(series, { normal: usageSeriesMax, max: usageSeriesMax });
+      const asked = { actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax };
+      return showUsage(asked, { ...parts, sql: parts.reads });
+    },
+  }),
+];
+
+export const statementEndpoints: Endpoint[] = [
+  endpoint({
+    method: "GET",
+    path: "/statements",
+    summary: "List a workspace's statements of usage, newest first; the open one is summed now",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      limit: rowLimit({ normal: statementRowsDefault, max: statementRowsMax }),
+      before: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}$", description: "a month such as 2026-10" })),
+    }),
+    view: StatementList,
+    async handle({ input: { workspace: named, limit, before = null }, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const rows = parseRowLimit(limit, { normal: statementRowsDefault, max: statementRowsMax });
+      return listStatements({ actor, workspace, before, limit: rows }, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/statements/:id",
+    summary: "Show the statement of a month, such as 2026-10; with `format=csv` its lines as a file",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      format: Type.Optional(wordOf(["json", "csv"])),
+    }),
+    view: StatementView,
+    csv: true,
+    async handle({ input: { workspace: named, format = "json" }, id: number, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(named);
+      const statement = await showStatement({ actor, workspace, number }, parts);
+      return format === "csv" ? csvResponse(statementFile(statement)) : statement;
+    },
+  }),
+  endpoint({
+    method: "POST",
+    path: "/statements/close",
+    summary: "Close the statements of months that are over now, and not within a minute",
+    fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
+    view: ClosingView,
+    async handle({ input, actors, parts }) {
+      actors.operator("close statements");
+      const { workspace } = await actors.inAnyWorkspace(input.workspace);
+      return closeNow(workspace?.id ?? null, parts);
+    },
+  }),
+];

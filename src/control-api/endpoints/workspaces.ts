@@ -1,0 +1,112 @@
+import { Type } from "@sinclair/typebox";
+import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../accounts/workspaces/schema.ts";
+import { selectWorkspaces, type WorkspaceRow } from "../../accounts/workspaces/store.ts";
+import { findWorkspace, setWorkspace, viewCredit, viewWorkspace } from "../../accounts/workspaces/workspaces.ts";
+import { openWorkspace, type CreditView } from "../../gateway/credit/credit.ts";
+import { listStoppedModels, StoppedModel } from "../../gateway/own-keys/requirements.ts";
+import { monthOf } from "../../kernel/clock.ts";
+import { endpoint, type Endpoint } from "../endpoint.ts";
+import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
+import { positionsAtOnceMax, positionsMsMax } from "../limits.ts";
+import type { ControlParts } from "../parts.ts";
+
+async function describeWorkspace(idOrName: string, parts: ControlParts): Promise<WorkspaceView> {
+  const row = await findWorkspace(idOrName, parts);
+  const [view] = await describeWorkspaces([row], parts);
+  if (!view) throw new Error(`The workspace "${row.id}" was found and not described`);
+  return view;
+}
+
+export const workspaceEndpoints: Endpoint[] = [
+  endpoint({
+    method: "POST",
+    path: "/workspaces",
+    summary: "Create a workspace, with its first credit if `credit_usd` is given",
+    fields: WorkspaceForm,
+    view: WorkspaceView,
+    status: 201,
+    async handle({ input, actors, parts }) {
+      const actor = actors.operator("create a workspace");
+      const id = await parts.sql.begin((tx) =>
+        openWorkspace({ actor, form: input, ref: "workspace created" }, { sql: tx, clock: parts.clock }),
+      );
+      return describeWorkspace(id, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/workspaces",
+    summary: "List workspaces, oldest first",
+    fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
+    view: listOf(WorkspaceView),
+    async handle({ input, actors, parts }) {
+      const { workspace } = await actors.inAnyWorkspace(input.workspace);
+      const rows = workspace ? [workspace] : await allWorkspaces(parts);
+      return { data: await describeWorkspaces(rows, parts) };
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/workspaces/:id",
+    summary: "Show a workspace, by id or exact name",
+    fields: NoFields,
+    view: WorkspaceView,
+    async handle({ id, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(id);
+      return describeWorkspace(workspace.id, parts);
+    },
+  }),
+  endpoint({
+    method: "PATCH",
+    path: "/workspaces/:id",
+    summary: "Change settings; others stay",
+    fields: WorkspaceSettings,
+    view: WorkspaceView,
+    async handle({ input, id, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(id);
+      // It deletes what is older.
+      if (typeof input.prompt_retention_days === "number") actors.requireRecentSignIn("limit how long prompts are kept");
+      await setWorkspace({ actor, workspace: workspace.id, settings: input }, parts);
+      parts.notify("records-changed");
+      return describeWorkspace(workspace.id, parts);
+    },
+  }),
+  endpoint({
+    method: "GET",
+    path: "/workspaces/:id/retention",
+    summary: "List the models that the workspace can call while zero data retention is off, and not while it is on",
+    fields: NoFields,
+    view: listOf(StoppedModel),
+    async handle({ id, actors, parts }) {
+      const { workspace } = await actors.inWorkspace(id);
+      return { data: await listStoppedModels(workspace, parts) };
+    },
+  }),
+];
+
+function allWorkspaces({ sql, clock }: ControlParts) {
+  return selectWorkspaces({ workspace: null, now: clock.now() }, sql);
+}
+
+type Sources = Pick<ControlParts, "clock" | "position">;
+
+/**
+ * Includes the amounts that the counters reserve at present. Counters that were not used lately are loaded first, which takes time, so
+ * a bounded number is read at once, and after a deadline the rest goes without them.
+ */
+export async function describeWorkspaces(rows: WorkspaceRow[], { clock, position }: Sources): Promise<WorkspaceView[]> {
+  const month = monthOf(clock.now());
+  const askUntil = clock.monotonic() + positionsMsMax;
+  const views: WorkspaceView[] = [];
+  for (let from = 0; from < rows.length; from += positionsAtOnceMax) {
+    const some = rows.slice(from, from + positionsAtOnceMax);
+    const late = clock.monotonic() > askUntil;
+    const credits = await Promise.all(some.map((row) => (late ? null : position(row.id, null))));
+    views.push(...some.map((row, index) => viewWorkspace(row, { month, credit: credits[index] ?? null })));
+  }
+  return views;
+}
+
+export async function describeCredit(row: WorkspaceRow, { position }: Sources): Promise<CreditView> {
+  return viewCredit(row.balance, await position(row.id, null));
+}

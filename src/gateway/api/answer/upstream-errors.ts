@@ -1,0 +1,34 @@
+/** Turns a provider's failure into an error of the API, with our own message, never the provider's. */
+import { GatewayError, errorTable } from "../../../kernel/errors.ts";
+import { upstreamRetryAfterSeconds } from "../../limits.ts";
+import type { Route } from "../../models/model.ts";
+import type { UpstreamCode, UpstreamFailure } from "../../providers/provider.ts";
+import { Rejection } from "../../providers/rejection.ts";
+import { retryHeaders } from "./headers.ts";
+
+/** The failure of a call before the client has received anything. */
+export function upstreamError(failure: UpstreamFailure, { provider, ownKey }: Route): GatewayError<UpstreamCode> {
+  if (ownKey && failure.code === "upstream_auth") {
+    return new GatewayError(failure.code, {
+      message: `${provider.name} refused the workspace's own key for ${provider.id}`,
+      cause: failure,
+    });
+  }
+  const headers = failure.code === "upstream_rate_limited" ? retryHeaders(upstreamRetryAfterSeconds * 1_000) : undefined;
+  return new GatewayError(failure.code, { message: messageOf(failure), param: paramOf(failure), headers, cause: failure });
+}
+
+/** The failure of a stream that has started: a timeout, or any other failure. A refused request is told as what it is. */
+export function streamError(failure: UpstreamFailure): GatewayError<UpstreamCode> {
+  if (failure.code === "upstream_timeout") return new GatewayError("upstream_timeout", { cause: failure });
+  const message = failure.code === "upstream_rejected" ? (messageOf(failure) ?? errorTable[failure.code].message) : undefined;
+  return new GatewayError("upstream_error", { message, param: paramOf(failure), cause: failure });
+}
+
+function messageOf({ code, hint }: UpstreamFailure): string | undefined {
+  return hint === null ? undefined : `${errorTable[code].message}: ${hint}`;
+}
+
+function paramOf(failure: UpstreamFailure): string | undefined {
+  return failure instanceof Rejection ? (failure.param ?? undefined) : undefined;
+}

@@ -1,0 +1,131 @@
+/** Records a provider's failure: in the log, in our words and never in the provider's, in the metrics, and against the route's health. */
+import { raiseAlarm, upstreamFailuresTotal } from "../../../kernel/metrics.ts";
+import type { Logger } from "../../../kernel/log.ts";
+import type { StopSignal } from "../../../kernel/stop-signal.ts";
+import type { Reservation } from "../../credit/reservation.ts";
+import type { RouteHealth } from "../../models/route-health.ts";
+import type { Candidate } from "../../models/candidate.ts";
+import type { KeyReports } from "../../own-keys/key-reports.ts";
+import { inputCount, type EmbeddingRequest } from "../../providers/embedding.ts";
+import type { UpstreamFailure } from "../../providers/provider.ts";
+import { wireFormats } from "../../providers/registry.ts";
+import { provenPath, snakeCase, type FieldPath } from "../../providers/provider-error.ts";
+import { Rejection } from "../../providers/rejection.ts";
+import type { CheckedChat } from "../request/chat-request.ts";
+import type { Attempt } from "./attempts.ts";
+import type { SentCall } from "./charged-usage.ts";
+
+/** What a failure concerns. An open stream holds this in place of the request, which would keep the body in memory. */
+export interface FailureContext {
+  reservation: Reservation;
+  lifecycle: SentCall & { readonly stop: StopSignal };
+  clientSignal: AbortSignal;
+}
+
+interface Recorders {
+  log: Logger;
+  health: Pick<RouteHealth, "recordFailure">;
+  ownKeys: Pick<KeyReports, "refused">;
+}
+
+type Failed = Pick<Attempt, "candidate" | "failure">;
+
+/** A call that the gateway aborted, and a fault of the request, do not count against the provider. */
+export function recordFailure(
+  { reservation, lifecycle, clientSignal }: FailureContext,
+  { candidate, failure }: Failed,
+  { log, health, ownKeys }: Recorders,
+): void {
+  const { route } = candidate;
+  logFailure(reservation, { candidate, failure }, log);
+  upstreamFailuresTotal.inc({ provider: route.provider.id, code: failure.code });
+  const givenUp = clientSignal.aborted || lifecycle.stop.stopped;
+  if (route.ownKey && failure.code === "upstream_auth") ownKeys.refused(route.ownKey);
+  // Its provider may refuse or limit the workspace's account, while it serves all others.
+  const isOfAccount = route.ownKey && (failure.code === "upstream_auth" || failure.code === "upstream_rate_limited");
+  if (!givenUp && !isOfAccount && failure.code !== "upstream_rejected") health.recordFailure(route);
+}
+
+function logFailure({ generation }: Reservation, { candidate: { route }, failure }: Failed, log: Logger): void {
+  const facts = {
+    generation,
+    provider: route.provider.id,
+    model: route.upstreamModel,
+    detail: failure.message,
+    ...(failure instanceof Rejection && failure.why !== null && { cause: failure.why }),
+    ...(route.ownKey && { ownKey: route.ownKey.id }),
+  };
+  if (failure.code === "upstream_auth" && !route.ownKey)
+    raiseAlarm(log, "upstream.auth", facts, "A provider refused the service's own credentials");
+  else log.warn({ event: "upstream.failed", code: failure.code, ...facts });
+}
+
+/** Finds the field of the client's request for which a provider refused it. What the request does not have is never shown. */
+
+type SentChat = Pick<
+  CheckedChat,
+  "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens"
+>;
+
+/** In a larger prompt no message is looked for: that means to convert all of them once more. */
+const searchedPromptBytesMax = 1024 * 1024;
+
+/** Puts the field into the failure, if the candidate's provider refused the request and named one. */
+export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { model, route }: Candidate): void {
+  if (!(failure instanceof Rejection)) return;
+  const body = chat.routing?.bodies.get(model.id) ?? chat.body;
+  const searched = chat.inputTokens > searchedPromptBytesMax ? { ...body, messages: [] } : body;
+  const clientField = wireFormats[route.format].format.clientField?.({ chat: searched, route }) ?? ((path) => path);
+  const named = failure.paths.map(clientField).filter((field) => field !== null);
+  const { messages, ...fields } = body;
+  const prompt = chat.promptField === "prompt" ? { prompt: messages[0]?.content } : { messages };
+  const request = { ...fields, ...prompt, ...(chat.outputField && { [chat.outputField]: chat.maxTokens }) };
+  // A prompt that is too long by itself is at fault, whatever output was asked for.
+  const isPromptAlone = failure.why === "too_long" && chat.promptEstimate() >= model.contextLength;
+  const likely = isPromptAlone ? [["messages"]] : [...failure.fields, ...named];
+  failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));
+}
+
+/** Names of the bound on output, which the client may call otherwise than its provider. */
+const outputNames = new Set(["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens"]);
+
+function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {
+  if (outputNames.has(snakeCase(first))) return [outputField ?? first];
+  const isPrompt = first === "messages" || first === "prompt";
+  if (isPrompt && promptField === "prompt") return ["prompt"];
+  return isPrompt ? ["messages", ...rest] : [first, ...rest];
+}
+
+/** The first, or a later one that goes on where it ends. */
+function deepestOf(fields: readonly (string | null)[]): string | null {
+  return fields.reduce((deepest, field) => {
+    if (deepest === null || field === null) return deepest ?? field;
+    return field.startsWith(`${deepest}.`) || field.startsWith(`${deepest}[`) ? field : deepest;
+  }, null);
+}
+
+/** What the formats of embeddings call the fields of a request. */
+const embeddingFields = new Map<string, string>([
+  ...["input", "inputs", "texts", "content", "contents", "requests", "messages"].map((name) => [name, "input"] as const),
+  ...["dimensions", "output_dimension", "output_dimensionality"].map((name) => [name, "dimensions"] as const),
+  ...["input_type", "task_type"].map((name) => [name, "input_type"] as const),
+  ["model", "model"],
+]);
+
+/** As `nameRejectedField`, for embeddings. */
+export function nameRejectedInput(failure: UpstreamFailure, { inputs, dimensions, inputType }: EmbeddingRequest): void {
+  if (!(failure instanceof Rejection)) return;
+  const count = inputCount(inputs);
+  const request: Record<string, unknown> = {
+    model: "",
+    // A single input may have been sent without a list.
+    input: count === 1 ? "" : Array.from({ length: count }, () => ""),
+    ...(dimensions !== null && { dimensions }),
+    ...(inputType !== null && { input_type: inputType }),
+  };
+  const named = [...failure.fields, ...failure.paths].map(([first = "", index = ""]) => {
+    const field = embeddingFields.get(snakeCase(first));
+    return field === undefined ? null : provenPath(request, [field, index]);
+  });
+  failure.param = deepestOf(named);
+}

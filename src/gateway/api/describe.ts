@@ -1,0 +1,183 @@
+/** GET /key: the calling key, with the credit and spend that it has left. */
+import { Type, type Static } from "@sinclair/typebox";
+import { DomainError } from "../../accounts/errors.ts";
+import { requestsPerMinuteDefault } from "../../accounts/limits.ts";
+import { requestTarget } from "../../http/router.ts";
+import { isoTime } from "../../kernel/clock.ts";
+import { GatewayError } from "../../kernel/errors.ts";
+import { jsonResponse } from "../../kernel/json.ts";
+import { formatUsd, usdAsJsonNumber } from "../../kernel/money.ts";
+import type { GenerationRow } from "../generations/store.ts";
+import { UsageFields } from "../usage/periods.ts";
+import { authenticate } from "./authenticate.ts";
+import type { Gateway } from "./gateway.ts";
+
+const KeyDescription = Type.Object({
+  name: Type.String({ description: "The key's label" }),
+  prefix: Type.String({ description: "The visible start of the key: its prefix and eight characters" }),
+  scopes: Type.Array(Type.Literal("inference"), { description: "The APIs that the key opens" }),
+  monthly_spend_limit_usd: Type.Union([Type.String(), Type.Null()], {
+    description: "The most that the key may spend in a calendar month (UTC), in USD as a decimal number; null: no limit",
+  }),
+  daily_spend_limit_usd: Type.Optional(
+    Type.String({
+      description: "The most that the key may spend in a day (UTC), in USD as a decimal number; absent: no limit. An addition",
+    }),
+  ),
+  rate_limit_rpm: Type.Union([Type.Integer(), Type.Null()], {
+    description: `Requests in any 60 seconds; null: the default of ${requestsPerMinuteDefault}`,
+  }),
+  available_credit_usd: Type.Optional(
+    Type.Number({ description: "The workspace's credit minus the reservations of requests in flight, in USD" }),
+  ),
+  month_spent_usd: Type.Optional(Type.Number({ description: "The key's spend in the current month, in USD" })),
+  month: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d{2}$", description: "The current month in UTC, as YYYY-MM" })),
+});
+
+export const KeyBody = Type.Object({
+  data: Type.Object(KeyDescription.properties, { description: "The calling key" }),
+});
+
+/** Leaves the last three fields out when billing does not answer; the request still succeeds. */
+export async function describeKey(request: Request, gateway: Gateway): Promise<Response> {
+  const { record } = await authenticate(request, gateway);
+  const position = await gateway.admission.position(record.workspace, record.id);
+  const money = position && {
+    available_credit_usd: usdAsJsonNumber(position.available),
+    month_spent_usd: usdAsJsonNumber(position.keySpent ?? 0n),
+    month: position.month,
+  };
+  const data: Static<typeof KeyDescription> = {
+    name: record.name,
+    prefix: record.start,
+    scopes: ["inference"],
+    monthly_spend_limit_usd: record.monthlyLimit === null ? null : shortUsd(BigInt(record.monthlyLimit)),
+    ...(record.dailyLimit !== undefined && { daily_spend_limit_usd: shortUsd(BigInt(record.dailyLimit)) }),
+    rate_limit_rpm: record.requestsPerMinute,
+    ...money,
+  };
+  return jsonResponse({ data }, { headers: { "cache-control": "no-store" } });
+}
+
+/** Limits have at most two decimals: `25` is `25.00`. */
+function shortUsd(nano: bigint): string {
+  return formatUsd(nano).slice(0, -7);
+}
+
+/** GET /usage: what the calling key used. An addition to the format. */
+
+/** @throws GatewayError invalid_request, and billing_unavailable while the sums cannot be read */
+export async function describeUsage(request: Request, gateway: Gateway): Promise<Response> {
+  const { record } = await authenticate(request, gateway);
+  const fields = readUsageFields(requestTarget(request).query);
+  try {
+    const usage = await gateway.usage({ workspace: record.workspace, key: record.id, fields });
+    return jsonResponse(usage, { headers: { "cache-control": "no-store" } });
+  } catch (error) {
+    if (error instanceof DomainError && error.field !== null)
+      throw new GatewayError("invalid_request", { message: error.message, param: error.field });
+    throw new GatewayError("billing_unavailable", {
+      message: "Usage cannot be summed at present; try again shortly",
+      cause: error,
+    });
+  }
+}
+
+/** @throws GatewayError invalid_request for another parameter, or one that is given twice or too long */
+function readUsageFields(query: URLSearchParams): UsageFields {
+  const fields = new Map<string, string>();
+  for (const [param, value] of query) {
+    const schema = Object.entries(UsageFields.properties).find(([name]) => name === param)?.[1];
+    const refuse = (message: string) => new GatewayError("invalid_request", { message, param });
+    if (!schema) throw refuse(`There is no parameter "${param}": ${Object.keys(UsageFields.properties).join(", ")} are possible`);
+    if (fields.has(param)) throw refuse(`The parameter "${param}" is given twice`);
+    if (value.length > (schema.maxLength ?? 0)) throw refuse(`The parameter "${param}" is too long`);
+    fields.set(param, value);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** GET /generation: what one request of the calling key came to. An addition to the format, for who lost an answer or its usage. */
+
+const tokens = (description: string) => Type.Integer({ minimum: 0, description });
+const msOrNull = (description: string) => Type.Union([Type.Integer(), Type.Null()], { description });
+
+const GenerationDescription = Type.Object({
+  id: Type.String({ description: "The id, as in the answer's `X-Generation-Id`" }),
+  model: Type.String({ description: "The model that answered or was called last; without a call the requested model" }),
+  provider_name: Type.String({ description: "The provider that was called last; `none`: no provider was called" }),
+  endpoint: Type.Union([Type.Literal("chat"), Type.Literal("completions"), Type.Literal("embeddings")], {
+    description: "The endpoint of the request",
+  }),
+  streamed: Type.Boolean({ description: "Whether a stream was requested" }),
+  created_at: Type.String({ description: "When the request was accepted, ISO 8601 in UTC" }),
+  status: Type.Integer({ description: "The HTTP status of the answer; 499: the client disconnected" }),
+  code: Type.Union([Type.String(), Type.Null()], { description: "The code of the error; null: no error" }),
+  cancelled: Type.Boolean({ description: "Whether the client disconnected before the end" }),
+  tokens_prompt: tokens("Tokens of the request"),
+  tokens_completion: tokens("Tokens of the answer"),
+  native_tokens_cached: tokens("The part of the request's tokens that was read from the provider's cache"),
+  native_tokens_reasoning: tokens("The part of the answer's tokens that was spent on reasoning"),
+  usage_estimated: Type.Boolean({
+    description: "Whether the gateway counted the tokens, because the provider did not report them",
+  }),
+  total_cost: Type.Number({ description: "The amount charged, in USD" }),
+  is_byok: Type.Boolean({ description: "Whether the workspace's own provider key served, which its provider bills" }),
+  latency: msOrNull("Milliseconds from acceptance to the first text of the answer; null: the answer had no text"),
+  generation_time: msOrNull("Milliseconds from the first text to the end; null: the answer had no text"),
+});
+
+export const GenerationBody = Type.Object({
+  data: Type.Object(GenerationDescription.properties, { description: "The ended generation" }),
+});
+
+/** @throws GatewayError invalid_request, and billing_unavailable while the log cannot be read */
+export async function describeGeneration(request: Request, gateway: Gateway): Promise<Response> {
+  const { record } = await authenticate(request, gateway);
+  const generation = readId(requestTarget(request).query);
+  const row = /^gen-[a-z2-7]{26}$/.test(generation) ? await readGeneration({ key: record.id, generation }, gateway) : null;
+  const headers = { "cache-control": "no-store" };
+  if (row === null) return jsonResponse({ detail: "Not Found" }, { status: 404, headers });
+  return jsonResponse({ data: generationView(row) }, { headers });
+}
+
+function readId(query: URLSearchParams): string {
+  const refuse = (param: string, message: string) => new GatewayError("invalid_request", { message, param });
+  for (const param of query.keys()) if (param !== "id") throw refuse(param, `There is no parameter "${param}": id is possible`);
+  const [id, second] = query.getAll("id");
+  if (id === undefined) throw refuse("id", 'The parameter "id" is missing: it takes the value of X-Generation-Id');
+  if (second !== undefined) throw refuse("id", 'The parameter "id" is given twice');
+  return id;
+}
+
+async function readGeneration(asked: { key: string; generation: string }, gateway: Gateway): Promise<GenerationRow | null> {
+  try {
+    return await gateway.generation(asked);
+  } catch (error) {
+    const message = "The log cannot be read at present; try again shortly";
+    throw new GatewayError("billing_unavailable", { message, cause: error });
+  }
+}
+
+function generationView(row: GenerationRow): Static<typeof GenerationDescription> {
+  return {
+    id: row.generation,
+    model: row.model,
+    provider_name: row.provider,
+    endpoint: row.endpoint ?? "chat",
+    streamed: row.streamed,
+    created_at: isoTime(row.at.getTime()),
+    status: row.status,
+    code: row.code,
+    cancelled: row.status === 499,
+    tokens_prompt: row.promptTokens,
+    tokens_completion: row.completionTokens,
+    native_tokens_cached: row.cachedTokens,
+    native_tokens_reasoning: row.reasoningTokens ?? 0,
+    usage_estimated: row.usageEstimated,
+    total_cost: usdAsJsonNumber(row.cost),
+    is_byok: row.ownKey,
+    latency: row.firstTokenMs,
+    generation_time: row.firstTokenMs === null ? null : row.durationMs - row.firstTokenMs,
+  };
+}

@@ -1,0 +1,219 @@
+import type { Actor } from "../../accounts/audit/actor.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { selectCallerIds, type Caller, selectCallers } from "../../accounts/keys/store.ts";
+import { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
+import { ownerSeenBy } from "../../accounts/workspaces/authorize.ts";
+import type { Queries, Database } from "../../backing/backing.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { KeyId, WorkspaceId, GenerationId } from "../../kernel/ids.ts";
+import {
+  logSearchReadRowsMax,
+  logSearchReadsMax,
+  logSearchRowsMax,
+  keyUsageReadsPerKeyMax,
+  keyUsageWaitingMax,
+  keyUsageWaitingPerKeyMax,
+  keyUsageWaitMs,
+  keyUsageReadsMax,
+} from "../limits.ts";
+import { type GenerationView, type LogView, viewGeneration } from "./schema.ts";
+import {
+  allColumns,
+  soughtColumns,
+  selectGenerations,
+  selectLog,
+  selectLogOfKeys,
+  selectWholeLog,
+  type GenerationRow,
+  type LogPage,
+  type Reading,
+  selectGeneration,
+} from "./store.ts";
+
+interface LogFilter extends OutcomeFilter {
+  /** null: all workspaces that the actor may see. */
+  workspace: WorkspaceId | null;
+  /** A key that the actor may see; null: any key. */
+  key: KeyId | null;
+  /** The email of a member, for their requests in the Workbench and those of all keys of theirs; null: any member. */
+  member: string | null;
+}
+
+interface Sources {
+  sql: Queries;
+  clock: Pick<Clock, "now">;
+}
+
+/** The request log, newest first: members see their own requests, overseers all requests. */
+export async function listGenerations(
+  { actor, filter, page }: { actor: Actor; filter: LogFilter; page: LogPage },
+  { sql, clock }: Sources,
+): Promise<LogView> {
+  const { workspace } = filter;
+  const keys = await keysOf({ actor, filter }, sql);
+  const read = <Row extends object>(part: LogPage, columns: Reading["columns"]): Promise<Row[]> => {
+    const reading = { sql, columns };
+    if (keys) return keys.length === 0 ? Promise.resolve([]) : selectLogOfKeys({ keys, ...part }, reading);
+    return workspace === null ? selectWholeLog(part, reading) : selectLog({ workspace, ...part }, clock.now(), reading);
+  };
+  const { status, code } = filter;
+  const sought = { status, code, model: keys === null ? null : page.model };
+  if (!isSought(sought)) {
+    const rows = await read<GenerationRow>(page, allColumns);
+    const last = rows.length === page.limit ? rows.at(-1) : undefined;
+    return { data: await views(rows, sql), next: last?.generation ?? null, searched: null };
+  }
+  const model = keys === null ? page.model : null;
+  const found = await searchLog({ page: { ...page, model }, sought, parts: keys?.length ?? 1 }, (part) =>
+    read<SoughtRow>(part, soughtColumns),
+  );
+  const rows = await selectGenerations(found.generations, sql);
+  return { data: await views(rows, sql), next: found.next, searched: found.searched };
+}
+
+/** @returns null: all callers */
+async function keysOf(
+  { actor, filter: { workspace, key, member } }: { actor: Actor; filter: LogFilter },
+  sql: Queries,
+): Promise<KeyId[] | null> {
+  const seen = ownerSeenBy(actor);
+  if (seen !== null && member !== null && member !== seen) return [];
+  const owner = seen ?? member;
+  if (key !== null) return [key];
+  return owner === null ? null : selectCallerIds({ workspace, owner }, sql);
+}
+
+async function views(rows: GenerationRow[], sql: Queries): Promise<GenerationView[]> {
+  const callers = await findCallers(rows, sql);
+  return rows.map((row) => viewGeneration(row, callers.get(row.key)));
+}
+
+/** Finds requests by what no index has: reads the log from its newest row on, and a bounded part of it at a time. */
+
+interface OutcomeFilter {
+  /** `error`: a status of 400 or above, as usage counts errors; null: any. */
+  status: "ok" | "error" | null;
+  /** The code of an error; null: any. */
+  code: string | null;
+}
+
+interface Sought extends OutcomeFilter {
+  /** Where the log is read by keys, whose index has no models; null: any. */
+  model: string | null;
+}
+
+export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "status" | "code">;
+
+interface Found {
+  generations: GenerationId[];
+  /** Where an older part begins; null: there is none. */
+  next: GenerationId | null;
+  /** How many rows were read for it. */
+  searched: number;
+}
+
+function isSought({ status, code, model }: Sought): boolean {
+  return status !== null || code !== null || model !== null;
+}
+
+function isMatch(row: SoughtRow, { status, code, model }: Sought): boolean {
+  if (code !== null && row.code !== code) return false;
+  if (model !== null && row.model !== model) return false;
+  return status === null || (status === "error") === row.status >= 400;
+}
+
+/**
+ * The newest matches of a page, out of a bounded number of rows.
+ * @param read reads a page of the log
+ * @param parts how many indexes `read` reads for a page, each from its newest row on
+ */
+export async function searchLog(
+  { page, sought, parts }: { page: LogPage; sought: Sought; parts: number },
+  read: (page: LogPage) => Promise<SoughtRow[]>,
+): Promise<Found> {
+  const found: Found = { generations: [], next: page.before, searched: 0 };
+  const limitMax = Math.max(100, Math.floor(logSearchReadRowsMax / parts));
+  // Small at first: where most rows match, one read is enough.
+  let limit = Math.min(Math.max(page.limit, 100), limitMax);
+  for (let reads = 0; reads < logSearchReadsMax && found.searched < logSearchRowsMax; reads++) {
+    const rows = await read({ ...page, before: found.next, limit });
+    if (take(rows, { page, sought, found })) return found;
+    if (rows.length < limit) return { ...found, next: null };
+    limit = Math.min(limit * 4, limitMax);
+  }
+  return found;
+}
+
+/** @returns whether the page is full */
+function take(rows: SoughtRow[], { page, sought, found }: { page: LogPage; sought: Sought; found: Found }): boolean {
+  for (const row of rows) {
+    found.next = row.generation;
+    found.searched++;
+    if (isMatch(row, sought)) found.generations.push(row.generation);
+    if (found.generations.length === page.limit) return true;
+  }
+  return false;
+}
+
+/** @throws DomainError not_found: no such generation, or it has not ended */
+export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
+  const row = await selectGeneration(id, sql);
+  if (!row) throw generationNotFound(id);
+  return row;
+}
+
+/**
+ * Requires a generation that the actor may see in their current workspace.
+ * @returns its caller; undefined: unknown
+ * @throws DomainError not_found, also for a generation of another member or workspace
+ */
+export async function requireVisibleGeneration(
+  { actor, workspace, row }: { actor: Actor; workspace: WorkspaceId; row: GenerationRow },
+  { sql }: { sql: Queries },
+): Promise<Caller | undefined> {
+  if (row.workspace !== workspace) throw generationNotFound(row.generation);
+  const seen = ownerSeenBy(actor);
+  const caller = (await findCallers([row], sql)).get(row.key);
+  if (seen !== null && caller?.email !== seen) throw generationNotFound(row.generation);
+  return caller;
+}
+
+export function generationNotFound(id: GenerationId): DomainError {
+  return new DomainError("not_found", `There is no ended generation with the id "${id}"`, { field: "id" });
+}
+
+/** The person behind each row's caller, and the key's name. */
+export async function findCallers(
+  rows: readonly Pick<GenerationRow, "key">[],
+  sql: Queries,
+): Promise<ReadonlyMap<KeyId, Caller>> {
+  const ids = [...new Set(rows.map(({ key }) => key))];
+  if (ids.length === 0) return new Map();
+  return new Map((await selectCallers(ids, sql)).map((caller) => [caller.id, caller]));
+}
+
+/** Reads one ended generation of a key, for whoever holds the key. */
+
+/** @returns null: there is none of this key, or it has not ended @throws LimitReachedError while too many ask; errors of the database */
+export type ReadKeyGeneration = (asked: { key: KeyId; generation: GenerationId }) => Promise<GenerationRow | null>;
+
+/** Few at once, like questions about usage: no rate limit counts these. */
+export function keyGeneration({ sql, clock }: { sql: Database; clock: Clock }): ReadKeyGeneration {
+  const limits = {
+    runningMax: keyUsageReadsMax,
+    runningPerHolderMax: keyUsageReadsPerKeyMax,
+    waitingMax: keyUsageWaitingMax,
+    waitingPerHolderMax: keyUsageWaitingPerKeyMax,
+    waitMs: keyUsageWaitMs,
+  };
+  const turns = new FairSemaphore({ clock, limits, busy: "Too many questions about generations at once; try again shortly" });
+  return async ({ key, generation }) => {
+    const release = await turns.acquire(key);
+    try {
+      const row = await selectGeneration(generation, sql);
+      return row?.key === key ? row : null;
+    } finally {
+      release();
+    }
+  };
+}

@@ -1,0 +1,184 @@
+/** The state of a dead gateway's generations, read from its spool. */
+import type { Hold } from "../../backing/counters.ts";
+import { holdMs } from "../../backing/limits.ts";
+import type { Month } from "../../kernel/clock.ts";
+import type { EndingCode } from "../../kernel/errors.ts";
+import type { GenerationId } from "../../kernel/ids.ts";
+import type { NanoUsd } from "../../kernel/money.ts";
+import type { Settlement } from "./settlement.ts";
+import {
+  type AdmissionIntent,
+  type BlockIntent,
+  type GenerationIntent,
+  type ProgressLine,
+  type SpoolLine,
+  owedPrices,
+} from "./spool-line.ts";
+
+/** A generation whose gateway died before it wrote a settlement. */
+interface InterruptedGeneration {
+  intent: GenerationIntent;
+  /** False if its request had not been sent to a provider. */
+  sent: boolean;
+  /** The route that served it; absent: not known. */
+  owed?: GenerationIntent["owed"];
+  cachedTokens: number;
+  cacheWriteTokens: number;
+  completionTokens: number;
+}
+
+/** A block of a process that died, with what was admitted with it. The ledger may have some of that. */
+export interface RecoveredBlock extends BlockIntent {
+  /** Empty: nothing was admitted with it. */
+  month: Month;
+  reserved: NanoUsd;
+  /** Ascending. */
+  times: number[];
+}
+
+/** The content of a spool when it was opened. */
+export interface Recovered {
+  interrupted: InterruptedGeneration[];
+  settlements: Settlement[];
+  /** Admissions of the last minute and before, for the rate window. */
+  intents: GenerationIntent[];
+  /** Admissions that were requested and not dispatched: refused, released, or still held. */
+  pendingAdmissions: AdmissionIntent[];
+  /** Blocks that were asked for or used. */
+  blocks: RecoveredBlock[];
+  /** Whether its process ended in order, so that the ledger has all settlements. */
+  closed: boolean;
+}
+
+const nothingDelivered = { cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0 };
+
+export function nothingRecovered(): Recovered {
+  return { interrupted: [], settlements: [], intents: [], pendingAdmissions: [], blocks: [], closed: false };
+}
+
+/** Generations that the ledger has not confirmed. */
+export function generationsOf(lines: SpoolLine[]): Set<GenerationId> {
+  const open = new Set<GenerationId>();
+  for (const line of lines) {
+    if (line.kind === "intent") open.add(line.intent.generation);
+    if (line.kind === "settlement") open.add(line.settlement.generation);
+  }
+  return open;
+}
+
+export function recoveredFrom(lines: SpoolLine[]): Recovered {
+  const requested = new Map<GenerationId, AdmissionIntent>();
+  const open = new Map<GenerationId, InterruptedGeneration>();
+  const intents: GenerationIntent[] = [];
+  const settlements = new Map<GenerationId, Settlement>();
+  const blocks = new Map<string, RecoveredBlock>();
+  for (const line of lines) {
+    if (line.kind === "asked") for (const intent of line.asked) requested.set(intent.generation, intent);
+    if (line.kind === "blocks") for (const one of line.blocks) blockOf(one, blocks);
+    if (line.kind === "intent") {
+      intents.push(line.intent);
+      addToBlock(line.intent, blocks);
+      open.set(line.intent.generation, { intent: line.intent, sent: true, owed: line.intent.owed, ...nothingDelivered });
+    }
+    if (line.kind === "progress") applyProgress(line.progress, open);
+    if (line.kind === "settlement") settlements.set(line.settlement.generation, line.settlement);
+  }
+  return {
+    interrupted: [...open.values()].filter(({ intent }) => !settlements.has(intent.generation)),
+    settlements: [...settlements.values()],
+    intents,
+    pendingAdmissions: [...requested.values()].filter(({ generation }) => !open.has(generation) && !settlements.has(generation)),
+    blocks: [...blocks.values()],
+    closed: lines.at(-1)?.kind === "closed",
+  };
+}
+
+function addToBlock(
+  { workspace, key, month, block, amount, admittedAt }: GenerationIntent,
+  blocks: Map<string, RecoveredBlock>,
+): void {
+  if (block === undefined) return;
+  const known = blockOf({ workspace, key, block }, blocks);
+  known.month = month;
+  known.reserved += BigInt(amount);
+  known.times.push(admittedAt);
+}
+
+function blockOf({ workspace, key, block }: BlockIntent, blocks: Map<string, RecoveredBlock>): RecoveredBlock {
+  const known = blocks.get(block) ?? { workspace, key, block, month: "", reserved: 0n, times: [] };
+  blocks.set(block, known);
+  return known;
+}
+
+function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<GenerationId, InterruptedGeneration>): void {
+  for (const generation of unsent) {
+    const interrupted = open.get(generation);
+    if (interrupted) interrupted.sent = false;
+  }
+  for (const [generation, promptTokens, cachedTokens, cacheWriteTokens, completionTokens] of delivered) {
+    const interrupted = open.get(generation);
+    if (!interrupted) continue;
+    interrupted.sent = true;
+    Object.assign(interrupted, { cachedTokens, cacheWriteTokens, completionTokens });
+    if (interrupted.owed) interrupted.owed = { ...interrupted.owed, promptTokens };
+  }
+  for (const [generation, route] of routed) {
+    const interrupted = open.get(generation);
+    // Replaced as a whole: this route may have no tiers.
+    if (interrupted?.owed) interrupted.owed = { ...route, promptTokens: interrupted.owed.promptTokens };
+  }
+}
+
+/** Settlements of generations whose gateway died: charged for what was delivered, or nothing if the request was not sent. */
+
+const nothing = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
+
+function uncharged(
+  outcome: "unknown" | "expired",
+): Pick<Settlement, "outcome" | "prices" | "usage" | "provider"> & typeof failed {
+  return { outcome, prices: free, usage: nothing, provider: "unknown", ...failed };
+}
+
+const code: EndingCode = "internal_error";
+const failed = { usageEstimated: false, status: 500, code, firstTokenMs: null };
+
+/**
+ * For a gateway that died between the intent and the settlement. A request that was sent is charged: its prompt, and the tokens
+ * delivered by its last progress line.
+ */
+export function interruptedSettlement({ intent, sent, owed, ...delivered }: InterruptedGeneration, nowMs: number): Settlement {
+  const { generation, request, workspace, key, month, admittedAt, streamed, endpoint, block } = intent;
+  const model = owed?.model ?? intent.model;
+  // A spool may be found after weeks; no generation lasts longer than its hold.
+  const durationMs = Math.min(Math.max(0, Math.round(nowMs - admittedAt)), holdMs);
+  const routing = routingOf(intent, model);
+  const ids = {
+    generation,
+    request,
+    workspace,
+    key,
+    ...(endpoint && { endpoint }),
+    ...(routing && { routing }),
+    ...(block && { block }),
+  };
+  const facts = { ...ids, month, admittedAt, model, streamed, reserved: intent.amount, durationMs };
+  if (!sent || !owed) return { ...uncharged("unknown"), ...facts };
+  const { provider, promptTokens } = owed;
+  const usage = { ...nothing, ...delivered, promptTokens };
+  const priced = owedPrices(owed, usage);
+  return { ...facts, ...failed, ...priced, outcome: "settled", provider, usage, usageEstimated: true };
+}
+
+/** The calls of a generation are lost with its gateway; the model that was requested is not. */
+function routingOf({ requested, model: first }: InterruptedGeneration["intent"], model: string): Settlement["routing"] {
+  const asked = requested ?? first;
+  return asked === model ? undefined : { requested: asked, attempts: [] };
+}
+
+/** For a hold that outlived every stream and that no gateway reports. */
+export function expiredSettlement(workspace: string, hold: Hold): Settlement {
+  const { generation, key, month, admittedAt, deadline } = hold;
+  const facts = { generation, key, month, admittedAt, workspace, request: "unknown", model: "unknown", streamed: false };
+  return { ...uncharged("expired"), ...facts, reserved: hold.amount.toString(), durationMs: deadline - admittedAt };
+}

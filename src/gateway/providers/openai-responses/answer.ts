@@ -1,0 +1,196 @@
+/** Converts a whole response to our answer. */
+import { reasoningCharactersMax } from "../../limits.ts";
+import type { ReportedUsage, Route } from "../../models/model.ts";
+import { mintedToolCallId, readToolCallId, signedToolCallId, signerNamed } from "../../tool-call-id.ts";
+import { UsageTally } from "../openai/answer.ts";
+import { argumentsText, namelessCall } from "../openai/tool-calls.ts";
+import { UpstreamFailure, type WholeAnswer, type FinishReason } from "../provider.ts";
+import { responsesFailureIn } from "./errors.ts";
+import { finalReason } from "../wire/answers.ts";
+import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
+
+/** @throws UpstreamFailure when the body is an error despite status 200, or holds no answer */
+export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer {
+  const response = asObject(body);
+  if (response === null) throw new UpstreamFailure("upstream_error", "the answer is not a JSON object");
+  if (response["error"]) throw responsesFailureIn(response["error"]);
+  const { output } = response;
+  if (!Array.isArray(output)) throw new UpstreamFailure("upstream_error", "the answer holds no output");
+  const items = output.map((item) => asObject(item) ?? {});
+  const said = items.filter(({ type }) => type === "message").map(saidIn);
+  const toolCalls = callsIn(items, response["id"], route === undefined ? null : responsesSigner(route));
+  const reason = responsesFinishReason(response, response["status"], toolCalls.length > 0);
+  if (reason === null) throw new UpstreamFailure("upstream_error", "the provider reports a failure");
+  const content = paragraphs(said.map((one) => one.content));
+  const refusal = paragraphs(said.map((one) => one.refusal));
+  const thoughts = paragraphs(items.filter(({ type }) => type === "reasoning").map(reasoningIn));
+  return {
+    message: {
+      role: "assistant",
+      content: content === "" && (toolCalls.length > 0 || refusal !== "") ? null : content,
+      refusal: refusal || null,
+      ...(thoughts !== "" && { reasoning_content: thoughts }),
+      ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    },
+    finishReason: reason,
+    logprobs: logprobsOf(said.flatMap(({ logprobs }) => logprobs)),
+    usage: usageOf(response["usage"]),
+  };
+}
+
+function usageOf(reported: unknown): ReportedUsage | null {
+  const usage = new ResponsesUsage();
+  usage.take(reported);
+  return usage.usage();
+}
+
+function paragraphs(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join(paragraphEnd);
+}
+
+function callsIn(items: readonly JsonObject[], answerId: unknown, signer: string | null): JsonObject[] {
+  const calls: JsonObject[] = [];
+  let encrypted: unknown = null;
+  for (const item of items) {
+    if (item["type"] === "reasoning") encrypted = item["encrypted_content"];
+    const kind = callKindOf(item);
+    if (kind === null) continue;
+    calls.push(callOf(kind, item, callText(kind, item), { index: calls.length, answerId, encrypted, signer }));
+    encrypted = null;
+  }
+  return calls;
+}
+
+/** Converts the items of a response to the fields of a chat completion. */
+
+/** What separates two parts of a summary, and the texts of two messages: each is a paragraph. */
+export const paragraphEnd = "\n\n";
+
+export type CallKind = "function" | "custom";
+
+/** The kind of tool that an item calls; null if it calls none of the client's. */
+export function callKindOf({ type }: JsonObject): CallKind | null {
+  if (type === "function_call") return "function";
+  return type === "custom_tool_call" ? "custom" : null;
+}
+
+/** Arguments of a function, or input of a custom tool. Clients cannot parse empty arguments. */
+export function callText(kind: CallKind, item: JsonObject): string {
+  return kind === "custom" ? (asText(item["input"]) ?? "") : argumentsText(item["arguments"]) || "{}";
+}
+
+interface CallOrigin {
+  /** The call's index among the answer's calls. */
+  index: number;
+  answerId: unknown;
+  /** The `encrypted_content` before the call; null if there is none. */
+  encrypted: unknown;
+  signer: string | null;
+}
+
+/** @throws UpstreamFailure when it has no name, so that no client could run it */
+export function callOf(kind: CallKind, item: JsonObject, text: string, context: CallOrigin): JsonObject {
+  const name = asText(item["name"]) ?? "";
+  if (name === "") throw new UpstreamFailure("upstream_error", namelessCall);
+  const given = asText(item["call_id"]) || mintedToolCallId(context.answerId, context.index);
+  const id = idWithReasoning(given, context.encrypted, context.signer);
+  return { id, type: kind, [kind]: kind === "custom" ? { name, input: text } : { name, arguments: text } };
+}
+
+/** What a message says. */
+interface Said {
+  content: string;
+  refusal: string;
+  logprobs: readonly unknown[];
+}
+
+export function saidIn({ content }: JsonObject): Said {
+  const parts = asArray(content).map((part) => asObject(part) ?? {});
+  const texts = (field: "text" | "refusal") => parts.map((part) => asText(part[field]) ?? "").join("");
+  return { content: texts("text"), refusal: texts("refusal"), logprobs: parts.flatMap(({ logprobs }) => asArray(logprobs)) };
+}
+
+/** The summary of a reasoning item, or the reasoning itself if the provider returns it. */
+export function reasoningIn({ summary, content }: JsonObject): string {
+  const parts = asArray(summary).length > 0 ? asArray(summary) : asArray(content);
+  return parts.map((part) => asText(asObject(part)?.["text"]) ?? "").join(paragraphEnd);
+}
+
+/** null if there are none. */
+export function logprobsOf(content: readonly unknown[]): JsonObject | null {
+  return content.length === 0 ? null : { content, refusal: null };
+}
+
+/**
+ * Reasoning across a tool loop. The API stores nothing for us, so it sends the reasoning before a call in encrypted form and
+ * reads it again with the call's result; without it the model starts over at each step. It travels within the call's id, as
+ * signatures do (gateway/tool-call-id.ts).
+ */
+
+/** Who gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
+export function responsesSigner({ provider, upstreamModel, ownKey }: Route): string {
+  return signerNamed([provider.id, upstreamModel, ...(ownKey === undefined ? [] : [ownKey.id])].join("."));
+}
+
+/**
+ * @param encrypted the `encrypted_content` before the call, or whatever is in its place. It is left out, and the id unchanged, if
+ * it is too long for an id or would not return exactly as it came
+ * @param signer who gets it back; null: nobody, so nothing is added
+ */
+export function idWithReasoning(id: string, encrypted: unknown, signer: string | null): string {
+  const text = asText(encrypted) ?? "";
+  if (signer === null || text === "" || text.length > reasoningCharactersMax) return id;
+  return fromBase64(text) === text ? signedToolCallId(id, { signer, base64: text }) : id;
+}
+
+/** @returns the id without the reasoning, and the reasoning if it is this signer's; null: nobody's */
+export function readIdWithReasoning(text: string, signer: string | null): { id: string; encrypted: string | null } {
+  const { id, signature } = readToolCallId(text);
+  return { id, encrypted: signature?.signer === signer ? fromBase64(signature.base64) : null };
+}
+
+/** Base64 of either alphabet in the form of the API: that of URLs, with padding. */
+function fromBase64(base64: string): string {
+  const unpadded = Buffer.from(base64, "base64").toString("base64url");
+  return unpadded + "=".repeat(-unpadded.length & 3);
+}
+
+/** Maps the status of a response to the finish reasons of chat completions. */
+
+/**
+ * An incomplete response reached its bound on output, unless it says that the rest was withheld.
+ * @param status what the response or its last event says; a response without one, or with null, is complete
+ * @param calledTools whether the answer calls tools; SDKs run them only with the reason `tool_calls`
+ * @returns null when the provider did not finish the response
+ */
+export function responsesFinishReason(response: JsonObject, status: unknown, calledTools: boolean): FinishReason | null {
+  if ((status ?? "completed") === "completed") return finalReason("stop", calledTools);
+  if (status !== "incomplete") return null;
+  return asObject(response["incomplete_details"])?.["reason"] === "content_filter" ? "content_filter" : "length";
+}
+
+/** Reads the counts of the Responses API: those of chat completions, most under other names. */
+
+export class ResponsesUsage {
+  readonly #tally = new UsageTally();
+
+  /**
+   * Reads `usage`, or whatever value is in its place. Several events may have one, and each a part of the counts.
+   * @returns whether it contained a new count
+   */
+  take(value: unknown): boolean {
+    const reported = asObject(value) ?? {};
+    return this.#tally.take({
+      prompt_tokens: reported["input_tokens"],
+      completion_tokens: reported["output_tokens"],
+      total_tokens: reported["total_tokens"],
+      prompt_tokens_details: reported["input_tokens_details"],
+      completion_tokens_details: reported["output_tokens_details"],
+    });
+  }
+
+  /** null if nothing was counted so far. */
+  usage(): ReportedUsage | null {
+    return this.#tally.usage();
+  }
+}

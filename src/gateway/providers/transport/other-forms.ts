@@ -1,0 +1,127 @@
+/** Assembles a whole answer from a stream that came in its place. */
+import { Buffer } from "node:buffer";
+import { openBracket } from "../../../http/json-tokens.ts";
+import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
+import type { ReportedUsage } from "../../models/model.ts";
+import { type FinishReason, type ProviderEvent, type WholeAnswer, OversizedAnswer, UpstreamFailure } from "../provider.ts";
+import { finalReason, strongerReason, blank, joinPiece } from "../wire/answers.ts";
+import { asArray, asText, asObject, parseJson, writtenJson, type JsonObject } from "../wire/json.ts";
+import { EventSequence } from "./event-sequence.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
+import { EventParser } from "./sse.ts";
+
+/** Whether a text begins like an event stream: with a comment or a field. JSON begins otherwise. */
+export function beginsEvents(text: string): boolean {
+  return /^\s*(data|event|id|retry)?:/.test(text);
+}
+
+/** How much is decoded before other calls have their turn. */
+const bytesATurn = 256 * 1024;
+
+/**
+ * Other calls have their turns while it decodes.
+ * @param text the whole body
+ * @param decode a new decoder
+ * @throws UpstreamFailure when the stream fails or breaks off
+ */
+export async function assembledAnswer(text: string, decode: (data: string) => ProviderEvent[]): Promise<WholeAnswer> {
+  const message = blank();
+  const logprobs = blank();
+  let reason: FinishReason | null = null;
+  let usage: ReportedUsage | null = null;
+  let isWhole = false;
+  for await (const events of eventsIn(text, decode)) {
+    for (const event of events) {
+      // An answer that is finished is whole, as it is in a stream, unless a call goes on behind its finish reason.
+      if (event.kind === "failure" && !isWhole) throw event.failure;
+      if (event.kind === "usage") usage = event.usage;
+      if (event.kind !== "delta") continue;
+      joinPiece(message, event.delta);
+      joinPiece(logprobs, { logprobs: event.logprobs });
+      if (event.finishReason !== null) reason = strongerReason(reason, event.finishReason);
+      isWhole = event.finishReason !== null || (isWhole && !("tool_calls" in event.delta || "function_call" in event.delta));
+    }
+  }
+  const { role: _role, content, ...fields } = message;
+  const calledTools = asArray(fields["tool_calls"]).length > 0;
+  return {
+    message: { refusal: null, ...fields, role: "assistant", content: asText(content) || (calledTools ? null : "") },
+    finishReason: finalReason(reason, calledTools),
+    logprobs: logprobs["logprobs"] ?? null,
+    usage,
+  };
+}
+
+/** The events of one turn after those of another. */
+async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]): AsyncGenerator<ProviderEvent[]> {
+  const bytes = Buffer.from(text);
+  const parser = new EventParser(bytes.length + 1);
+  const sequence = new EventSequence(decode);
+  for (let at = 0; at < bytes.length; at += bytesATurn) {
+    const events: ProviderEvent[] = [];
+    const isOver = parser.feed(bytes.subarray(at, at + bytesATurn)).some((data) => sequence.take(data, events));
+    yield events;
+    if (isOver) return;
+    if (at + bytesATurn < bytes.length) await new Promise((resolve) => void setImmediate(resolve));
+  }
+  const events: ProviderEvent[] = [];
+  if (!parser.end().some((data) => sequence.take(data, events))) sequence.end(events);
+  yield events;
+}
+
+/** A document in place of a stream's events: a whole answer, an error, a list of chunks, the page of a proxy. */
+
+/** White space and the bytes of a byte order mark. */
+const blankBytes: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
+/** `{`, `[`, `<` and `"`, with which no line of an event stream begins. */
+const openings: ReadonlySet<number> = new Set([0x7b, openBracket, 0x3c, 0x22]);
+
+/** Whether a body that begins like this is a document; null: that is not known yet. */
+export function beginsDocument(bytes: Uint8Array): boolean | null {
+  for (const byte of bytes) if (!blankBytes.has(byte)) return openings.has(byte);
+  return null;
+}
+
+export class StreamDocument {
+  readonly #read = new GatheredBytes();
+  readonly #bytesMax: number;
+
+  /** @param begins its first bytes, which `beginsDocument` knows. All chunks of a list are decoded in one turn, like an event. */
+  constructor(begins: Uint8Array) {
+    this.#bytesMax =
+      begins.find((byte) => !blankBytes.has(byte)) === openBracket ? upstreamEventBytesMax : upstreamAnswerBytesMax;
+  }
+
+  /** @throws OversizedAnswer */
+  add(bytes: Uint8Array): void {
+    if (this.#read.length + bytes.length > this.#bytesMax)
+      throw new OversizedAnswer(`the answer is larger than ${this.#bytesMax} bytes`);
+    this.#read.add(bytes);
+  }
+
+  /**
+   * Appends the events of the document, at its end: a list has one chunk after another, anything else is a whole answer.
+   * @throws UpstreamFailure when it holds no answer
+   */
+  end(events: ProviderEvent[], sequence: EventSequence, decodeAnswer: (body: unknown) => WholeAnswer): void {
+    const body = parseJson(new TextDecoder().decode(this.#read.take()));
+    if (body === undefined) throw new UpstreamFailure("upstream_error", "the answer is not JSON");
+    if (!Array.isArray(body)) return void events.push(...eventsOf(decodeAnswer(body)));
+    for (const chunk of body) if (sequence.take(writtenJson(chunk), events)) return;
+    sequence.end(events);
+  }
+}
+
+/** The answer as one delta. */
+function eventsOf({ message, finishReason, logprobs, usage }: WholeAnswer): ProviderEvent[] {
+  const delta: JsonObject = {};
+  for (const [name, value] of Object.entries(message)) if (value !== null && name !== "role") delta[name] = value;
+  const calls = asArray(message["tool_calls"]);
+  if (calls.length > 0) delta["tool_calls"] = calls.map((call, index) => ({ index, ...asObject(call) }));
+  const told = asObject(logprobs);
+  return [
+    { kind: "delta", delta, finishReason, ...(told !== null && { logprobs: told }) },
+    ...(usage === null ? [] : [{ kind: "usage" as const, usage }]),
+    { kind: "end" },
+  ];
+}

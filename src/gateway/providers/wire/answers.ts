@@ -1,0 +1,128 @@
+/** Decides the single finish reason of an answer whose provider sends several, or goes on after one. */
+import type { ReportedUsage } from "../../models/model.ts";
+import type { FinishReason, WholeAnswer, ChatBody, ProviderEvent, WireFormat } from "../provider.ts";
+import { asCount, asObject, asText, type JsonObject, asArray, isEmpty } from "./json.ts";
+
+/** A reason that cut the answer short outranks one that ended it: a client must not take a cut answer for complete. */
+const ascending: readonly FinishReason[] = ["stop", "function_call", "tool_calls", "length", "content_filter"];
+
+/** @param before null: there was none so far */
+export function strongerReason(before: FinishReason | null, next: FinishReason): FinishReason {
+  return before !== null && ascending.indexOf(before) >= ascending.indexOf(next) ? before : next;
+}
+
+/**
+ * @param reason null: the provider sent none
+ * @param calledTools whether the answer calls tools, which SDKs run only with `tool_calls`
+ */
+export function finalReason(reason: FinishReason | null, calledTools: boolean): FinishReason {
+  return calledTools && (reason ?? "stop") === "stop" ? "tool_calls" : (reason ?? "stop");
+}
+
+/** Combines a provider's counts, total and parts, into one usage. */
+
+interface ReportedCounts {
+  /** null if not reported. */
+  prompt: number | null;
+  /** null if not reported. */
+  completion: number | null;
+  /** 0 if not reported. */
+  total: number;
+  cached: number;
+  cacheWrite: number;
+  reasoning: number;
+}
+
+/**
+ * A side that was not reported, or reported as zero, is the rest of the total. Reasoning that the provider counted outside of
+ * its completion is added to it. Any further rest of the total is returned separately, because the parts do not explain it.
+ */
+export function reportedUsage({ prompt, completion, total, cached, cacheWrite, reasoning }: ReportedCounts): ReportedUsage {
+  // The total does not tell which part of it is which side's where neither is counted.
+  const divisible = prompt === 0 && completion === 0 ? 0 : total;
+  const promptTokens = prompt || (remainder(divisible, completion) ?? prompt);
+  const counted = completion || (remainder(divisible, prompt) ?? completion);
+  const rest = promptTokens === null || counted === null ? 0 : Math.max(0, total - promptTokens - counted);
+  const outside = rest === reasoning ? rest : 0;
+  const completionTokens = counted === null ? null : counted + outside;
+  const cachedTokens = Math.min(cached, promptTokens ?? 0);
+  return {
+    promptTokens,
+    cachedTokens,
+    cacheWriteTokens: Math.min(cacheWrite, (promptTokens ?? 0) - cachedTokens),
+    completionTokens,
+    reasoningTokens: Math.min(reasoning, completionTokens ?? 0),
+    ...(rest > outside && { unexplainedTokens: rest }),
+  };
+}
+
+/** null if the total says nothing about this side. */
+function remainder(total: number, other: number | null): number | null {
+  return other === null || total <= other ? null : total - other;
+}
+
+/** Joins the pieces of a message: texts are appended, tool calls are joined by their index. */
+
+/** A message without pieces. It has no prototype, so that a provider's field named `__proto__` is an ordinary field. */
+export function blank(): JsonObject {
+  return Object.create(null);
+}
+
+/** Adds a delta, as the formats' decoders make it, to the message so far. */
+export function joinPiece(message: JsonObject, delta: JsonObject): void {
+  for (const [name, more] of Object.entries(delta)) message[name] = joined(message[name], more);
+}
+
+function joined(value: unknown, more: unknown): unknown {
+  if (typeof more === "string") return (asText(value) ?? "") + more;
+  if (Array.isArray(more)) return joinedList(Array.isArray(value) ? value : [], more);
+  const fields = asObject(more);
+  if (fields === null) return more ?? value;
+  const whole = asObject(value) ?? blank();
+  joinPiece(whole, fields);
+  return whole;
+}
+
+function joinedList(list: unknown[], pieces: readonly unknown[]): unknown[] {
+  for (const piece of pieces) {
+    const { index, ...rest } = asObject(piece) ?? {};
+    const place = asCount(index);
+    if (place === null) list.push(piece);
+    else if (place < list.length) list[place] = joined(list[place], rest);
+    // A provider's large index must not make a long list.
+    else list.push(joined(undefined, rest));
+  }
+  return list;
+}
+
+/**
+ * `parallel_tool_calls: false`: an answer calls at most one tool. Google has no field for it, and others ignore theirs, so the
+ * gateway enforces it: a client receives only the first call. After its result the model can make the next one.
+ */
+
+/** Returns the format unchanged if the client accepts several calls at once, which is the default. */
+export function withParallelToolCallsOff(format: WireFormat, chat: ChatBody): WireFormat {
+  if (chat["parallel_tool_calls"] !== false) return format;
+  return {
+    ...format,
+    decodeAnswer: (body, route) => onlyFirstCall(format.decodeAnswer(body, route)),
+    streamDecoder(route) {
+      const decode = format.streamDecoder(route);
+      return (data) => decode(data).flatMap(onlyFirstCallEvent);
+    },
+  };
+}
+
+function onlyFirstCall(answer: WholeAnswer): WholeAnswer {
+  const calls = asArray(answer.message["tool_calls"]);
+  return calls.length <= 1 ? answer : { ...answer, message: { ...answer.message, tool_calls: calls.slice(0, 1) } };
+}
+
+/** Returns none if the event only contains another call. */
+function onlyFirstCallEvent(event: ProviderEvent): ProviderEvent[] {
+  if (event.kind !== "delta" || !("tool_calls" in event.delta)) return [event];
+  const { tool_calls: toolCalls, ...rest } = event.delta;
+  const pieces = asArray(toolCalls).filter((piece) => asObject(piece)?.["index"] === 0);
+  const delta = pieces.length === 0 ? rest : { ...rest, tool_calls: pieces };
+  return isEmpty(delta) && event.finishReason === null && event.logprobs === undefined ? [] : [{ ...event, delta }];
+}

@@ -1,0 +1,194 @@
+import { Buffer } from "node:buffer";
+import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
+import { inputTokensBound } from "../../models/chat-tokens.ts";
+import type { ChatMessage, ChatBody, UnsupportedField } from "../provider.ts";
+import { asText, asArray, asObject, parseJson, type JsonObject } from "./json.ts";
+
+/** Turns of the user that the gateway adds where a format or a model requires one. */
+
+/** Begins a conversation of instructions alone, or one that the model begins. It adds nothing to the instructions. */
+export const openingText = "Begin.";
+
+/** Ends a conversation whose last message is the model's, for a model that refuses to continue its own message (prefill). */
+export const continuingText = "Continue.";
+
+/** Who speaks in a message: names, for formats that have no field for them, and instructions. */
+
+/**
+ * Puts the name before the text, as in minutes of a meeting, so that the model sees the speaker. The model's own messages stay
+ * unchanged: otherwise the model would begin its next answer with the name.
+ */
+export function namedTexts({ role, name }: ChatMessage, texts: readonly string[]): readonly string[] {
+  const [first, ...others] = texts;
+  const speaker = role === "assistant" ? null : asText(name);
+  return speaker && first !== undefined ? [`${speaker}: ${first}`, ...others] : texts;
+}
+
+/** Whether a message tells the model what to do, in place of saying something to it. */
+export function isInstruction({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
+/** Reasoning efforts. A model refuses those that it does not take, so each wire format sends one that it takes. */
+
+/**
+ * @param taken absent: every effort
+ * @returns the effort, or the next lower one that the model takes, since a lower one costs no more than was asked for, or else its
+ * lowest; undefined: the request has no effort
+ */
+export function fittedEffort(effort: unknown, taken: readonly ReasoningEffort[] = reasoningEfforts): ReasoningEffort | undefined {
+  const place = reasoningEfforts.findIndex((known) => known === effort);
+  if (place === -1) return undefined;
+  const isTaken = (known: ReasoningEffort): boolean => taken.includes(known);
+  return reasoningEfforts.slice(0, place + 1).findLast(isTaken) ?? reasoningEfforts.find(isTaken);
+}
+
+/**
+ * Some models refuse `temperature` and `top_p` while they reason. The effort then counts, and the fields, which are hints, are left out.
+ *
+ * @param effort the one that is sent
+ */
+export function takesSampling({ samplesWithoutReasoning }: Route, effort: ReasoningEffort | undefined): boolean {
+  return !samplesWithoutReasoning || effort === undefined || effort === "none";
+}
+
+/** What an encoded request has more than the client sent (`WireFormat.addedBytes`). */
+
+/**
+ * The fields that describe tools and the answer.
+ * @param sent as they are encoded, whatever their names
+ */
+export function addedToFields({ tools, tool_choice, response_format }: ChatBody, sent: JsonObject): number {
+  return Math.max(0, bytesOf(sent) - inputTokensBound({ messages: [], tools, tool_choice, response_format }));
+}
+
+/** Arguments that are sent as objects: of all JSON only numbers become longer when they are written anew, as 1e20 does. */
+export function addedToArguments({ messages }: ChatBody): number {
+  let bytes = 0;
+  for (const { tool_calls, function_call } of messages) {
+    const calls = asArray(tool_calls).map((call) => asObject(call)?.["function"]);
+    for (const called of [...calls, function_call]) {
+      const text = asText(asObject(called)?.["arguments"]);
+      if (text !== null && /\d[eE]/.test(text)) bytes += Math.max(0, bytesOf(parseJson(text)) - Buffer.byteLength(text));
+    }
+  }
+  return bytes;
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? "");
+}
+
+/** The refusal of a field that a wire format cannot express, before credit is reserved. */
+
+/** @param what the part of the field that is unsupported; absent for the whole field */
+export function because(param: string, what?: string): UnsupportedField {
+  return { param, message: `The model does not support ${param}${what === undefined ? "" : `: ${what}`}` };
+}
+
+/** The paths of a request's cache breakpoints in the order of the prompt, that of the whole request last. */
+export function* cacheBreakpoints(chat: ChatBody): Generator<string> {
+  yield* within(chat["tools"], "tools");
+  for (const [index, { content }] of chat.messages.entries()) yield* within(content, `messages[${index}].content`);
+  if (chat["cache_control"] !== undefined) yield "cache_control";
+}
+
+function* within(items: unknown, at: string): Generator<string> {
+  for (const [index, item] of asArray(items).entries()) {
+    if (asObject(item)?.["cache_control"] !== undefined) yield `${at}[${index}].cache_control`;
+  }
+}
+
+/** Finds the message that a part of a turn was made from, for formats that join consecutive messages of one role. */
+
+export interface SentTurn {
+  role: string;
+  parts: readonly JsonObject[];
+}
+
+export interface Place {
+  message: ChatMessage;
+  /** In the request. */
+  index: number;
+  /** The kind of the part; null: the whole message. */
+  kind: string | null;
+  /** How many parts of this kind come before it in what was made of the message. */
+  nth: number;
+}
+
+interface Conversation {
+  messages: readonly ChatMessage[];
+  /** The turns as they were sent. They may begin with one that no message made. */
+  turnsOf(messages: readonly ChatMessage[]): readonly SentTurn[];
+  /** What a message becomes on its own; null: nothing. */
+  turnOf(message: ChatMessage): SentTurn | null;
+  kindOf(part: JsonObject): string;
+  /** It may have been sent with parts that `turnsOf` does not know, so no part of its turn is named. */
+  hasUnknownParts?(message: ChatMessage): boolean;
+}
+
+/** What a conversation was converted to. */
+interface Converted {
+  sent: readonly SentTurn[];
+  made: readonly { message: ChatMessage; index: number; turn: SentTurn }[];
+}
+
+type PlaceOf = (at: { turn: number; part: number | null }) => Place | null;
+
+/** As `placeIn`. The conversation is converted when the first place is asked for, and once. */
+export function placesOf(conversation: Conversation): PlaceOf {
+  let converted: Converted | null = null;
+  return (at) => placeIn((converted ??= convert(conversation)), at, conversation);
+}
+
+function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
+  const made = messages.flatMap((message, index) => {
+    const turn = turnOf(message);
+    return turn === null ? [] : [{ message, index, turn }];
+  });
+  return { sent: turnsOf(messages), made };
+}
+
+/**
+ * Parts are found by their kind and count, since a turn may have some that its messages on their own would not.
+ * @param at the turn, counted from 0, and its part; null: the turn itself, which stands for its first message
+ * @returns null if no message made such a turn, or it is not known which one made the part
+ */
+function placeIn(
+  { sent, made }: Converted,
+  at: { turn: number; part: number | null },
+  { kindOf, hasUnknownParts }: Conversation,
+): Place | null {
+  let number = made[0]?.turn.role === sent[0]?.role ? 0 : 1;
+  let before: string | null = null;
+  const ofTurn = made.filter(({ turn: { role } }) => {
+    if (before !== null && role !== before) number++;
+    before = role;
+    return number === at.turn;
+  });
+  const [first] = ofTurn;
+  if (first === undefined) return null;
+  const whole = { message: first.message, index: first.index, kind: null, nth: 0 };
+  const parts = sent[at.turn]?.parts ?? [];
+  const part = at.part === null ? undefined : parts[at.part];
+  if (part === undefined || at.part === null) return whole;
+  if (ofTurn.some(({ message }) => hasUnknownParts?.(message))) return ofTurn.length === 1 ? whole : null;
+  const kind = kindOf(part);
+  let nth = parts.slice(0, at.part).filter((one) => kindOf(one) === kind).length;
+  for (const { message, index, turn } of ofTurn) {
+    const count = turn.parts.filter((one) => kindOf(one) === kind).length;
+    if (nth < count) return { message, index, kind, nth };
+    nth -= count;
+  }
+  return whole;
+}
+
+/** The part of a message's content that a text was made from: blank ones are not sent. @param nth of the texts that are */
+export function contentPath(content: unknown, nth: number): string[] {
+  if (!Array.isArray(content)) return ["content"];
+  const said = content.flatMap((part: { text?: unknown } | null, index) =>
+    typeof part?.text === "string" && /\S/.test(part.text) ? [index] : [],
+  );
+  const index = said[nth];
+  return index === undefined ? ["content"] : ["content", String(index)];
+}

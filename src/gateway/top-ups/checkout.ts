@@ -1,0 +1,181 @@
+/**
+ * Opens Stripe's page for a top-up. After a crash it gives the same page: the call has the top-up's key and the values of its row. After a
+ * call without an answer the next one has another key, since an error of Stripe's servers stays the answer to its key for a day; nobody
+ * knows the address of the page that the first call may have opened.
+ */
+import { changedFields } from "../../accounts/audit/change.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import type { Transaction } from "../../backing/backing.ts";
+import { changeTopUp, type TopUpParts, type Locked } from "./change-top-up.ts";
+import { authenticationOpenMs, topUpDeclinesMax, topUpRetryMs, topUpSecondRetryMs } from "./limits.ts";
+import { authenticationMail, tellFailure, failureMail } from "./mails.ts";
+import { updateTopUp, type TopUpRow, updateTopUpSettings } from "./store.ts";
+import { CallRefusedError, type CheckoutSession, type PaymentIntent } from "./stripe-api.ts";
+
+/**
+ * @param onOpened runs once, in the transaction that stores the page
+ * @returns the top-up with its open page
+ * @throws CallRefusedError after which the top-up has failed; StripeUnavailableError: the sweeper or the next call repeats it
+ */
+export async function openCheckout(
+  topUp: TopUpRow,
+  parts: TopUpParts,
+  onOpened: (opened: TopUpRow, tx: Transaction) => Promise<void> = async () => {},
+): Promise<TopUpRow> {
+  const { id, workspace } = topUp;
+  const session = await createCheckout(topUp, parts).catch(async (error: unknown) => {
+    if (error instanceof CallRefusedError) await fail(topUp, error.code, parts);
+    else await changeKey(topUp, parts);
+    throw error;
+  });
+  const opened = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp: present }) => {
+    const state = present.state === "created" ? "open" : present.state;
+    const next = { ...present, state, session: session.id, sessionUrl: session.url };
+    await updateTopUp(next, tx);
+    if (present.session === null) await onOpened(next, tx);
+    return { result: next };
+  });
+  return opened ?? topUp;
+}
+
+async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts): Promise<CheckoutSession> {
+  const { id, workspace, amount, customer, sessionExpiresAt } = topUp;
+  if (customer === null || sessionExpiresAt === null) throw new Error(`The top-up ${id} has nothing to open a page with`);
+  return stripe.createCheckout({
+    topUp: id,
+    try: topUp.try,
+    amount,
+    customer,
+    expiresAt: sessionExpiresAt.getTime(),
+    returnUrl: `${publicUrl}/console/w/${workspace}/top-ups/${id}`,
+  });
+}
+
+/** No page can be opened for it any more, such as after its time. Automatic top-up is off then, as nobody can authenticate the payment. */
+async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
+  await changeTopUp({ id, workspace }, parts, async (locked) => {
+    const { tx, topUp, now } = locked;
+    if (!topUp.isPending || topUp.session !== null) return { result: null };
+    const { paymentIntent } = topUp;
+    if (topUp.kind === "automatic")
+      return { ...(await endTry({ failure, paymentIntent, isFinal: true }, locked, parts)), result: null };
+    await updateTopUp({ ...topUp, state: "failed", failure, endedAt: now }, tx);
+    return { result: null };
+  });
+}
+
+async function changeKey({ id, workspace, try: tried }: TopUpRow, parts: TopUpParts): Promise<void> {
+  await changeTopUp({ id, workspace }, parts, async ({ tx, topUp }) => {
+    if (topUp.session === null && topUp.try === tried) await updateTopUp({ ...topUp, try: tried + 1 }, tx);
+    return { result: null };
+  });
+}
+
+/** The error of a person's request, after Stripe did not do what was asked. @param action completes "Cannot …" */
+export function stripeProblem(error: unknown, action: string): unknown {
+  if (error instanceof CallRefusedError)
+    return new DomainError("conflict", `Cannot ${action}: Stripe refused it as ${error.code}`, { cause: error });
+  const isUnavailable = error instanceof Error && ["StripeUnavailableError", "KeyReusedError"].includes(error.name);
+  if (!isUnavailable) return error;
+  return new DomainError("unavailable", `Cannot ${action}: Stripe did not answer; try again`, { cause: error });
+}
+
+/**
+ * Opens a page of Stripe for an automatic payment that its bank wants a person to authenticate, and mails it to the admins once.
+ * Repeated after a crash, it opens the same page.
+ */
+export async function offerAuthentication(
+  { id, workspace }: Pick<TopUpRow, "id" | "workspace">,
+  parts: TopUpParts,
+): Promise<void> {
+  const prepared = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp }) => {
+    if (topUp.state !== "action_required" || topUp.session !== null) return { result: null };
+    const next = { ...topUp, sessionExpiresAt: new Date(topUp.triedAt.getTime() + authenticationOpenMs) };
+    await updateTopUp(next, tx);
+    return { result: next };
+  });
+  if (prepared === null) return;
+  await openCheckout(prepared, parts, async (opened, tx) => {
+    const { sessionUrl: url } = opened;
+    if (url === null) return;
+    const told = { topUp: opened, occurrence: `page ${opened.try}`, failure: "authentication_required" };
+    const mail = authenticationMail({ topUp: opened, url });
+    await tellFailure({ ...told, mail }, { sql: tx, clock: parts.clock });
+  });
+}
+
+/** What a declined payment leads to: another try, a person's authentication, or the end of automatic top-up. */
+
+/**
+ * Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Networks forbid to try it again.
+ */
+const hardCodes: ReadonlySet<string> = new Set([
+  "card_not_supported",
+  "currency_not_supported",
+  "expired_card",
+  "fraudulent",
+  "incorrect_number",
+  "invalid_account",
+  "invalid_expiry_month",
+  "invalid_expiry_year",
+  "invalid_number",
+  "lost_card",
+  "merchant_blacklist",
+  "new_account_information_available",
+  "no_action_taken",
+  "pickup_card",
+  "restricted_card",
+  "revocation_of_all_authorizations",
+  "revocation_of_authorization",
+  "stolen_card",
+  "stop_payment_order",
+  "transaction_not_allowed",
+]);
+
+/** The bank wants the person to authenticate the payment. */
+function wantsPerson({ status, failure }: PaymentIntent): boolean {
+  return status === "requires_action" || failure === "authentication_required";
+}
+
+/** A decline counts once, for the payment under way. In Checkout the payer tries another card by themselves. */
+export async function declinePayment(intent: PaymentIntent, locked: Locked, parts: TopUpParts) {
+  const { tx, settings, topUp } = locked;
+  const isUnderWay = topUp.state === "confirming" || topUp.state === "processing";
+  // A payment without a failure has not been decided yet.
+  const isDecided = intent.failure !== null || intent.status === "requires_action";
+  if (topUp.kind === "manual" || !isUnderWay || !isDecided || intent.topUp?.try !== topUp.try)
+    return { result: "nothing" as const };
+  if (!wantsPerson(intent)) return endTry({ failure: intent.failure ?? "declined", paymentIntent: intent.id }, locked, parts);
+  await updateTopUp({ ...topUp, state: "action_required", failure: intent.failure, paymentIntent: intent.id }, tx);
+  await updateTopUpSettings({ ...settings, paused: true }, tx);
+  const changes = changedFields({ before: { paused: settings.paused }, after: { paused: true } });
+  const { workspace, id } = topUp;
+  return {
+    result: "authenticate" as const,
+    events: [{ event: "top_up.authentication_required", workspace, target: id, changes }],
+  };
+}
+
+/**
+ * Ends a try. The first decline is followed by another one after an hour, the second after a day; the third in a row, and a code that
+ * never becomes better, switch automatic top-up off.
+ * @param isFinal no further try could succeed
+ */
+export async function endTry(
+  { failure, paymentIntent, isFinal = false }: { failure: string; paymentIntent: string | null; isFinal?: boolean },
+  { tx, settings, topUp, now }: Locked,
+  parts: TopUpParts,
+) {
+  const failures = settings.failures + 1;
+  const isOff = isFinal || hardCodes.has(failure) || failures >= topUpDeclinesMax;
+  const retryAt = isOff ? null : new Date(now.getTime() + (failures === 1 ? topUpRetryMs : topUpSecondRetryMs));
+  const enabled = isOff ? false : settings.enabled;
+  await updateTopUp({ ...topUp, state: "failed", failure, paymentIntent, retryAt, endedAt: isOff ? now : null }, tx);
+  await updateTopUpSettings({ ...settings, failures, enabled }, tx);
+  const mail = failureMail({ topUp, failure, retryAt }, parts.publicUrl);
+  await tellFailure({ topUp, occurrence: `try ${topUp.try}`, failure, mail }, { sql: tx, clock: parts.clock });
+  const { workspace, id } = topUp;
+  const before = { declines: settings.failures, enabled: settings.enabled };
+  const changes = changedFields({ before, after: { declines: failures, enabled, failure } });
+  return { result: "nothing" as const, events: [{ event: "top_up.failed", workspace, target: id, changes }] };
+}

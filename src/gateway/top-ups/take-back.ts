@@ -1,0 +1,249 @@
+/** Refunds: the credit is taken back first, then the card gets the money; if that fails, the credit returns. */
+import { signatureOf, type Actor } from "../../accounts/audit/actor.ts";
+import { changedFields } from "../../accounts/audit/change.ts";
+import { DomainError } from "../../accounts/errors.ts";
+import { authorize, operatorOnly } from "../../accounts/workspaces/authorize.ts";
+import { raiseAlarm } from "../../kernel/metrics.ts";
+import { newRefundId, type WorkspaceId } from "../../kernel/ids.ts";
+import { formatUsd, type NanoUsd } from "../../kernel/money.ts";
+import { bookMovement } from "../credit/credit.ts";
+import {
+  changeTopUp,
+  refreshed,
+  type Locked,
+  type RefundParts,
+  refundReference,
+  type TopUpParts,
+  disputeReference,
+} from "./change-top-up.ts";
+import { idempotencyKeyMs } from "./limits.ts";
+import { disputeMail } from "./mails.ts";
+import { findPaidTopUp } from "./payments.ts";
+import { parseBetween, ofCents, wholeCents, type RefundForm, type TopUpView } from "./schema.ts";
+import {
+  insertRefund,
+  type RefundRow,
+  selectBalance,
+  updateTopUp,
+  selectRefund,
+  updateRefund,
+  selectTopUp,
+  type TopUpRow,
+  updateTopUpSettings,
+} from "./store.ts";
+import { CallRefusedError, KeyReusedError, type NewRefund, type StripeRefund } from "./stripe-api.ts";
+import { findTopUp, noTopUp, showTopUp } from "./top-ups.ts";
+
+/**
+ * Refunds a part of a top-up, at most what is left of it and what the workspace can still spend.
+ * @throws DomainError forbidden except for the operator; not_found; invalid_field; conflict; unavailable where the counters cannot tell
+ * what open requests hold
+ */
+export async function refundTopUp(
+  { actor, workspace, id, form }: { actor: Actor; workspace: WorkspaceId; id: string; form: RefundForm },
+  parts: RefundParts,
+): Promise<TopUpView> {
+  authorize(actor, { roles: operatorOnly, action: "refund a top-up" });
+  await findTopUp({ id, workspace }, parts.sql);
+  const held = await parts.held(workspace);
+  if (held === null) throw new DomainError("unavailable", "Cannot refund: what open requests hold is not known; try again");
+  const refund = await changeTopUp({ id, workspace, actor }, parts, (locked) => takeBack({ actor, form, held }, locked));
+  if (refund === null) throw noTopUp(id);
+  await refreshed(workspace, parts);
+  await sendRefund(refund, parts).catch((error: unknown) =>
+    parts.log.warn({ event: "top_up.refund_waits", refund: refund.id, reason: String(error) }, "A refund is sent again later"),
+  );
+  return showTopUp({ id, workspace }, parts.sql);
+}
+
+async function takeBack({ actor, form, held }: { actor: Actor; form: RefundForm; held: NanoUsd }, { tx, topUp, now }: Locked) {
+  const { workspace, id } = topUp;
+  const left = topUp.received - topUp.refunded - topUp.disputed;
+  const { balance = 0n } = (await selectBalance(workspace, tx)) ?? {};
+  const available = wholeCents(balance - held);
+  if (left <= 0n) throw new DomainError("conflict", `Cannot refund ${id}: nothing is left of it`, { field: "usd" });
+  const amount = form.usd === undefined ? left : parseBetween({ field: "usd", text: form.usd, min: ofCents(1), max: left });
+  if (amount > available) {
+    const message = `Cannot refund ${formatUsd(amount)} USD: the workspace can still spend ${formatUsd(available)} USD`;
+    throw new DomainError("conflict", message, { field: "usd" });
+  }
+  const { actor: madeBy } = signatureOf(actor);
+  const refund: RefundRow = {
+    id: newRefundId(now.getTime()),
+    topUp: id,
+    amount,
+    state: "pending",
+    refund: null,
+    madeBy,
+    createdAt: now,
+  };
+  await bookMovement({ workspace, kind: "refund", amount: -amount, reference: refundReference(refund.id) }, tx);
+  await insertRefund(refund, tx);
+  await updateTopUp({ ...topUp, refunded: topUp.refunded + amount }, tx);
+  const changes = changedFields({ before: {}, after: { usd: formatUsd(amount), refund: refund.id } });
+  return { result: refund, events: [{ event: "top_up.refunded", workspace, target: id, changes }] };
+}
+
+/** From a refund's row to the card, and what Stripe says about it later. */
+
+/**
+ * Repeated until the outcome is known, with the same key, and so refunds once.
+ * @throws StripeUnavailableError: the outcome is not known
+ */
+export async function sendRefund(refund: RefundRow, parts: TopUpParts): Promise<void> {
+  const topUp = await selectTopUp(refund.topUp, parts.sql);
+  if (!topUp?.paymentIntent) return;
+  const asked: NewRefund = { refund: refund.id, amount: refund.amount, paymentIntent: topUp.paymentIntent };
+  try {
+    const made = await callFor(refund, asked, parts);
+    if (made === null) await endRefund(topUp, { id: refund.id, made: null }, parts);
+    else await applyRefund(made, parts);
+  } catch (error) {
+    if (!(error instanceof CallRefusedError)) throw error;
+    await endRefund(topUp, { id: refund.id, made: null }, parts);
+  }
+}
+
+/** @returns null: it was never made */
+async function callFor(
+  { createdAt, refund }: RefundRow,
+  asked: NewRefund,
+  { stripe, clock }: TopUpParts,
+): Promise<StripeRefund | null> {
+  // The answer to a known key is that of its first call: what became of the refund since is looked up.
+  if (refund !== null || clock.now() - createdAt.getTime() > idempotencyKeyMs) return stripe.findRefund(asked);
+  try {
+    return await stripe.createRefund(asked);
+  } catch (error) {
+    if (error instanceof CallRefusedError) throw error;
+    const made = await stripe.findRefund(asked);
+    if (made === null && !(error instanceof KeyReusedError)) throw error;
+    return made;
+  }
+}
+
+/** What Stripe's word for a refund's state means here. */
+export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundRow["state"] {
+  if (status === "failed" || status === "canceled") return "failed";
+  return status === "succeeded" ? "succeeded" : "pending";
+}
+
+/** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
+export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
+  const known = await selectRefund(made.refund ?? made.id, parts.sql);
+  const topUp = known
+    ? await selectTopUp(known.topUp, parts.sql)
+    : made.paymentIntent === null
+      ? undefined
+      : await findPaidTopUp(made.paymentIntent, parts);
+  if (topUp) await endRefund(topUp, { id: known?.id ?? null, made }, parts, event);
+}
+
+/**
+ * @param id Weir's; null: it was made elsewhere
+ * @param made null: Stripe did not make it
+ */
+async function endRefund(
+  { id: topUpId, workspace }: TopUpRow,
+  { id, made }: { id: string | null; made: StripeRefund | null },
+  parts: TopUpParts,
+  event?: string,
+): Promise<void> {
+  const moved = await changeTopUp({ id: topUpId, workspace, event }, parts, async (locked) => {
+    const row = await present({ id, made }, locked);
+    const told = made === null ? "failed" : refundStateOf(made);
+    const hasFailed = told === "failed";
+    if (row === undefined || row.state === "failed") return { result: id === null };
+    const { tx } = locked;
+    const state = told === "pending" ? row.state : told;
+    await updateRefund({ id: row.id, state, refund: made?.id ?? row.refund }, tx);
+    if (!hasFailed) return { result: id === null };
+    await bookMovement({ workspace, kind: "refund_reversed", amount: row.amount, reference: refundReference(row.id) }, tx);
+    // The refund's entry may be of this transaction.
+    const topUp = (await selectTopUp(topUpId, tx)) ?? locked.topUp;
+    await updateTopUp({ ...topUp, refunded: topUp.refunded - row.amount }, tx);
+    raiseAlarm(parts.log, "top_up.refund_failed", { workspace, topUp: topUp.id, refund: row.id }, refundFailed);
+    const changes = changedFields({ before: {}, after: { usd: formatUsd(row.amount), refund: row.id } });
+    return { result: true, events: [{ event: "top_up.refund_reversed", workspace, target: topUp.id, changes }] };
+  });
+  if (moved === true) await refreshed(workspace, parts);
+}
+
+const refundFailed = "A refund failed; its amount is part of the credit again";
+
+/** The refund's row, which one that was made elsewhere gets now, with its entry. */
+async function present(
+  { id, made }: { id: string | null; made: StripeRefund | null },
+  { tx, topUp, now }: Locked,
+): Promise<RefundRow | undefined> {
+  if (id !== null) return selectRefund(id, tx);
+  if (made === null) return undefined;
+  const before = await selectRefund(made.id, tx);
+  if (before) return before;
+  const row: RefundRow = {
+    id: newRefundId(now.getTime()),
+    topUp: topUp.id,
+    amount: made.amount,
+    state: "pending",
+    refund: made.id,
+    madeBy: "stripe",
+    createdAt: now,
+  };
+  const { workspace } = topUp;
+  await insertRefund(row, tx);
+  await bookMovement({ workspace, kind: "refund", amount: -row.amount, reference: refundReference(row.id) }, tx);
+  await updateTopUp({ ...topUp, refunded: topUp.refunded + row.amount }, tx);
+  return row;
+}
+
+/** Disputes of a card's holder: Stripe takes the money at once, and so does the ledger, even where it is spent. */
+
+interface Dispute {
+  /** Stripe's id. */
+  id: string;
+  paymentIntent: string;
+  amount: NanoUsd;
+}
+
+/** `opened`: no money has moved yet. */
+export type DisputeStep = "opened" | "withdrawn" | "reinstated";
+
+/** Each step of a dispute is applied once, whichever event or list tells of it. */
+export function disputeStepKey({ id }: Pick<Dispute, "id">, step: DisputeStep): string {
+  return `${id} ${step}`;
+}
+
+/**
+ * Takes the disputed amount out of the credit, or returns it. A dispute is booked once each way, in whichever order its steps are told:
+ * a returned amount counts as taken before.
+ */
+export async function applyDispute({ dispute, step }: { dispute: Dispute; step: DisputeStep }, parts: TopUpParts): Promise<void> {
+  const known = await findPaidTopUp(dispute.paymentIntent, parts);
+  if (!known) return;
+  const { id, workspace } = known;
+  const event = disputeStepKey(dispute, step);
+  const moved = await changeTopUp({ id, workspace, event }, parts, (locked) => booked({ dispute, step }, locked, parts));
+  if (moved === null) return;
+  await refreshed(workspace, parts);
+  if (step === "reinstated") return;
+  const facts = { workspace, topUp: id, dispute: dispute.id };
+  raiseAlarm(parts.log, "top_up.disputed", facts, "The holder of a card disputes a payment; automatic top-up is off");
+}
+
+async function booked({ dispute, step }: { dispute: Dispute; step: DisputeStep }, locked: Locked, parts: TopUpParts) {
+  const { tx, topUp, settings } = locked;
+  const { workspace } = topUp;
+  const reference = disputeReference(dispute.id);
+  const { amount } = dispute;
+  const takes = step !== "opened" && (await bookMovement({ workspace, kind: "dispute", amount: -amount, reference }, tx));
+  const returns = step === "reinstated" && (await bookMovement({ workspace, kind: "dispute_reinstated", amount, reference }, tx));
+  const disputed = topUp.disputed + (takes ? amount : 0n) - (returns ? amount : 0n);
+  await updateTopUp({ ...topUp, disputed }, tx);
+  if (step !== "reinstated") {
+    await updateTopUpSettings({ ...settings, enabled: false }, tx);
+    if (step === "opened") await parts.mailManagers({ workspace, ...disputeMail({ topUp, amount }, parts.publicUrl) }, tx);
+  }
+  const after = { usd: formatUsd(amount), dispute: dispute.id, disputed_usd: formatUsd(disputed) };
+  const changes = changedFields({ before: { disputed_usd: formatUsd(topUp.disputed) }, after });
+  return { result: true, events: [{ event: `top_up.dispute_${step}`, workspace, target: topUp.id, changes }] };
+}

@@ -1,0 +1,258 @@
+import { type Clock, DeadlineError, withDeadline, sleep, systemClock } from "../kernel/clock.ts";
+import {
+  bodyBytesPerSecondMin,
+  bodyGraceMs,
+  refusedBodyIdleMs,
+  refusedBodyMsMax,
+  refusedBodySmallBytes,
+  largeBodiesBytesPerSecond,
+} from "./limits.ts";
+
+/** The errors of an API, in its own words. */
+export interface BodyErrors {
+  encoded(): Error;
+  incomplete(): Error;
+  /** Below `bodyBytesPerSecondMin` for longer than `bodyGraceMs`, or in the way of others. */
+  tooSlow(): Error;
+  tooLarge(bytesMax: number): Error;
+}
+
+interface Options {
+  clock: Clock;
+  bytesMax: number;
+  withinMs: number;
+  errors: BodyErrors;
+  /** Receives the declared length, then the length so far. */
+  count?: (bytes: number) => void;
+  /** Waits until the next piece may be read. Absent: the body is small. */
+  throttle?: (piece: Uint8Array) => Promise<void>;
+  /** Shows how the body keeps up, and can end it. */
+  pace?: BodyPace;
+}
+
+/**
+ * The body as it arrives, in pieces of at least one byte. A declared length above the bound is refused before any byte is read.
+ * @throws one of `errors`; what `count` throws
+ */
+export async function* bodyPieces(
+  request: Request,
+  { clock, bytesMax, withinMs, errors, count, throttle, pace = new BodyPace(clock) }: Options,
+): AsyncGenerator<Uint8Array> {
+  if (isEncoded(request)) throw errors.encoded();
+  const declared = declaredBytes(request) ?? 0;
+  if (declared > bytesMax) throw errors.tooLarge(bytesMax);
+  count?.(declared);
+  if (request.body === null) return;
+  const reader = new BodyReader(request.body);
+  const endsAt = clock.monotonic() + withinMs;
+  let ended = false;
+  try {
+    for (let bytes = 0; ;) {
+      const piece = await pace.wait(reader.next(), endsAt - clock.monotonic()).catch((error: unknown) => {
+        throw error instanceof SlowBodyError ? errors.tooSlow() : errors.incomplete();
+      });
+      ended = piece === null;
+      if (piece === null) return;
+      bytes += piece.length;
+      if (bytes > bytesMax) {
+        ended = true;
+        await drainRequest(request, clock, reader);
+        throw errors.tooLarge(bytesMax);
+      }
+      count?.(bytes);
+      yield piece;
+      await throttle?.(piece);
+    }
+  } finally {
+    if (!ended) reader.discard();
+  }
+}
+
+/** How a body keeps up with the least rate. Only the time counts in which the server waits for its bytes. */
+
+/** The body came more slowly than the least rate for longer than its grace, or others needed its place. */
+class SlowBodyError extends Error {
+  override name = "SlowBodyError";
+}
+
+export class BodyPace {
+  readonly #clock: Clock;
+  /** Until the present wait. Bytes make it up, but earn no time in advance. */
+  #behindMs = 0;
+  #waitsSince: number | null = null;
+  #refuse: ((error: SlowBodyError) => void) | null = null;
+  #isEnded = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** How much later its bytes have come than the least rate would bring them. */
+  get behindMs(): number {
+    return this.#behindMs + (this.#waitsSince === null ? 0 : this.#clock.monotonic() - this.#waitsSince);
+  }
+
+  /** Ends the body: the present wait, or else the next one, rejects. */
+  end(): void {
+    this.#isEnded = true;
+    this.#refuse?.(new SlowBodyError());
+  }
+
+  /** @throws SlowBodyError; DeadlineError after `withinMs`; what `piece` rejects with */
+  async wait<Piece extends Uint8Array | null>(piece: Promise<Piece>, withinMs: number): Promise<Piece> {
+    if (this.#isEnded) throw new SlowBodyError();
+    const graceMs = Math.max(0, bodyGraceMs - this.#behindMs);
+    const late = graceMs < withinMs ? new SlowBodyError() : new DeadlineError("The body did not arrive in time");
+    this.#waitsSince = this.#clock.monotonic();
+    const { promise, resolve, reject } = Promise.withResolvers<Piece>();
+    const cancel = this.#clock.after(Math.min(graceMs, withinMs), () => reject(late));
+    this.#refuse = reject;
+    piece.then(resolve, reject);
+    try {
+      const arrived = await promise;
+      const earnedMs = ((arrived?.length ?? 0) / bodyBytesPerSecondMin) * 1_000;
+      this.#behindMs = Math.max(0, this.behindMs - earnedMs);
+      return arrived;
+    } finally {
+      cancel();
+      this.#refuse = null;
+      this.#waitsSince = null;
+    }
+  }
+}
+
+/** The part of a stream's reader that is used here; the runtimes' own types of it differ. */
+interface ChunkReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** Reads a body of unknown length chunk by chunk, and counts its bytes. */
+export class BodyReader {
+  readonly #reader: ChunkReader;
+
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#reader = body.getReader();
+  }
+
+  /** The next bytes, at least one; null at the end. Rejects if the client disconnects. */
+  async next(): Promise<Uint8Array | null> {
+    for (;;) {
+      const { value } = await this.#reader.read();
+      if (value === undefined) return null;
+      if (value.length > 0) return value;
+    }
+  }
+
+  /**
+   * All bytes, or null as soon as there are more than `bytesMax`. Rejects if the client disconnects.
+   * @param count receives the length of each piece; an error that it throws ends the reading
+   */
+  async readUpTo(bytesMax: number, count?: (bytes: number) => void): Promise<Uint8Array | null> {
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for (;;) {
+      const { value } = await this.#reader.read();
+      if (value === undefined) return joined(pieces);
+      bytes += value.length;
+      if (bytes > bytesMax) return null;
+      count?.(value.length);
+      pieces.push(value);
+    }
+  }
+
+  /** Lets the server drop the bytes that still arrive. */
+  discard(): void {
+    this.#reader.cancel().catch(() => {});
+  }
+}
+
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  return only && pieces.length === 1 ? only : Buffer.concat(pieces);
+}
+
+/**
+ * Reads the rest of a refused body before the answer. After an answer the server itself would read on, as fast as bytes arrive:
+ * twenty refused clients that kept sending made Bun 1.4 read 700 MB/s (measured). If the answer closes the connection, Bun closes it
+ * at once; the kernel then resets it while bytes still arrive, and many clients (Python's urllib, nginx) lose the answer.
+ */
+
+/**
+ * Call before refusing a request whose body may be unread; does nothing once it was read. Takes at most 5 s; never rejects.
+ * @param reader the reader that holds the body, if there is one
+ */
+export async function drainRequest(request: Request, clock: Clock, reader: BodyReader | null = null): Promise<void> {
+  if (request.body === null || (reader === null && (request.bodyUsed || request.body.locked))) return;
+  const rest = reader ?? new BodyReader(request.body);
+  const closes = closesAfterwards(request);
+  if (closes || mayBeLarge(request)) {
+    const skipping = skip(rest, clock, closes ? refusedBodyMsMax : refusedBodyIdleMs);
+    await withDeadline(clock, refusedBodyMsMax, "The rest of the body", skipping).catch(() => {});
+  }
+  rest.discard();
+}
+
+/** The server bounds the whole body. A sender that is silent for a second probably waits for its answer. */
+async function skip(rest: BodyReader, clock: Clock, idleMs: number): Promise<void> {
+  for (;;) {
+    const piece = await withDeadline(clock, idleMs, "The rest of the body", rest.next());
+    if (piece === null) return;
+    await largeBodyThrottle.read(piece.length);
+  }
+}
+
+function mayBeLarge(request: Request): boolean {
+  return request.headers.has("transfer-encoding") || (declaredBytes(request) ?? 0) > refusedBodySmallBytes;
+}
+
+function closesAfterwards(request: Request): boolean {
+  const connection = request.headers.get("connection") ?? "";
+  return connection
+    .toLowerCase()
+    .split(",")
+    .some((option) => option.trim() === "close");
+}
+
+/** Limits how fast bytes of all senders together are read. */
+
+/** Shorter waits are skipped: timers are no finer, and small bodies should not wait. */
+const dueMs = 10;
+
+export class ByteThrottle {
+  readonly #clock: Clock;
+  readonly #bytesPerSecond: number;
+  /** When all bytes so far would have arrived at this rate. */
+  #dueAt = 0;
+
+  constructor(clock: Clock, bytesPerSecond: number) {
+    this.#clock = clock;
+    this.#bytesPerSecond = bytesPerSecond;
+  }
+
+  /** Call after each piece. Resolves when the next one may be read; waiting senders alternate piece by piece. */
+  async read(bytes: number): Promise<void> {
+    const now = this.#clock.monotonic();
+    this.#dueAt = Math.max(now, this.#dueAt) + (bytes / this.#bytesPerSecond) * 1_000;
+    const waitMs = this.#dueAt - now;
+    if (waitMs > dueMs) await sleep(this.#clock, waitMs);
+  }
+}
+
+/**
+ * Throttles all documents, attachments and refused bodies of this process. Otherwise twenty clients on a fast network would take the
+ * cores and the disk of a small machine from chats. It uses the system clock, because it protects the machine.
+ */
+export const largeBodyThrottle = new ByteThrottle(systemClock, largeBodiesBytesPerSecond);
+
+/** @returns the Content-Length, or null if there is none */
+export function declaredBytes(request: Request): number | null {
+  const header = request.headers.get("content-length");
+  return header !== null && /^\d+$/.test(header) ? Number(header) : null;
+}
+
+/** Whether a body is compressed or otherwise encoded; no API of the service accepts that. */
+export function isEncoded(request: Request): boolean {
+  const coding = request.headers.get("content-encoding");
+  return coding !== null && coding !== "" && coding.toLowerCase() !== "identity";
+}

@@ -1,0 +1,150 @@
+/** The document around every page: its head, the skip link, and the order of header, content and footer. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { markup, type Html, trusted } from "./html.ts";
+
+export const htmlType = "text/html; charset=utf-8";
+
+interface PageDocument {
+  title: string;
+  style: Asset;
+  scripts: readonly Asset[];
+  header: Html;
+  main: Html;
+  footer: Html | null;
+}
+
+export function pageDocument({ title, style, scripts, header, main, footer }: PageDocument): string {
+  const page = markup`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="icon" href="${iconAddress}" />
+        ${style.element}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        ${header}
+        <main id="main" tabindex="-1">${main}</main>
+        ${footer} ${scripts.map(({ element }) => element)}
+      </body>
+    </html> `;
+  return String(page);
+}
+
+/** The bar above a page's content: the name of the service, which leads to the start, and links. */
+
+interface PageHeader {
+  home: { path: string; words: string };
+  /** Beside the name, such as a list of links; null for none. */
+  navigation: Html | null;
+}
+
+export function pageHeader({ home, navigation }: PageHeader): Html {
+  return markup`<header class="top">
+    <nav aria-label="Site">
+      <a class="home" href="${home.path}">${iconMark}<strong>Weir</strong> ${home.words}</a>
+      ${navigation}
+    </nav>
+  </header>`;
+}
+
+/** The headers that restrict a page to what it needs. */
+
+export interface PagePolicy {
+  style: Asset;
+  scripts: readonly Asset[];
+  /** Whether its forms may be sent to this service; never elsewhere. */
+  forms: "self" | "none";
+  /** Whether its scripts may ask this service. */
+  connects?: boolean;
+}
+
+/** https://www.w3.org/TR/CSP3/ */
+export function pageHeaders({ style, scripts, forms, connects = false }: PagePolicy): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    `style-src ${style.hash}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    ...(scripts.length === 0 ? [] : scriptRules(scripts)),
+    ...(connects ? ["connect-src 'self'"] : []),
+    `form-action '${forms}'`,
+  ];
+  return {
+    "content-security-policy": policy.join("; "),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+  };
+}
+
+/** No script can make text into HTML or code. */
+function scriptRules(scripts: readonly Asset[]): string[] {
+  return [
+    `script-src ${scripts.map(({ hash }) => hash).join(" ")}`,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+}
+
+/** Stylesheets and scripts, inlined in their pages: a page is one request, which also works during a rolling restart. */
+
+export interface Asset {
+  element: Html;
+  /** As Content-Security-Policy names it: the digest of exactly the text between the tags. */
+  hash: string;
+}
+
+/** The type scale, the colours and the fields that all pages share; the first file of every style. */
+export const pageStyle = new URL("page.css", import.meta.url);
+
+/**
+ * Several files become one element, in their order.
+ * @param files this service's own: what they hold is not escaped
+ * @throws when a file cannot be read, thus at the start of the process
+ */
+export function asset(name: "style" | "script", files: readonly URL[]): Asset {
+  const whole = files.map((file) => readFileSync(file, "utf8")).join("\n");
+  // A quarter of a stylesheet is indentation, ends of lines and comments, which only its authors read; in a script they may be part of a text.
+  const text =
+    name === "style"
+      ? withoutComments(whole)
+          .replaceAll(/^\s+/gm, "")
+          .replaceAll(/([,:;{}])\n/g, "$1")
+      : whole;
+  const hash = createHash("sha256").update(text).digest("base64");
+  return { element: trusted(`<${name}>${text}</${name}>`), hash: `'sha256-${hash}'` };
+}
+
+function withoutComments(style: string): string {
+  const [first = "", ...others] = style.split("/*");
+  return first + others.map((part) => part.slice(part.indexOf("*/") + 2)).join("");
+}
+
+/** The icon of every page: three steps of water over a dam. */
+
+const drawing = "M1 4h6q2 0 2 4t2 4h4M1 8h4q2 0 2 4";
+
+/** Beside the name of the service; page.css gives its size and colour. */
+export const iconMark = markup`<svg class="mark-of-weir" viewBox="0 0 16 16" aria-hidden="true"><path d="${trusted(drawing)}" /></svg>`;
+
+/** A document of its own, for browsers that show no page. */
+export const iconSvg = [
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>",
+  `<path fill='none' stroke='#0b6e8f' stroke-width='2' stroke-linecap='round' d='${drawing}'/></svg>`,
+].join("");
+
+/** The icon inside a page, so that a page is one request. */
+const iconAddress = `data:image/svg+xml,${iconSvg.replaceAll(/[<>#]/g, encodeURIComponent)}`;
+
+/** A link that leaves the service. */
+
+/** It sends no referrer. @param url https, as the catalog's schema requires */
+export function outward(url: string, text: Html): Html {
+  return markup`<a href="${url}" rel="noopener noreferrer" class="outward">${text}</a>`;
+}

@@ -1,0 +1,91 @@
+/** MCP over HTTP: stateless, so that any gateway answers any request. */
+import { DomainError, LimitReachedError } from "../../accounts/errors.ts";
+import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
+import { scanJson } from "../../http/json.ts";
+import { callJsonValuesMax } from "../../http/limits.ts";
+import { GatewayError } from "../../kernel/errors.ts";
+import type { Logger } from "../../kernel/log.ts";
+import { sbomCallBytesMax } from "../limits.ts";
+import type { SbomResult } from "../sboms/sbom-field.ts";
+import { holderOf } from "./call-limits.ts";
+import { failure, type Written, errorAnswer } from "./envelope.ts";
+import type { McpEndpoint } from "./mcp-server.ts";
+import { callBody, throttled, readDocument } from "./read-input.ts";
+import { type AuthenticatedCall, type ToolsParts, runOperation, type OperationRequest } from "./run-operation.ts";
+
+/**
+ * Refuses requests that a browser sends for a page of another site, so that the page cannot use what the person's machine can reach.
+ * Such requests name their origin; programs send none.
+ */
+export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Promise<Response> {
+  const callers = new WeakMap<Request, Pick<OperationRequest, "caller" | "sbom" | "release">>();
+  let opened: Promise<McpEndpoint> | null = null;
+  // The SDK is loaded at the first call: a gateway that serves no MCP holds 13 MB less.
+  const open = (): Promise<McpEndpoint> =>
+    (opened ??= import("./mcp-server.ts").then(({ mcpEndpoint }) =>
+      mcpEndpoint({
+        slug: parts.slug,
+        call: async ({ operation, input, request }) => {
+          const known = request && callers.get(request);
+          return known
+            ? runOperation({ operation, input, ...known, isForMcp: true, attachment: null }, parts)
+            : failure(401, "Unauthorized");
+        },
+        onError: (error) => parts.log.debug({ event: "mcp.refused", reason: error.message }),
+      }),
+    ));
+  return async (call) => {
+    const { request, caller } = call;
+    const endpoint = await open();
+    const foreign = endpoint.refuseForeign(request);
+    if (foreign) return foreign;
+    const { message, sbom, release } = await readMessage(call, parts);
+    try {
+      if (Array.isArray(message)) return Response.json(rpcError(invalidRequest, noBatches), { status: 400 });
+      callers.set(request, { caller, sbom, release });
+      return await endpoint.answer(request, message);
+    } finally {
+      release?.();
+    }
+  };
+}
+
+/** The revision of 2025-06-18 removed batches; one request would be many calls. */
+const noBatches = "Batches are not part of the protocol: send one JSON-RPC message a request";
+/** https://www.jsonrpc.org/specification, 5.1; -32000 and below are for servers to define. */
+const invalidRequest = -32600;
+const limitReachedCode = -32000;
+
+/** MCP clients read JSON-RPC, so a reached limit is a JSON-RPC error without the id of a message. */
+export function mcpErrorAnswer(error: unknown, log: Logger): Written {
+  const answer = errorAnswer(error, log);
+  if (!(error instanceof LimitReachedError)) return answer;
+  return { ...answer, body: rpcError(limitReachedCode, error.message) };
+}
+
+function rpcError(code: number, message: string) {
+  return { jsonrpc: "2.0", id: null, error: { code, message } };
+}
+
+/** The place of a document in a call. */
+const sbomPath = ["params", "arguments", "sbom"];
+
+/** Parses the message here, because the SDK bounds neither depth nor values. */
+async function readMessage(
+  call: AuthenticatedCall,
+  parts: ToolsParts,
+): Promise<{ message: unknown; sbom: SbomResult | null; release: ReleaseSlot | null }> {
+  const { sboms, limits } = parts;
+  using lease = limits.documents.lease(holderOf(call.caller));
+  const pieces = callBody(call.request, { ...throttled(parts), lease, bytesMax: sbomCallBytesMax });
+  const acquire = (large: boolean) => (large ? limits.acquireLong(call.caller) : null);
+  const { sbom, rest, release } = await readDocument(call, { sboms, pieces, path: sbomPath, acquire });
+  try {
+    scanJson(rest, { valuesMax: callJsonValuesMax });
+    return { message: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(rest)), sbom, release };
+  } catch (error) {
+    release?.();
+    if (error instanceof GatewayError) throw new DomainError("invalid_body", error.message);
+    throw new DomainError("invalid_body", "The body is not valid JSON in UTF-8: send one JSON-RPC message");
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The operations as MCP tools, in both eras of the protocol (2025 with `initialize`, 2026-07-28 without): `structuredContent` is
+ * the envelope, and a failure is a result with `isError`. Uses the SDK's low-level server, because its high-level one checks input
+ * itself, with other error texts, and applies no defaults.
+ */
+import {
+  createMcpHandler,
+  localhostAllowedOrigins,
+  originValidationResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type CallToolResult,
+  type Tool,
+} from "@modelcontextprotocol/server";
+import { Type } from "@sinclair/typebox";
+import { jsonSchema } from "../../http/json-schema.ts";
+import type { Operation } from "../operation.ts";
+import { Failure, successOf, type CallAnswer } from "./envelope.ts";
+import { fullName, operations } from "./operations.ts";
+
+interface ToolCall {
+  operation: Operation;
+  /** Not checked yet. */
+  input: Record<string, unknown>;
+  /** The request that carries it. */
+  request: Request | undefined;
+}
+
+interface EndpointParts {
+  /** The service's name. */
+  slug: string;
+  call(call: ToolCall): Promise<CallAnswer>;
+  onError(error: Error): void;
+}
+
+export interface McpEndpoint {
+  /** The answer to a request that a browser sends for a page of another site; undefined: it is none. */
+  refuseForeign(request: Request): Response | undefined;
+  /** @param message the request's body, parsed */
+  answer(request: Request, message: unknown): Promise<Response>;
+}
+
+export function mcpEndpoint({ slug, call, onError }: EndpointParts): McpEndpoint {
+  const serverFor = (request: Request | undefined): Server =>
+    mcpServer(slug, (operation, input) => call({ operation, input, request }));
+  const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { onerror: onError });
+  return {
+    refuseForeign: (request) => originValidationResponse(request, localhostAllowedOrigins()),
+    answer: (request, message) => handler.fetch(request, { parsedBody: message }),
+  };
+}
+
+/** Calls an operation with unchecked input. */
+export type CallTool = (operation: Operation, input: Record<string, unknown>) => Promise<CallAnswer>;
+
+const instructions =
+  "Security findings of the workspace that the key belongs to. Lists work on the active scope and page by limit and offset: " +
+  "look at total and has_more before you conclude that there is nothing else, and go on at next_offset where a page has it.";
+
+/** @param slug the service's name */
+export function mcpServer(slug: string, call: CallTool): Server {
+  const options = { capabilities: { tools: {} }, instructions, cacheHints: { "tools/list": { ttlMs: 300_000 } } } as const;
+  const server = new Server({ name: "weir", title: "Weir", version: "1.0" }, options);
+  server.setRequestHandler("tools/list", async () => ({ tools: operations.map((one) => describe(slug, one)) }));
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const operation = operations.find((one) => fullName(slug, one) === params.name);
+    if (!operation) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`);
+    return resultOf(await call(operation, params.arguments ?? {}));
+  });
+  return server;
+}
+
+function describe(slug: string, operation: Operation): Tool {
+  const { title, description, annotations, input } = operation;
+  return {
+    name: fullName(slug, operation),
+    title,
+    description,
+    inputSchema: rooted({ ...jsonSchema(input, new Map()), additionalProperties: false }),
+    outputSchema: rooted(answerSchema(operation)),
+    annotations: { title, ...annotations },
+  };
+}
+
+/** Clients check failures against it too, so it accepts both envelopes. Older clients need an object at its root. */
+function answerSchema({ data }: Operation): Record<string, unknown> {
+  const { anyOf } = jsonSchema(Type.Union([successOf(data), Failure]), new Map());
+  const properties = { success: { type: "boolean", description: "Whether the call succeeded" } };
+  return { type: "object", properties, required: ["success"], anyOf };
+}
+
+/** Both schemas describe objects. */
+function rooted(schema: Record<string, unknown>): Tool["inputSchema"] & NonNullable<Tool["outputSchema"]> {
+  return schema as Tool["inputSchema"] & NonNullable<Tool["outputSchema"]>;
+}
+
+/** The text is for clients without structured content. */
+function resultOf({ status, body }: CallAnswer): CallToolResult {
+  return {
+    content: [{ type: "text", text: JSON.stringify(body) }],
+    structuredContent: { ...body },
+    ...(status !== 200 && { isError: true }),
+  };
+}

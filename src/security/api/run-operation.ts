@@ -1,0 +1,59 @@
+/** Runs an operation for a caller, however it was called: over HTTP or MCP. */
+import type { DiskSpaceGuard } from "../../accounts/quotas/disk-space-guard.ts";
+import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
+import { withDeadline } from "../../kernel/clock.ts";
+import type { Caller, Operation, OperationParts } from "../operation.ts";
+import type { SbomResult } from "../sboms/sbom-field.ts";
+import type { AttachmentFolder } from "../tickets/attachment-folder.ts";
+import type { CallLimits } from "./call-limits.ts";
+import { type CallAnswer, errorAnswer } from "./envelope.ts";
+
+export interface OperationRequest {
+  operation: Operation;
+  input: Record<string, unknown>;
+  caller: Caller;
+  /** See `OperationCall`. */
+  isForMcp: boolean;
+  attachment: string | null;
+  sbom: SbomResult | null;
+  /** The slot that the call holds already. */
+  release: ReleaseSlot | null;
+}
+
+/** Starts once the caller gets a slot, and holds the slot until the work ends, even if no one waits for it. @throws LimitReachedError */
+async function begin(
+  { operation, release: held, ...call }: OperationRequest,
+  parts: ToolsParts,
+): Promise<{ ended: ReturnType<Operation["run"]> }> {
+  const release = held ?? (await parts.limits.acquire(operation, call.caller));
+  return { ended: operation.run({ ...call, parts }).finally(release) };
+}
+
+/** Never rejects. */
+export async function runOperation(request: OperationRequest, parts: ToolsParts): Promise<CallAnswer> {
+  try {
+    const { ended } = await begin(request, parts);
+    const { data, message } = await withDeadline(parts.clock, request.operation.deadlineMs, "The operation", ended);
+    return { status: 200, body: { success: true, data, message } };
+  } catch (error) {
+    return errorAnswer(error, parts.log);
+  }
+}
+
+/** The parts that the tools API uses. */
+export interface ToolsParts extends OperationParts {
+  /** The service's name, the beginning of operations and keys. */
+  slug: string;
+  /** null: this service accepts no attachments. */
+  attachments: AttachmentFolder | null;
+  limits: CallLimits;
+  disk: Pick<DiskSpaceGuard, "require">;
+}
+
+/** A request with a valid key within its rate limit. */
+export interface AuthenticatedCall {
+  request: Request;
+  caller: Caller;
+  /** Counts further calls against the key, for a request that costs more than an ordinary one. */
+  charge(calls: number): void;
+}

@@ -1,0 +1,142 @@
+/**
+ * Kinds of fields for operations. A title explains the field, and the description completes the sentence
+ * "… is needed"; both together describe the field to people and models.
+ */
+import {
+  Type,
+  type TInteger,
+  type TLiteral,
+  type TNumber,
+  type TOptional,
+  type TSchema,
+  type TString,
+  type TUnion,
+  type TProperties,
+} from "@sinclair/typebox";
+import { nameCharactersMax } from "../accounts/limits.ts";
+
+/** Of control characters only tab and line ends: PostgreSQL accepts no NUL, and the others could forge lines in logs and mails. */
+const printable = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$";
+const printableLine = "^[^\\u0000-\\u001f\\u007f]*$";
+
+interface TextOptions {
+  title: string;
+  min?: number;
+  max: number;
+}
+
+/** Text of any number of lines; lengths in characters (code points). */
+export function textField({ title, min = 0, max }: TextOptions): TString {
+  const description = `a text of ${min === 0 ? "at most" : `${min} to`} ${max} characters (no control characters)`;
+  return Type.String({ title, description, ...(min > 0 && { minLength: min }), maxLength: max, pattern: printable });
+}
+
+/** One line of text. */
+export function lineOf({ title, min = 0, max }: TextOptions): TString {
+  const description = `one line of ${min === 0 ? "at most" : `${min} to`} ${max} characters (no control characters)`;
+  return Type.String({ title, description, ...(min > 0 && { minLength: min }), maxLength: max, pattern: printableLine });
+}
+
+/** One of a few words. @param normal the default */
+export function choiceField<const Words extends string[]>(
+  words: readonly [...Words],
+  { title, normal }: { title: string; normal: NoInfer<Words[number]> },
+): OneOf<Words> {
+  const all = words.map((word) => Type.Literal(word));
+  return filled(literals<Words>(Type.Union(all, { title, description: `one of ${words.join(", ")}`, default: normal })));
+}
+
+type OneOf<Words extends string[]> = TUnion<{ [Index in keyof Words]: TLiteral<Words[Index]> }>;
+
+/** Each word became a literal; the type of `map` does not show that for a tuple. */
+function literals<Words extends string[]>(union: TUnion): OneOf<Words> {
+  return union as unknown as OneOf<Words>;
+}
+
+interface NumberOptions {
+  title: string;
+  min: number;
+  max?: number;
+}
+
+/** An integer that JavaScript represents exactly. @param normal the default */
+function wholeNumber({ normal, ...options }: NumberOptions & { normal: number }): TInteger {
+  return filled(optionalNumber({ ...options, normal }));
+}
+
+export function optionalNumber({ title, min, max, normal }: NumberOptions & { normal?: number }): TInteger {
+  const description = max === undefined ? `a whole number of ${min} or more` : `a whole number from ${min} to ${max}`;
+  const bounds = { minimum: min, maximum: max ?? Number.MAX_SAFE_INTEGER };
+  return Type.Integer({ title, description, ...bounds, ...(normal !== undefined && { default: normal }) });
+}
+
+/** With or without decimals. */
+export function decimal({ title, min, max }: { title: string; min: number; max: number }): TNumber {
+  return Type.Number({ title, description: `a number from ${min} to ${max}`, minimum: min, maximum: max });
+}
+
+/** Optional for callers; handlers always get a value, because the check of a call applies the default. */
+function filled<Field extends TSchema>(field: Field): Field {
+  return Type.Optional(field) as unknown as Field;
+}
+
+/** An id. The operation refuses an unknown one, whatever its form. */
+export function idField(title: string): TString {
+  return lineOf({ title, min: 1, max: nameCharactersMax });
+}
+
+/** Filters a list by an exact name. */
+export function nameFilter(title: string): TOptional<TString> {
+  return Type.Optional(lineOf({ title, min: 1, max: nameCharactersMax }));
+}
+
+/** The fields and the envelope of lists with limit and offset, which shows whether rows are missing. */
+
+/** `limit` and `offset` of a list. @param max absent: any limit is accepted, and the operation reports the one that it uses */
+export function pageFields({ normal, max }: { normal: number; max?: number }) {
+  return {
+    limit: wholeNumber({ title: "Rows at most", min: 1, normal, ...(max !== undefined && { max }) }),
+    offset: wholeNumber({ title: "Rows to skip", min: 0, normal: 0 }),
+  };
+}
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+const pageData = {
+  total: Type.Integer({ description: "Number of all rows" }),
+  limit: Type.Integer({ description: "Maximum of rows" }),
+  offset: Type.Integer({ description: "Number of skipped rows" }),
+  has_more: Type.Boolean({ description: "Whether more rows follow" }),
+};
+
+/** Says where a page that has fewer rows than its limit, and is not the last one, goes on. */
+export const nextOffset = Type.Optional(
+  Type.Integer({ description: "Only over MCP, where a page may have fewer rows: the `offset` of the next one" }),
+);
+
+/** `data` of a list: `{<plural>: […], total, limit, offset, has_more}`. @param further fields */
+export function listData<const Plural extends string, Row extends TSchema, Further extends TProperties = Record<never, never>>(
+  plural: Plural,
+  row: Row,
+  further?: Further,
+) {
+  const rows = { [plural]: Type.Array(row, { description: "The rows" }) } as {
+    [Name in Plural]: ReturnType<typeof Type.Array<Row>>;
+  };
+  return Type.Object({ ...rows, ...pageData, ...(further as Further) }, { description: "One page of the list" });
+}
+
+/** The fields beside the rows. */
+export function pageAnswer({ limit, offset }: Page, { total, rows }: { total: number; rows: number }) {
+  return { total, limit, offset, has_more: offset + rows < total };
+}
+
+/** For a page that may have fewer rows because of their size, which only MCP's have. */
+export function shortPageAnswer(page: Page, { total, rows }: { total: number; rows: number }) {
+  const next = page.offset + rows;
+  const isShort = rows > 0 && rows < page.limit && next < total;
+  return { ...pageAnswer(page, { total, rows }), ...(isShort && { next_offset: next }) };
+}

@@ -1,0 +1,158 @@
+/** Upgrades for findings: for each finding the nearest version that is not affected, for each component one that fixes all findings. */
+import { Type } from "@sinclair/typebox";
+import type { Queries } from "../../../backing/backing.ts";
+import type { Clock } from "../../../kernel/clock.ts";
+import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
+import { pathStepsMax } from "../../limits.ts";
+import { selectPaths } from "../../sboms/store.ts";
+import type { Ecosystem } from "../../versions/ecosystem.ts";
+import { nearestUnaffected, type NoUpgradeReason, type Upgrade, type UpgradeStep } from "../../versions/nearest-unaffected.ts";
+import type { Affected } from "../../versions/osv-range.ts";
+import {
+  selectDocument,
+  selectPositions,
+  selectFindingsToFix,
+  selectVulnerable,
+  type RemediationQuery,
+  type PositionRow,
+  type FindingToFixRow,
+  type VulnerableRow,
+} from "./remediation-store.ts";
+import { loadIssues } from "../scan/advisory-store.ts";
+import { installedVersion, type PackageIssue } from "../scan/match.ts";
+
+export interface FindingRemediation extends FindingToFixRow {
+  advice: Advice;
+}
+
+export interface ComponentRemediation extends VulnerableRow {
+  advice: Advice;
+  relation: PositionRow["relation"] | null;
+  /** From the root to the component, each as `name@version`, `…` for omitted steps; empty when no path leads to it. */
+  path: string[];
+}
+
+export interface Remediation {
+  findings: FindingRemediation[];
+  components: ComponentRemediation[];
+  totals: { findings: number; components: number };
+}
+
+/** A page of findings and one of components, the most severe first. @returns null when the workspace has no such project */
+export async function remediationOf(
+  { workspace, ...query }: RemediationQuery & { workspace: WorkspaceId },
+  { sql, clock }: { sql: Queries; clock: Clock },
+): Promise<Remediation | null> {
+  const project = await selectDocument({ workspace, project: query.project }, sql);
+  if (project === undefined) return null;
+  const { rows: toFix, total: findingsTotal } = await selectFindingsToFix(query, sql);
+  const { rows: vulnerable, total: componentsTotal } = await selectVulnerable(query, sql);
+  const yielder = new EventLoopYielder(clock);
+  const issues = await loadIssues([...new Set([...toFix, ...vulnerable].map((row) => row.package))], { sql, yielder });
+  const dependencyOf = await dependenciesOf(project.sbom, vulnerable, sql);
+  const findings: FindingRemediation[] = [];
+  for (const row of toFix) {
+    const issue = issues.get(row.package)?.find(({ vulnerability }) => vulnerability === row.vulnerability);
+    findings.push({ ...row, advice: adviceFor(row, issue ?? noIssue) });
+    await yielder.yieldIfDue();
+  }
+  const components: ComponentRemediation[] = [];
+  for (const row of vulnerable) {
+    components.push({ ...row, ...dependencyOf(row), advice: adviceForAll(row, issues.get(row.package) ?? []) });
+    await yielder.yieldIfDue();
+  }
+  return { findings, components, totals: { findings: findingsTotal, components: componentsTotal } };
+}
+
+const noIssue = { vulnerability: 0n, rank: 0, entries: [] };
+
+type Dependency = Pick<ComponentRemediation, "relation" | "path">;
+
+async function dependenciesOf(
+  sbom: string | null,
+  components: VulnerableRow[],
+  sql: Queries,
+): Promise<(row: VulnerableRow) => Dependency> {
+  if (sbom === null) return () => ({ relation: null, path: [] });
+  const places = await selectPositions({ sbom, components }, sql);
+  const paths = await selectPaths({ sbom, positions: places.map(({ position }) => position), stepsMax: pathStepsMax }, sql);
+  const keyOf = (about: { package: bigint; version: string }) => `${about.package} ${about.version}`;
+  const byKey = new Map(places.map((place) => [keyOf(place), place]));
+  return (row) => {
+    const place = byKey.get(keyOf(row));
+    if (place === undefined) return { relation: null, path: [] };
+    const path = place.relation === "unknown" ? undefined : paths.get(place.position);
+    if (path === undefined) return { relation: place.relation, path: [] };
+    return { relation: place.relation, path: path.whole ? path.labels : ["…", ...path.labels] };
+  };
+}
+
+/** The version to upgrade to, for one issue and for all issues of a component. */
+
+export interface Advice {
+  version: string | null;
+  /** The size of the upgrade; null: there is no version. */
+  step: UpgradeStep | null;
+  /** The same in the words of earlier versions. */
+  distance: Distance | null;
+  /** Whether only a prerelease fixes it so far. */
+  prerelease: boolean;
+  /** Why there is no version. */
+  reason: string | null;
+}
+
+/** The names are the widest part of the installed version that stays: its `major.minor`, its major version, or nothing. */
+type Distance = "line" | "major" | "beyond";
+const distances: Record<UpgradeStep, Distance> = { patch: "line", minor: "major", major: "beyond" };
+
+const reasons: Record<NoUpgradeReason, string> = {
+  version_unknown: "The installed version cannot be compared with other versions",
+  not_affected: "No advisory lists the installed version as affected any longer",
+  no_fix_known: "No advisory names a later version that fixes it",
+  no_version_clears_all: "Each version with a fix is affected by another issue, or cannot be compared with it",
+};
+
+interface Installed {
+  ecosystem: Ecosystem;
+  version: string;
+  purl: string | null;
+}
+
+/** The nearest version that no record of this issue affects. */
+function adviceFor(installed: Installed, { entries }: PackageIssue): Advice {
+  return adviceOf(
+    installed,
+    entries.map(({ affected }) => affected),
+  );
+}
+
+/** The nearest version that no record of any of these issues affects. */
+export function adviceForAll(installed: Installed, issues: readonly PackageIssue[]): Advice {
+  // A record about several issues is among the entries of each.
+  const entries = new Set(issues.flatMap((issue) => issue.entries.map(({ affected }) => affected)));
+  return adviceOf(installed, [...entries]);
+}
+
+function adviceOf(installed: Installed, entries: readonly Affected[]): Advice {
+  const upgrade: Upgrade = nearestUnaffected({ installed: installedVersion(installed), entries });
+  if (!upgrade.found) return { version: null, step: null, distance: null, prerelease: false, reason: reasons[upgrade.reason] };
+  const { version, step, prerelease } = upgrade;
+  return { version, step, distance: distances[step], prerelease, reason: null };
+}
+
+/** Fields of an upgrade in answers. */
+
+const wordOrNull = (words: readonly string[], description: string) =>
+  Type.Union([...words.map((word) => Type.Literal(word)), Type.Null()], { description });
+
+export const upgradeStepFields = {
+  step: wordOrNull(
+    ["patch", "minor", "major"],
+    "The size of the upgrade: patch (the same major.minor), minor (the same major version) or major (another major version)",
+  ),
+  distance: wordOrNull(
+    ["line", "major", "beyond"],
+    "Deprecated, use step: line for patch, major for minor, beyond for major. Until 2026-11-26 these were the values of step",
+  ),
+};

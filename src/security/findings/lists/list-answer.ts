@@ -1,0 +1,59 @@
+import type { Queries } from "../../../backing/backing.ts";
+import type { Caller } from "../../operation.ts";
+import { selectScanTotals } from "../../scans/comparison-store.ts";
+import type { ListScope } from "./list-store.ts";
+
+interface ListSummary {
+  plural: string;
+  /** `next_offset`: the page has fewer rows than requested, because no more fit. */
+  page: { total: number; offset: number; next_offset?: number };
+  rows: number;
+  /** Whether a text of these rows was cut. */
+  cut: boolean;
+  /** What to try when the list is empty; null: nothing. */
+  emptyAdvice: string | null;
+  more?: string | null;
+  /** What an empty list says nothing of; null: it is a verdict on all that was scanned. */
+  blind: string | null;
+}
+
+/** The message of a page: how much of the list it is, and how to get the rest. */
+export function listMessage({
+  plural,
+  page: { total, offset, next_offset: next },
+  rows,
+  cut,
+  emptyAdvice,
+  more = null,
+  blind,
+}: ListSummary): string {
+  return [
+    `${rows} of ${total} ${plural}`,
+    rows === 0 && total > 0 && `The offset ${offset} is beyond the last row`,
+    total === 0 && emptyAdvice,
+    total === 0 && blind,
+    more,
+    next !== undefined && `No more rows fit into one response: the next page begins at the offset ${next}`,
+    cut && "Long texts are cut: they end with …",
+  ]
+    .filter((sentence) => typeof sentence === "string")
+    .join(". ");
+}
+
+/** Says which projects an empty list says nothing of. */
+
+/** A sentence; null: each project that was scanned was compared with advisories. */
+export async function blindProjects(scope: ListScope, sql: Queries): Promise<string | null> {
+  const { scanned, notComparable } = await selectScanTotals(scope, sql);
+  if (notComparable === 0) return null;
+  const subject =
+    scanned === 1
+      ? "The scanned project is"
+      : `${notComparable} of ${scanned} scanned projects ${notComparable === 1 ? "is" : "are"}`;
+  return `${subject} not_comparable: there are no advisories for the components, so this says nothing of them`;
+}
+
+/** The scope of a key's lists, unless the call names another one. */
+export function activeScope({ scope, workspace }: Caller): ListScope {
+  return scope.kind === "workspace" ? { kind: "workspace", id: workspace } : scope;
+}

@@ -1,0 +1,262 @@
+/**
+ * poetry.lock of Poetry 1 and 2. It does not mark direct dependencies.
+ * Source: https://python-poetry.org/docs/basic-usage/#installing-with-poetrylock and its reader, poetry/packages/locker.py
+ */
+import { lockFileVersionsMax } from "../../limits.ts";
+import { fieldOf, objectOf, textOf, textsOf, type JsonObject, isObject, objectsOf, type JsonValue } from "../../sboms/json.ts";
+import { packageKey } from "../../versions/ecosystem.ts";
+import { LockGraphBuilder, type LockGraph, type LockScope, LockFileError, quoted } from "../lock-graph.ts";
+import { lockEntries, parseLockJson } from "../syntax.ts";
+
+/** @throws LockFileError */
+export function readPoetryLock(text: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  const index = new LockedProjects();
+  const read = lockEntries(text).entries.map(({ name, version, fields }) => {
+    const isFolder = textOf(objectOf(fields, "source") ?? {}, "type") === "directory";
+    if (version === null) graph.skip(name, "it has no version");
+    const purl =
+      isFolder || version === null ? null : graph.add({ ecosystem: "PyPI", name, version, scope: poetryScopeOf(fields) });
+    index.add(name, { version, purl });
+    return { fields, purl, isFolder };
+  });
+  for (const { fields, purl, isFolder } of read) {
+    if (purl === null && !isFolder) continue;
+    for (const name of Object.keys(objectOf(fields, "dependencies") ?? {})) {
+      for (const to of index.find(name)) graph.need(purl, to);
+    }
+  }
+  graph.inferDirectDependencies();
+  return graph.finish();
+}
+
+/** Poetry 1 writes a category, Poetry 2 groups, versions between them neither. */
+function poetryScopeOf(fields: JsonObject): LockScope | null {
+  const groups = textsOf(fields, "groups");
+  const category = textOf(fields, "category");
+  if (category === "dev" || (groups.length > 0 && !groups.includes("main"))) return "excluded";
+  if (fieldOf(fields, "optional") === true) return "optional";
+  return groups.length > 0 || category !== null ? "required" : null;
+}
+
+/**
+ * pdm.lock. It does not mark direct dependencies.
+ * Source: https://pdm-project.org/latest/usage/lockfile/ and its reader, src/pdm/formats and src/pdm/models/repositories in
+ * pdm-project/pdm
+ */
+
+/** @throws LockFileError */
+export function readPdmLock(text: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  const index = new LockedProjects();
+  const read = lockEntries(text).entries.map(({ name, version, fields }) => {
+    const isOwn = fieldOf(fields, "editable") === true || textOf(fields, "path") !== null;
+    if (version === null && !isOwn) graph.skip(name, "it has no version");
+    const purl = isOwn || version === null ? null : graph.add({ ecosystem: "PyPI", name, version, scope: pdmScopeOf(fields) });
+    index.add(name, { version, purl });
+    return { name, fields, purl, isOwn };
+  });
+  for (const { name, fields, purl, isOwn } of read) {
+    if (purl === null && !isOwn) continue;
+    for (const requirement of textsOf(fields, "dependencies")) {
+      const needed = requirementName(requirement);
+      // A package with extras has a separate entry, which needs the one without.
+      if (needed !== null && needed !== name) for (const to of index.find(needed)) graph.need(purl, to);
+    }
+  }
+  graph.inferDirectDependencies();
+  return graph.finish();
+}
+
+/** Packages of the group `default` are needed at run time. */
+function pdmScopeOf(fields: JsonObject): LockScope | null {
+  const groups = textsOf(fields, "groups");
+  if (groups.length === 0) return null;
+  return groups.includes("default") ? "required" : "excluded";
+}
+
+/**
+ * uv.lock.
+ * Source: https://docs.astral.sh/uv/concepts/projects/layout/#the-lockfile and its reader, crates/uv-resolver/src/lock in astral-sh/uv
+ */
+
+/** @throws LockFileError */
+export function readUvLock(text: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  const index = new LockedProjects();
+  const read = lockEntries(text).entries.map(({ name, version, fields }) => {
+    const isOwn = isFolder(objectOf(fields, "source") ?? {});
+    if (version === null && !isOwn) graph.skip(name, "it has no version");
+    const purl = isOwn || version === null ? null : graph.add({ ecosystem: "PyPI", name, version });
+    index.add(name, { version, purl });
+    return { fields, purl, isOwn };
+  });
+  for (const { fields, purl, isOwn } of read) {
+    if (purl === null && !isOwn) continue;
+    for (const { dependency, scope } of neededBy(fields)) {
+      const name = textOf(dependency, "name") ?? "";
+      for (const to of index.find(name, textOf(dependency, "version"))) graph.need(purl, to, scope);
+    }
+  }
+  return graph.finish();
+}
+
+/** The project itself, its workspace's members, and other folders. */
+function isFolder(source: JsonObject): boolean {
+  return ["editable", "virtual", "directory"].some((kind) => fieldOf(source, kind) !== undefined);
+}
+
+interface Need {
+  dependency: JsonObject;
+  scope: LockScope;
+}
+
+function neededBy(fields: JsonObject): Need[] {
+  return [
+    ...objectsOf(fields, "dependencies").map((dependency): Need => ({ dependency, scope: "required" })),
+    ...listsOf(fieldOf(fields, "optional-dependencies")).map((dependency): Need => ({ dependency, scope: "optional" })),
+    ...listsOf(fieldOf(fields, "dev-dependencies")).map((dependency): Need => ({ dependency, scope: "excluded" })),
+  ];
+}
+
+/** All lists of a table, by the names of extras or groups. */
+function listsOf(table: JsonValue | undefined): JsonObject[] {
+  return isObject(table) ? Object.keys(table).flatMap((key) => objectsOf(table, key)) : [];
+}
+
+/**
+ * Pipfile.lock. It only lists packages, without the dependencies between them.
+ * Source: https://pipenv.pypa.io/en/latest/pipfile.html#pipfile-lock
+ */
+
+/** @throws LockFileError with the entry */
+export function readPipfileLock(text: string): LockGraph {
+  const lock = parseLockJson(text);
+  const graph = new LockGraphBuilder();
+  for (const [category, entries] of Object.entries(lock)) {
+    if (category === "_meta") continue;
+    if (!isObject(entries)) throw new LockFileError(`${quoted(category)}: is no object`);
+    // A project may have further categories besides "default" and "develop".
+    const scope: LockScope = category === "default" ? "required" : category === "develop" ? "excluded" : "optional";
+    for (const [name, entry] of Object.entries(entries)) {
+      if (!isObject(entry)) throw new LockFileError(`${quoted(category)}[${quoted(name)}]: is no object`);
+      if (fieldOf(entry, "editable") === true || fieldOf(entry, "path") !== undefined) continue;
+      const version = /^===?([^*,]+)$/.exec(textOf(entry, "version") ?? "")?.[1];
+      if (version === undefined) graph.skip(name, "it is pinned to no version");
+      else graph.add({ ecosystem: "PyPI", name, version: version.trim(), scope });
+    }
+  }
+  return graph.finish();
+}
+
+/**
+ * requirements.txt: only exact pins. Its generator may name the dependents in comments (`# via flask`).
+ * Source: https://pip.pypa.io/en/stable/reference/requirements-file-format/ and
+ * https://packaging.python.org/en/latest/specifications/dependency-specifiers/
+ */
+
+interface Requirement {
+  text: string;
+  /** The names in its comments: packages, or files after `-r`. */
+  via: string[];
+}
+
+/** @param path its name may mark it as development only @throws LockFileError */
+export function readRequirements(text: string, path: string): LockGraph {
+  const graph = new LockGraphBuilder();
+  const index = new LockedProjects();
+  const scope: LockScope | null = /(?:^|[-_./])(?:dev|develop|development|tests?|testing)(?=[-_./])/i.test(path)
+    ? "excluded"
+    : null;
+  const pinned = requirementsOf(text).flatMap(({ text: requirement, via }) => {
+    const name = requirementName(requirement);
+    const version = name === null ? null : exactVersion(requirement.slice(requirement.indexOf(name) + name.length));
+    if (name === null || version === null) {
+      graph.skip(name ?? requirement, name === null ? "it is no requirement by name" : "it is pinned to no exact version");
+      return [];
+    }
+    const purl = graph.add({ ecosystem: "PyPI", name, version, scope });
+    index.add(name, { version, purl });
+    return { purl, via };
+  });
+  for (const { purl, via } of pinned) {
+    const needing = via.flatMap((name) => (name.startsWith("-") ? [] : index.find(name)));
+    for (const from of needing) if (from !== purl) graph.need(from, purl);
+    if (needing.length < via.length || via.length === 0) graph.need(null, purl);
+  }
+  return graph.finish();
+}
+
+/**
+ * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts
+ * never match the same blanks; otherwise the expression would try every division of a line of blanks.
+ */
+const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
+
+function exactVersion(rest: string): string | null {
+  return exactPin.exec(rest)?.[1] ?? null;
+}
+
+/** A comment begins the line or follows a blank; null if there is none. */
+function partedAtComment(line: string): { requirement: string; comment: string | null } {
+  const at = /(?:^|\s)#/.exec(line)?.index ?? -1;
+  if (at === -1) return { requirement: line.trim(), comment: null };
+  return { requirement: line.slice(0, at).trim(), comment: line.slice(line.indexOf("#", at) + 1).trim() };
+}
+
+/** Joins lines that a backslash continues, without pip's options. */
+function requirementsOf(text: string): Requirement[] {
+  const requirements: Requirement[] = [];
+  let isVia = false;
+  for (const line of text.replaceAll(/\\\r?\n/g, " ").split(/\r?\n/)) {
+    const { requirement, comment } = partedAtComment(line);
+    if (requirement !== "") {
+      if (!requirement.startsWith("-")) requirements.push({ text: requirement, via: [] });
+      isVia = false;
+    }
+    const named = /^via\b/.test(comment ?? "") ? comment?.slice("via".length).trim() : undefined;
+    isVia = named !== undefined || (isVia && comment !== null);
+    const names = (named ?? (isVia ? comment : "") ?? "").split(",").map((name) => name.trim());
+    requirements.at(-1)?.via.push(...names.filter((name) => name !== ""));
+  }
+  return requirements;
+}
+
+interface Known {
+  version: string | null;
+  /** null for a folder of the repository. */
+  purl: string | null;
+}
+
+/** The packages of a lock file by name. A file may have several versions of one, for different Pythons or platforms. */
+class LockedProjects {
+  readonly #projects = new Map<string, Known[]>();
+
+  /** @throws LockFileError if a package has more versions than in any real lock file */
+  add(name: string, project: Known): void {
+    const key = projectKey(name);
+    const known = this.#projects.get(key);
+    if (known === undefined) this.#projects.set(key, [project]);
+    else if (known.push(project) > lockFileVersionsMax)
+      throw new LockFileError(`has more than ${lockFileVersionsMax} versions of ${quoted(name)}`);
+  }
+
+  /** @param version null for all versions */
+  find(name: string, version: string | null = null): string[] {
+    const known = this.#projects.get(projectKey(name)) ?? [];
+    return known.flatMap((project) =>
+      project.purl !== null && (version === null || project.version === version) ? project.purl : [],
+    );
+  }
+}
+
+/** One spelling for each project: https://packaging.python.org/en/latest/specifications/name-normalization/ */
+
+function projectKey(name: string): string {
+  return packageKey({ ecosystem: "PyPI", name });
+}
+
+/** The name at the start of a requirement: https://packaging.python.org/en/latest/specifications/dependency-specifiers/ */
+function requirementName(requirement: string): string | null {
+  return /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)/.exec(requirement)?.[1] ?? null;
+}

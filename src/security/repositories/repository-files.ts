@@ -1,0 +1,190 @@
+/** Collects the lock files of a repository from any source, within limits on their number and size. */
+import { constants } from "node:fs";
+import { open, opendir } from "node:fs/promises";
+import { join } from "node:path";
+import { DomainError } from "../../accounts/errors.ts";
+import type { EventLoopYielder } from "../../process/event-loop-yielder.ts";
+import { BudgetUsage, type Budget } from "../archives/budget.ts";
+import { type Bytes, BudgetError, UnreadableError } from "../archives/byte-reader.ts";
+import { refusalOfName, type Entry } from "../archives/entry.ts";
+import { unwrap } from "../archives/unwrap.ts";
+import {
+  archiveNameCharactersMax,
+  repositoryBytesMax,
+  repositoryFilesMax,
+  repositorySkippedMax,
+  archiveRatioFromBytes,
+  archiveRatioMax,
+  lockFileBytesMax,
+  repositoryArchiveEntriesMax,
+  repositoryArchiveUnpackedBytesMax,
+  folderDepthMax,
+  repositoryFoldersMax,
+} from "../limits.ts";
+import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
+import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
+
+/** The source of an import. */
+export interface RepositoryFiles {
+  files: RepositoryFile[];
+  /** Unusable lock files and the reasons. */
+  refused: { path: string; reason: string }[];
+}
+
+/** Never read: installed packages and git's own files. `vendor` contains copies of other projects. */
+const passedOver = new Set([".git", "node_modules", "vendor"]);
+
+/** @param path with slashes */
+export function isIgnored(path: string): boolean {
+  return path.split("/").some((part) => passedOver.has(part));
+}
+
+export class CollectedFiles implements RepositoryFiles {
+  readonly files: RepositoryFile[] = [];
+  readonly refused: { path: string; reason: string }[] = [];
+  #bytes = 0;
+
+  /** @throws DomainError if there are too many or they are too large */
+  add(file: RepositoryFile): void {
+    this.#bytes += file.bytes.length;
+    if (this.files.length >= repositoryFilesMax)
+      throw new DomainError(
+        "invalid_field",
+        `The repository has more than ${repositoryFilesMax} lock files, the most that are taken: import its folders as projects of their own`,
+      );
+    if (this.#bytes > repositoryBytesMax)
+      throw new DomainError(
+        "invalid_field",
+        `The lock files of the repository hold more than ${repositoryBytesMax / 1024 / 1024} MiB together, the most that are taken: import its folders as projects of their own`,
+      );
+    this.files.push(file);
+  }
+
+  refuse(path: string, reason: string): void {
+    if (this.refused.length < repositorySkippedMax) this.refused.push({ path: path.slice(0, archiveNameCharactersMax), reason });
+  }
+}
+
+/** Reads the lock files of a repository's archive: zip, tar or tar.gz. It writes nothing to disk. */
+
+export const repositoryBudget: Budget = {
+  entriesMax: repositoryArchiveEntriesMax,
+  bytesMax: repositoryArchiveUnpackedBytesMax,
+  ratioMax: archiveRatioMax,
+  ratioFromBytes: archiveRatioFromBytes,
+};
+
+/** In the pieces in which it arrived. */
+interface UploadedArchive {
+  pieces: readonly Uint8Array[];
+  yielder: EventLoopYielder;
+}
+
+/** @throws DomainError if it is not an archive, damaged, truncated, a bomb, or has names that leave their folder */
+export async function archiveFiles(archive: UploadedArchive, budget = repositoryBudget): Promise<RepositoryFiles> {
+  const collecting = { found: new CollectedFiles(), tops: new Set<string>() };
+  const length = archive.pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const usage = new BudgetUsage(budget, () => length);
+  try {
+    await collect(archive, usage, collecting);
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error;
+    const advice = error instanceof BudgetError ? "" : ": make it again and upload the whole of it";
+    throw new DomainError("invalid_field", `The archive ${error.message}${advice}`);
+  }
+  return withoutTopFolder(collecting);
+}
+
+interface Collecting {
+  found: CollectedFiles;
+  /** The first path segments of the names; empty for files outside of any folder. Two show as much as more. */
+  tops: Set<string>;
+}
+
+async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, tops }: Collecting): Promise<void> {
+  const { entries, close } = await unwrap(piecesOf(archive), usage);
+  if (entries === null) throw new DomainError("invalid_field", "The file is no archive that is taken: zip, tar and tar.gz are");
+  try {
+    for await (const entry of entries) {
+      usage.entry();
+      const unsafe = refusalOfName(entry.name);
+      if (unsafe !== null)
+        throw new DomainError("invalid_field", `The archive is not taken: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
+      const path = entry.name.replace(/^(?:\.\/+)+/, "");
+      if (tops.size < 2) tops.add(path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
+      if (isIgnored(path) || !isLockFileOrCompanion(path)) continue;
+      if (entry.refusal === null) await addFile(entry, path, found);
+      else found.refuse(path, entry.refusal);
+    }
+  } finally {
+    await close();
+  }
+}
+
+async function addFile(entry: Entry, path: string, found: CollectedFiles): Promise<void> {
+  const pieces: Bytes[] = [];
+  let length = 0;
+  for await (const piece of entry.bytes()) {
+    length += piece.length;
+    if (length > lockFileBytesMax) return found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    pieces.push(piece.slice());
+  }
+  found.add({ path, bytes: Buffer.concat(pieces) });
+}
+
+/** Yields in small pieces, so that other work gets its turn: skipped entries are read too, without waiting. */
+async function* piecesOf({ pieces, yielder }: UploadedArchive): AsyncGenerator<Bytes> {
+  const pieceBytes = 64 * 1024;
+  for (const bytes of pieces) {
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      yield bytes.subarray(at, at + pieceBytes);
+      await yielder.yieldIfDue();
+    }
+  }
+}
+
+/** Platforms pack a repository within one folder named after its commit. Its name changes each time, so it is removed. */
+function withoutTopFolder({ found: { files, refused }, tops }: Collecting): RepositoryFiles {
+  const [top = ""] = tops;
+  if (tops.size !== 1 || top === "") return { files, refused };
+  const cut = <Named extends { path: string }>(named: Named): Named => ({ ...named, path: named.path.slice(top.length + 1) });
+  return { files: files.map(cut), refused: refused.map(cut) };
+}
+
+/** Reads the lock files of a local folder. It reads no other file and follows no symbolic link. */
+
+/** @throws DomainError for a folder that is too large; Error of the file system if it is not a folder */
+export async function folderFiles(folder: string): Promise<RepositoryFiles> {
+  const found = new CollectedFiles();
+  const folders = [""];
+  let visited = 0;
+  for (let within = folders.pop(); within !== undefined; within = folders.pop()) {
+    if (++visited > repositoryFoldersMax)
+      throw new DomainError(
+        "invalid_field",
+        `The folder "${folder}" holds more than ${repositoryFoldersMax} folders, the most that are looked through`,
+      );
+    for await (const entry of await opendir(join(folder, within))) {
+      const path = within === "" ? entry.name : `${within}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (!isIgnored(entry.name) && path.split("/").length <= folderDepthMax) folders.push(path);
+      } else if (isLockFileOrCompanion(path)) {
+        if (entry.isFile()) await addFolderFile({ folder, path }, found);
+        else found.refuse(path, "is a link, and links are not followed");
+      }
+    }
+  }
+  return found;
+}
+
+/** Opened with a flag that fails if a link has replaced the file since. */
+async function addFolderFile({ folder, path }: { folder: string; path: string }, found: CollectedFiles): Promise<void> {
+  const file = await open(join(folder, path), constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    const { size } = await file.stat();
+    if (size > lockFileBytesMax) found.refuse(path, `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
+    else found.add({ path, bytes: await file.readFile() });
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Converts a validated SPDX 2.2 or 2.3 document to the parsed form. Its packages are the components; files and snippets are
+ * not.
+ */
+import { versionCharactersMax } from "../../limits.ts";
+import type { SbomEncoding, ParsedSbom, ParsedComponent } from "../document.ts";
+import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts";
+import { always, field, list, type ObjectShape, object, opaque, text } from "../shape.ts";
+import { resolveRelationships, isNothing, type Relationship, relationshipTypes } from "./spdx-relationships.ts";
+
+export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): ParsedSbom {
+  const creation = objectOf(document, "creationInfo") ?? {};
+  const documentRef = textOf(document, "SPDXID");
+  const relationships = objectsOf(document, "relationships").map(relationshipOf);
+  const described = relationships.flatMap(({ from, type, to }) => {
+    if (type === "DESCRIBES" && from === documentRef) return [to];
+    return type === "DESCRIBED_BY" && to === documentRef ? [from] : [];
+  });
+  const others = [...objectsOf(document, "files"), ...objectsOf(document, "snippets")].flatMap(
+    (other) => textOf(other, "SPDXID") ?? [],
+  );
+  return resolveRelationships({
+    format: "SPDX",
+    specVersion: (textOf(document, "spdxVersion") ?? "").replace("SPDX-", ""),
+    encoding,
+    documentId: textOf(document, "documentNamespace"),
+    name: textOf(document, "name"),
+    created: textOf(creation, "created"),
+    tools: textsOf(creation, "creators").flatMap(toolOf),
+    components: objectsOf(document, "packages").map(componentOf),
+    relationships,
+    described: [...described, ...textsOf(document, "documentDescribes")],
+    otherRefs: new Set([...others, ...(documentRef === null ? [] : [documentRef])]),
+  });
+}
+
+/** `Tool: name`; other creators are people and organizations. */
+function toolOf(creator: string): string[] {
+  const name = creator.startsWith("Tool:") ? creator.slice("Tool:".length).trim() : "";
+  return name === "" ? [] : [name];
+}
+
+function relationshipOf(written: JsonObject): Relationship {
+  const [from, type, to] = ["spdxElementId", "relationshipType", "relatedSpdxElement"].map((key) => textOf(written, key) ?? "");
+  return { from: from ?? "", type: type ?? "", to: to ?? "" };
+}
+
+function componentOf(written: JsonObject): ParsedComponent {
+  return {
+    ref: textOf(written, "SPDXID"),
+    type: textOf(written, "primaryPackagePurpose")?.toLowerCase().replaceAll("_", "-") ?? null,
+    group: null,
+    name: textOf(written, "name") ?? "",
+    version: textOf(written, "versionInfo"),
+    versionRange: null,
+    purl: purlOf(written),
+    licenses: licensesOf(written),
+    hashes: listOf(written, "checksums").length,
+    scope: null,
+    external: false,
+    parent: null,
+  };
+}
+
+/** The first of them; a package rarely has more. */
+function purlOf(written: JsonObject): string | null {
+  const found = objectsOf(written, "externalRefs").find((reference) => textOf(reference, "referenceType") === "purl");
+  return found === undefined ? null : textOf(found, "referenceLocator");
+}
+
+/** The concluded license, else the declared one. */
+function licensesOf(written: JsonObject): string[] {
+  const license = ["licenseConcluded", "licenseDeclared"]
+    .map((key) => textOf(written, key))
+    .find((text) => !isNothing(text ?? null));
+  return license === undefined || license === null ? [] : [license];
+}
+
+/**
+ * The rules of SPDX 2.2 and 2.3 for the fields that are read; source: the JSON schemas of both. Tag-value documents are
+ * converted to the same value first. Fields outside of the schemas are accepted: the schemas forbid them, but many tools add
+ * some, and none changes the meaning of known fields.
+ */
+
+const id = field(text({ charactersMin: 1 }), { required: always });
+const required = field(text(), { required: always });
+/** Required until 2.2. */
+const until2 = field(text(), { required: [2, 2] });
+
+const purposes =
+  "APPLICATION FRAMEWORK LIBRARY CONTAINER OPERATING_SYSTEM DEVICE FIRMWARE SOURCE ARCHIVE FILE INSTALL OTHER".split(" ");
+
+const externalRef = object({ referenceCategory: required, referenceLocator: required, referenceType: required });
+const checksum = object({ algorithm: required, checksumValue: required });
+
+const packageShape = object(
+  {
+    SPDXID: id,
+    name: required,
+    versionInfo: field(text({ charactersMax: versionCharactersMax })),
+    downloadLocation: required,
+    licenseConcluded: until2,
+    licenseDeclared: until2,
+    copyrightText: field(text({ charactersMax: Number.POSITIVE_INFINITY }), { required: [2, 2] }),
+    primaryPackagePurpose: field(text({ oneOf: new Map(purposes.map((name) => [name, 3])) }), { since: 3 }),
+    externalRefs: field(list(() => externalRef)),
+    checksums: field(list(() => checksum)),
+  },
+  { identity: () => "SPDXID" },
+);
+
+const element = object({ SPDXID: id }, { identity: () => "SPDXID" });
+
+const relationship = object({
+  spdxElementId: id,
+  relatedSpdxElement: id,
+  relationshipType: field(text({ oneOf: relationshipTypes }), { required: always }),
+});
+
+export const spdx2: ObjectShape = object(
+  {
+    spdxVersion: required,
+    SPDXID: id,
+    name: required,
+    dataLicense: required,
+    documentNamespace: field(text()),
+    creationInfo: field(
+      object({
+        created: required,
+        creators: field(
+          list(() => text(), { itemsMin: 1 }),
+          { required: [3, 3] },
+        ),
+        comment: field(opaque),
+      }),
+      { required: always },
+    ),
+    documentDescribes: field(list(() => text())),
+    packages: field(list(() => packageShape)),
+    files: field(list(() => element)),
+    snippets: field(list(() => element)),
+    relationships: field(list(() => relationship)),
+  },
+  { identity: () => "SPDXID" },
+);

@@ -1,0 +1,177 @@
+/** /reference and a page for each part of it, made of the OpenAPI document when one of them is first asked for. */
+import { answer, documentOf, type Document } from "../../connectors/catalog/document.ts";
+import { notFound } from "../../gateway/api/routes.ts";
+import { markup, type Html } from "../../http/html.ts";
+import { htmlType, pageHeaders } from "../../http/page.ts";
+import { Router, type RouteContext, type Routes } from "../../http/router.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import type { OpenApiDocument } from "../../openapi/document.ts";
+import { referenceOriginMs, referenceOriginsMax } from "../limits.ts";
+import { partsOf, type Part, type DescribedOperation } from "./described.ts";
+import { partPage, referenceStyle, referenceText, type ReferencePage, partPath } from "./reference-page.ts";
+import { serviceOrigin, copyScript, referencePath, codeBlock, prose } from "./site.ts";
+
+interface ReferenceParts {
+  /** The OpenAPI document as JSON. */
+  description: string;
+  consoleOn: boolean;
+  /** null: PUBLIC_URL is not set. */
+  publicOrigin: string | null;
+  clock: Clock;
+}
+
+const policy = pageHeaders({ style: referenceStyle, scripts: [copyScript], forms: "none" });
+
+export function referenceRoutes({ description, consoleOn, publicOrigin, clock }: ReferenceParts): Routes {
+  const router = new Router({ clock });
+  const page = pagesOf({ description, consoleOn, clock });
+  const show = async ({ request, params }: RouteContext): Promise<Response> => {
+    const { method } = request;
+    const origin = serviceOrigin(request, publicOrigin);
+    const shown = method === "GET" || method === "HEAD" ? page(params?.["part"] ?? null, origin) : null;
+    if (shown === null) return notFound();
+    return answer(request, await shown, { stays: "until changed", ranges: false, version: null, headers: policy });
+  };
+  for (const path of [referencePath, `${referencePath}/:part`]) router.add({ path, handle: show, writeError: () => notFound() });
+  return router.app;
+}
+
+type PageMaker = (name: string | null, origin: string | null) => Promise<Document> | null;
+
+/** @returns makes each page once; null for a name that no part has; the name null is the overview's */
+function pagesOf({ description, consoleOn, clock }: Omit<ReferenceParts, "publicOrigin">): PageMaker {
+  const made = new Map<string, Promise<Document>>();
+  let read: { document: OpenApiDocument; parts: Part[] } | null = null;
+  const make = (page: ReferencePage, parts: readonly Part[]) => documentOf(referenceText(page, parts, consoleOn), htmlType);
+  const overview = lastOverviews((origin) => {
+    const { document, parts } = (read ??= readDescription(description));
+    return make(overviewPage(document, parts, origin), parts);
+  }, clock);
+  return (name, origin) => {
+    if (name === null) return overview(origin);
+    const { parts } = (read ??= readDescription(description));
+    const part = parts.find((one) => one.name === name);
+    if (part === undefined) return null;
+    const page = made.get(name) ?? make(partPage(part), parts);
+    made.set(name, page);
+    return page;
+  };
+}
+
+/** The overview has the service's address. Those of the last addresses are kept, and whoever names ever others gets it without one. */
+function lastOverviews(make: (origin: string | null) => Promise<Document>, clock: Clock): typeof make {
+  const kept = new Map<string | null, Promise<Document>>();
+  let nextAtMs = 0;
+  return (asked) => {
+    const hasRoom = kept.size < referenceOriginsMax || clock.monotonic() >= nextAtMs;
+    const origin = hasRoom || kept.has(asked) ? asked : null;
+    const known = kept.get(origin);
+    if (known !== undefined) return known;
+    const [oldest = null] = kept.keys();
+    if (kept.size === referenceOriginsMax) kept.delete(oldest);
+    const fresh = make(origin);
+    kept.set(origin, fresh);
+    nextAtMs = clock.monotonic() + referenceOriginMs;
+    return fresh;
+  };
+}
+
+function readDescription(description: string): { document: OpenApiDocument; parts: Part[] } {
+  const document = JSON.parse(description) as OpenApiDocument;
+  return { document, parts: partsOf(document) };
+}
+
+/** The start of the API reference: first calls, keys, and every operation in one list. */
+
+/** @param origin the service's address; null: it is not known */
+function overviewPage({ info, components }: OpenApiDocument, parts: readonly Part[], origin: string | null): ReferencePage {
+  const [lead = "", ...paragraphs] = info.description.split("\n\n");
+  const main = markup`<h1>API reference</h1>
+    <p class="lead">${prose(lead)}</p>
+    <p>The same as data, for generators and agents: <a href="/openapi.json">the OpenAPI document</a>.</p>
+    ${paragraphs.map((text) => markup`<p>${prose(text)}</p>`)}
+    ${quickStart(origin)} ${keySection(components["securitySchemes"] ?? {})}
+    <section aria-labelledby="operations">
+      <h2 id="operations">All operations</h2>
+      ${parts.map(partList)}
+    </section>`;
+  const sections: ReferencePage["sections"] = [
+    ["quick-start", "Quick start"],
+    ["keys", "Keys"],
+    ["operations", "All operations"],
+  ];
+  return { title: "API reference", part: null, main, sections };
+}
+
+const firstChat = `curl -N "$WEIR_URL/gpt/v1/chat/completions" \\
+  -H "Authorization: Bearer $WEIR_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"model":"sandbox/echo","stream":true,"messages":[{"role":"user","content":"Hello, weir"}]}'`;
+const modelList = `curl "$WEIR_URL/gpt/v1/models?all=true" \\
+  -H "Authorization: Bearer $WEIR_KEY"`;
+const client = `import os
+from openai import OpenAI
+client = OpenAI(base_url=os.environ["WEIR_URL"] + "/gpt/v1", api_key=os.environ["WEIR_KEY"])`;
+
+function quickStart(origin: string | null): Html {
+  const variables = `export WEIR_URL=${origin ?? "…  # this service's address"}\nexport WEIR_KEY=…  # an API key`;
+  return markup`<section aria-labelledby="quick-start">
+    <h2 id="quick-start">Quick start</h2>
+    <p>The first start of a service prints an API key and a tools key. Whoever runs it can create more.</p>
+    ${codeBlock({ id: "variables", what: "the variables", code: variables })}
+    <p>Stream a chat with <code>sandbox/echo</code>, a model inside the service that echoes your text:</p>
+    ${codeBlock({ id: "first-chat", what: "the first chat", code: firstChat })}
+    <p>List the models, each that cannot be called with its reason:</p>
+    ${codeBlock({ id: "model-list", what: "the list of models", code: modelList })}
+    <p>Or use any client of the chat-completions format:</p>
+    ${codeBlock({ id: "client", what: "the client", code: client })}
+  </section>`;
+}
+
+/** The document's security schemes. */
+function keySection(schemes: Record<string, unknown>): Html {
+  const rows: [id: string, name: string, variable: string][] = [
+    ["apiKey", "API key", "WEIR_KEY"],
+    ["ApiKeyAuth", "Tools key", "WEIR_TOOLS_KEY"],
+    ["operatorToken", "Operator token", "WEIR_TOKEN"],
+  ];
+  return markup`<section aria-labelledby="keys">
+    <h2 id="keys">Keys</h2>
+    <p>
+      A key is sent as <code>Authorization: Bearer …</code>. The examples take the service's address from <code>WEIR_URL</code> and
+      each key from a variable:
+    </p>
+    <dl class="answers keys">
+      ${rows.map(
+        ([id, name, variable]) =>
+          markup`<div id="${id}">
+            <dt>${name}</dt>
+            <dd>
+              <p>${prose(descriptionOf(schemes[id]))}.</p>
+              <p class="hint">In the examples <code>$${variable}</code></p>
+            </dd>
+          </div>`,
+      )}
+    </dl>
+  </section>`;
+}
+
+function descriptionOf(scheme: unknown): string {
+  const described = typeof scheme === "object" && scheme !== null && "description" in scheme ? scheme.description : "";
+  return String(described);
+}
+
+function partList(part: Part): Html {
+  return markup`<h3><a href="${partPath(part)}">${part.title}</a></h3>
+    <p>${prose(part.description)}.</p>
+    <ul class="index">
+      ${part.operations.map((one) => operationItem(part, one))}
+    </ul>`;
+}
+
+function operationItem(part: Part, { operation, methods, path, title }: DescribedOperation): Html {
+  return markup`<li>
+    <a href="${partPath(part)}#${operation.operationId}">${prose(title)}</a>
+    <span class="under"><span class="method">${methods[0] ?? ""}</span> <code>${path}</code></span>
+  </li>`;
+}

@@ -1,0 +1,68 @@
+/** What the front door and the reference share: the bar with links to the public pages, their style, and the script that copies. */
+import { copyButton } from "../../console/look/parts.ts";
+import { markup, type Html } from "../../http/html.ts";
+import { asset, pageStyle, type Asset, pageHeader } from "../../http/page.ts";
+
+export const referencePath = "/reference";
+export const connectorsPath = "/connectors";
+export const signInPath = "/console/sign-in";
+
+/** For `copyButton`. */
+export const copyScript = asset("script", [new URL("copy.js", import.meta.url)]);
+
+/** @param consoleOn whether the Console is served, so that a person can sign in */
+export function siteHeader({ words, consoleOn }: { words: string; consoleOn: boolean }): Html {
+  const links: [path: string, label: string][] = [
+    [connectorsPath, "Connectors"],
+    [referencePath, "API reference"],
+    ...(consoleOn ? [[signInPath, "Sign in"] satisfies [string, string]] : []),
+  ];
+  const navigation = markup`<ul class="site">
+    ${links.map(([path, label]) => markup`<li><a href="${path}">${label}</a></li>`)}
+  </ul>`;
+  return pageHeader({ home: { path: "/", words }, navigation });
+}
+
+/** @param file of the page itself, after the style of all pages and that of the bar */
+export function siteStyle(file: URL): Asset {
+  return asset("style", [pageStyle, new URL("site.css", import.meta.url), file]);
+}
+
+/** The address under which people reach this service, for commands to copy. */
+
+/** What a Host may consist of. Whoever sends anything else gets no address back. */
+const hostPattern = /^(?:[\w.-]{1,253}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/**
+ * @param publicOrigin the address that PUBLIC_URL names, which stands over the Host; null: it is not set
+ * @returns such as `https://weir.example.com`; null: the Host is missing or is no host
+ */
+export function serviceOrigin({ headers, url }: Request, publicOrigin: string | null): string | null {
+  if (publicOrigin !== null) return publicOrigin;
+  const host = headers.get("host") ?? "";
+  if (!hostPattern.test(host)) return null;
+  // A proxy that ends TLS says so here. It decides nothing but what the sender itself reads.
+  const secure = headers.get("x-forwarded-proto") === "https" || url.startsWith("https:");
+  return `${secure ? "https" : "http"}://${host}`;
+}
+
+/** Sentences of the OpenAPI document as HTML. */
+
+/** Text between backticks becomes code. */
+export function prose(text: string): Html {
+  const pieces = text.split("`");
+  return markup`${pieces.map((piece, index) => (index % 2 === 1 ? markup`<code>${piece}</code>` : markup`${piece}`))}`;
+}
+
+/** The parts with a text between each two, and another before the last. */
+export function joined(parts: readonly Html[], between = ", ", last = between): Html {
+  const separator = (index: number): string => (index === 0 ? "" : index === parts.length - 1 ? last : between);
+  return markup`${parts.map((part, index) => markup`${separator(index)}${part}`)}`;
+}
+
+/** Code to copy: a button in its corner, shown where a script can copy. */
+
+/** @param id unique on the page @param what names it to screen readers, after "Copy" */
+export function codeBlock({ id, what, code }: { id: string; what: string; code: string }): Html {
+  return markup`<div class="code-block"><pre><code id="${id}">${code}</code></pre>${copyButton({ copies: id, label: "Copy", what })}</div>`;
+}

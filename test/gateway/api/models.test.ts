@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test";
+import { modelBody, modelListBody, type Listing } from "../../../src/gateway/api/models.ts";
+import type { Availability } from "../../../src/gateway/models/availability.ts";
+import type { Model } from "../../../src/gateway/models/model.ts";
+import { chatModel } from "../../support/providers/model.ts";
+
+const callable = chatModel([], { id: "acme/one" });
+const coming = chatModel([], { id: "acme/two", listedAs: "coming_soon" });
+
+function listing(readable = true): Listing {
+  const availability = (model: Model): Availability =>
+    model === callable
+      ? { availability: "available", runnable: true, reason: null, routes: model.routes }
+      : { availability: "coming_soon", runnable: false, reason: "coming_soon", routes: [] };
+  const known = [callable, coming];
+  return {
+    models: {
+      readable: () => readable,
+      list: () => known,
+      find: (id) => known.find((model) => model.id === id) ?? null,
+      availability,
+    },
+    demands: { zeroDataRetention: false, earlyAccess: [] },
+    measure: () => ({ latencyMs: 120, uptimePercent: 99.5 }),
+  };
+}
+
+describe("the list of models", () => {
+  test("the list has the models that the key can call", () => {
+    const { object, data } = modelListBody(listing(), false);
+    expect(object).toBe("list");
+    expect(data.map((model) => model.id)).toEqual(["acme/one"]);
+    expect(data[0]).toMatchObject({ object: "model", created: 1_790_000_000, owned_by: "acme", runnable: true, latency_ms: 120 });
+  });
+
+  test("with all=true the list also has the other models, each with a reason", () => {
+    const { data } = modelListBody(listing(), true);
+    expect(data[1]).toMatchObject({ id: "acme/two", runnable: false, unavailable_reason: "coming_soon" });
+  });
+
+  test("without a catalog list and model are model_unavailable", () => {
+    expect(() => modelListBody(listing(false), true)).toThrow("cannot be read");
+    expect(() => modelBody(listing(false), "acme/one")).toThrow("cannot be read");
+  });
+});
+
+test("a model is shown by its id, callable or not; an unknown id is model_not_found and ends the message", () => {
+  expect(modelBody(listing(), "acme/two").availability).toBe("coming_soon");
+  const error = (() => {
+    try {
+      return modelBody(listing(), "acme/none");
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toMatchObject({ code: "model_not_found", status: 404, param: "model" });
+  expect(error).toHaveProperty("message", "Did you mean acme/one? There is no model with the id acme/none");
+});

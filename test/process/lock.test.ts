@@ -1,0 +1,236 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "bun:test";
+import { ConfigError } from "../../src/process/environment/variables.ts";
+import { LockedError, identityOf } from "../../src/process/lock-owner.ts";
+import { takeLock, takeNumberedFolder } from "../../src/process/lock.ts";
+import { ManualClock } from "../support/clock.ts";
+import { canFillDisk } from "../support/processes/full-disk.ts";
+import { until } from "../support/until.ts";
+
+const root = await mkdtemp(join(tmpdir(), "weir-lock-"));
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+let folders = 0;
+const newFolder = () => join(root, `data-${++folders}`);
+
+/** Another process that tries to take the lock of `folder` and prints "taken" or "refused <pid>". @param before the command that starts it */
+function startTaker(folder: string, before: string[] = []): { child: ChildProcess; answer: Promise<string> } {
+  const command = [...before, process.execPath, join(import.meta.dir, "../support/processes/take-lock.ts"), folder];
+  const [program = "", ...words] = command;
+  const child = spawn(program, words, { stdio: ["pipe", "pipe", "inherit"] });
+  const answer = once(child.stdout, "data").then(([data]) => String(data).trim());
+  return { child, answer };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill(signal);
+  await ended;
+}
+
+describe("one process owns a data folder", () => {
+  test("the lock refuses a second owner and names the process id of the first", async () => {
+    const folder = newFolder();
+    const first = startTaker(folder);
+    expect(await first.answer).toBe("taken");
+    const refusal = await takeLock(folder).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(LockedError);
+    expect(refusal).toMatchObject({ folder, pid: first.child.pid });
+    expect(String(refusal)).toContain(`process ${first.child.pid}`);
+    expect(String(refusal)).toContain(folder);
+    await end(first.child, "SIGKILL");
+  });
+
+  test("a folder that cannot be written is refused in one sentence that names it", async () => {
+    const refusal = await takeLock("/proc/none").catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect(String(refusal)).toContain('Cannot use the data folder "/proc/none": ENOENT');
+  });
+
+  test("a new owner takes over the lock of one that died by kill -9", async () => {
+    const folder = newFolder();
+    const first = startTaker(folder);
+    expect(await first.answer).toBe("taken");
+    await end(first.child, "SIGKILL");
+    await using _lock = await takeLock(folder);
+    expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject({ pid: process.pid });
+  });
+
+  test.skipIf(!canFillDisk)("a process that could not write its claim to a full disk blocks no other", async () => {
+    const folder = newFolder();
+    const unlucky = startTaker(folder, ["prlimit", "--fsize=0", "--"]);
+    expect(await unlucky.answer).toContain("EFBIG");
+    expect(await readdir(folder)).toEqual([]);
+    await using _lock = await takeLock(folder);
+    await end(unlucky.child, "SIGKILL");
+  });
+
+  test("a process that reuses a dead owner's id does not count as the owner", async () => {
+    const folder = newFolder();
+    await mkdir(folder);
+    const before = { pid: process.pid, start: "an earlier time", id: "before" };
+    await writeFile(join(folder, "lock"), JSON.stringify(before));
+    await using _lock = await takeLock(folder);
+    expect(JSON.parse(await readFile(join(folder, "lock"), "utf8"))).toMatchObject((await identityOf(process.pid)) ?? {});
+  });
+
+  test.each(["", "null", "{", '{"pid":1}'])("a lock that a power cut left as %p has no owner", async (left) => {
+    const folder = newFolder();
+    await mkdir(folder);
+    await writeFile(join(folder, "lock"), left);
+    await using _lock = await takeLock(folder);
+    await expect(takeLock(folder)).rejects.toThrow(LockedError);
+  });
+
+  test("the folder contains only the lock of a living owner, and nothing after its release", async () => {
+    const folder = newFolder();
+    const lock = await takeLock(folder);
+    await takeLock(folder).catch(() => {});
+    expect(await readdir(folder)).toEqual(["lock"]);
+    await lock[Symbol.asyncDispose]();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("the lock refuses its own process a second time, and accepts it after a release", async () => {
+    const folder = newFolder();
+    const first = await takeLock(folder);
+    await expect(takeLock(folder)).rejects.toThrow(LockedError);
+    await first[Symbol.asyncDispose]();
+    await using _second = await takeLock(folder);
+    await first[Symbol.asyncDispose]();
+    await expect(takeLock(folder)).rejects.toThrow(LockedError);
+  });
+
+  test("exactly one of many processes that start at once gets a dead owner's lock", async () => {
+    for (let round = 0; round < 3; round++) {
+      const folder = newFolder();
+      const dead = startTaker(folder);
+      await dead.answer;
+      await end(dead.child, "SIGKILL");
+      const takers = Array.from({ length: 8 }, () => startTaker(folder));
+      const answer = await Promise.all(takers.map((taker) => taker.answer));
+      const winner = takers[answer.indexOf("taken")]?.child.pid;
+      expect(answer.filter((word) => word === "taken")).toHaveLength(1);
+      expect(answer.filter((word) => word === `refused ${winner}`)).toHaveLength(7);
+      await Promise.all(takers.map((taker) => end(taker.child, "SIGKILL")));
+    }
+  }, 30_000);
+});
+
+describe("a data folder that containers share has one owner", () => {
+  /** Runs a command where it sees no process but its own, like a container. */
+  const apart = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--"];
+  const canLiveApart = spawnSync(apart[0] ?? "", [...apart.slice(1), "true"]).status === 0;
+
+  test.skipIf(!canLiveApart)("a process does not take the lock of one that lives in another container", async () => {
+    const folder = newFolder();
+    const other = startTaker(folder, apart);
+    expect(await other.answer).toBe("taken");
+    const refusal = await takeLock(folder, { waits: false }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(LockedError);
+    expect(String(refusal)).toContain("process 1 of another container or machine");
+    const { number, lock } = await takeNumberedFolder(join(folder, ".."), folder.slice(root.length + 1).replace(/-\d+$/, ""));
+    await lock[Symbol.asyncDispose]();
+    expect(join(root, `data-${number}`)).not.toBe(folder);
+    await end(other.child, "SIGKILL");
+  });
+
+  /** The clock of a process elsewhere, and its lock. */
+  async function owned(): Promise<{ folder: string; clock: ManualClock; owner: AsyncDisposable; lost: string[] }> {
+    const [folder, clock, lost] = [newFolder(), new ManualClock(), [] as string[]];
+    const owner = await takeLock(folder, { clock, place: "one", lost: (path) => void lost.push(path) });
+    return { folder, clock, owner, lost };
+  }
+
+  test("a start waits for a sign of an owner elsewhere, and is refused by the first one", async () => {
+    const { folder, clock, owner } = await owned();
+    let refusal: unknown = null;
+    void takeLock(folder, { clock, place: "two" }).catch((error: unknown) => (refusal = error));
+    await until(async () => {
+      await clock.advance(1_000);
+      return refusal !== null;
+    });
+    expect(refusal).toBeInstanceOf(LockedError);
+    await owner[Symbol.asyncDispose]();
+  });
+
+  test("an owner elsewhere that was silent for 15 s loses its lock, notices, and does not remove the new one", async () => {
+    const { folder, clock, owner, lost } = await owned();
+    const past = clock.now() / 1_000 - 16;
+    await utimes(join(folder, "lock"), past, past);
+    await using _next = await takeLock(folder, { clock, place: "two", lost() {} });
+    await until(async () => {
+      await clock.advance(1_000);
+      return lost.length > 0;
+    });
+    expect(lost[0]).toBe(folder);
+    await owner[Symbol.asyncDispose]();
+    expect(await readdir(folder)).toEqual(["lock"]);
+  });
+
+  test("a claim that a process elsewhere left is removed", async () => {
+    const folder = newFolder();
+    await mkdir(folder);
+    const claim = join(folder, "lock.claim.1.start.elsewhere~id");
+    await writeFile(claim, "{}");
+    await utimes(claim, 1, 1);
+    await using _lock = await takeLock(folder);
+    expect(await readdir(folder)).toEqual(["lock"]);
+  });
+});
+
+describe("processes of a fleet keep their spools in DATA_DIR/<role>-<n>", () => {
+  test("each process takes the lowest free number", async () => {
+    const dataDir = newFolder();
+    await using stack = new AsyncDisposableStack();
+    const first = await takeNumberedFolder(dataDir, "gateway");
+    const second = await takeNumberedFolder(dataDir, "gateway");
+    stack.use(second.lock);
+    expect(second.number).toBe(2);
+    const metering = await takeNumberedFolder(dataDir, "metering");
+    stack.use(metering.lock);
+    expect(first).toMatchObject({ number: 1, folder: join(dataDir, "gateway-1") });
+    expect(metering).toMatchObject({ number: 1, folder: join(dataDir, "metering-1") });
+    await first.lock[Symbol.asyncDispose]();
+    const third = await takeNumberedFolder(dataDir, "gateway");
+    stack.use(third.lock);
+    expect(third.number).toBe(1);
+    const fourth = await takeNumberedFolder(dataDir, "gateway");
+    stack.use(fourth.lock);
+    expect(fourth.number).toBe(3);
+  });
+
+  test("a process that starts after a kill -9 takes the spool of the dead one", async () => {
+    const dataDir = newFolder();
+    const dead = startTaker(join(dataDir, "gateway-1"));
+    await dead.answer;
+    await end(dead.child, "SIGKILL");
+    await writeFile(join(dataDir, "gateway-1", "spool"), "intent");
+    const { folder, lock } = await takeNumberedFolder(dataDir, "gateway");
+    await using _lock = lock;
+    expect(await readFile(join(folder, "spool"), "utf8")).toBe("intent");
+  });
+});
+
+describe("a process is identified by its id and its start time", () => {
+  test("a killed process no longer runs", async () => {
+    const taker = startTaker(newFolder());
+    await taker.answer;
+    const pid = taker.child.pid ?? 0;
+    expect(await identityOf(pid)).toMatchObject({ pid });
+    await end(taker.child, "SIGKILL");
+    expect(await identityOf(pid)).toBeNull();
+  });
+
+  test("a process that has ended, and whose parent does not wait for it, no longer runs", async () => {
+    // The shell becomes `sleep`, which never waits for its child.
+    const shell = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "inherit"] });
+    const pid = Number(String((await once(shell.stdout, "data"))[0]));
+    await until(async () => (await identityOf(pid)) === null);
+    await end(shell, "SIGKILL");
+  });
+});
