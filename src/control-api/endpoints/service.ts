@@ -1,7 +1,6 @@
 import { resealSecondFactors } from "../../accounts/second-factor/second-factor.ts";
 import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
 import { FleetView } from "../../backing/fleet-state.ts";
-import { bindConnections } from "../../connectors/connections/connections.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
@@ -42,7 +41,7 @@ export const secretEndpoints: Endpoint[] = [
     fields: NoFields,
     view: Rotation,
     handle: async ({ actors, parts }) =>
-      rotateSecrets(actors.operator("rotate secrets"), { ...parts, bind: bindConnections, reseal: resealSecondFactors }),
+      rotateSecrets(actors.operator("rotate secrets"), { ...parts, reseal: resealSecondFactors }),
   }),
 ];
 
