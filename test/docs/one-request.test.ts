@@ -33,10 +33,10 @@ describe("docs/explanation/one-request.md", () => {
   test("names modules that exist", () => {
     const named = [...text.matchAll(/`((?:src|workers)\/[^`]+)`/g)].map(([, path = ""]) => path);
     expect(named.filter((path) => !tree.has(path))).toEqual([]);
-    const beside = rows.flatMap(({ module, rest }) =>
-      [...rest.matchAll(/`([^`]+\.(?:ts|lua))`/g)].map(([, name = ""]) => ({ module, name })),
+    const near = rows.flatMap(({ module, rest }) =>
+      [...rest.matchAll(/`(?!src\/)([^`]+\.ts)`/g)].map(([, name = ""]) => ({ module, name })),
     );
-    expect(beside.filter(({ module, name }) => !isNear(module, name))).toEqual([]);
+    expect(near.filter(({ module, name }) => !isNear(module, name))).toEqual([]);
   });
 
   test("names modules that their process loads", () => {
