@@ -41,7 +41,7 @@ export const Settlement = Type.Object({
   provider: Type.String(),
   /** Pico-USD per token, from the route that served and the tier that the prompt reached. */
   prices: Type.Object({ input: Amount, output: Amount, cacheRead: Amount, cacheWrite: Amount }),
-  /** The bound of that tier. Absent: no tier, or an older version wrote the settlement. */
+  /** The bound of that tier. Absent: no tier. */
   tierAboveTokens: Type.Optional(Count),
   /** The workspace's own key that served, with what the call would have cost in nano-USD: the provider bills it. Absent: the service's. */
   ownKey: Type.Optional(Type.Object({ id: Type.String(), listCost: Amount })),
@@ -60,9 +60,9 @@ export const Settlement = Type.Object({
   durationMs: Count,
   /** The block that it was admitted with, whose gateway releases it. Absent: it has a hold of its own. */
   block: Type.Optional(Type.String()),
-  /** Absent: chat completions, or an older version wrote the settlement. */
+  /** Absent: chat completions. */
   endpoint: Type.Optional(Endpoint),
-  /** Absent: the workspace has routing off, or an older version wrote it. */
+  /** Absent: the workspace has routing off. */
   routing: Type.Optional(
     Type.Object({
       /** The request's `model`, if another one served or was tried last; null: it is `model`. */
@@ -83,7 +83,7 @@ const settledCheck = TypeCompiler.Compile(Type.Array(Type.String()));
 
 /**
  * An array of its values, which takes half the bytes of an object in the spool and on the bus. An object with what few settlements have
- * follows; older versions ignore it.
+ * follows.
  */
 export function encodeSettlement(settlement: Settlement): string {
   const { prices, usage } = settlement;
@@ -117,15 +117,15 @@ export function encodeSettlement(settlement: Settlement): string {
   ]);
 }
 
-/** Fields that few settlements have. An older reader ignores them. */
+/** Fields that few settlements have. */
 function rareFields({ tierAboveTokens, endpoint, routing, ownKey, block }: Settlement): [] | [JsonObject] {
   const rare = { tierAboveTokens, endpoint, routing, ownKey, block };
   return Object.values(rare).every((value) => value === undefined) ? [] : [rare];
 }
 
-/** The values under their names, unchecked. Older spools hold an object already. */
-function named(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
+/** The values under their names, unchecked; null: they are no array. */
+function named(value: unknown): object | null {
+  if (!Array.isArray(value)) return null;
   const [
     generation,
     request,
