@@ -1,7 +1,10 @@
 /**
- * Batches the gateway's requests to admission: requests of one turn of the event loop are sent as one message. While as many messages
- * are in flight as the workers take, further requests wait and are then sent together. Requests that may wait for the database are sent
- * in messages of their own.
+ * Batches the gateway's requests to admission: requests of one turn of the event loop are sent as one message. While as many messages are
+ * in flight as the workers take, further requests wait and are then sent together. A request that waited too long is refused, since
+ * otherwise slow workers would let the queue grow to minutes.
+ * Look-ups of keys may wait for the database, decisions do not. Each has a lane of its own, so that a flood of invalid keys delays no
+ * decision.
+ * A failure says whether a worker may have acted. If it may, the caller has to release the generation (`PendingReleases`).
  */
 import { BusTimeoutError, BusUnavailableError, type Bus, type Reply } from "../../backing/bus.ts";
 import { admissionDeadlineMs, holdMs } from "../../backing/limits.ts";
@@ -202,11 +205,6 @@ function exchangeError(error: unknown): Error {
   return new NoReplyError(`Admission sent no reply ${problem}`, { cause: error });
 }
 
-/**
- * Generations whose admission has an unknown outcome. Their release is requested until a worker confirms it. The tombstone that a
- * release leaves refuses an admission that arrives later.
- */
-
 interface PendingRelease {
   workspace: WorkspaceId;
   generation: GenerationId;
@@ -214,6 +212,10 @@ interface PendingRelease {
   endsAt: number;
 }
 
+/**
+ * Generations whose admission has an unknown outcome. Their release is requested until a worker confirms it. The tombstone that a
+ * release leaves refuses an admission that arrives later.
+ */
 export class PendingReleases {
   readonly #batcher: RequestBatcher;
   readonly #clock: Clock;

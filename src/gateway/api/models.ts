@@ -1,4 +1,8 @@
-/** GET /models and GET /models/{id}: the models that the key can call, and why it cannot call others. */
+/**
+ * GET /models and GET /models/{id}: the models that the calling key's workspace can call, and with `all=true` also those that it cannot,
+ * each with its reason.
+ * While there is no catalog both are 503: an empty list would tell clients that their models are gone.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { requestTarget } from "../../http/router.ts";
 import { GatewayError } from "../../kernel/errors.ts";
@@ -40,8 +44,6 @@ function unescaped(text: string): string {
     return text;
   }
 }
-
-/** The bodies of GET /models and GET /models/{id}: the models that the calling key's workspace can or could call. */
 
 export interface Listing {
   models: Pick<Models, "readable" | "list" | "find" | "availability">;

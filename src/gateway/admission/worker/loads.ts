@@ -1,6 +1,9 @@
 /**
  * Loads a workspace's counters. First use, an emptied or restarted store and a lost slot all take this path. Only the gateways have the
- * generations in flight, only the ledger has the charges; both together give the holds.
+ * generations in flight, only the ledger has the charges; both together give the holds. The ledger is read after the gateways were asked,
+ * so a generation that ends in between is in one of the two.
+ * One load of a kind runs at a time for each workspace, month, key or set of budgets, and callers share it; after a failure the next caller
+ * starts anew. A message waits for loads for a bounded time in all (`LoadDeadline`).
  */
 import type { Bus } from "../../../backing/bus.ts";
 import type {
@@ -29,7 +32,7 @@ export interface LoadStore {
   keyMonth(workspace: WorkspaceId, key: KeyId, month: Month): Promise<KeyMonthPush>;
   /** The totals of budgets, which the ledger keeps from then on. */
   budgets(workspace: WorkspaceId, totals: BudgetHold[]): Promise<BudgetPush[]>;
-  /** Where the ledgers are, beside what counters have; unknown workspaces are absent. */
+  /** Where the ledgers are, compared with what counters have; unknown workspaces are absent. */
   positions(counted: readonly CountedPosition[]): Promise<ReadonlyMap<WorkspaceId, LedgerPosition>>;
   /** Begins epochs. @returns the workspaces where no other process began one meanwhile */
   beginEpochs(starts: readonly EpochStart[]): Promise<ReadonlySet<WorkspaceId>>;
@@ -146,14 +149,13 @@ function withMonth(account: AccountPush, month: Month): AccountPush {
   return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
 }
 
-/** Loads of counters, at most one at a time for each workspace, month, key or set of budgets. After a failure the next caller starts a new load. */
-
 /** What counters may lack: a whole workspace, its total of a month, a key's total of a month, or totals of budgets at a time. */
 export type Missing =
   | { what: "workspace" | "month"; workspace: WorkspaceId; month: Month }
   | { what: "key"; workspace: WorkspaceId; key: KeyId; month: Month }
   | { what: "budget"; workspace: WorkspaceId; budgets: readonly Budget[]; at: number };
 
+/** Loads of counters, at most one at a time for each workspace, month, key or set of budgets. After a failure the next caller starts a new load. */
 export class SingleFlightLoads {
   readonly #inFlight = new Map<string, Promise<boolean>>();
   readonly #parts: LoadParts & { clock: Clock; log: Logger };
@@ -207,11 +209,10 @@ function load(missing: Missing, parts: LoadParts): Promise<void> {
   }
 }
 
-/** The total time that a message may wait for counters that are being loaded. */
-
 /** A new workspace may lack its counters, and after their load the key's month total: one load follows the other. */
 export const loadRoundsMax = 3;
 
+/** The total time that a message may wait for counters that are being loaded. */
 export class LoadDeadline {
   readonly #clock: Clock;
   readonly #endsAt: number;

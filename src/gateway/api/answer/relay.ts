@@ -1,6 +1,10 @@
 /**
  * Relays a provider's events to the client at the client's pace: the next event is read when the client has room, so that a slow reader
  * slows its provider down and costs no memory. A stream ends exactly once, in one call of `onEnd`, before the client has its last line.
+ * `Relay` has the time, the sockets and the two ends that may come in any order: the provider's, the client's, a shutdown's. `StreamState`
+ * turns events into lines and has neither time nor sockets, so it can be tested with tables.
+ * After a client has left, the stream is read on within limits if its cost comes at the end (drains.ts). Otherwise the provider is stopped,
+ * but first gets the moment that it needs to end an answer whose last words the client has.
  */
 import type { Clock } from "../../../kernel/clock.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -118,7 +122,7 @@ class Relay implements TextSource, EventReceiver, TimerListener {
 
   /**
    * The client has left: the stream is drained within limits. Without a slot the provider is stopped, but first gets the moment that it
-   * needs to end an answer whose last words the client has, and to tell the usage. Such streams are no more than were open before.
+   * needs to end an answer whose last words the client has, and to report the usage. Such streams are no more than were open before.
    */
   cancel(): void {
     if (this.#phase !== "delivering") return;
@@ -243,14 +247,12 @@ class Relay implements TextSource, EventReceiver, TimerListener {
   }
 }
 
-/**
- * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE].
- * The finish reason is held until the end: some providers send more of the answer after it, above all further calls of tools.
- * Has no side effects: it uses neither time nor sockets.
- */
-
 type Delta = Extract<ProviderEvent, { kind: "delta" }>;
 
+/**
+ * Turns provider events into the client's lines: one role, then deltas, exactly one finish reason, usage if requested, one [DONE]. The
+ * finish reason is held until the end: some providers send more of the answer after it, above all further calls of tools.
+ */
 class StreamState {
   readonly #writer: ChunkWriter;
   readonly #tokens = new AnswerTokens();

@@ -1,4 +1,9 @@
-/** Records a provider's failure: in the log, in our words and never in the provider's, in the metrics, and against the route's health. */
+/**
+ * Records a provider's failure: in the log, in our words and never in the provider's; in the metrics; and against the route's health. A
+ * call that the gateway aborted and a fault of the request do not count against the provider.
+ * Where the provider named a field, the failure gets the name that the client used for it. A field that the request does not have is never
+ * shown: it would be the provider's text.
+ */
 import { raiseAlarm, upstreamFailuresTotal } from "../../../kernel/metrics.ts";
 import type { Logger } from "../../../kernel/log.ts";
 import type { StopSignal } from "../../../kernel/stop-signal.ts";
@@ -60,14 +65,14 @@ function logFailure({ generation }: Reservation, { candidate: { route }, failure
   else log.warn({ event: "upstream.failed", code: failure.code, ...facts });
 }
 
-/** Finds the field of the client's request for which a provider refused it. What the request does not have is never shown. */
+// The field that was refused
 
 type SentChat = Pick<
   CheckedChat,
   "body" | "routing" | "maxTokens" | "outputField" | "promptField" | "promptEstimate" | "inputTokens"
 >;
 
-/** In a larger prompt no message is looked for: that means to convert all of them once more. */
+/** In a larger prompt no message is looked for: that would convert all of them once more. */
 const searchedPromptBytesMax = 1024 * 1024;
 
 /** Puts the field into the failure, if the candidate's provider refused the request and named one. */
@@ -112,7 +117,7 @@ const embeddingFields = new Map<string, string>([
   ["model", "model"],
 ]);
 
-/** As `nameRejectedField`, for embeddings. */
+/** `nameRejectedField` of an embeddings request. */
 export function nameRejectedInput(failure: UpstreamFailure, { inputs, dimensions, inputType }: EmbeddingRequest): void {
   if (!(failure instanceof Rejection)) return;
   const count = inputCount(inputs);

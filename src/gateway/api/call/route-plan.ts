@@ -1,4 +1,10 @@
-/** Which candidates may serve a request, in order: planned before admission, which prices them, and called after it. */
+/**
+ * Which candidates may serve a request, in which order. A routed request is planned before admission, which prices the candidates by their
+ * numbers in the list, and called after it: admission says which of them the reservation covers. Other requests have no plan, and the
+ * routes of their one model serve.
+ * Own provider keys come first, then the client's rules: a rule cannot spend credit that the workspace does not let a model spend. The plan
+ * is cut to what fits into the message to admission.
+ */
 import type { Caller, RequestFacts, CandidateList } from "../../admission/message.ts";
 import { routingCandidatesBytesMax, routingCandidatesMax } from "../../limits.ts";
 import { costOf, type Candidate, reservedCandidates, servedRoutes } from "../../models/candidate.ts";

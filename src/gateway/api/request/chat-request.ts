@@ -1,4 +1,11 @@
-/** Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent. */
+/**
+ * Check 2 of what completes a prompt: turns the bytes of a body into a request that can be priced and sent, or answers the first problem
+ * with its field. It reads `model`, then the prompt, then the fields in the order of the official schema, and last checks that the wire
+ * format of every route supports them, since any route may serve.
+ * A model that the catalog does not have is no problem here: check 4 answers it, and rules that depend on the model are skipped.
+ * A routed request may name further models. Each must support the whole request and gets a body of its own, because what is sent depends on
+ * the model. Models with equal rules share that work, and other requests run between two bodies.
+ */
 import { parseJsonObject, isJsonObject, type JsonObject } from "../../../http/json.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { GatewayError } from "../../../kernel/errors.ts";
@@ -54,7 +61,7 @@ export interface CheckChatOptions {
   routing?: RoutingCatalog | null;
 }
 
-/** What a request of an endpoint may have beside `model`. */
+/** What a request of an endpoint may have in addition to `model`. */
 export interface RequestFormat {
   /** In the order in which they are read. */
   fields: readonly ChatField[];
@@ -96,7 +103,7 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: 
   return checkParsed(parseJsonObject(bytes), format, options);
 }
 
-/** As `checkRequest`. The further models of a routed request are not checked yet. */
+/** Does what `checkRequest` does. The further models of a routed request are not checked yet. */
 function checkParsed(
   request: JsonObject,
   format: RequestFormat,
@@ -160,7 +167,7 @@ function numberOrNull(value: unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-/** Check 2 for the further models of a routed request: each must support the whole request, and gets a body of its own. */
+// Routed requests
 
 interface FurtherModels {
   find(id: string): Model | null;
@@ -169,7 +176,7 @@ interface FurtherModels {
   readBody(id: string, model: Model | null): ChatBody;
 }
 
-/** As `checkRequest`, where the workspace has routing on. */
+/** Does what `checkRequest` does, in workspaces with routing on. */
 export async function checkRouted(
   bytes: Uint8Array,
   format: RequestFormat,

@@ -1,4 +1,10 @@
-/** The fields of an embeddings request but `model` and `input`, in the order of the official schema, and the one addition to it. */
+/**
+ * Check 2 of an embeddings request: its fields but `model` and `input`, in the order of the official schema, with the one addition to it
+ * (`input_type`); the input in each of its four forms; and the bound on its tokens that is reserved.
+ * A text reserves its bytes in UTF-8 and a few more, and a list of token ids reserves one for each id: both are upper bounds of what a
+ * provider counts. The estimate, which is charged when a provider reports no count, is made at the first call. Only models that take token
+ * ids get them, because another tokenizer would read another text in them.
+ */
 import { Buffer } from "node:buffer";
 import { Type } from "@sinclair/typebox";
 import { unsupportedParameter, invalidRequest } from "../../../kernel/errors.ts";
@@ -74,8 +80,6 @@ export const embeddingFields: readonly (readonly [name: string, field: Field])[]
   ["input_type", added(inputType, "What the texts are for; `document` is the default. Not every model supports it")],
 ];
 
-/** Check 2 of an embeddings request: turns the bytes of a body into a request that can be priced and sent. */
-
 export interface CheckedEmbedding extends EmbeddingRequest, RequestFacts {
   /** The answer's vectors are base64. */
   base64: boolean;
@@ -134,7 +138,7 @@ function rejectOtherFields(request: JsonObject): void {
   }
 }
 
-/** Reads the `input` of an embeddings request, in each of its four forms, and bounds its tokens. */
+// The input
 
 const text = Type.String({ minLength: 1 });
 const tokenId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
