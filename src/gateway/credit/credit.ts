@@ -1,3 +1,9 @@
+/**
+ * Credit is a chain of entries of a workspace, each with the balance after it. An operator adds credit, once for each reference; payments,
+ * refunds and disputes are booked as movements, once for each kind and reference; charges are written by metering. So a repeated call
+ * changes nothing, and the chain explains every balance.
+ * Nothing limits a movement: the money has moved already, and a balance may be below zero after it.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";

@@ -1,4 +1,9 @@
-/** The state of a dead gateway's generations, read from its spool. */
+/**
+ * The state of a dead gateway's generations, read from its spool, and how each one ends. A generation with a settlement is published again.
+ * One whose request was sent is charged for its prompt and for what its last line of progress says was delivered. One whose request was not
+ * sent ends as unknown and costs nothing. Admissions and blocks without a generation are released by the caller.
+ * The reading is pure, from lines to a result, so the simulation recovers in the same way as a process.
+ */
 import type { Hold } from "../../backing/counters.ts";
 import { holdMs } from "../../backing/limits.ts";
 import type { Month } from "../../kernel/clock.ts";
@@ -129,7 +134,7 @@ function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<Ge
   }
 }
 
-/** Settlements of generations whose gateway died: charged for what was delivered, or nothing if the request was not sent. */
+// Settlements
 
 const nothing = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };

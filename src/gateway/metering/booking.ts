@@ -1,4 +1,9 @@
-/** The effect of a set of charges on the books, computed before any row is written. */
+/**
+ * The effect of a set of charges on the books, computed before any row is written: rows, one entry for each workspace, sums of months and
+ * budgets. It is pure, so the simulation and the database book by the same code.
+ * A charge is the exact cost, rounded once, and at most the reservation and the balance. What is above that is the excess, which the
+ * service bears. A generation that is charged already changes nothing, but a true charge replaces an end that was unknown or expired.
+ */
 import type { AccountPush } from "../../backing/counters.ts";
 import { dayOf, monthBounds, monthOf, type Month } from "../../kernel/clock.ts";
 import type { GenerationId, KeyId, WorkspaceId } from "../../kernel/ids.ts";
@@ -11,7 +16,7 @@ import { chargedCost } from "../models/price.ts";
 /** The end of a workspace's chain. */
 export interface AccountHead extends Pick<AccountPush, "workspace" | "balance"> {
   sequence: bigint;
-  /** Of the workspace's ledger: with the sequence it is the version that counters compare. */
+  /** The epoch of the workspace's ledger: with the sequence it is the version that counters compare. */
   epoch: bigint;
   /** Whether the ledger keeps totals of budgets for it. */
   hasBudgets: boolean;
@@ -155,7 +160,6 @@ class Sums {
 }
 
 /** From a settlement to the amount that the ledger books: the true cost, rounded once, and at most the reservation. */
-
 export interface Charge {
   settlement: Settlement;
   /** The true cost. */

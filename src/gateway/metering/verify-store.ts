@@ -1,6 +1,11 @@
 /**
- * Invariants of the stored money, one SQL statement each. A statement reads whole tables, counts the rows that it checked, and names the
- * first row that breaks the invariant (in the order of its text, so that the same state always names the same row).
+ * Invariants of the stored money, one SQL statement each; `invariants` has their names, which operators read in `ledger verify`. A
+ * statement reads whole tables, counts the rows that it checked, and names the first row that breaks the invariant, in the order of its
+ * text, so that the same state always names the same row.
+ * The statements read what was stored and not the code that stored it: each sum is taken from the charges again. Where retention has
+ * deleted rows, the sums that it keeps stand for them.
+ * Statements are checked by hash, by their chain and against their entries, here as well, since `ledger verify` is one answer about all
+ * money.
  */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
@@ -291,8 +296,6 @@ export const invariants: Readonly<Record<string, (sql: Queries) => Promise<Findi
   statement_matches_ledger: statementsMatch,
   budget_totals: budgetsAgree,
 };
-
-/** The invariant of stored statements, one SQL statement. */
 
 /**
  * A statement is what was hashed when it closed. It goes on where the one before ended, in entries and balance; its amounts are those of

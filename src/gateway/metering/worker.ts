@@ -1,4 +1,10 @@
-/** Consumes settlements: settles, confirms and acknowledges them. Only an invalid settlement is set aside as a dead letter. */
+/**
+ * Consumes settlements: settles, confirms and acknowledges them, as many in one transaction as there are. An event is acknowledged after
+ * its transaction, so a crash repeats it and loses nothing.
+ * If the database refuses a value, the set is halved until the one settlement that cannot be booked is alone; that one is set aside as a
+ * dead letter, its hold is released, and all others are charged. Everything else that fails is repeated. What was booked is shown in
+ * metrics, and unknown ends, late charges and costs above the charge raise alarms.
+ */
 import type { Bus, Delivered } from "../../backing/bus.ts";
 import { raiseAlarm, chargedUsdTotal, excessUsdTotal, settlementDelaySeconds, tokensTotal } from "../../kernel/metrics.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -163,7 +169,7 @@ async function storeAsDeadLetters(letters: DeadLetter[], { maintenance, log }: M
   }
 }
 
-/** Tells people and graphs what was booked: alarms, and the metrics of charges, tokens and delay. */
+// What was booked, in alarms and metrics
 
 interface Sum {
   provider: string;
@@ -217,7 +223,7 @@ function sumOf(sums: Map<string, Sum>, provider: string, model: string): Sum {
   return sum;
 }
 
-/** As they are charged: what is cached is a part of the prompt, and what is reasoned of the completion. */
+/** Tokens as they are charged: what is cached is a part of the prompt, and what is reasoned of the completion. */
 function addTokens(tokens: Record<string, number>, usage: Usage): void {
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens, usage.promptTokens - cached);
