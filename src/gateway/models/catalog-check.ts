@@ -1,4 +1,8 @@
-/** All problems of providers.json and the files of models. The service reads the same files and stops at the first (catalog.ts). */
+/**
+ * All problems of providers.json and the files of models, for `weir catalog check`. The service reads the same files and stops at the first
+ * problem (catalog.ts); this check goes on, and adds what the service would accept and a user would be hurt by, such as two names of one
+ * model with different facts.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type ValueError } from "@sinclair/typebox/compiler";
@@ -93,7 +97,7 @@ function routesTwice(judged: readonly JudgedModel[]): ModelProblem[] {
   );
 }
 
-/** Reads the entries of one catalog file, and the problems of those that do not match the schema. */
+// Entries of one file
 
 /** A file of another kind would otherwise have a problem for each of its fields. */
 const problemsOfAnEntryMax = 5;
@@ -166,7 +170,7 @@ function choicesOf({ anyOf }: TSchema): string[] {
   return words.every((word) => typeof word === "string") ? words : [];
 }
 
-/** Two names of one model must have the same facts: otherwise a client that changes the name would get another model. */
+// Two names of one model must have the same facts: otherwise a client that changes the name would get another model
 
 /** `-20251001` or `-2025-10-01`. A date without its year, such as `-0731`, mostly names another model. */
 const dateInName = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;

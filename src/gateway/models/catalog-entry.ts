@@ -1,4 +1,8 @@
-/** Converts file entries into the catalog's types. */
+/**
+ * Converts file entries into the catalog's types, and refuses with the field's name what the schema cannot say: a tier out of order, a
+ * model listed as available without a route or bounds, an embeddings field of a chat model. A route's `entry` is a digest of all that its
+ * call depends on, so that a launch check counts only for the call that it made.
+ */
 import { createHash } from "node:crypto";
 import { parsePricePerMillion } from "../../kernel/money.ts";
 import { trimmedEnd } from "../../kernel/text.ts";
@@ -195,7 +199,7 @@ function unixSeconds(entry: ModelEntry): number {
   return ms / 1_000;
 }
 
-/** Reads what only embeddings models have in the catalog, and refuses it for other models. */
+// Embeddings models
 
 /**
  * The words that an embeddings model may have in `supports`: it takes token ids as input, and its vectors depend on `input_type`.
@@ -273,7 +277,7 @@ export function allowsDimensions(
   return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
 }
 
-/** What a launch check was a check of. */
+// What a launch check was a check of
 
 interface CalledEntry {
   model: string;

@@ -1,4 +1,7 @@
-/** Reads a catalog folder into a Catalog. One invalid entry makes the whole folder invalid. */
+/**
+ * Reads a catalog folder into a Catalog, with the sandbox's models if it is on. One invalid entry makes the whole folder invalid, since a
+ * part of a catalog would answer 404 for models that exist. The message names the file, the entry and the field.
+ */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -117,7 +120,7 @@ function catalogError(file: string, id: string, field: string, message: string):
   return new CatalogError(`Cannot read catalog file ${place}: ${message}`);
 }
 
-/** The files of a catalog folder, before validation. */
+// Files, before validation
 
 export interface CatalogFile {
   /** Relative to the folder, such as `models/openai.json`. */
@@ -147,7 +150,7 @@ async function readOne(folder: string, name: string): Promise<CatalogFile> {
   return { name, text: await readFile(join(folder, name), "utf8") };
 }
 
-/** `sandbox/echo` and `sandbox/embed`: the models of the in-process provider, as entries of the catalog files. */
+// `sandbox/echo` and `sandbox/embed`: the models of the in-process provider, as entries of the catalog files
 
 export const sandboxProvider: ProviderEntry = {
   id: "sandbox",

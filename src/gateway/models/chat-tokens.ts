@@ -1,7 +1,9 @@
 /**
  * The tokens that a provider counts for a request, without its own hidden prompt: an upper bound, which is reserved, and an estimate, for
- * requests whose provider tells no count. A token represents at least one byte of text in every byte-level vocabulary, so bytes bound
+ * requests whose provider reports no count. A token represents at least one byte of text in every byte-level vocabulary, so bytes bound
  * tokens without a tokenizer, and 8 MiB take milliseconds.
+ * Every field counts that is not known to control the call, so that a new field is never missed. The estimate is made at the first call,
+ * since most requests are counted by their provider. Answers are estimated in the same way, piece by piece.
  */
 import { isJsonObject } from "../../http/json.ts";
 import { inputTokensPerMessage } from "../limits.ts";
@@ -52,7 +54,7 @@ function unsentOfCall(call: unknown): number {
 /** A provider whose ids are short gets one of at most so many characters in place of a signed one. */
 const replacedIdCharactersMax = 40;
 
-/** Of an id's bytes, those that no provider receives as an id. The signature goes with the call alone, in a field of its own. */
+/** The bytes of an id that no provider receives as an id. The signature goes with the call alone, in a field of its own. */
 function idBytes(id: unknown): { unsent: number; signature: number } {
   const { id: own, signature } = readToolCallId(typeof id === "string" ? id : "");
   if (typeof id !== "string" || signature === null) return { unsent: 0, signature: 0 };
@@ -74,7 +76,7 @@ const tokensPerMessage = 4;
 /** Fields of a message, and of its parts, that are not part of its text. */
 const notText = new Set(["role", "type", "id", "tool_call_id", "cache_control"]);
 
-/** Of all texts in a message, without the JSON that holds them. */
+/** The tokens of all texts in a message, without the JSON that holds them. */
 function textTokens(value: unknown): number {
   if (typeof value === "string") return estimateTokens(value);
   if (typeof value !== "object" || value === null) return 0;
@@ -153,7 +155,7 @@ export class AnswerTokens {
     return tokensOf(this.#units);
   }
 
-  /** Of what came after the provider's last count. */
+  /** The tokens that came after the provider's last count. */
   get uncountedTokens(): number {
     return tokensOf(this.#units - this.#countedUnits);
   }

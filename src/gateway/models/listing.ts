@@ -1,4 +1,8 @@
-/** A model in GET /models: OpenAI's four fields and the service's own. */
+/**
+ * What is shown of a model: its record in GET /models, which is OpenAI's four fields and the service's own, and its details in the control
+ * API, which are all of its routes with the reason of each. Availability is that of the workspace that asks, and measurements are of real
+ * traffic of the last day.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";
 import { type Availability, unavailableMessages } from "./availability.ts";
@@ -173,7 +177,7 @@ function formatPrices(prices: Prices): Static<typeof PricesShown> {
   return shown;
 }
 
-/** A model in the control API: its listing for a workspace, all of its routes with the reason of each, and what its requests may contain. */
+// Details, in the control API
 
 const reason = ModelRecord.properties.unavailable_reason;
 const sentence = Type.Union([Type.String(), Type.Null()], {

@@ -1,4 +1,11 @@
-/** The models of this process: the catalog's models, and which of them can be called now. */
+/**
+ * The models of this process: the present catalog, the present launch checks, and which models can be called now, for whom. The catalog's
+ * files are read again every few seconds, the launch checks at each notification and regularly, since a notification may be lost. A catalog
+ * that is invalid, or a database that does not answer, changes nothing: the last valid state stays.
+ * A process starts without a catalog or a database; its models are then `catalog_unreadable` or unchecked, and requests are refused by
+ * those reasons.
+ * `checkModels` asks the prober for checks and waits for them; models that passed before stay callable meanwhile.
+ */
 import { DomainError } from "../../accounts/errors.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { Notification, Bus } from "../../backing/bus.ts";
@@ -100,7 +107,7 @@ export async function openModels(options: ModelsOptions): Promise<Models> {
   };
 }
 
-/** Requests launch checks from the prober of the fleet, and waits until they have ended. Models that passed before stay callable. */
+// The operator's check
 
 interface CheckSources {
   sql: Queries;
@@ -111,6 +118,7 @@ interface CheckSources {
 }
 
 /**
+ * Requests launch checks from the prober of the fleet, and waits until they have ended.
  * @param options.chosen models whose routes are checked, except routes with another obstacle
  * @param options.onEnded called with each check when it ends
  * @throws DomainError unavailable when no check ends for longer than one can take: there is no prober
@@ -144,8 +152,6 @@ function proberUnavailable(missing: number): DomainError {
   return new DomainError("unavailable", message);
 }
 
-/** Reads the catalog's files again every few seconds. An invalid file leaves the last valid catalog in place. */
-
 interface WatchOptions extends CatalogOptions {
   folder: string;
   clock: Clock;
@@ -163,6 +169,7 @@ export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch>
   return watch;
 }
 
+/** Reads the catalog's files again every few seconds. An invalid file leaves the last valid catalog in place. */
 class CatalogWatch implements Disposable {
   readonly #options: WatchOptions;
   #catalog: Catalog | null = null;
@@ -233,8 +240,6 @@ class CatalogWatch implements Disposable {
   }
 }
 
-/** This process's copy of the launch checks, read again at each notification, and regularly since a notification may be lost. */
-
 interface LaunchCheckSources {
   sql: Queries;
   bus: Pick<Bus, "listen">;
@@ -249,6 +254,7 @@ async function watchLaunchChecks(sources: LaunchCheckSources): Promise<LaunchChe
   return watch;
 }
 
+/** This process's copy of the launch checks, read again at each notification, and regularly since a notification may be lost. */
 class LaunchCheckWatch implements Disposable {
   readonly #sources: LaunchCheckSources;
   readonly #subscription: Disposable;

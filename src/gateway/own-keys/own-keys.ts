@@ -1,3 +1,13 @@
+/**
+ * A workspace's own keys for providers: create, replace, disable, delete, list. One key a provider is in use at a time; the provider then
+ * bills the workspace, and Weir reserves and charges nothing for its calls (models/candidate.ts says which routes serve).
+ * A key is stored after one test call that the provider accepts, sealed under the workspace's data key, and no view has it. A change
+ * applies to new calls within 30 s, which is how long records and opened keys are kept; calls under way end on the old key. After `disable`
+ * and `delete` the provider is called with the service's key again, on credit. If `own_keys` is switched off, stored keys stay and are not
+ * used.
+ * Zero data retention is a statement of the workspace about its account: what the catalog says of a provider holds for the service's
+ * account alone.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, changedFields } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";

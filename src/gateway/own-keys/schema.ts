@@ -1,4 +1,6 @@
-/** Forms and views of own provider keys. No view has the key. */
+/**
+ * Forms and views of own provider keys. No view has the key: at most its last four characters, and those only for those who manage keys.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";
 import { ownKeyCharactersMax, ownKeyCharactersMin } from "../limits.ts";

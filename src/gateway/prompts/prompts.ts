@@ -1,3 +1,8 @@
+/**
+ * Stored prompts: show, delete, count. To see one is recorded in the audit log like a change, since a prompt is the most private thing that
+ * a workspace has here. A prompt of another workspace is not found. Deletion is permanent, and goes in bounded batches, each with its audit
+ * row, so that no other statement waits long; after an interruption the same call deletes the rest.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, type Sources, type Change, changedFields } from "../../accounts/audit/change.ts";
@@ -130,9 +135,9 @@ export async function deletePromptsOf(
 }
 
 /**
- * Deletes the oldest prompts of before a time, as many as one statement deletes at once.
+ * Deletes the oldest prompts from before a time, as many as one statement deletes at once.
  * @param limit how many at most
- * @param keptDays the setting that lets Weir delete them; absent: somebody asked for it
+ * @param keptDays the setting that lets Weir delete them; absent: a person asked for it
  * @returns how many; 0: there are no more
  */
 export async function deleteBatch(

@@ -1,4 +1,11 @@
-/** Calls a provider: the only way from an admitted request to a model. */
+/**
+ * Calls a provider: the only way from an admitted request to a model. It takes a `Reservation`, and refuses a call whose output bound or
+ * generation is not the reserved one, so that no request costs more than was reserved.
+ * The key is put into the headers last, so that nothing else holds it: with an own key the service's key is never used. Redirects are never
+ * followed, because they would send the key to an address that was not vetted. A failure carries our words and the provider's documented
+ * codes, never its text.
+ * Retries are not made here (api/call/attempts.ts).
+ */
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import type { OwnKey } from "../../accounts/keys/record.ts";

@@ -1,4 +1,9 @@
-/** Reads texts, codes and fields from a provider's error in any shape: each provider, and each server behind one, has its own. */
+/**
+ * Reads texts, codes and fields from a provider's error in any shape: each provider, and each server behind one, has its own. Depth, values
+ * and texts are bounded, since an error may hold anything.
+ * Of the fields that it names, only those count that the request itself has (`provenPath`), written in the notation of our own errors. So
+ * none of the provider's text reaches a client.
+ */
 import { asArray, asObject, parseJson } from "./wire/json.ts";
 
 export interface Told {
@@ -75,10 +80,7 @@ function readText(text: string, reading: Told & { values: number }, depth: numbe
   if (reading.texts.length < textsMax) reading.texts.push(text.slice(0, textCharactersMax));
 }
 
-/**
- * The fields that a provider names, read from any text of its error. Only what the request itself has of them is shown, so that none of
- * the provider's text reaches a client.
- */
+// Paths of fields
 
 /** Names and indexes from the outside in. */
 export type FieldPath = readonly string[];

@@ -1,4 +1,8 @@
-/** A statement of usage: what a month did to a workspace's credit, and what was charged for what. */
+/**
+ * A statement of usage: what a month did to a workspace's credit, and what was charged for what; its views, its table, and the text that is
+ * stored and hashed. That text is JSON by RFC 8785, so that anyone can compute the hash again. Names are those of the day on which it
+ * closed.
+ */
 import { createHash } from "node:crypto";
 import { Type, type Static } from "@sinclair/typebox";
 import type { CsvFile } from "../../http/csv-response.ts";
@@ -47,7 +51,7 @@ const OwnKeyUse = Type.Object({
 });
 export type OwnKeyUse = Static<typeof OwnKeyUse>;
 
-/** What those see who see the whole workspace. */
+/** The fields for those who see the whole workspace. */
 const whole = {
   ledger: Type.Object(
     {
@@ -145,7 +149,7 @@ export const ClosingView = Type.Object({
 });
 export type ClosingView = Static<typeof ClosingView>;
 
-/** The text of a statement that is stored and hashed: JSON by https://www.rfc-editor.org/rfc/rfc8785 */
+// The text that is hashed: JSON by https://www.rfc-editor.org/rfc/rfc8785
 
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 

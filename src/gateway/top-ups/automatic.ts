@@ -1,4 +1,8 @@
-/** Automatic top-up: charges the saved card when the available credit is below the threshold. No request waits for it. */
+/**
+ * Automatic top-up: charges the saved card when the available credit is below the threshold. No request waits for it. One payment of a
+ * workspace is under way at a time, however many processes look: each decides under the workspace's lock, by the balance that the ledger
+ * has there, and the monthly cap counts payments that were made or are under way.
+ */
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { monthBounds, monthOf } from "../../kernel/clock.ts";

@@ -1,7 +1,9 @@
 /**
- * Opens Stripe's page for a top-up. After a crash it gives the same page: the call has the top-up's key and the values of its row. After a
- * call without an answer the next one has another key, since an error of Stripe's servers stays the answer to its key for a day; nobody
- * knows the address of the page that the first call may have opened.
+ * Stripe's pages: for a person's top-up, and for an automatic payment that its bank wants a person to authenticate; and what a declined
+ * payment leads to, which is another try, such a page, or the end of automatic top-up.
+ * After a crash a page is opened again by the same call: it has the top-up's key and the values of its row. After a call without an answer
+ * the next one has another key, since an error of Stripe's servers stays the answer to its key for a day, and the address of the page that
+ * the first call may have opened is lost.
  */
 import { changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
@@ -51,7 +53,9 @@ async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts
   });
 }
 
-/** No page can be opened for it any more, such as after its time. Automatic top-up is off then, as nobody can authenticate the payment. */
+/**
+ * No page can be opened for it any more, such as after its time. Automatic top-up is off then, since the payment cannot be authenticated.
+ */
 async function fail({ id, workspace }: TopUpRow, failure: string, parts: TopUpParts): Promise<void> {
   await changeTopUp({ id, workspace }, parts, async (locked) => {
     const { tx, topUp, now } = locked;
@@ -104,11 +108,9 @@ export async function offerAuthentication(
   });
 }
 
-/** What a declined payment leads to: another try, a person's authentication, or the end of automatic top-up. */
+// Declined payments
 
-/**
- * Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Networks forbid to try it again.
- */
+/** Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Networks forbid another try. */
 const hardCodes: ReadonlySet<string> = new Set([
   "card_not_supported",
   "currency_not_supported",

@@ -1,4 +1,7 @@
-/** The mails to a workspace's admins and super admins about its top-ups. */
+/**
+ * The mails to a workspace's admins and super admins about its top-ups, which go into the transaction of what they report. The same is sent
+ * once. No mail has a text of a user or of Stripe.
+ */
 import { raiseAlert } from "../../accounts/alerts/alerts.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -75,7 +78,7 @@ ${publicUrl}
 
 interface Failure {
   topUp: Pick<TopUpRow, "id" | "workspace" | "amount" | "kind">;
-  /** What failed of it; the same is told once. */
+  /** What failed of it; the same is reported once. */
   occurrence: string;
   /** Stripe's code. */
   failure: string;

@@ -1,4 +1,11 @@
-/** Brings one top-up to the state that it has at Stripe: after its payer came back, and by the sweeper. */
+/**
+ * How a payment becomes credit, in one way, whoever learns of it first: the webhook, the answer of a call, the payer's return, or the
+ * sweeper. They may come in any order, at once and many times: the workspace's lock puts them in a row, the payment's present state is
+ * asked of Stripe, and the ledger takes each payment once.
+ * Each call has an idempotency key whose row is written before the call. After a crash or a lost answer the same call is repeated with the
+ * same key. After 23 hours it is looked up and never repeated, since Stripe keeps keys for 24 hours.
+ * A payment that was taken and cannot be credited stays `paid`, with an alarm: a person must look.
+ */
 import { changedFields } from "../../accounts/audit/change.ts";
 import { balanceNanoMax } from "../../accounts/limits.ts";
 import { raiseAlarm } from "../../kernel/metrics.ts";
@@ -20,6 +27,7 @@ import {
 import { CallRefusedError, KeyReusedError, type NewPayment, type PaymentIntent, type Card } from "./stripe-api.ts";
 
 /**
+ * Brings one top-up to the state that it has at Stripe: after its payer came back, and by the sweeper.
  * @returns the top-up as it is afterwards
  * @throws CallRefusedError, StripeUnavailableError
  */
@@ -61,10 +69,9 @@ export async function leaveCheckout({ id, workspace }: TopUpRow, parts: TopUpPar
   });
 }
 
-/** Charges the saved card for a top-up whose row, try and key are in the database already. */
-
 /**
- * Repeated until the outcome is known, with the same key, and so makes one payment.
+ * Charges the saved card for a top-up whose row, try and key are in the database already. It is repeated until the outcome is known, with
+ * the same key, and so makes one payment.
  * @throws StripeUnavailableError: the outcome is not known
  */
 export async function confirmPayment(topUp: TopUpRow, parts: TopUpParts): Promise<void> {
@@ -109,13 +116,8 @@ async function giveUp(
 }
 
 /**
- * The one way in which a payment becomes credit, for the webhook, the answer of a call and the sweeper. They may come in any order, at
- * once and many times: the workspace's lock puts them in a row, and the ledger takes each payment once.
- */
-
-/**
- * Brings a top-up to the state of its payment at Stripe.
- * @param event Stripe's id of the event that told of it; it is applied once, in the same transaction
+ * Brings a top-up to the state of its payment at Stripe: the one way to credit.
+ * @param event Stripe's id of the event that reported it; it is applied once, in the same transaction
  */
 export async function creditPayment(intent: PaymentIntent, parts: TopUpParts, event?: string): Promise<void> {
   if (intent.topUp === null) return;
@@ -205,7 +207,7 @@ function withCard(settings: TopUpSettingsRow, card: Card | null): TopUpSettingsR
 }
 
 /**
- * Finds the top-up of a payment that is taken back. Events come in any order: a payment that no event told of yet is credited first,
+ * Finds the top-up of a payment that is taken back. Events come in any order: a payment that no event has reported yet is credited first,
  * since nothing would take the amount back afterwards.
  * @returns undefined: it is no payment of Weir
  * @throws StripeUnavailableError: it is not known

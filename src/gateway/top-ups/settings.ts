@@ -1,4 +1,8 @@
-/** The settings of automatic top-up, and the saved card that they charge. */
+/**
+ * The settings of automatic top-up, and the saved card that they charge. Switching it on needs a saved card, and says that the card is in
+ * order: earlier declines no longer count. A card that is removed, here or at Stripe, is forgotten, and automatic top-up is off; Weir then
+ * charges it in no case, whatever Stripe answers.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import type { Fields } from "../../accounts/audit/store.ts";
@@ -71,7 +75,7 @@ function parseAmounts(form: TopUpSettingsForm): Partial<TopUpSettingsRow> {
   };
 }
 
-/** Who switches it on again says that the card is in order: earlier declines no longer count, and a pause ends. */
+/** Switching it on again says that the card is in order: earlier declines no longer count, and a pause ends. */
 function switched({ enabled }: TopUpSettingsForm, before: TopUpSettingsRow): Partial<TopUpSettingsRow> {
   if (enabled === undefined) return {};
   const isAgain = enabled && (!before.enabled || before.paused);

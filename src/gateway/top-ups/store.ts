@@ -1,4 +1,7 @@
-/** SQL of top-ups. */
+/**
+ * All SQL of top-ups, of a workspace's saved card and automatic top-up, of refunds, and of the webhook's events. Everything about a
+ * workspace's top-ups takes the lock of its settings first, and so happens one after the other.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -134,7 +137,7 @@ export async function selectBalance(
   return row;
 }
 
-/** SQL of a workspace's saved card and automatic top-up. */
+// The saved card and automatic top-up
 
 export interface TopUpSettingsRow {
   workspace: WorkspaceId;
@@ -211,7 +214,7 @@ export async function selectWorkspacesOfCard(paymentMethod: string, sql: Queries
   return rows.map(({ workspace }) => workspace);
 }
 
-/** SQL of refunds. */
+// Refunds
 
 export interface RefundRow {
   id: string;
@@ -262,7 +265,7 @@ export async function selectRefundsOf(topUps: readonly string[], sql: Queries): 
   return sql<RefundRow[]>`SELECT ${refundColumns(sql)} FROM top_up_refunds WHERE top_up_id = ANY(${topUps}::text[]) ORDER BY id`;
 }
 
-/** SQL of the webhook's events. */
+// Events of the webhook
 
 /** @returns whether the event is new: then this transaction is the one that applies it */
 export async function claimEvent({ id, at }: { id: string; at: Date }, tx: Transaction): Promise<boolean> {

@@ -1,4 +1,7 @@
-/** Calls Stripe by its package, in the version of its API that is pinned here. */
+/**
+ * Calls Stripe by its package, in the version of its API that is pinned here. Stripe's texts stay here: an error has its code alone.
+ * Payments of the account that are not Weir's are left out.
+ */
 import { Stripe } from "stripe";
 import type { StripeConfig } from "../../process/environment/services.ts";
 import { stripeCallMs, stripeRetriesMax } from "./limits.ts";
@@ -185,7 +188,7 @@ async function answer<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** Reads Stripe's answers into Weir's own form. */
+// Answers, in Weir's own form
 
 export function checkoutOf({ id, url, status, payment_intent: paymentIntent }: Stripe.Checkout.Session): CheckoutSession {
   return {

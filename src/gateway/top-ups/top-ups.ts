@@ -1,4 +1,7 @@
-/** A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. */
+/**
+ * A person's top-up: a page of Stripe takes the card, which is saved for automatic ones. While a page is open, the same amount gives it
+ * again, and another amount closes it first; so two clicks make one payment. The row and its key are there before the call.
+ */
 import { type Actor, signatureOf } from "../../accounts/audit/actor.ts";
 import { change, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";

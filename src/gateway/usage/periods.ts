@@ -1,4 +1,9 @@
-/** Reads which time and which sums of usage are asked for. */
+/**
+ * Which time and which sums of usage are asked for: the span, its periods as the clocks of a time zone show them, and the quarters of an
+ * hour that cover them. Days and months begin at midnight there, also when daylight saving begins or ends. No present time zone needs
+ * shorter parts than quarters.
+ * Zones are the runtime's IANA zones; offsets such as `+02:00` are refused, since they have no daylight saving.
+ */
 import { Type, type Static } from "@sinclair/typebox";
 import { DomainError } from "../../accounts/errors.ts";
 import { usageDaysDefault, usageDaysMax, usageHourDaysMax } from "../limits.ts";
@@ -78,7 +83,7 @@ function refusal(field: keyof UsageFields, message: string): DomainError {
   return new DomainError("invalid_field", message, { field });
 }
 
-/** Cuts a span of time into the hours, days or months of a time zone. */
+// Periods of a time zone
 
 export interface Period {
   /** As clocks in the zone show its beginning, such as 2026-11, 2026-11-20 or 2026-11-20T13:00. */
@@ -115,7 +120,7 @@ function nextStart(ms: number, { by, zone }: { by: UsagePeriod; zone: string }):
   return ms + hourMs - sinceFull;
 }
 
-/** Looks at the offset of the day before first, which is that of nearly all days: of two midnights it is the first one's. */
+/** Looks at the offset of the day before first, which is that of nearly all days: of two midnights the first one counts. */
 function nextMidnight(midnight: number, { zone, offset }: { zone: string; offset: number }): number {
   const instant = midnight - offset;
   return localTime(instant, zone) === midnight ? instant : instantOf(midnight, zone);
@@ -154,7 +159,7 @@ function covering({ from, to }: { from: number; to: number }, [span, ...shorter]
   return [...covering({ from, to: first }, shorter), { span, from: first, to: last }, ...covering({ from: last, to }, shorter)];
 }
 
-/** Days, months and hours as the clocks of a place show them, by the runtime's IANA time zones. */
+// Clocks of a place
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -209,7 +214,7 @@ export function localTime(ms: number, zone: string): number {
 }
 
 /**
- * When clocks in the zone show this time first. Where they skip it, when they do: the time after the skip.
+ * When clocks in the zone show this time first. Where they skip it: the time after the skip.
  * @param local as the time in UTC that has the same digits
  */
 export function instantOf(local: number, zone: string): number {

@@ -1,9 +1,13 @@
-/** All SQL of rolling usage up. One transaction does so at a time; the migration that made its tables explains the bounds. */
+/**
+ * All SQL of rolling usage up. One transaction does so at a time. A bound is set first, from which on writers note what they write below
+ * it, and then all below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The migrations
+ * that made the tables explain the bounds and kinds.
+ */
 import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";
 
-/** Tries the lock that those who roll up hold. @returns whether this transaction has it */
+/** Tries the lock of the process that rolls up. @returns whether this transaction has it */
 async function becomeOnly(tx: Transaction): Promise<boolean> {
   // The migration that made the longest spans refuses those who do not know them.
   await tx`SELECT set_config('weir.usage_sums', 'with long spans', true)`;

@@ -1,3 +1,4 @@
+/** Views of usage: sums by period and by key, member, model, provider or endpoint. */
 import { Type, type Static } from "@sinclair/typebox";
 
 export const usagePeriods = ["hour", "day", "month"] as const;

@@ -1,3 +1,7 @@
+/**
+ * The usage of a workspace, and of one key for its holder: members see their own, overseers all. With `series`, names beyond the most
+ * expensive have one row for the whole time, and `periods` has the sums of all names by period: a chart needs no more.
+ */
 import type { Actor } from "../../accounts/audit/actor.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { findKey, requireSeen } from "../../accounts/keys/keys.ts";
@@ -31,7 +35,7 @@ interface AskedUsage {
   model: string | null;
   fields: UsageFields;
   rowsMax: number;
-  /** How many of the dearest names are listed by period; null: all. */
+  /** How many of the names with the highest charges are listed by period; null: all. */
   seriesMax: number | null;
 }
 
@@ -61,18 +65,16 @@ async function keysOf(
   return member !== null && member !== owner ? [] : selectCallerIds({ workspace, owner }, sources.sql);
 }
 
-/** What a workspace used in a span of time. */
-
 interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
   /** What the caller asks for, as texts. */
   fields: UsageFields;
   /** Rows at most; the others are summed in one. */
   rowsMax?: number;
-  /** How many of the dearest names are listed by period; null: all. */
+  /** How many of the names with the highest charges are listed by period; null: all. */
   seriesMax?: number | null;
 }
 
-/** @throws DomainError invalid_field: a time, a time zone or a dimension that cannot be taken */
+/** What a workspace used in a span of time. @throws DomainError invalid_field: a time, a time zone or a dimension that cannot be taken */
 export async function readUsage(
   { fields, rowsMax = usageRowsDefault, seriesMax = null, ...filter }: UsageRequest,
   { sql, clock }: { sql: Database; clock: Pick<Clock, "now"> },
@@ -167,9 +169,9 @@ function viewSums(sums: Sums): UsageSums {
   };
 }
 
-/** Sums what one key used, for whoever holds it. */
-
-/** @throws DomainError invalid_field; LimitReachedError while too many ask; errors of the database */
+/**
+ * Sums what one key used, for its holder. @throws DomainError invalid_field; LimitReachedError while too many ask; errors of the database
+ */
 export type ReadKeyUsage = (asked: { workspace: WorkspaceId; key: KeyId; fields: UsageFields }) => Promise<UsageView>;
 
 /** Few at once, since no rate limit counts these questions. */

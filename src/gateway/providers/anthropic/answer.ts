@@ -1,4 +1,8 @@
-/** Converts a whole Anthropic message to our answer. */
+/**
+ * Converts a whole Anthropic message to our answer, and holds what the stream reads in the same way: finish reasons, and the counts of the
+ * Messages API, which are the prompt in three disjoint parts and the output including thinking. Compatible servers mix in reasons of chat
+ * completions, and first estimate what they count at the end.
+ */
 import type { ReportedUsage, Route } from "../../models/model.ts";
 import { mintedToolCallId } from "../../tool-call-id.ts";
 import { finishReason } from "../openai/answer.ts";
@@ -69,7 +73,7 @@ function toolCallsOf(
   return calls;
 }
 
-/** Maps stop reasons to the finish reasons of chat completions. */
+// Finish reasons
 
 /**
  * Compatible servers also send the reasons of chat completions. A reason that is not in the table (`end_turn`, `stop_sequence`,
@@ -81,7 +85,7 @@ export function anthropicFinishReason(stopReason: unknown, calledTools: boolean)
   return finishReason(asText(stopReason) ?? "", calledTools);
 }
 
-/** Reads the counts of the Messages API: the prompt in three disjoint parts, and the output including thinking. */
+// Counts
 
 interface Prompt {
   fresh: number;

@@ -1,4 +1,8 @@
-/** The fields that the official schema allows and the Messages API does not support. */
+/**
+ * The fields that the official schema allows and the Messages API does not support, each refused by its path before credit is reserved;
+ * and, after a refusal of the provider, the field of the chat that one of its fields was made from: several messages are one turn there,
+ * and all instructions one field.
+ */
 import { givesBack } from "../../tool-call-id.ts";
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
@@ -99,7 +103,7 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
     yield because("tool_choice.type", "a choice of allowed or of custom tools");
 }
 
-/** The fields of the Messages API, and the fields of a chat from which they are made. */
+// The client's field
 
 /** See `WireFormat.clientField`. */
 export function anthropicClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {

@@ -1,4 +1,9 @@
-/** Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. */
+/**
+ * Converts a conversation to the Messages API: the instructions, and turns of user and assistant made of blocks. Consecutive messages of
+ * one role become one turn, blank texts are left out, and ids of calls get the form that the API accepts, each once.
+ * If the calls' ids carry thoughts (thoughts.ts), an answer goes back with all its blocks in their order, its texts cut as the model wrote
+ * them. A text that the client has changed is not cut.
+ */
 import { hash } from "node:crypto";
 import { readToolCallId } from "../../tool-call-id.ts";
 import type { ChatMessage } from "../provider.ts";

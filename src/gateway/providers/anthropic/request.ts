@@ -1,4 +1,10 @@
-/** Encodes our request for the Messages API. Fields that it does not support were refused before (client-fields.ts). */
+/**
+ * Encodes our request for the Messages API: the conversation (messages.ts), whether and how much the model may think, sampling, tools.
+ * Fields that it does not support were refused before (client-fields.ts).
+ * A model thinks as its catalog entry and the request's effort allow. Where the API refuses thinking together with a forced call or
+ * sampling fields, the client's explicit fields win. Newer models refuse a thought if anything before it has changed; the request then asks
+ * to drop such thoughts.
+ */
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import type { ChatBody, EncodedCall, ProviderCall } from "../provider.ts";
 import { asObject, type JsonObject, asArray, asText } from "../wire/json.ts";
@@ -100,7 +106,7 @@ function formatOf(responseFormat: JsonObject | null): JsonObject | null {
   return fitted && { type: "json_schema", schema: fitted.schema };
 }
 
-/** Whether and how much a model may think in a call. What each model takes is in the catalog. */
+// Thinking. What each model takes is in the catalog
 
 interface Thinking {
   /** The field `thinking`; null: left out, so that the model's default applies. */
@@ -167,7 +173,7 @@ function withBudget(effort: string | null, maxOutputTokens: number): Thinking {
   return { field: { type: "enabled", budget_tokens: Math.max(wanted, budgetMin) }, effort: null, takesThoughts: true };
 }
 
-/** The sampling fields. */
+// Sampling
 
 /** The default of both fields. Newer models refuse any other value, and older models refuse both fields at once. */
 const byDefault = 1;
@@ -178,7 +184,7 @@ function samplingFields({ temperature, top_p }: ChatBody): JsonObject {
   return top_p === undefined || top_p === byDefault ? {} : { top_p };
 }
 
-/** The tool fields: tools and tool choice. */
+// Tools
 
 function toolFields(chat: ChatBody): JsonObject {
   const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));

@@ -1,4 +1,7 @@
-/** The fields that the official schema allows and generateContent does not support. */
+/**
+ * The fields that the official schema allows and generateContent does not support, each refused by its path before credit is reserved; and,
+ * after a refusal of the provider, the field of the chat that one of its fields was made from. Google writes names in either case.
+ */
 import type { Route } from "../../models/model.ts";
 import { snakeCase, type FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
@@ -96,7 +99,7 @@ function* inTools(chat: ChatBody): Generator<UnsupportedField> {
   }
 }
 
-/** The fields of generateContent, and the fields of a chat from which they are made. */
+// The client's field
 
 /** See `WireFormat.clientField`. Google writes names in either case. */
 export function googleClientField({ chat, route }: { chat: ChatBody; route: Route }): (path: FieldPath) => FieldPath | null {

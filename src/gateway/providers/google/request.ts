@@ -1,4 +1,10 @@
-/** Encodes our request for generateContent. Fields that it does not support were refused before (client-fields.ts). */
+/**
+ * Encodes our request for generateContent: instructions, and turns of user and model made of parts; sampling, answer format, tools; and the
+ * reasoning effort as Google's thinking fields, as Google's own chat completions map it (https://ai.google.dev/gemini-api/docs/openai).
+ * Fields that it does not support were refused before (client-fields.ts).
+ * A model gets back its own signatures and no others. A call whose signature the client does not have is sent with the mark that Google
+ * documents for that case.
+ */
 import type { ReasoningEffort, Route } from "../../models/model.ts";
 import { readToolCallId, signerNamed } from "../../tool-call-id.ts";
 import type { ChatBody, EncodedCall, ProviderCall, ChatMessage } from "../provider.ts";
@@ -53,7 +59,7 @@ function formatFields(format: JsonObject | null): JsonObject {
   };
 }
 
-/** Converts a conversation to generateContent: the instructions, and turns of user and model made of parts. */
+// The conversation
 
 interface GoogleConversation {
   /** All system and developer messages in order; empty if there are none. */
@@ -125,7 +131,7 @@ class Turns {
     const old = asObject(message["function_call"]);
     const calls = asArray(message["tool_calls"]).map((call) => this.#call(asObject(call) ?? {}));
     if (old) calls.push({ functionCall: this.#called(old) });
-    // Of calls made at once, only the first is signed.
+    // Only the first of several calls at once is signed.
     const [first] = calls;
     if (this.#mustSign && first && calls.every((call) => call["thoughtSignature"] === undefined)) {
       first["thoughtSignature"] = noSignature;
@@ -172,7 +178,7 @@ function textsOf(content: unknown): string[] {
   return asArray(content).map((part) => asText(asObject(part)?.["text"]) ?? asText(asObject(part)?.["refusal"]) ?? "");
 }
 
-/** The tool fields: tools and tool choice. */
+// Tools
 
 function googleToolFields(chat: ChatBody): JsonObject {
   const functions = asArray(chat["tools"]).map((tool) => asObject(asObject(tool)?.["function"]) ?? {});
@@ -215,10 +221,7 @@ function callingConfig(choice: unknown, strict: boolean): JsonObject | null {
   return { mode: required ? "ANY" : "VALIDATED", allowedFunctionNames: allowed };
 }
 
-/**
- * Maps the reasoning effort to Google's thinking fields, as Google's own chat completions do
- * (https://ai.google.dev/gemini-api/docs/openai).
- */
+// Thinking
 
 /** Tokens. */
 const budgets = new Map<unknown, number>([

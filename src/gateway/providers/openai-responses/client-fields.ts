@@ -1,4 +1,7 @@
-/** The fields that the official schema allows and the Responses API does not support. */
+/**
+ * The fields that the official schema allows and the Responses API does not support, each refused by its path before credit is reserved;
+ * and, after a refusal of the provider, the field of the chat that one of its fields was made from.
+ */
 import type { FieldPath } from "../provider-error.ts";
 import type { ChatBody, ChatMessage, UnsupportedField } from "../provider.ts";
 import { asArray, asObject } from "../wire/json.ts";
@@ -51,9 +54,7 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedFie
   }
 }
 
-/** The fields of the Responses API, and the fields of a chat from which they are made. */
-
-/** See `WireFormat.clientField`. */
+/** The client's field of a field of the Responses API; see `WireFormat.clientField`. */
 export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
   let sources: readonly number[] | null = null;
   const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];

@@ -1,4 +1,9 @@
-/** Encodes our request for the Responses API. Fields that it does not support were refused before (client-fields.ts). */
+/**
+ * Encodes our request for the Responses API: the conversation becomes items, which are messages, calls with the reasoning before them, and
+ * results. Fields that it does not support were refused before (client-fields.ts). Nothing is stored at the provider, so each request has
+ * the whole conversation.
+ * Functions are strict by default here, unlike in chat completions, so that is always said.
+ */
 import { createHash } from "node:crypto";
 import type { ReasoningEffort } from "../../models/model.ts";
 import { ToolUseIds } from "../anthropic/messages.ts";
@@ -92,12 +97,12 @@ function namedTool(choice: JsonObject): JsonObject {
   return { type, ...asObject(choice[type]) };
 }
 
-/** Converts a conversation to the items of the Responses API: messages, calls with the reasoning before them, and results. */
+// Items
 
 /** The API refuses longer ids of calls. */
 const callIdCharactersMax = 64;
 
-/** @param signer the route that receives the items: it gets back its own reasoning and no other's; null: nobody does */
+/** @param signer the route that receives the items: it gets back its own reasoning and no other's; null: no model does */
 export function inputItems(messages: readonly ChatMessage[], signer: string | null): JsonObject[] {
   const items = new Items(signer);
   return messages.flatMap((message) => items.of(message));

@@ -1,4 +1,11 @@
-/** Encodes our request as chat completions: unchanged, except for what the provider does not take. */
+/**
+ * Encodes our request as chat completions: unchanged, except for what the provider does not take (`Dialect`). A client may have its
+ * conversation from another model, whose roles, ids, reasoning and refusals this provider would answer with 400; what already fits is sent
+ * as it came.
+ * Ids of tool calls are sent in a form that the provider accepts, the same for a call and its result and in every request, so that the
+ * provider's cache recognizes the prompt. The client keeps its own.
+ * Labels of the client's customers are never sent on.
+ */
 import { hash } from "node:crypto";
 import type { Dialect } from "../../models/dialect.ts";
 import type { Route } from "../../models/model.ts";
@@ -56,10 +63,7 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
   delete body["top_p"];
 }
 
-/**
- * Fits a conversation to what its provider takes (`Dialect`): a client may have it from another model, whose roles, ids, reasoning and
- * refusals this provider would answer with 400. What already fits is sent as it came.
- */
+// The conversation
 
 /** The model's words between a tool's result and the user, for providers that refuse one after the other. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
@@ -169,10 +173,7 @@ function partText(part: unknown): string {
   return asText(text) ?? asText(refusal) ?? "";
 }
 
-/**
- * Ids of tool calls in the form that a provider accepts. The client keeps its own ids. The ids that are sent are the same for a call and
- * its result, and the same in every request, so that the provider's cache recognizes the prompt.
- */
+// Ids of tool calls
 
 interface IdForm {
   allows(id: string): boolean;
@@ -233,7 +234,7 @@ function nineOf(id: string): string {
   return nine;
 }
 
-/** The messages of chat completions as they were sent, and the client's messages from which they were made. */
+// The client's field
 
 /** See `WireFormat.clientField`. All other fields are sent under their own names. */
 export function openaiClientField({

@@ -1,4 +1,8 @@
-/** Whether a JSON Schema accepts a value, for the keywords that the sandbox knows. Others are refused before (`isRefused`). */
+/**
+ * Whether a JSON Schema accepts a value, for the keywords that the sandbox knows; others are refused before (`isRefused`). The client
+ * chooses the schema and the texts, and one thread serves all clients, so all work is paid for in steps (`SchemaWork`): beyond them the
+ * schema is refused.
+ */
 import { asArray, asObject, type JsonObject } from "../wire/json.ts";
 
 const refusedKeywords = new Set([
@@ -138,7 +142,7 @@ function isSame(one: unknown, other: unknown, work: SchemaWork): boolean {
   return entries.every(([name, value]) => Object.hasOwn(others, name) && isSame(value, others[name], work));
 }
 
-/** How much of a schema and of texts the sandbox may look at: whoever asks chooses both, and one thread serves everybody. */
+// Work
 
 /** A schema that the sandbox makes no value for. */
 export class UnsatisfiableError extends Error {

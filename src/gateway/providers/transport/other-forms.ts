@@ -1,4 +1,8 @@
-/** Assembles a whole answer from a stream that came in its place. */
+/**
+ * Answers in the other form: a stream where a whole answer was due is assembled, and a document (a whole answer, an error, a list of
+ * chunks, the page of a proxy) where a stream was due becomes its events. Some servers ignore `stream`, and some report errors this way.
+ * Other calls have their turns while a large one is decoded.
+ */
 import { Buffer } from "node:buffer";
 import { openBracket } from "../../../http/json-tokens.ts";
 import { upstreamAnswerBytesMax, upstreamEventBytesMax } from "../../limits.ts";
@@ -19,7 +23,7 @@ export function beginsEvents(text: string): boolean {
 const bytesATurn = 256 * 1024;
 
 /**
- * Other calls have their turns while it decodes.
+ * Assembles a whole answer from a stream that came in its place. Other calls have their turns meanwhile.
  * @param text the whole body
  * @param decode a new decoder
  * @throws UpstreamFailure when the stream fails or breaks off
@@ -69,8 +73,6 @@ async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]
   yield events;
 }
 
-/** A document in place of a stream's events: a whole answer, an error, a list of chunks, the page of a proxy. */
-
 /** White space and the bytes of a byte order mark. */
 const blankBytes: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x20, 0xef, 0xbb, 0xbf]);
 /** `{`, `[`, `<` and `"`, with which no line of an event stream begins. */
@@ -82,6 +84,7 @@ export function beginsDocument(bytes: Uint8Array): boolean | null {
   return null;
 }
 
+/** A document in place of a stream's events. */
 export class StreamDocument {
   readonly #read = new GatheredBytes();
   readonly #bytesMax: number;

@@ -1,4 +1,8 @@
-/** Maps a response's status to our error code, and weighs the body's words against it. */
+/**
+ * What several formats do alike with an error: our code for a status, weighed against the body's words; hints that need none of the
+ * provider's text; and the error in a document whose status is 200, in any of the shapes that servers use.
+ * Our log contains the documented words of vendors and nothing else of an error.
+ */
 import type { UpstreamCode } from "../provider.ts";
 import { asArray, asObject, asText, type JsonObject } from "./json.ts";
 
@@ -26,8 +30,6 @@ export function weighed(status: number, byBody: UpstreamCode | undefined): Upstr
   if (byStatus === "upstream_auth") return byBody === "upstream_rate_limited" ? byBody : byStatus;
   return byBody ?? byStatus;
 }
-
-/** Describes a provider's error without using its text. */
 
 /** SDKs and agents recognize a too long conversation by "maximum context length". */
 export const contextHint = "The request is longer than the model's maximum context length; shorten it, or set a lower max_tokens";
@@ -77,10 +79,8 @@ function isErrorName(word: string): boolean {
   return errorNames.has(word) || /^\d{1,5}$/.test(word);
 }
 
-/** Finds the error in a document with status 200, in any of the shapes that servers use. */
-
 /**
- * Call it only for a document with the field `error`, or without any part of an answer.
+ * Finds the error in a document with status 200. Call it only for one with the field `error`, or without any part of an answer.
  * @param value a body or the data of an event; a list stands for its first item
  * @param options.begun a stream has brought content: then a message is an error only if a status or a word next to it says so
  * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
