@@ -1,5 +1,8 @@
-/** Arrays in PostgreSQL's text form, for statements over many rows: half the cost of the library for each element. */
-
+/**
+ * Values in PostgreSQL's text form, for statements over many rows: an array or an array of records is one parameter in place of one a
+ * value, at half the cost of the library for each element. A text with half of a surrogate pair is refused here, with the SQLSTATE that the
+ * database would give: encoded as UTF-8 it would be stored as another text.
+ */
 type Value = string | number | bigint | boolean | null;
 
 /** Has SQLSTATE 22021, as if the database had refused the text: encoded as UTF-8 it would be stored as another text. */

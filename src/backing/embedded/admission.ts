@@ -1,4 +1,10 @@
-/** One decision. Every check precedes the first counting write: a refusal drops expired times and changes nothing else. */
+/**
+ * One decision of the embedded counters: replay, model, window, money, budgets, in that order. Every check precedes the first counting
+ * write: a refusal drops expired times and changes nothing else. Blocks are lent and taken back by the same numbers: their credit is a
+ * hold, their places count in the window until the times of their requests are known.
+ * redis/scripts/admit.lua, lend.lua and take-back.lua are the same in Lua; test/contracts/counters.ts holds both to the same replies. A
+ * change of one is a change of both.
+ */
 import type { KeyId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import type { AdmitReply, AdmitRequest, Hold, BlockReturn, LendReply, LendRequest } from "../counters.ts";
@@ -134,7 +140,7 @@ function admitted(
   return { outcome: "admitted", at: admittedAt, month, amount, available: space.balance - space.reserved, ...rest };
 }
 
-/** Blocks lent to gateways: the credit is a hold, the places count in the window until the times of its requests are known. */
+// Blocks
 
 export function lend(space: WorkspaceCounters, request: LendRequest, moment: Moment): LendReply {
   const kept: LendReply = { outcome: "kept" };

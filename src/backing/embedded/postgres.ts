@@ -1,4 +1,11 @@
-/** PostgreSQL within this process: PGlite in its thread, spoken to by postgres.js in the ordinary wire protocol over memory. */
+/**
+ * PostgreSQL within this process: PGlite in its thread, spoken to by postgres.js in the ordinary wire protocol over memory, so that all
+ * other code is that of a fleet. There is one session: statements wait for each other, and inside a transaction only its own handle may be
+ * used.
+ * PGlite lacks PostgreSQL's background processes, so their work is done here (`keepUp`): checkpoints, so that the write-ahead log and with
+ * it the next start after a kill stay short; vacuum and statistics, so that tables stay small and plans good. A folder that cannot be
+ * opened is an error with its reason, and nothing in it is changed.
+ */
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -48,7 +55,7 @@ export async function openEmbeddedPostgres({
   };
 }
 
-/** Made beside its place and moved there when it is whole: a first start that is killed leaves nothing that cannot be opened. */
+/** Made next to its place and moved there when it is whole: a first start that is killed leaves nothing that cannot be opened. */
 async function createDatabase(folder: string, clock: Clock): Promise<void> {
   const unfinished = `${folder}.unfinished`;
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
@@ -167,10 +174,7 @@ class ThreadSocket extends Duplex {
   }
 }
 
-/**
- * The work of PostgreSQL's background processes, which PGlite lacks: checkpoints, so that the write-ahead log and with it the next
- * start after a kill stay short; vacuum and statistics, so that tables stay small and plans good.
- */
+// Upkeep
 
 /** Runs until disposed; disposing waits for the current round. */
 function startUpkeep({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }): AsyncDisposable {

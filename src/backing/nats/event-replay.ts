@@ -1,6 +1,7 @@
 /**
- * Delivers again what a stream still has, by a consumer of its own: those of the partitions go on meanwhile, and events that a process
- * took along when it died delay nothing.
+ * Delivers again what a stream still has, for a ledger that went back in time, by a consumer of its own: those of the partitions go on
+ * meanwhile, and events that a process took along when it died delay nothing. It has no acknowledgements, so events are counted: one that
+ * is missing fails the replay, which is then repeated.
  */
 import {
   AckPolicy,
@@ -93,8 +94,9 @@ async function startOf(
   return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: unacknowledged };
 }
 
-/** What JetStream says of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`. */
-
+/**
+ * What JetStream says of a delivered event in its reply subject: `$JS.ACK.<stream>.<consumer>.<attempt>.<stored>.<number>.<time>.<rest>`.
+ */
 interface Delivery {
   /** 1 on first delivery. */
   attempt: number;

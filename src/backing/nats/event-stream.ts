@@ -1,4 +1,9 @@
-/** A JetStream stream, created again where it is missing: NATS may have lost its data. It has a subject for each partition. */
+/**
+ * A JetStream stream and its partitions, each a subject with one durable consumer. Stream and consumers are created again where they are
+ * missing: NATS may have lost its data, and what it lost is published again from the spools.
+ * Events are kept after they are acknowledged, up to a bound, since a database that goes back in time needs them again. A full stream
+ * refuses new events, where the default deletes the oldest, consumed or not: gateways then keep their spools.
+ */
 import {
   DiscardPolicy,
   jetstream,
@@ -146,7 +151,7 @@ export class EventStream {
   }
 
   /**
-   * Limits retention, for a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
+   * Limits retention, because a work queue forgets which ids it has seen. A full stream refuses new events, where the default deletes
    * the oldest, consumed or not. Server 2.9 supports all of it.
    */
   #config(): Partial<StreamConfig> & { name: string } {
@@ -175,8 +180,6 @@ function isNoResponder(error: unknown): boolean {
   return cause instanceof errors.RequestError && cause.isNoResponders();
 }
 
-/** The one durable consumer of a partition of a stream, created again where it is missing: NATS may have lost its data. */
-
 const firstConsumer = "worker";
 const replaceAttemptsMax = 5;
 const unansweredAttemptsMax = 3;
@@ -201,6 +204,7 @@ interface EventPartitionParts {
   log: Logger;
 }
 
+/** The one durable consumer of a partition of a stream, created again where it is missing: NATS may have lost its data. */
 export class EventPartition {
   readonly #parts: EventPartitionParts;
   readonly #name: string;

@@ -1,10 +1,10 @@
 /**
- * Which master has which slots, from the reports of the nodes, and since when that is certain.
- *
- * While a master that lost the others goes on for a moment, its replica may have taken its place. Both would admit, each without the
- * holds of the other. So a master counts only for a while after most masters said that it has not failed: none of its replicas can have
- * been elected before that, for an election needs most masters to say the opposite. And one that took the place of a failed master
- * counts only when every process that knew the other has stopped asking it.
+ * Which master of a Redis Cluster has which slots, from the reports of the nodes, and since when that is certain.
+ * While a master that lost the others goes on for a moment, its replica may have taken its place. Both would admit, each without the holds
+ * of the other. So a master counts only for a while after most masters said that it has not failed: none of its replicas can have been
+ * elected before that, since an election needs most masters to say the opposite. And one that took the place of a failed master counts only
+ * when every process that knew the other has stopped asking it.
+ * A workspace whose master is not certain gets no decision; the others go on.
  */
 import { clusterLeaseMs, clusterTakeoverMs } from "../limits.ts";
 
@@ -105,7 +105,7 @@ export class ClusterView {
   }
 }
 
-/** Of each node what is known last, the newest claims to slots last. A node knows its own slots before the others do. */
+/** The last report about each node, the newest claims to slots last. A node knows its own slots before the others do. */
 function newestLines(reports: readonly NodesReport[]): ReportedNode[] {
   const lines = new Map<string, ReportedNode>();
   for (const { by, nodes } of reports) {
@@ -122,7 +122,7 @@ function hasSlots({ isMaster, slots }: ReportedNode): boolean {
   return isMaster && slots.length > 0;
 }
 
-/** What one node of a Redis Cluster says about all: CLUSTER NODES, https://redis.io/docs/latest/commands/cluster-nodes/. */
+// Reports: CLUSTER NODES, https://redis.io/docs/latest/commands/cluster-nodes/
 
 interface ReportedNode {
   id: string;
@@ -131,7 +131,7 @@ interface ReportedNode {
   isMaster: boolean;
   /** Most masters did not reach it: a replica may take its place. */
   hasFailed: boolean;
-  /** Of its claim to its slots, which a newer claim overrides. */
+  /** The epoch of its claim to its slots, which a newer claim overrides. */
   epoch: number;
   /** First and last of each range. */
   slots: [first: number, last: number][];

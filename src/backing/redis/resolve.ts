@@ -1,4 +1,7 @@
-/** The arguments of resolve.lua: releases and pushes. */
+/**
+ * The arguments of resolve.lua: releases and pushes, split by workspace into rounds that delay no admission for long; admissions run
+ * between the rounds. Pushes come first: until its hold is released a cost counts twice, and it is never left out.
+ */
 import { previousMonth } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import {
@@ -45,7 +48,7 @@ function pack({ texts, numbers }: Packing, { workspace, resolve, accounts, keyMo
   for (const month of months) texts.push(previousMonth(month));
 }
 
-/** Splits a batch of releases and pushes by workspace, into pieces that delay no admission for long. */
+// Rounds
 
 /** The releases and pushes of one workspace. */
 interface ResolvePart {
@@ -111,7 +114,7 @@ function partsByWorkspace({ resolve, accounts, keyMonths, budgets = [] }: Resolv
   return parts.values();
 }
 
-/** Resolutions by the numbers that the functions store. */
+// Resolutions, by the numbers that the functions store
 
 const numbers: Readonly<Record<Resolution, number>> = { settled: 1, void: 2, expired: 3, unknown: 4 };
 const resolutions: readonly Resolution[] = ["settled", "void", "expired", "unknown"];

@@ -1,4 +1,7 @@
-/** Limits of blocks at a gateway, and of cached records. */
+/**
+ * Limits of blocks at a gateway, and of cached records. How large a block may be and how long it lives is in src/backing/limits.ts, since
+ * the counters decide it.
+ */
 /** How often a gateway ends and returns blocks. */
 export const blockTickMs = 100;
 /** After its end a block waits for the ledger to have its requests, so that one return says all; then for so long between two returns. */

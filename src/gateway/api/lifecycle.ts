@@ -258,7 +258,7 @@ export class GenerationLifecycle {
     return { requested: (candidate?.model.id ?? model) === model ? null : model, attempts };
   }
 
-  /** As `settle`, for callers that cannot wait until the event loop's turn ends. */
+  /** `settle` for callers that cannot wait until the event loop's turn ends. */
   settleNow(outcome: GenerationOutcome): void {
     this.settle(outcome).catch((error: unknown) => {
       const facts = { generation: this.#reservation.generation, reason: String(error) };

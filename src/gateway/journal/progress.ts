@@ -30,7 +30,7 @@ interface Written extends Progress {
 
 interface Tracked {
   read: () => Progress;
-  /** Of the prompt, by the generation's intent. */
+  /** Tokens of the prompt, by the generation's intent. */
   promptTokens: number;
   /** null: no line has it. A successor then treats it as sent, with the prompt of its intent and nothing delivered. */
   written: Written | null;

@@ -153,7 +153,7 @@ export class SettlementPublisher implements Disposable {
     this.#schedule();
   }
 
-  /** What one partition did not confirm goes through the next, in case that nobody consumes that one. */
+  /** What one partition did not confirm goes through the next, in case no process consumes that one. */
   #partitionOf({ partition, attempt }: Batch): number {
     return attempt === 0 ? partition : (partition + attempt) % this.#parts.bus.partitions("settlements");
   }

@@ -25,7 +25,7 @@ export interface Booked {
   /** The heads and totals of all named workspaces and keys, for the counters. */
   accounts: AccountPush[];
   keyMonths: KeyMonthPush[];
-  /** Of those that the ledger keeps; absent: none. */
+  /** The totals of budgets that the ledger keeps; absent: none. */
   budgets?: BudgetPush[];
 }
 

@@ -188,7 +188,7 @@ function usageAddsUp(sql: Queries): Promise<Finding> {
       UNION ALL SELECT ${summed} FROM usage_late WHERE ${closed}`)}) AS used USING (workspace_id, key_id, model)`);
 }
 
-/** Of each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
+/** In each series, the sums of hours, of six hours, of days and of eight days are those of the quarters that are summed in them. */
 function usageSpansAgree(sql: Queries): Promise<Finding> {
   const summed = (span: number) => sql`
     coalesce(sum(requests) FILTER (WHERE span = ${span} AND start < before), 0) AS ${sql(`requests_${span}`)},

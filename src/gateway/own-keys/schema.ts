@@ -1,5 +1,6 @@
 /**
- * Forms and views of own provider keys. No view has the key: at most its last four characters, and those only for those who manage keys.
+ * Forms and views of own provider keys. No view has the key: it has at most its last four characters, and these only for those who manage
+ * keys. A key becomes a header's value, so its characters are bounded.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { line } from "../../accounts/workspaces/fields.ts";

@@ -1,4 +1,7 @@
-/** Limits of card top-up and of Stripe's webhook, each with its unit. */
+/**
+ * Limits of card top-up and of Stripe's webhook, each with its unit. Those of idempotency keys and events follow from how long Stripe keeps
+ * and repeats them.
+ */
 // Card top-up
 /** Cents of a top-up, at least; less is 400. */
 export const topUpCentsMin = 500;
