@@ -11,7 +11,7 @@ import { ledgerStatementMsMax } from "../limits.ts";
 import { requireMoved } from "./move.ts";
 import { invariants, keepMonths } from "./verify-store.ts";
 
-const invariant = Type.String({ description: "Its name, which docs/internals/ledger.md explains" });
+const invariant = Type.String({ description: "Its name, such as `running_balance`" });
 const Checked = Type.Object({ invariant, rows: Type.Integer({ description: "Count of rows checked" }) });
 export type Checked = Static<typeof Checked>;
 
