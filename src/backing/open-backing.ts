@@ -44,11 +44,6 @@ export async function openBacking({ config, clock, log, role }: BackingParts): P
   return { sql, reads, bus, ...ownerOf(stack) };
 }
 
-function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
-  const kept = stack.move();
-  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
-}
-
 /** The counters of a fleet, for its admission and metering workers; one process has its own in memory. */
 export async function openCounters({ config, clock, log }: { config: Config; clock: Clock; log: Logger }): Promise<Counters> {
   const { backends } = config;
@@ -75,4 +70,9 @@ export async function openOwnDatabase({
   if (backends.mode !== "distributed") throw new Error("Cannot open a database of a fleet: this process has its own");
   const { openPostgres } = await import("./postgres/postgres.ts");
   return openPostgres({ url: backends.databaseUrl, applicationName: `weir ${role}`, clock });
+}
+
+function ownerOf(stack: AsyncDisposableStack): AsyncDisposable {
+  const kept = stack.move();
+  return { [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }

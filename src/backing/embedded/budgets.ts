@@ -109,10 +109,6 @@ export function forgetBudgets(known: BudgetCounters, now: number): void {
   for (const [name, { since, held }] of known) if (held === 0n && !isKept(since, now)) known.delete(name);
 }
 
-function isKept(since: number, now: number): boolean {
-  return since > now - budgetKeptMs;
-}
-
 /** Within one period the total with the newer version stays, otherwise that of the later period. */
 export function newestBudget(
   known: BudgetCounter | undefined,
@@ -124,4 +120,8 @@ export function newestBudget(
 
 function boundsOf(period: Budget["period"], { day, startMs, endMs }: Periods): { since: number; ends: number } {
   return period === "day" ? { since: day, ends: dayAfter(day) } : { since: startMs, ends: endMs };
+}
+
+function isKept(since: number, now: number): boolean {
+  return since > now - budgetKeptMs;
 }

@@ -165,10 +165,6 @@ export class EventConsumer implements AsyncDisposable {
   }
 }
 
-function pauseAfter(failures: number): number {
-  return Math.min(eventRetryMs * 2 ** failures, eventRetryMsMax);
-}
-
 interface ConsumerGroupParts {
   link: NatsLink;
   clock: Clock;
@@ -285,4 +281,8 @@ export class StalledConsumerDetector {
     if (!keepsBack) this.#keepsBackSince = now;
     return now - this.#keepsBackSince >= eventKeptBackMs || now - this.#floorSince > eventStalledMs;
   }
+}
+
+function pauseAfter(failures: number): number {
+  return Math.min(eventRetryMs * 2 ** failures, eventRetryMsMax);
 }

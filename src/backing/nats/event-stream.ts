@@ -174,12 +174,6 @@ export class EventStream {
   }
 }
 
-/** No stream has the subject: the event was certainly not stored. */
-function isNoResponder(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : null;
-  return cause instanceof errors.RequestError && cause.isNoResponders();
-}
-
 const firstConsumer = "worker";
 const replaceAttemptsMax = 5;
 const unansweredAttemptsMax = 3;
@@ -187,13 +181,6 @@ const unansweredAttemptsMax = 3;
 /** Processes that know nothing of partitions use the consumer of partition 0. */
 export function consumerOfPartition(partition: number): string {
   return partition === 0 ? firstConsumer : `${firstConsumer}-${partition}`;
-}
-
-/** null: it is no consumer of ours. */
-function partitionOfConsumer(name: string): number | null {
-  if (name === firstConsumer) return 0;
-  const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];
-  return number === undefined ? null : Number(number);
 }
 
 interface EventPartitionParts {
@@ -290,4 +277,17 @@ export async function orWhenMissing<T>(found: Promise<T>, make: () => Promise<T>
     if (error instanceof JetStreamApiError && error.apiError().code === 404) return await make();
     throw error;
   }
+}
+
+/** No stream has the subject: the event was certainly not stored. */
+function isNoResponder(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof errors.RequestError && cause.isNoResponders();
+}
+
+/** null: it is no consumer of ours. */
+function partitionOfConsumer(name: string): number | null {
+  if (name === firstConsumer) return 0;
+  const number = /^worker-([1-9]\d*)$/.exec(name)?.[1];
+  return number === undefined ? null : Number(number);
 }

@@ -187,24 +187,6 @@ export class RequestBatcher {
   }
 }
 
-/** Takes as many requests as one message may hold. */
-function nextBatch(waiting: WaitingRequest[]): WaitingRequest[] {
-  let bytes = envelopeBytes;
-  let count = 0;
-  for (const { bytes: more } of waiting) {
-    if (count >= admissionBatchMax || (count > 0 && bytes + more > admissionBatchBytesMax)) break;
-    bytes += more;
-    count++;
-  }
-  return waiting.splice(0, count);
-}
-
-function exchangeError(error: unknown): Error {
-  if (error instanceof BusUnavailableError) return new RequestNotSentError("Admission cannot be reached", { cause: error });
-  const problem = error instanceof BusTimeoutError ? "in time" : "that can be read";
-  return new NoReplyError(`Admission sent no reply ${problem}`, { cause: error });
-}
-
 interface PendingRelease {
   workspace: WorkspaceId;
   generation: GenerationId;
@@ -271,4 +253,22 @@ export class PendingReleases {
       return false;
     }
   }
+}
+
+/** Takes as many requests as one message may hold. */
+function nextBatch(waiting: WaitingRequest[]): WaitingRequest[] {
+  let bytes = envelopeBytes;
+  let count = 0;
+  for (const { bytes: more } of waiting) {
+    if (count >= admissionBatchMax || (count > 0 && bytes + more > admissionBatchBytesMax)) break;
+    bytes += more;
+    count++;
+  }
+  return waiting.splice(0, count);
+}
+
+function exchangeError(error: unknown): Error {
+  if (error instanceof BusUnavailableError) return new RequestNotSentError("Admission cannot be reached", { cause: error });
+  const problem = error instanceof BusTimeoutError ? "in time" : "that can be read";
+  return new NoReplyError(`Admission sent no reply ${problem}`, { cause: error });
 }

@@ -299,9 +299,15 @@ export class AdmissionClient {
   }
 }
 
-/** Whether the counters may have admitted the request despite this reply. */
-function isOutcomeUnknown(reply: AdmissionReply): boolean {
-  return reply.kind === "refused" && (reply.code === "billing_unavailable" || reply.code === "internal_error");
+/** Distinguishes two admissions of one generation id. The gateway computes it; worker, counters and spool pass it on. */
+export function fingerprintOf(
+  facts: Pick<AdmitGeneration, "hash" | "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates">,
+): string {
+  const values: unknown[] = [facts.hash, facts.model, facts.inputTokens, facts.maxTokens, facts.tools];
+  if (facts.candidates !== undefined) values.push(facts.candidates);
+  if (facts.promptTokens !== undefined) values.push({ promptTokens: facts.promptTokens });
+  const text = JSON.stringify(values);
+  return hash("sha256", text, "hex").slice(0, 16);
 }
 
 interface PendingAdmission {
@@ -336,13 +342,7 @@ class PendingAdmissions {
   }
 }
 
-/** Distinguishes two admissions of one generation id. The gateway computes it; worker, counters and spool pass it on. */
-export function fingerprintOf(
-  facts: Pick<AdmitGeneration, "hash" | "model" | "inputTokens" | "promptTokens" | "maxTokens" | "tools" | "candidates">,
-): string {
-  const values: unknown[] = [facts.hash, facts.model, facts.inputTokens, facts.maxTokens, facts.tools];
-  if (facts.candidates !== undefined) values.push(facts.candidates);
-  if (facts.promptTokens !== undefined) values.push({ promptTokens: facts.promptTokens });
-  const text = JSON.stringify(values);
-  return hash("sha256", text, "hex").slice(0, 16);
+/** Whether the counters may have admitted the request despite this reply. */
+function isOutcomeUnknown(reply: AdmissionReply): boolean {
+  return reply.kind === "refused" && (reply.code === "billing_unavailable" || reply.code === "internal_error");
 }

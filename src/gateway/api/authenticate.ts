@@ -34,10 +34,12 @@ export async function authenticateMember(callerId: KeyId, gateway: Gateway): Pro
   return caller;
 }
 
-/** The message never says which reason applied. */
-function invalidKey(keyPrefix: string): GatewayError {
-  const message = `The API key is invalid, revoked or expired. Keys start with ${keyPrefix} and are sent as a Bearer token`;
-  return new GatewayError("invalid_api_key", { message });
+/**
+ * Endpoints in early access are switched on for each workspace.
+ * @throws GatewayError gateway_disabled
+ */
+export function requireEarlyAccess({ record }: Caller, feature: "embeddings" | "completions"): void {
+  if (!record.earlyAccess.includes(feature)) throw notEnabled();
 }
 
 const usualScheme = "Bearer ";
@@ -60,12 +62,10 @@ function isKey(text: string, keyPrefix: string): boolean {
   return text.startsWith(keyPrefix) && keyDigits.test(text.slice(keyPrefix.length));
 }
 
-/**
- * Endpoints in early access are switched on for each workspace.
- * @throws GatewayError gateway_disabled
- */
-export function requireEarlyAccess({ record }: Caller, feature: "embeddings" | "completions"): void {
-  if (!record.earlyAccess.includes(feature)) throw notEnabled();
+/** The message never says which reason applied. */
+function invalidKey(keyPrefix: string): GatewayError {
+  const message = `The API key is invalid, revoked or expired. Keys start with ${keyPrefix} and are sent as a Bearer token`;
+  return new GatewayError("invalid_api_key", { message });
 }
 
 function notEnabled(): GatewayError {

@@ -33,18 +33,6 @@ export async function showModel(request: Request, gateway: Gateway): Promise<Res
   return jsonResponse(modelBody(listingFor(caller, gateway), unescaped(escaped)));
 }
 
-function listingFor({ record }: Caller, { models, health }: Gateway): Listing {
-  return { models, demands: record, measure: (route) => health.measure(route) };
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 export interface Listing {
   models: Pick<Models, "readable" | "list" | "find" | "availability">;
   /** The workspace's demands on providers. */
@@ -78,8 +66,16 @@ export function modelBody({ models, demands, measure }: Listing, id: string): Mo
   return modelRecord(model, models.availability(model, demands), measure);
 }
 
-function modelNotFound(id: string, nearest: string | null): GatewayError {
-  return new GatewayError("model_not_found", { message: modelNotFoundMessage(id, nearest), param: "model" });
+function listingFor({ record }: Caller, { models, health }: Gateway): Listing {
+  return { models, demands: record, measure: (route) => health.measure(route) };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function requireCatalog(models: Pick<Models, "readable">): void {
@@ -88,4 +84,8 @@ function requireCatalog(models: Pick<Models, "readable">): void {
       message: "The model catalog cannot be read at present",
       shouldRetry: true,
     });
+}
+
+function modelNotFound(id: string, nearest: string | null): GatewayError {
+  return new GatewayError("model_not_found", { message: modelNotFoundMessage(id, nearest), param: "model" });
 }

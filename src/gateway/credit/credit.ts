@@ -45,17 +45,6 @@ export async function addCredit(
   });
 }
 
-/** @throws DomainError conflict when the reference exists with another amount */
-async function wasAdded(
-  { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
-  tx: Transaction,
-): Promise<boolean> {
-  const before = await selectEntry({ workspace, kind: "credit", reference }, tx);
-  if (before === undefined || before === amount) return before === amount;
-  const message = `Cannot add ${formatUsd(amount)} USD: "${reference}" has added ${formatUsd(before)} USD already`;
-  throw new DomainError("conflict", message, { field: "ref" });
-}
-
 interface Movement {
   workspace: WorkspaceId;
   kind: EntryKind;
@@ -104,3 +93,14 @@ export type CreditForm = Static<typeof CreditForm>;
 
 export const CreditView = Type.Pick(WorkspaceView, ["balance_usd", "reserved_usd", "available_usd"]);
 export type CreditView = Static<typeof CreditView>;
+
+/** @throws DomainError conflict when the reference exists with another amount */
+async function wasAdded(
+  { workspace, amount, reference }: { workspace: WorkspaceId; amount: NanoUsd; reference: string },
+  tx: Transaction,
+): Promise<boolean> {
+  const before = await selectEntry({ workspace, kind: "credit", reference }, tx);
+  if (before === undefined || before === amount) return before === amount;
+  const message = `Cannot add ${formatUsd(amount)} USD: "${reference}" has added ${formatUsd(before)} USD already`;
+  throw new DomainError("conflict", message, { field: "ref" });
+}

@@ -54,40 +54,6 @@ export async function sweep(parts: SweepParts): Promise<number> {
   }
 }
 
-/** Never rejects, so that a failure of one workspace does not affect others. */
-async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promise<number> {
-  try {
-    const overdue = await parts.counters.overdue(workspace, sweepBatchMax);
-    const unreported = overdue.length === 0 ? [] : await withoutGateway(workspace, overdue, parts);
-    await publishExpiries(workspace, unreported, parts);
-    return unreported.length;
-  } catch (error) {
-    parts.log.warn({ event: "sweep.failed", workspace, reason: String(error) }, "A workspace could not be swept");
-    return 0;
-  }
-}
-
-/** Holds that no gateway reports as open. */
-async function withoutGateway(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
-  const reports = await bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs);
-  const open = new Set(reports.flatMap((report) => decodeOpenReport(report).holds.map(({ generation }) => generation)));
-  return holds.filter(({ generation }) => !open.has(generation));
-}
-
-async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log }: SweepParts): Promise<void> {
-  const [oldest] = holds;
-  if (!oldest) return;
-  // Holds that are found again while their expiry waits in the stream give the same message id.
-  const id = `expired.${oldest.generation}`;
-  const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
-  await bus.publish("settlements", id, encodeSettlements(id, texts), partitionOf(workspace, bus.partitions("settlements")));
-  const reservedNano = holds.reduce((sum, { amount }) => sum + amount, 0n).toString();
-  log.warn(
-    { event: "holds.overdue", workspace, holds: holds.length, reservedNano },
-    "Holds that no gateway reports have expired",
-  );
-}
-
 interface ReplayParts extends MeteringParts {
   maintenance: MeteringParts["maintenance"] & Pick<MaintenanceStore, "replayDue" | "finishReplay">;
 }
@@ -216,4 +182,38 @@ export class CreditLeft {
     else if (balance < 10n * usd) this.workspaces["below 10"]++;
     else this.workspaces["10 or more"]++;
   }
+}
+
+/** Never rejects, so that a failure of one workspace does not affect others. */
+async function sweepWorkspace(workspace: WorkspaceId, parts: SweepParts): Promise<number> {
+  try {
+    const overdue = await parts.counters.overdue(workspace, sweepBatchMax);
+    const unreported = overdue.length === 0 ? [] : await withoutGateway(workspace, overdue, parts);
+    await publishExpiries(workspace, unreported, parts);
+    return unreported.length;
+  } catch (error) {
+    parts.log.warn({ event: "sweep.failed", workspace, reason: String(error) }, "A workspace could not be swept");
+    return 0;
+  }
+}
+
+/** Holds that no gateway reports as open. */
+async function withoutGateway(workspace: WorkspaceId, holds: Hold[], { bus }: SweepParts): Promise<Hold[]> {
+  const reports = await bus.scatter("open-generations", encodeReportRequest({ workspace }), rebuildReportMs);
+  const open = new Set(reports.flatMap((report) => decodeOpenReport(report).holds.map(({ generation }) => generation)));
+  return holds.filter(({ generation }) => !open.has(generation));
+}
+
+async function publishExpiries(workspace: WorkspaceId, holds: Hold[], { bus, log }: SweepParts): Promise<void> {
+  const [oldest] = holds;
+  if (!oldest) return;
+  // Holds that are found again while their expiry waits in the stream give the same message id.
+  const id = `expired.${oldest.generation}`;
+  const texts = holds.map((hold) => encodeSettlement(expiredSettlement(workspace, hold)));
+  await bus.publish("settlements", id, encodeSettlements(id, texts), partitionOf(workspace, bus.partitions("settlements")));
+  const reservedNano = holds.reduce((sum, { amount }) => sum + amount, 0n).toString();
+  log.warn(
+    { event: "holds.overdue", workspace, holds: holds.length, reservedNano },
+    "Holds that no gateway reports have expired",
+  );
 }

@@ -71,16 +71,6 @@ export async function createOwnKey(
   });
 }
 
-/** A short key would be shown by half. */
-function lastFourOf(key: string): string | null {
-  return key.length < ownKeyShownCharactersMin ? null : key.slice(-4);
-}
-
-function audited(row: OwnKeyRow): Fields {
-  const { provider, name, state, zeroDataRetention } = row;
-  return { provider, name, masked: masked(row), state, zero_data_retention: zeroDataRetention };
-}
-
 /** @throws DomainError conflict */
 export function requirePlace(rows: readonly OwnKeyRow[], provider: string, except?: string): void {
   const others = rows.filter(({ id }) => id !== except);
@@ -191,6 +181,34 @@ export async function listOwnKeys(
   return (await selectOwnKeys({ workspace, limit: ownKeysListedMax }, sql)).map((row) => viewOwnKey(row, actor));
 }
 
+export interface KeyedWorkspace {
+  id: WorkspaceId;
+  earlyAccess: string[];
+}
+
+/** @throws DomainError conflict where own keys are off: stored ones stay, and are not used */
+export function requireSwitchedOn({ earlyAccess }: KeyedWorkspace): void {
+  if (earlyAccess.includes("own_keys")) return;
+  throw new DomainError(
+    "conflict",
+    "Own provider keys are not switched on for the workspace: set early_access to own_keys first",
+  );
+}
+
+/** A short key would be shown by half. */
+function lastFourOf(key: string): string | null {
+  return key.length < ownKeyShownCharactersMin ? null : key.slice(-4);
+}
+
+function audited(row: OwnKeyRow): Fields {
+  const { provider, name, state, zeroDataRetention } = row;
+  return { provider, name, masked: masked(row), state, zero_data_retention: zeroDataRetention };
+}
+
+function masked({ lastFour }: Pick<OwnKeyRow, "lastFour">): string {
+  return `…${lastFour ?? ""}`;
+}
+
 /** Members and auditors see that there is a key, and no part of it. */
 function viewOwnKey(row: OwnKeyRow, actor: Actor): OwnKeyView {
   const manages = actor.kind !== "member" || managers.includes(actor.role);
@@ -206,22 +224,4 @@ function viewOwnKey(row: OwnKeyRow, actor: Actor): OwnKeyView {
     tested_at: manages ? isoTime(row.testedAt.getTime()) : null,
     last_used_at: manages && row.lastUsedAt ? isoTime(row.lastUsedAt.getTime()) : null,
   };
-}
-
-function masked({ lastFour }: Pick<OwnKeyRow, "lastFour">): string {
-  return `…${lastFour ?? ""}`;
-}
-
-export interface KeyedWorkspace {
-  id: WorkspaceId;
-  earlyAccess: string[];
-}
-
-/** @throws DomainError conflict where own keys are off: stored ones stay, and are not used */
-export function requireSwitchedOn({ earlyAccess }: KeyedWorkspace): void {
-  if (earlyAccess.includes("own_keys")) return;
-  throw new DomainError(
-    "conflict",
-    "Own provider keys are not switched on for the workspace: set early_access to own_keys first",
-  );
 }

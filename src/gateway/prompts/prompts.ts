@@ -79,17 +79,6 @@ export async function showPrompt(
   });
 }
 
-async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<PlainPrompt> {
-  try {
-    const key = await findDataKey(sealed.workspace, sources);
-    if (key) return openPrompt(sealed, key);
-    throw new SealError("The data key of its workspace is missing");
-  } catch (error) {
-    if (!(error instanceof SealError)) throw error;
-    throw new DomainError("unavailable", `The stored prompt cannot be opened: ${error.message}`);
-  }
-}
-
 export function promptNotFound(generation: GenerationId): DomainError {
   return new DomainError("not_found", `There is no stored prompt of a generation with the id "${generation}"`, { field: "id" });
 }
@@ -165,4 +154,15 @@ export async function countStoredPrompts(
     more: count > promptsCountedMax,
     oldest_at: oldestAt && isoTime(oldestAt.getTime()),
   };
+}
+
+async function opened(sealed: SealedPrompt, sources: { sql: Queries; keyring: Keyring }): Promise<PlainPrompt> {
+  try {
+    const key = await findDataKey(sealed.workspace, sources);
+    if (key) return openPrompt(sealed, key);
+    throw new SealError("The data key of its workspace is missing");
+  } catch (error) {
+    if (!(error instanceof SealError)) throw error;
+    throw new DomainError("unavailable", `The stored prompt cannot be opened: ${error.message}`);
+  }
 }

@@ -39,10 +39,6 @@ export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: Sea
   return { ...head, messages: open("messages", messages), answer: answer && open("answer", answer) };
 }
 
-function about({ workspace, generation }: PromptIdentity, field: string): string {
-  return JSON.stringify([workspace, generation, field]);
-}
-
 /** Opened data keys of workspaces. */
 export class DataKeyCache {
   readonly #keys = new LRUCache<WorkspaceId, SealKey>({ max: dataKeysCachedMax });
@@ -60,4 +56,8 @@ export class DataKeyCache {
     this.#keys.set(workspace, key);
     return key;
   }
+}
+
+function about({ workspace, generation }: PromptIdentity, field: string): string {
+  return JSON.stringify([workspace, generation, field]);
 }

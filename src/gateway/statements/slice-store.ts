@@ -18,20 +18,6 @@ export interface Slice {
   to: bigint;
 }
 
-function ofSlice({ workspace, from, to }: Slice, tx: Transaction) {
-  return tx`workspace_id = ${workspace} AND sequence BETWEEN ${from} AND ${to}`;
-}
-
-/** The index has a hash of the id. */
-function ofWorkspace(workspace: WorkspaceId, tx: Transaction) {
-  return tx`hashtext(workspace_id) = hashtext(${workspace}) AND workspace_id = ${workspace}`;
-}
-
-function ofMonth(month: Month, tx: Transaction) {
-  const { startMs, endMs } = monthBounds(month);
-  return tx`CASE WHEN month IS NULL THEN admitted_at >= ${new Date(startMs)} AND admitted_at < ${new Date(endMs)} ELSE month = ${month} END`;
-}
-
 /** When the chain's first entry was written; null: it has none. */
 export async function selectFirstEntry(workspace: WorkspaceId, tx: Transaction): Promise<Date | null> {
   const [row] = await tx<{ at: Date }[]>`SELECT at FROM ledger_entries WHERE workspace_id = ${workspace} AND sequence = 1`;
@@ -206,4 +192,18 @@ export async function selectOwnKeyUse({ workspace, month }: Slice, tx: Transacti
     WHERE ${ofWorkspace(workspace, tx)} AND own_key_id IS NOT NULL AND ${ofMonth(month, tx)}
       AND generation_id >= ${firstGenerationId(Math.max(0, startMs - logSkewMs))} AND generation_id < ${firstGenerationId(endMs + logSkewMs)}
     GROUP BY provider, model ORDER BY 4 DESC, 3 DESC, 1, 2`;
+}
+
+/** The index has a hash of the id. */
+function ofWorkspace(workspace: WorkspaceId, tx: Transaction) {
+  return tx`hashtext(workspace_id) = hashtext(${workspace}) AND workspace_id = ${workspace}`;
+}
+
+function ofMonth(month: Month, tx: Transaction) {
+  const { startMs, endMs } = monthBounds(month);
+  return tx`CASE WHEN month IS NULL THEN admitted_at >= ${new Date(startMs)} AND admitted_at < ${new Date(endMs)} ELSE month = ${month} END`;
+}
+
+function ofSlice({ workspace, from, to }: Slice, tx: Transaction) {
+  return tx`workspace_id = ${workspace} AND sequence BETWEEN ${from} AND ${to}`;
 }

@@ -31,6 +31,25 @@ export async function topUpAutomatically(workspace: WorkspaceId, parts: TopUpPar
   if (topUp !== null) await confirmPayment(topUp, parts);
 }
 
+/** Tries a declined payment again, with a new number and key, if it is still due; otherwise ends it. */
+export async function retryPayment({ id, workspace }: TopUpRow, parts: TopUpParts): Promise<void> {
+  const reserved = (await parts.reserved(workspace)) ?? 0n;
+  const again = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, settings, now }) => {
+    if (topUp.retryAt === null || topUp.retryAt > now) return { result: null };
+    const amount = await amountDue({ settings, reserved, except: id, nowMs: now.getTime() }, tx);
+    if (amount === null || amount < topUp.amount) {
+      await updateTopUp({ ...topUp, retryAt: null, endedAt: now }, tx);
+      return { result: null };
+    }
+    const { customer, paymentMethod, receiptEmail } = settings;
+    const paidBy = { customer, paymentMethod, receiptEmail, paymentIntent: null };
+    const next = { ...topUp, ...paidBy, state: "confirming" as const, try: topUp.try + 1, triedAt: now, retryAt: null };
+    await updateTopUp(next, tx);
+    return { result: next };
+  });
+  if (again !== null) await confirmPayment(again, parts);
+}
+
 /** @returns the new top-up, with its key, before any call; null: none is due */
 async function beginAutomatic(workspace: WorkspaceId, parts: TopUpParts): Promise<TopUpRow | null> {
   const reserved = (await parts.reserved(workspace)) ?? 0n;
@@ -65,23 +84,4 @@ async function amountDue({ settings, reserved, except, nowMs }: Due, tx: Transac
   if (!credit?.isServed || credit.balance - reserved >= threshold) return null;
   const charged = await sumAutomatic({ workspace, since: new Date(monthBounds(monthOf(nowMs)).startMs), except }, tx);
   return charged + amount > monthlyCap ? null : amount;
-}
-
-/** Tries a declined payment again, with a new number and key, if it is still due; otherwise ends it. */
-export async function retryPayment({ id, workspace }: TopUpRow, parts: TopUpParts): Promise<void> {
-  const reserved = (await parts.reserved(workspace)) ?? 0n;
-  const again = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp, settings, now }) => {
-    if (topUp.retryAt === null || topUp.retryAt > now) return { result: null };
-    const amount = await amountDue({ settings, reserved, except: id, nowMs: now.getTime() }, tx);
-    if (amount === null || amount < topUp.amount) {
-      await updateTopUp({ ...topUp, retryAt: null, endedAt: now }, tx);
-      return { result: null };
-    }
-    const { customer, paymentMethod, receiptEmail } = settings;
-    const paidBy = { customer, paymentMethod, receiptEmail, paymentIntent: null };
-    const next = { ...topUp, ...paidBy, state: "confirming" as const, try: topUp.try + 1, triedAt: now, retryAt: null };
-    await updateTopUp(next, tx);
-    return { result: next };
-  });
-  if (again !== null) await confirmPayment(again, parts);
 }

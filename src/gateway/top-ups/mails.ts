@@ -16,11 +16,6 @@ export interface MailText {
 
 type Payment = Pick<TopUpRow, "id" | "amount">;
 
-/** Whole cents. */
-function cents(amount: NanoUsd): string {
-  return formatUsd(amount).slice(0, -7);
-}
-
 /** @param retryAt null: automatic top-up is off now */
 export function failureMail(
   { topUp, failure, retryAt }: { topUp: Payment; failure: string; retryAt: Date | null },
@@ -95,4 +90,9 @@ export async function tellFailure(
   const event = { workspace, kind: "top_up_failed" as const, subject: id, occurrence };
   const text = `The top-up ${id} of ${usd.slice(0, -7)} USD failed: ${failure}`;
   await raiseAlert({ ...event, text, data: { failure, top_up: { id, kind, amount_usd: usd } }, mail }, sources);
+}
+
+/** Whole cents. */
+function cents(amount: NanoUsd): string {
+  return formatUsd(amount).slice(0, -7);
 }

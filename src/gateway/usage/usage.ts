@@ -50,21 +50,6 @@ export async function showUsage(
   return readUsage({ ...asked, keys: await keysOf({ actor, workspace: asked.workspace, key, member }, sources) }, sources);
 }
 
-/** @returns null: all keys of the workspace */
-async function keysOf(
-  { actor, workspace, key, member }: Pick<AskedUsage, "actor" | "workspace" | "key" | "member">,
-  sources: { sql: Database; clock: Clock },
-): Promise<KeyId[] | null> {
-  const seen = ownerSeenBy(actor);
-  const owner = seen ?? member;
-  if (key !== null) {
-    const row = requireSeen({ actor, workspace, row: await findKey(key, sources) });
-    return member === null || row.owner === member ? [row.id] : [];
-  }
-  if (owner === null) return null;
-  return member !== null && member !== owner ? [] : selectCallerIds({ workspace, owner }, sources.sql);
-}
-
 interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model"> {
   /** What the caller asks for, as texts. */
   fields: UsageFields;
@@ -96,6 +81,50 @@ export async function readUsage(
     }),
     total: viewSums(totalOf(found.rows)),
   };
+}
+
+/**
+ * Sums what one key used, for its holder. @throws DomainError invalid_field; LimitReachedError while too many ask; errors of the database
+ */
+export type ReadKeyUsage = (asked: { workspace: WorkspaceId; key: KeyId; fields: UsageFields }) => Promise<UsageView>;
+
+/** Few at once, since no rate limit counts these questions. */
+export function keyUsage(sources: { sql: Database; clock: Clock }): ReadKeyUsage {
+  const limits = {
+    runningMax: keyUsageReadsMax,
+    runningPerHolderMax: keyUsageReadsPerKeyMax,
+    waitingMax: keyUsageWaitingMax,
+    waitingPerHolderMax: keyUsageWaitingPerKeyMax,
+    waitMs: keyUsageWaitMs,
+  };
+  const turns = new FairSemaphore({
+    clock: sources.clock,
+    limits,
+    busy: "Too many questions about usage at once; try again shortly",
+  });
+  return async ({ workspace, key, fields }) => {
+    const release = await turns.acquire(key);
+    try {
+      return await readUsage({ workspace, keys: [key], model: null, fields }, sources);
+    } finally {
+      release();
+    }
+  };
+}
+
+/** @returns null: all keys of the workspace */
+async function keysOf(
+  { actor, workspace, key, member }: Pick<AskedUsage, "actor" | "workspace" | "key" | "member">,
+  sources: { sql: Database; clock: Clock },
+): Promise<KeyId[] | null> {
+  const seen = ownerSeenBy(actor);
+  const owner = seen ?? member;
+  if (key !== null) {
+    const row = requireSeen({ actor, workspace, row: await findKey(key, sources) });
+    return member === null || row.owner === member ? [row.id] : [];
+  }
+  if (owner === null) return null;
+  return member !== null && member !== owner ? [] : selectCallerIds({ workspace, owner }, sources.sql);
 }
 
 const quarterMs = 900_000;
@@ -142,20 +171,6 @@ const sumNames = [
   "listCost",
 ] as const;
 
-function totalOf(rows: UsageRowSums[]): Sums {
-  const total = (name: (typeof sumNames)[number]): bigint => rows.reduce((sum, row) => sum + row[name], 0n);
-  return {
-    requests: total("requests"),
-    errors: total("errors"),
-    promptTokens: total("promptTokens"),
-    cachedTokens: total("cachedTokens"),
-    cacheWriteTokens: total("cacheWriteTokens"),
-    completionTokens: total("completionTokens"),
-    charge: total("charge"),
-    listCost: total("listCost"),
-  };
-}
-
 function viewSums(sums: Sums): UsageSums {
   return {
     requests: Number(sums.requests),
@@ -169,31 +184,16 @@ function viewSums(sums: Sums): UsageSums {
   };
 }
 
-/**
- * Sums what one key used, for its holder. @throws DomainError invalid_field; LimitReachedError while too many ask; errors of the database
- */
-export type ReadKeyUsage = (asked: { workspace: WorkspaceId; key: KeyId; fields: UsageFields }) => Promise<UsageView>;
-
-/** Few at once, since no rate limit counts these questions. */
-export function keyUsage(sources: { sql: Database; clock: Clock }): ReadKeyUsage {
-  const limits = {
-    runningMax: keyUsageReadsMax,
-    runningPerHolderMax: keyUsageReadsPerKeyMax,
-    waitingMax: keyUsageWaitingMax,
-    waitingPerHolderMax: keyUsageWaitingPerKeyMax,
-    waitMs: keyUsageWaitMs,
-  };
-  const turns = new FairSemaphore({
-    clock: sources.clock,
-    limits,
-    busy: "Too many questions about usage at once; try again shortly",
-  });
-  return async ({ workspace, key, fields }) => {
-    const release = await turns.acquire(key);
-    try {
-      return await readUsage({ workspace, keys: [key], model: null, fields }, sources);
-    } finally {
-      release();
-    }
+function totalOf(rows: UsageRowSums[]): Sums {
+  const total = (name: (typeof sumNames)[number]): bigint => rows.reduce((sum, row) => sum + row[name], 0n);
+  return {
+    requests: total("requests"),
+    errors: total("errors"),
+    promptTokens: total("promptTokens"),
+    cachedTokens: total("cachedTokens"),
+    cacheWriteTokens: total("cacheWriteTokens"),
+    completionTokens: total("completionTokens"),
+    charge: total("charge"),
+    listCost: total("listCost"),
   };
 }

@@ -83,55 +83,10 @@ export async function loadWorkspace({ workspace, month }: WorkspaceMonth, parts:
   await parts.counters.load(load);
 }
 
-interface AskedAccount {
-  workspace: WorkspaceId;
-  generations: GenerationId[];
-  /** The holds that the counters still have. */
-  stored: readonly Hold[];
-}
-
-/** A ledger that went back may lack totals of budgets that holds count against: they are opened again, from the charges. */
-async function readAccount({ workspace, generations, stored }: AskedAccount, store: LoadStore): Promise<LoadedAccount | null> {
-  const ledger = await store.account(workspace, generations);
-  if (ledger === null) return null;
-  const isKept = ({ name, since }: BudgetHold): boolean => {
-    return (ledger.budgets ?? []).some((kept) => kept.name === name && kept.since >= since);
-  };
-  const lost = stored.flatMap(({ budgets = [] }) => budgets).filter((total) => !isKept(total));
-  if (lost.length === 0) return ledger;
-  const totals = new Map(lost.map((total) => [`${total.name} ${total.since}`, { name: total.name, since: total.since }]));
-  await store.budgets(workspace, [...totals.values()]);
-  return await store.account(workspace, generations);
-}
-
-/** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
-function withBudgets({ budgets: _stored, ...hold }: Hold, budgets: readonly LoadedBudget[]): Hold {
-  const counting = budgets.filter(
-    (budget) => isInPeriod(budget, hold.admittedAt) && (budget.callers === null || budget.callers.includes(hold.key)),
-  );
-  return counting.length === 0 ? hold : { ...hold, budgets: counting.map(({ name, since }) => ({ name, since })) };
-}
-
-/** Several gateways may report the same key: all their admissions count. */
-function mergeWindows(windows: WorkspaceLoad["windows"]): WorkspaceLoad["windows"] {
-  const times = new Map<KeyId, number[]>();
-  for (const window of windows) times.set(window.key, [...(times.get(window.key) ?? []), ...window.times]);
-  return [...times].map(([key, list]) => ({ key, times: list.toSorted((a, b) => a - b) }));
-}
-
 /** Pushes the total of a key's month with its version. */
 export async function loadKeyMonth(at: { workspace: WorkspaceId; key: KeyId; month: Month }, parts: LoadParts): Promise<void> {
   const keyMonth = await parts.store.keyMonth(at.workspace, at.key, at.month);
   await parts.counters.resolveMany({ resolve: [], accounts: [], keyMonths: [keyMonth] });
-}
-
-/** Pushes the totals of a request's budgets, in the periods that this time is in. */
-async function loadBudgets(
-  { workspace, budgets, at }: { workspace: WorkspaceId; budgets: readonly Budget[]; at: number },
-  { counters, store }: Pick<LoadParts, "counters" | "store">,
-): Promise<void> {
-  const totals = budgets.map((budget) => ({ name: budget.name, since: budgetStart(budget, at) }));
-  await counters.resolveMany({ resolve: [], accounts: [], keyMonths: [], budgets: await store.budgets(workspace, totals) });
 }
 
 /** Pushes the ledger's head and month totals with their version: after credit was added, and for a new month. */
@@ -142,11 +97,6 @@ export async function refreshAccount(
   const ledger = await store.account(workspace, []);
   if (ledger === null) throw new Error(`Cannot refresh counters: there is no workspace "${workspace}"`);
   await counters.resolveMany({ resolve: [], accounts: [withMonth(ledger.account, month)], keyMonths: [] });
-}
-
-function withMonth(account: AccountPush, month: Month): AccountPush {
-  const known = account.months.some((total) => total.month === month);
-  return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
 }
 
 /** What counters may lack: a whole workspace, its total of a month, a key's total of a month, or totals of budgets at a time. */
@@ -182,33 +132,6 @@ export class SingleFlightLoads {
   }
 }
 
-function nameOf(missing: Missing): string {
-  const { what, workspace } = missing;
-  switch (what) {
-    case "workspace":
-      return `workspace ${workspace}`;
-    case "month":
-      return `month ${workspace} ${missing.month}`;
-    case "key":
-      return `key ${missing.key} ${missing.month}`;
-    case "budget":
-      return `budgets ${workspace} ${missing.budgets.map(({ name }) => name).join(" ")}`;
-  }
-}
-
-function load(missing: Missing, parts: LoadParts): Promise<void> {
-  switch (missing.what) {
-    case "workspace":
-      return loadWorkspace(missing, parts);
-    case "month":
-      return refreshAccount(missing, parts);
-    case "key":
-      return loadKeyMonth(missing, parts);
-    case "budget":
-      return loadBudgets(missing, parts);
-  }
-}
-
 /** A new workspace may lack its counters, and after their load the key's month total: one load follows the other. */
 export const loadRoundsMax = 3;
 
@@ -232,5 +155,82 @@ export class LoadDeadline {
     const ended = await Promise.race([loaded, sleep(this.#clock, leftMs, stop.signal).then(() => false)]);
     stop.abort();
     return ended;
+  }
+}
+
+interface AskedAccount {
+  workspace: WorkspaceId;
+  generations: GenerationId[];
+  /** The holds that the counters still have. */
+  stored: readonly Hold[];
+}
+
+/** A ledger that went back may lack totals of budgets that holds count against: they are opened again, from the charges. */
+async function readAccount({ workspace, generations, stored }: AskedAccount, store: LoadStore): Promise<LoadedAccount | null> {
+  const ledger = await store.account(workspace, generations);
+  if (ledger === null) return null;
+  const isKept = ({ name, since }: BudgetHold): boolean => {
+    return (ledger.budgets ?? []).some((kept) => kept.name === name && kept.since >= since);
+  };
+  const lost = stored.flatMap(({ budgets = [] }) => budgets).filter((total) => !isKept(total));
+  if (lost.length === 0) return ledger;
+  const totals = new Map(lost.map((total) => [`${total.name} ${total.since}`, { name: total.name, since: total.since }]));
+  await store.budgets(workspace, [...totals.values()]);
+  return await store.account(workspace, generations);
+}
+
+function load(missing: Missing, parts: LoadParts): Promise<void> {
+  switch (missing.what) {
+    case "workspace":
+      return loadWorkspace(missing, parts);
+    case "month":
+      return refreshAccount(missing, parts);
+    case "key":
+      return loadKeyMonth(missing, parts);
+    case "budget":
+      return loadBudgets(missing, parts);
+  }
+}
+
+/** Pushes the totals of a request's budgets, in the periods that this time is in. */
+async function loadBudgets(
+  { workspace, budgets, at }: { workspace: WorkspaceId; budgets: readonly Budget[]; at: number },
+  { counters, store }: Pick<LoadParts, "counters" | "store">,
+): Promise<void> {
+  const totals = budgets.map((budget) => ({ name: budget.name, since: budgetStart(budget, at) }));
+  await counters.resolveMany({ resolve: [], accounts: [], keyMonths: [], budgets: await store.budgets(workspace, totals) });
+}
+
+function withMonth(account: AccountPush, month: Month): AccountPush {
+  const known = account.months.some((total) => total.month === month);
+  return known ? account : { ...account, months: [...account.months, { month, spent: 0n }] };
+}
+
+/** Gateways do not know which budgets a hold counts against: its key and the time of its admission tell. */
+function withBudgets({ budgets: _stored, ...hold }: Hold, budgets: readonly LoadedBudget[]): Hold {
+  const counting = budgets.filter(
+    (budget) => isInPeriod(budget, hold.admittedAt) && (budget.callers === null || budget.callers.includes(hold.key)),
+  );
+  return counting.length === 0 ? hold : { ...hold, budgets: counting.map(({ name, since }) => ({ name, since })) };
+}
+
+/** Several gateways may report the same key: all their admissions count. */
+function mergeWindows(windows: WorkspaceLoad["windows"]): WorkspaceLoad["windows"] {
+  const times = new Map<KeyId, number[]>();
+  for (const window of windows) times.set(window.key, [...(times.get(window.key) ?? []), ...window.times]);
+  return [...times].map(([key, list]) => ({ key, times: list.toSorted((a, b) => a - b) }));
+}
+
+function nameOf(missing: Missing): string {
+  const { what, workspace } = missing;
+  switch (what) {
+    case "workspace":
+      return `workspace ${workspace}`;
+    case "month":
+      return `month ${workspace} ${missing.month}`;
+    case "key":
+      return `key ${missing.key} ${missing.month}`;
+    case "budget":
+      return `budgets ${workspace} ${missing.budgets.map(({ name }) => name).join(" ")}`;
   }
 }

@@ -51,6 +51,12 @@ export function bunStream(source: TextSource): ReadableStream<Uint8Array> {
   });
 }
 
+/** A stream by the web standard: for callers with a reader, and for servers of runtimes other than Bun. */
+export function webStream(source: TextSource): ReadableStream<Uint8Array> {
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => source.begin(new WebSink(controller));
+  return new ReadableStream({ start, pull: () => source.pull(), cancel: () => source.cancel() }, { highWaterMark: 0 });
+}
+
 class BunSink implements TextSink {
   readonly #source: TextSource;
   readonly #over = Promise.withResolvers<void>();
@@ -111,12 +117,6 @@ class BunSink implements TextSink {
 }
 
 const encoder = new TextEncoder();
-
-/** A stream by the web standard: for callers with a reader, and for servers of runtimes other than Bun. */
-export function webStream(source: TextSource): ReadableStream<Uint8Array> {
-  const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => source.begin(new WebSink(controller));
-  return new ReadableStream({ start, pull: () => source.pull(), cancel: () => source.cancel() }, { highWaterMark: 0 });
-}
 
 class WebSink implements TextSink {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>;

@@ -104,46 +104,6 @@ export function chargedEmbedding(
   return { usage: { ...noUsage, promptTokens: counted ? reported : estimate() }, estimated: !counted };
 }
 
-const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
-
-/**
- * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there
- * was a prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has count as reasoning if the
- * model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
- */
-function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
-  if (reported === null) return nothingReported;
-  const possible = (count: number | null): number | null => (!count || count > tokensMax ? null : count);
-  const { unexplainedTokens: rest = 0, ...parts } = reported;
-  const output = parts.completionTokens ?? 0;
-  const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;
-  const promptTokens = possible(parts.promptTokens);
-  return {
-    ...parts,
-    promptTokens,
-    // The parts of an impossible prompt would give our estimate their prices.
-    ...(promptTokens === null && { cachedTokens: 0, cacheWriteTokens: 0 }),
-    completionTokens: possible(reasoned > 0 ? output + reasoned : parts.completionTokens),
-    reasoningTokens: parts.reasoningTokens + reasoned,
-  };
-}
-
-/** Fills in estimates for sides that were not reported, and caps parts at their totals. */
-function withEstimates(reported: ReportedUsage, estimate: { prompt: () => number; completion: number }): ChargedUsage {
-  const promptTokens = reported.promptTokens ?? estimate.prompt();
-  const completionTokens = reported.completionTokens ?? estimate.completion;
-  const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
-  const usage = {
-    promptTokens,
-    cachedTokens,
-    cacheWriteTokens: Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
-    completionTokens,
-    reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
-  };
-  const counted = reported.promptTokens !== null && (reported.completionTokens !== null || completionTokens === 0);
-  return { usage, estimated: !counted };
-}
-
 interface CalledRequest {
   model: Pick<Model, "contextLength" | "reasons">;
   route: Pick<Route, "hiddenInputTokens">;
@@ -240,6 +200,46 @@ export function chargedFailure(call: FailedCall, unpaid: UnpaidWork): ChargedUsa
   if (hasLeft || !unpaid.take(reservation.workspace, rest)) return left;
   unpaidUsdTotal.inc({ provider: candidate.route.provider.id }, usdAsJsonNumber(rest));
   return delivered;
+}
+
+const nothingReported: ReportedUsage = { ...noUsage, promptTokens: null, completionTokens: null };
+
+/**
+ * The plausible part of the reported usage. A count of zero, and one above everything that fits into the model, is no count: there
+ * was a prompt, and where nothing was produced the estimate is zero too. Tokens that only the total has count as reasoning if the
+ * model may reason and was allowed so many; otherwise the total contradicts its parts and is dropped.
+ */
+function plausibleUsage(reported: ReportedUsage | null, { tokensMax, maxOutputTokens, reasons }: UsageBounds): ReportedUsage {
+  if (reported === null) return nothingReported;
+  const possible = (count: number | null): number | null => (!count || count > tokensMax ? null : count);
+  const { unexplainedTokens: rest = 0, ...parts } = reported;
+  const output = parts.completionTokens ?? 0;
+  const reasoned = reasons && output + rest <= maxOutputTokens ? rest : 0;
+  const promptTokens = possible(parts.promptTokens);
+  return {
+    ...parts,
+    promptTokens,
+    // The parts of an impossible prompt would give our estimate their prices.
+    ...(promptTokens === null && { cachedTokens: 0, cacheWriteTokens: 0 }),
+    completionTokens: possible(reasoned > 0 ? output + reasoned : parts.completionTokens),
+    reasoningTokens: parts.reasoningTokens + reasoned,
+  };
+}
+
+/** Fills in estimates for sides that were not reported, and caps parts at their totals. */
+function withEstimates(reported: ReportedUsage, estimate: { prompt: () => number; completion: number }): ChargedUsage {
+  const promptTokens = reported.promptTokens ?? estimate.prompt();
+  const completionTokens = reported.completionTokens ?? estimate.completion;
+  const cachedTokens = Math.min(reported.cachedTokens, promptTokens);
+  const usage = {
+    promptTokens,
+    cachedTokens,
+    cacheWriteTokens: Math.min(reported.cacheWriteTokens, promptTokens - cachedTokens),
+    completionTokens,
+    reasoningTokens: Math.min(reported.reasoningTokens, completionTokens),
+  };
+  const counted = reported.promptTokens !== null && (reported.completionTokens !== null || completionTokens === 0);
+  return { usage, estimated: !counted };
 }
 
 /** What is charged for this usage. With an own key the workspace itself pays the provider. */

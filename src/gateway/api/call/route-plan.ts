@@ -57,34 +57,6 @@ export function planRoute(chat: CheckedChat, { caller, models, measure }: PlanCo
   return { candidates: [], list: first ? [[first.model.id, ...providers]] : [] };
 }
 
-/** The models that have a permitted route, or no route at all, with their permitted routes. */
-function permittedModels({ models, rules }: CheckedRouting, { find }: PlanModels): ModelRoutes[] {
-  return models.flatMap(({ id }) => {
-    const model = find(id);
-    if (model === null) return [];
-    const routes = model.routes.filter((route) => isPermitted(route, rules));
-    return routes.length === 0 && model.routes.length > 0 ? [] : { model, routes };
-  });
-}
-
-/** As many candidates as the message to admission has room for, and their names. The candidates are ordered by model. */
-function fitting(ordered: readonly Candidate[]): RoutePlan {
-  const list: [string, ...string[]][] = [];
-  const candidates: Candidate[] = [];
-  for (const candidate of ordered) {
-    const { model, route } = candidate;
-    const last = list.at(-1);
-    if (last?.[0] === model.id) last.push(route.provider.id);
-    else list.push([model.id, route.provider.id]);
-    if (candidates.length > 0 && JSON.stringify(list).length > routingCandidatesBytesMax) {
-      list.at(-1)?.pop();
-      break;
-    }
-    candidates.push(candidate);
-  }
-  return { candidates, list: list.filter(({ length }) => length > 1) };
-}
-
 /** What admission needs of a request. */
 export function admissionFacts(chat: CheckedChat, plan: RoutePlan | null): RequestFacts {
   if (plan === null) return chat;
@@ -141,4 +113,32 @@ export function candidateRequest(
     chat: chat.routing.bodies.get(candidate.model.id) ?? chat.body,
     maxOutputTokens: Math.min(maxOutputTokens, costOf(candidate, chat).maxOutputTokens),
   };
+}
+
+/** The models that have a permitted route, or no route at all, with their permitted routes. */
+function permittedModels({ models, rules }: CheckedRouting, { find }: PlanModels): ModelRoutes[] {
+  return models.flatMap(({ id }) => {
+    const model = find(id);
+    if (model === null) return [];
+    const routes = model.routes.filter((route) => isPermitted(route, rules));
+    return routes.length === 0 && model.routes.length > 0 ? [] : { model, routes };
+  });
+}
+
+/** As many candidates as the message to admission has room for, and their names. The candidates are ordered by model. */
+function fitting(ordered: readonly Candidate[]): RoutePlan {
+  const list: [string, ...string[]][] = [];
+  const candidates: Candidate[] = [];
+  for (const candidate of ordered) {
+    const { model, route } = candidate;
+    const last = list.at(-1);
+    if (last?.[0] === model.id) last.push(route.provider.id);
+    else list.push([model.id, route.provider.id]);
+    if (candidates.length > 0 && JSON.stringify(list).length > routingCandidatesBytesMax) {
+      list.at(-1)?.pop();
+      break;
+    }
+    candidates.push(candidate);
+  }
+  return { candidates, list: list.filter(({ length }) => length > 1) };
 }

@@ -63,24 +63,6 @@ export async function readBody(request: Request, { clock, bodyMs, lease, caller 
   throw await drained(request, clock, new GatewayError("request_too_large"), reader);
 }
 
-function grow(lease: ByteLease, bytes: number, caller: Caller): void {
-  try {
-    lease.grow(bytes);
-  } catch (error) {
-    throw asGatewayError(error, caller);
-  }
-}
-
-async function drained(
-  request: Request,
-  clock: Clock,
-  error: GatewayError,
-  reader: BodyReader | null = null,
-): Promise<GatewayError> {
-  await drainRequest(request, clock, reader);
-  return error;
-}
-
 /** The memory that inference requests may hold together. */
 export function bodyBudget(): ByteBudget {
   return new ByteBudget({
@@ -109,4 +91,22 @@ export function asGatewayError(error: unknown, { record }: Caller): unknown {
   const perMinute = record.requestsPerMinute ?? requestsPerMinuteDefault;
   const message = `Too many requests at once for this ${callerWord(record.id)}, which may make ${perMinute} requests per minute. ${error.message}`;
   return new GatewayError("rate_limited", { message, headers, cause: error });
+}
+
+async function drained(
+  request: Request,
+  clock: Clock,
+  error: GatewayError,
+  reader: BodyReader | null = null,
+): Promise<GatewayError> {
+  await drainRequest(request, clock, reader);
+  return error;
+}
+
+function grow(lease: ByteLease, bytes: number, caller: Caller): void {
+  try {
+    lease.grow(bytes);
+  } catch (error) {
+    throw asGatewayError(error, caller);
+  }
 }

@@ -8,6 +8,19 @@ import { asArray, asObject } from "../wire/json.ts";
 import { cacheBreakpoints, because } from "../wire/requests.ts";
 import { inputItems } from "./request.ts";
 
+/** See `WireFormat.unsupportedField`. */
+export function responsesUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  for (const unsupportedField of findAll(chat)) return unsupportedField;
+  return null;
+}
+
+/** The client's field of a field of the Responses API; see `WireFormat.clientField`. */
+export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
+  let sources: readonly number[] | null = null;
+  const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
+  return (path) => fieldAt(path, chat, sourceOf);
+}
+
 const fieldsCarried = new Set([
   "model",
   "messages",
@@ -24,12 +37,6 @@ const fieldsCarried = new Set([
 ]);
 /** `reasoning_content` is left out: what the model wants back is the encrypted reasoning in the calls' ids. */
 const messageFieldsCarried = new Set(["role", "content", "name", "refusal", "tool_calls", "tool_call_id", "reasoning_content"]);
-
-/** See `WireFormat.unsupportedField`. */
-export function responsesUnsupportedField(chat: ChatBody): UnsupportedField | null {
-  for (const unsupportedField of findAll(chat)) return unsupportedField;
-  return null;
-}
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   yield* inMessages(chat.messages);
@@ -54,11 +61,17 @@ function* inMessages(messages: readonly ChatMessage[]): Generator<UnsupportedFie
   }
 }
 
-/** The client's field of a field of the Responses API; see `WireFormat.clientField`. */
-export function responsesClientField({ chat }: { chat: ChatBody }): (path: FieldPath) => FieldPath | null {
-  let sources: readonly number[] | null = null;
-  const sourceOf = (item: number): number | undefined => (sources ??= sourcesOf(chat.messages))[item];
-  return (path) => fieldAt(path, chat, sourceOf);
+/**
+ * The index of the message that each item was made from: one may have become several. Reasoning in ids makes further items that are
+ * unknown here, so the list ends before it.
+ */
+function sourcesOf(messages: readonly ChatMessage[]): number[] {
+  const sources: number[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (JSON.stringify(message["tool_calls"] ?? "").includes(".sig.")) break;
+    for (const _ of inputItems([message], "")) sources.push(index);
+  }
+  return sources;
 }
 
 function fieldAt(
@@ -97,17 +110,4 @@ function inTool([index, ...inner]: FieldPath, { tools }: ChatBody): FieldPath {
   const tool: unknown = Array.isArray(tools) ? tools[Number(index)] : undefined;
   const kind = typeof tool === "object" && tool !== null && "custom" in tool ? "custom" : "function";
   return ["tools", index, ...(inner.length === 0 ? [] : [kind, ...inner])];
-}
-
-/**
- * The index of the message that each item was made from: one may have become several. Reasoning in ids makes further items that are
- * unknown here, so the list ends before it.
- */
-function sourcesOf(messages: readonly ChatMessage[]): number[] {
-  const sources: number[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (JSON.stringify(message["tool_calls"] ?? "").includes(".sig.")) break;
-    for (const _ of inputItems([message], "")) sources.push(index);
-  }
-  return sources;
 }

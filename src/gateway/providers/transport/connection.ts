@@ -118,15 +118,6 @@ export class Connection implements Carrier {
   }
 }
 
-function socketTo(url: URL): Socket {
-  const secure = url.protocol === "https:";
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const port = Number(url.port) || (secure ? 443 : 80);
-  if (!secure) return connectTcp({ host, port, noDelay: true });
-  const named = isIP(host) === 0 ? { servername: host } : {};
-  return connectTls({ host, port, ...named, ALPNProtocols: ["http/1.1"] }).setNoDelay(true);
-}
-
 /** The operations of a connection that a call uses. */
 interface Carrier {
   pause(): void;
@@ -233,4 +224,13 @@ export class HttpCall implements TransportCall, AnswerParts {
     if (paused) this.#carrier.pause();
     else this.#carrier.resume();
   }
+}
+
+function socketTo(url: URL): Socket {
+  const secure = url.protocol === "https:";
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port) || (secure ? 443 : 80);
+  if (!secure) return connectTcp({ host, port, noDelay: true });
+  const named = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ host, port, ...named, ALPNProtocols: ["http/1.1"] }).setNoDelay(true);
 }

@@ -43,6 +43,25 @@ export function failureDetail(status: number, words: readonly string[]): string 
 }
 
 /**
+ * Finds the error in a document with status 200. Call it only for one with the field `error`, or without any part of an answer.
+ * @param value a body or the data of an event; a list stands for its first item
+ * @param options.begun a stream has brought content: then a message is an error only if a status or a word next to it says so
+ * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
+ */
+export function toldFailure(value: unknown, { begun = false }: { begun?: boolean } = {}): JsonObject | null {
+  const outer = firstObject(value);
+  if (outer === null) return null;
+  // Cloudflare names it `errors`, FastAPI `detail`. Each may be an object, a list of objects, or a text.
+  const inner = outer["error"] || asArray(outer["errors"])[0] || outer["detail"];
+  if (inner)
+    return firstObject(inner) === null
+      ? named({ ...outer, message: asText(inner) ?? outer["message"] })
+      : named(firstObject(inner) ?? {});
+  if (outer["object"] === "error" || outer["type"] === "error") return named(outer);
+  return apart(named(outer), begun) ?? minimaxFailure(outer["base_resp"]);
+}
+
+/**
  * The codes, types, states and reasons that vendors document for their errors. Our log contains only these: any other value in
  * such a field may be anything, including a client's text.
  */
@@ -79,25 +98,6 @@ function isErrorName(word: string): boolean {
   return errorNames.has(word) || /^\d{1,5}$/.test(word);
 }
 
-/**
- * Finds the error in a document with status 200. Call it only for one with the field `error`, or without any part of an answer.
- * @param value a body or the data of an event; a list stands for its first item
- * @param options.begun a stream has brought content: then a message is an error only if a status or a word next to it says so
- * @returns the error, with its text in `message` and its code in `code` if it has them; null: there is none
- */
-export function toldFailure(value: unknown, { begun = false }: { begun?: boolean } = {}): JsonObject | null {
-  const outer = firstObject(value);
-  if (outer === null) return null;
-  // Cloudflare names it `errors`, FastAPI `detail`. Each may be an object, a list of objects, or a text.
-  const inner = outer["error"] || asArray(outer["errors"])[0] || outer["detail"];
-  if (inner)
-    return firstObject(inner) === null
-      ? named({ ...outer, message: asText(inner) ?? outer["message"] })
-      : named(firstObject(inner) ?? {});
-  if (outer["object"] === "error" || outer["type"] === "error") return named(outer);
-  return apart(named(outer), begun) ?? minimaxFailure(outer["base_resp"]);
-}
-
 function firstObject(value: unknown): JsonObject | null {
   return asObject(Array.isArray(value) ? value[0] : value);
 }
@@ -112,9 +112,6 @@ function named(error: JsonObject): JsonObject {
 /** Codes that accompany the message of a success. */
 const successes: ReadonlySet<unknown> = new Set([0, 200, "0", "200", "ok", "success"]);
 
-/** States that accompany the message of work that goes on. */
-const progress = /^(accepted|in[_ ]?progress|loading|pending|processing|queued|running|started|starting|waiting)$/i;
-
 const errorWord =
   /error|exception|fail|invalid|denied|exceed|exhaust|limit|overload|unavailable|time_?d?_?out|unauthori|forbidden|not_?found/i;
 
@@ -127,6 +124,9 @@ function apart(error: JsonObject, begun: boolean): JsonObject | null {
   if (words.some((word) => Number(word) >= 400 || errorWord.test(String(word)))) return error;
   return words.length === 0 || begun || words.some(tellsProgress) ? null : error;
 }
+
+/** States that accompany the message of work that goes on. */
+const progress = /^(accepted|in[_ ]?progress|loading|pending|processing|queued|running|started|starting|waiting)$/i;
 
 function tellsProgress(word: unknown): boolean {
   const status = Number(word);

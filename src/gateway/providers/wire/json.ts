@@ -53,11 +53,6 @@ export function writtenJson(value: unknown): string {
   return JSON.stringify(value);
 }
 
-function isDeeper(value: unknown, depth: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
-}
-
 /** Detects the end of one JSON object in pieces of text: where one call's arguments end and the next one's begin. */
 export class WholeObject {
   #depth = 0;
@@ -117,4 +112,9 @@ export class ToolArguments {
     }
     return true;
   }
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((inner) => isDeeper(inner, depth - 1));
 }
