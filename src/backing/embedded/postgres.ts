@@ -64,18 +64,24 @@ async function createDatabase(folder: string, clock: Clock): Promise<void> {
   await rename(unfinished, folder);
 }
 
-let thread: Worker | null = null;
+async function closeInThread(port: MessagePort, clock: Clock): Promise<void> {
+  const closed = messageOf(port, "closed");
+  port.postMessage(null);
+  await withDeadline(clock, databaseOpenMs, "Closing the database", closed);
+  port.close();
+}
 
-/**
- * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
- * An uncaught error in it ends the process: what was acknowledged is on disk.
- */
-function databaseThread(): Worker {
-  if (thread === null) {
-    thread = new Worker(new URL("./postgres-thread.ts", import.meta.url));
-    thread.unref();
-  }
-  return thread;
+/** Resolves when the thread says `kind`; rejects when it says that it failed. */
+function messageOf(port: MessagePort, kind: FromThread["kind"]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const listener = (message: FromThread): void => {
+      if (message.kind !== kind && message.kind !== "failed") return;
+      port.off("message", listener);
+      if (message.kind === "failed") reject(new EmbeddedDatabaseError(message.reason));
+      else resolve();
+    };
+    port.on("message", listener);
+  });
 }
 
 async function openInThread(folder: string, clock: Clock): Promise<MessagePort> {
@@ -92,28 +98,22 @@ async function openInThread(folder: string, clock: Clock): Promise<MessagePort> 
   }
 }
 
-async function closeInThread(port: MessagePort, clock: Clock): Promise<void> {
-  const closed = messageOf(port, "closed");
-  port.postMessage(null);
-  await withDeadline(clock, databaseOpenMs, "Closing the database", closed);
-  port.close();
+let thread: Worker | null = null;
+
+/**
+ * One thread for the life of the process, whatever it opens: ending a thread is not safe on every runtime.
+ * An uncaught error in it ends the process: what was acknowledged is on disk.
+ */
+function databaseThread(): Worker {
+  if (thread === null) {
+    thread = new Worker(new URL("./postgres-thread.ts", import.meta.url));
+    thread.unref();
+  }
+  return thread;
 }
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Resolves when the thread says `kind`; rejects when it says that it failed. */
-function messageOf(port: MessagePort, kind: FromThread["kind"]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const listener = (message: FromThread): void => {
-      if (message.kind !== kind && message.kind !== "failed") return;
-      port.off("message", listener);
-      if (message.kind === "failed") reject(new EmbeddedDatabaseError(message.reason));
-      else resolve();
-    };
-    port.on("message", listener);
-  });
 }
 
 /** One connection that never ends by itself: PGlite has one session, and what is prepared in it stays prepared. */
@@ -176,17 +176,6 @@ class ThreadSocket extends Duplex {
 
 // Upkeep
 
-/** Runs until disposed; disposing waits for the current round. */
-function startUpkeep({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }): AsyncDisposable {
-  return repeatUntilStopped({
-    clock,
-    round: () => keepUp(sql),
-    everyMs: upkeepMs,
-    pauseFirst: true,
-    onError: (error) => log.warn({ event: "database.upkeep.failed", reason: String(error) }),
-  });
-}
-
 /** One round: a checkpoint if enough was written since the last one, and a vacuum of the table that needs it most. */
 export async function keepUp(sql: Database): Promise<void> {
   const [wal] = await sql<{ bytes: bigint }[]>`
@@ -198,4 +187,15 @@ export async function keepUp(sql: Database): Promise<void> {
     WHERE n_dead_tup > 1000 + 0.2 * n_live_tup OR n_mod_since_analyze > 1000 + 0.1 * n_live_tup
     ORDER BY n_dead_tup DESC, n_mod_since_analyze DESC LIMIT 1`;
   if (table) await sql.unsafe(`${table.dead ? "VACUUM (ANALYZE)" : "ANALYZE"} "${table.name}"`);
+}
+
+/** Runs until disposed; disposing waits for the current round. */
+function startUpkeep({ sql, clock, log }: { sql: Database; clock: Clock; log: Logger }): AsyncDisposable {
+  return repeatUntilStopped({
+    clock,
+    round: () => keepUp(sql),
+    everyMs: upkeepMs,
+    pauseFirst: true,
+    onError: (error) => log.warn({ event: "database.upkeep.failed", reason: String(error) }),
+  });
 }

@@ -93,22 +93,6 @@ export function changeHold(space: WorkspaceCounters, hold: Hold, amount: NanoUsd
   else space.holds.set(hold.generation, { ...hold, amount });
 }
 
-function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void {
-  space.reserved += change;
-  if (hold.fingerprint === "") space.lent += change;
-  monthTotals(space.months, hold.month).held += change;
-  keyMonthTotals(space, hold.key, hold.month).held += change;
-  if (hold.budgets) changeHeldInBudgets(space.budgets, hold.budgets, change);
-}
-
-function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const present = map.get(key);
-  if (present !== undefined) return present;
-  const made = make();
-  map.set(key, made);
-  return made;
-}
-
 /** Places of a window that are lent to gateways, and when the first of them leave it. */
 export interface LentPlaces {
   places: number;
@@ -196,6 +180,22 @@ export class AdmissionLog {
   }
 }
 
+function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const present = map.get(key);
+  if (present !== undefined) return present;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+function changeHeld(space: WorkspaceCounters, hold: Hold, change: NanoUsd): void {
+  space.reserved += change;
+  if (hold.fingerprint === "") space.lent += change;
+  monthTotals(space.months, hold.month).held += change;
+  keyMonthTotals(space, hold.key, hold.month).held += change;
+  if (hold.budgets) changeHeldInBudgets(space.budgets, hold.budgets, change);
+}
+
 // What a workspace has lent to gateways
 
 /** The blocks of a key. */
@@ -214,10 +214,6 @@ export interface Lending {
   amount: NanoUsd;
   pausedUntil: number;
   keys: Map<KeyId, LentToKey>;
-}
-
-function nothingLent(): Lending {
-  return { countsUntil: 0, holdsUntil: 0, amount: 0n, pausedUntil: 0, keys: new Map() };
 }
 
 /** Places lent of a key's window. */
@@ -284,10 +280,6 @@ export class Tombstones {
   }
 }
 
-function nameOf({ workspace, generation }: TombstoneOf): string {
-  return `${workspace} ${generation}`;
-}
-
 /** The common data of all decisions of a batch. */
 export interface Moment {
   now: number;
@@ -298,4 +290,12 @@ export interface Moment {
   /** First millisecond of the batch's day. */
   day: number;
   tombstones: Tombstones;
+}
+
+function nameOf({ workspace, generation }: TombstoneOf): string {
+  return `${workspace} ${generation}`;
+}
+
+function nothingLent(): Lending {
+  return { countsUntil: 0, holdsUntil: 0, amount: 0n, pausedUntil: 0, keys: new Map() };
 }

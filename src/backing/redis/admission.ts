@@ -169,14 +169,14 @@ function windowIn(reply: ReplyReader): RateWindow {
   return { remaining: reply.number(), resetMs: reply.number() };
 }
 
-/** Whether blocks may have what is missing. */
-function lentIn(reply: ReplyReader): { isLent?: true } {
-  return reply.number() === 1 ? { isLent: true } : {};
-}
-
 /** Year and month. */
 function monthIn(reply: ReplyReader): Month {
   return `${reply.number()}-${String(reply.number()).padStart(2, "0")}`;
+}
+
+/** Whether blocks may have what is missing. */
+function lentIn(reply: ReplyReader): { isLent?: true } {
+  return reply.number() === 1 ? { isLent: true } : {};
 }
 
 // Blocks: lend.lua and take-back.lua

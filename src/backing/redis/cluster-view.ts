@@ -170,21 +170,6 @@ export function readNodesReport(text: string, { asked, encrypted }: { asked: str
   return { by, nodes };
 }
 
-/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty where a node does not know its own. */
-function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encrypted: boolean }): string {
-  const [, host = "", port = ""] = /^(.*):(\d+)@/.exec(endpoint) ?? [];
-  const [, name = ""] = /^[^,]*,([^,]*)/.exec(endpoint) ?? [];
-  if (encrypted && name !== "") return `${name}:${port}`;
-  if (host === "") return `${asked.replace(/:\d+$/, "")}:${port}`;
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** A slot or a range; those in brackets are on their way and counted at the node that still has them. */
-function slotsIn(word: string): [first: number, last: number][] {
-  const [, first = "", last = first] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? [];
-  return first === "" ? [] : [[Number(first), Number(last)]];
-}
-
 /** The slot of a key in a Redis Cluster: CRC16 (XMODEM) of its tag, modulo 16,384. Source: redis.io, cluster specification. */
 const slotCount = 16_384;
 const polynomial = 0x1021;
@@ -200,4 +185,19 @@ export function clusterSlot(tag: string): number {
   let remainder = 0;
   for (const byte of Buffer.from(tag)) remainder = ((remainder << 8) ^ (remainders[(remainder >> 8) ^ byte] ?? 0)) & 0xffff;
   return remainder % slotCount;
+}
+
+/** Such as `127.0.0.1:7000@17000,redis-1.example`; the host is empty where a node does not know its own. */
+function addressIn(endpoint: string, { asked, encrypted }: { asked: string; encrypted: boolean }): string {
+  const [, host = "", port = ""] = /^(.*):(\d+)@/.exec(endpoint) ?? [];
+  const [, name = ""] = /^[^,]*,([^,]*)/.exec(endpoint) ?? [];
+  if (encrypted && name !== "") return `${name}:${port}`;
+  if (host === "") return `${asked.replace(/:\d+$/, "")}:${port}`;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** A slot or a range; those in brackets are on their way and counted at the node that still has them. */
+function slotsIn(word: string): [first: number, last: number][] {
+  const [, first = "", last = first] = /^(\d+)(?:-(\d+))?$/.exec(word) ?? [];
+  return first === "" ? [] : [[Number(first), Number(last)]];
 }

@@ -194,15 +194,15 @@ export class RedisConnection implements AsyncDisposable {
   }
 }
 
-/** Redis lost its functions, or another Redis has taken its place. */
-function isUnknownFunction(error: unknown): boolean {
-  return error instanceof Error && error.message === "ERR Function not found";
-}
-
 /** Our functions and commands reply with lists of texts and whole numbers. */
 function elementsOf(reply: unknown): ReplyElement[] {
   if (!Array.isArray(reply)) throw new TypeError(`Cannot read a reply of Redis: a list is needed, not ${typeof reply}`);
   return reply as ReplyElement[];
+}
+
+/** Redis lost its functions, or another Redis has taken its place. */
+function isUnknownFunction(error: unknown): boolean {
+  return error instanceof Error && error.message === "ERR Function not found";
 }
 
 // The server behind a connection, and whether its settings are safe
@@ -215,16 +215,6 @@ export interface Server {
   isReplica: boolean;
 }
 
-/** The version of the stored layout. Counters of another layout are verified as after a restart. */
-const layout = 2;
-
-/** @throws Error when INFO does not name the run */
-function readServer(info: string): Server {
-  const run = /^run_id:(\S+)/m.exec(info)?.[1];
-  if (run === undefined) throw new Error("Cannot use Redis: its INFO has no run_id");
-  return { run: runNamed(`${run} ${layout}`), clustered: /^cluster_enabled:1/m.test(info), isReplica: /^role:slave/m.test(info) };
-}
-
 /**
  * The run of a master in a cluster: it changes with every restart, and with every promotion, since a replica that becomes the master
  * may lack the last writes of its predecessor.
@@ -233,10 +223,6 @@ function readServer(info: string): Server {
 export function readMasterRun({ run }: Server, replication: string): number | null {
   const history = /^master_replid:(\S+)/m.exec(replication)?.[1];
   return history === undefined || !/^role:master/m.test(replication) ? null : runNamed(`${run} ${history}`);
-}
-
-function runNamed(name: string): number {
-  return Number.parseInt(createHash("sha256").update(name).digest("hex").slice(0, 13), 16);
 }
 
 interface Setting {
@@ -249,6 +235,20 @@ const settings: Setting[] = [
   { name: "appendonly", wanted: "yes", why: "a restart loses what was counted, and each workspace waits until it is rebuilt" },
   { name: "maxmemory-policy", wanted: "noeviction", why: "counters must not be evicted; out of memory is refused safely" },
 ];
+
+function runNamed(name: string): number {
+  return Number.parseInt(createHash("sha256").update(name).digest("hex").slice(0, 13), 16);
+}
+
+/** The version of the stored layout. Counters of another layout are verified as after a restart. */
+const layout = 2;
+
+/** @throws Error when INFO does not name the run */
+function readServer(info: string): Server {
+  const run = /^run_id:(\S+)/m.exec(info)?.[1];
+  if (run === undefined) throw new Error("Cannot use Redis: its INFO has no run_id");
+  return { run: runNamed(`${run} ${layout}`), clustered: /^cluster_enabled:1/m.test(info), isReplica: /^role:slave/m.test(info) };
+}
 
 const clusterSettings: Setting[] = [
   ...settings,

@@ -175,12 +175,6 @@ const severalServers = "Several addresses of Redis were given, but not those of 
 /** The scheme with user and password, and the host with its port. */
 const hostAndPort = /^(\w+:\/\/(?:[^/?#]*@)?)[^/?#]*/;
 
-/** @param url of one server */
-function addressOf(url: string): string {
-  const { hostname, port } = new URL(url);
-  return `${hostname}:${port || "6379"}`;
-}
-
 /** One Redis that has the counters of some workspaces: the only one, or a master of a cluster. */
 class RedisNode implements AsyncDisposable {
   /** Host and port. */
@@ -238,6 +232,12 @@ class RedisNode implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#connection[Symbol.asyncDispose]();
   }
+}
+
+/** @param url of one server */
+function addressOf(url: string): string {
+  const { hostname, port } = new URL(url);
+  return `${hostname}:${port || "6379"}`;
 }
 
 // Calls

@@ -98,6 +98,12 @@ export function recoveredFrom(lines: SpoolLine[]): Recovered {
   };
 }
 
+function blockOf({ workspace, key, block }: BlockIntent, blocks: Map<string, RecoveredBlock>): RecoveredBlock {
+  const known = blocks.get(block) ?? { workspace, key, block, month: "", reserved: 0n, times: [] };
+  blocks.set(block, known);
+  return known;
+}
+
 function addToBlock(
   { workspace, key, month, block, amount, admittedAt }: GenerationIntent,
   blocks: Map<string, RecoveredBlock>,
@@ -107,12 +113,6 @@ function addToBlock(
   known.month = month;
   known.reserved += BigInt(amount);
   known.times.push(admittedAt);
-}
-
-function blockOf({ workspace, key, block }: BlockIntent, blocks: Map<string, RecoveredBlock>): RecoveredBlock {
-  const known = blocks.get(block) ?? { workspace, key, block, month: "", reserved: 0n, times: [] };
-  blocks.set(block, known);
-  return known;
 }
 
 function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<GenerationId, InterruptedGeneration>): void {
@@ -138,12 +138,6 @@ function applyProgress({ unsent, delivered, routed }: ProgressLine, open: Map<Ge
 
 const nothing = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 };
 const free = { input: "0", output: "0", cacheRead: "0", cacheWrite: "0" };
-
-function uncharged(
-  outcome: "unknown" | "expired",
-): Pick<Settlement, "outcome" | "prices" | "usage" | "provider"> & typeof failed {
-  return { outcome, prices: free, usage: nothing, provider: "unknown", ...failed };
-}
 
 const code: EndingCode = "internal_error";
 const failed = { usageEstimated: false, status: 500, code, firstTokenMs: null };
@@ -175,15 +169,21 @@ export function interruptedSettlement({ intent, sent, owed, ...delivered }: Inte
   return { ...facts, ...failed, ...priced, outcome: "settled", provider, usage, usageEstimated: true };
 }
 
+/** For a hold that outlived every stream and that no gateway reports. */
+export function expiredSettlement(workspace: string, hold: Hold): Settlement {
+  const { generation, key, month, admittedAt, deadline } = hold;
+  const facts = { generation, key, month, admittedAt, workspace, request: "unknown", model: "unknown", streamed: false };
+  return { ...uncharged("expired"), ...facts, reserved: hold.amount.toString(), durationMs: deadline - admittedAt };
+}
+
 /** The calls of a generation are lost with its gateway; the model that was requested is not. */
 function routingOf({ requested, model: first }: InterruptedGeneration["intent"], model: string): Settlement["routing"] {
   const asked = requested ?? first;
   return asked === model ? undefined : { requested: asked, attempts: [] };
 }
 
-/** For a hold that outlived every stream and that no gateway reports. */
-export function expiredSettlement(workspace: string, hold: Hold): Settlement {
-  const { generation, key, month, admittedAt, deadline } = hold;
-  const facts = { generation, key, month, admittedAt, workspace, request: "unknown", model: "unknown", streamed: false };
-  return { ...uncharged("expired"), ...facts, reserved: hold.amount.toString(), durationMs: deadline - admittedAt };
+function uncharged(
+  outcome: "unknown" | "expired",
+): Pick<Settlement, "outcome" | "prices" | "usage" | "provider"> & typeof failed {
+  return { outcome, prices: free, usage: nothing, provider: "unknown", ...failed };
 }

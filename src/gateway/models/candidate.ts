@@ -74,13 +74,6 @@ export function servedRoutes(routes: readonly Route[], { ownKeys, ownKeyFallback
   return ownKeyFallback ? [...own, ...keyed.filter((route) => route.ownKey === undefined)] : own;
 }
 
-/** A provider that takes no key has nothing that a workspace could replace. */
-function withOwnKey(route: Route, ownKeys: readonly OwnKey[]): Route {
-  const { id, keyEnv } = route.provider;
-  const ownKey = keyEnv === null ? undefined : ownKeys.find(({ provider }) => provider === id);
-  return ownKey === undefined ? route : { ...route, ownKey };
-}
-
 /**
  * The facts of a record with those own keys alone that a gateway named, so that a worker that knows of a key before the gateway does
  * reserves for a call with the service's key.
@@ -111,4 +104,11 @@ export function reservedCandidates(
 ): Candidate[] {
   const bounds = { inputTokens, promptTokens, tools, maxTokens };
   return candidates.filter((candidate) => costOf(candidate, bounds).amount <= amount);
+}
+
+/** A provider that takes no key has nothing that a workspace could replace. */
+function withOwnKey(route: Route, ownKeys: readonly OwnKey[]): Route {
+  const { id, keyEnv } = route.provider;
+  const ownKey = keyEnv === null ? undefined : ownKeys.find(({ provider }) => provider === id);
+  return ownKey === undefined ? route : { ...route, ownKey };
 }

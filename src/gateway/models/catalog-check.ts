@@ -175,6 +175,34 @@ function choicesOf({ anyOf }: TSchema): string[] {
 /** `-20251001` or `-2025-10-01`. A date without its year, such as `-0731`, mostly names another model. */
 const dateInName = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
+/** Another name of the same model, which the provider may not have. @returns null: the name stands for a model of its own */
+export function otherNameOf({ id, alias_of }: ModelEntry): string | null {
+  if (alias_of !== undefined) return alias_of;
+  return dateInName.test(id) ? id.replace(dateInName, "") : null;
+}
+
+/** A problem in providers.json or in a file of models that must be fixed. */
+interface ModelProblem {
+  /** Relative to the folder, such as `models/openai.json`. */
+  file: string;
+  /** The entry at fault, or `entry 3` where it has no id; empty for the file as a whole. */
+  id: string;
+  /** Such as `routes.1.tiers.0.input`; empty for the entry as a whole. */
+  field: string;
+  message: string;
+}
+
+export function formatModelProblem({ file, id, field, message }: ModelProblem): string {
+  return [file, id, field, message].filter((part) => part !== "").join(": ");
+}
+
+/** An entry that the service can use. */
+export interface JudgedModel {
+  file: string;
+  entry: ModelEntry;
+  model: Model;
+}
+
 /** What each name has for itself. Tiers are compared together with the prices. */
 const ownFields = new Set<string>([
   "id",
@@ -210,12 +238,6 @@ function aliasesAtOdds(judged: readonly JudgedModel[]): ModelProblem[] {
   });
 }
 
-/** Another name of the same model, which the provider may not have. @returns null: the name stands for a model of its own */
-export function otherNameOf({ id, alias_of }: ModelEntry): string | null {
-  if (alias_of !== undefined) return alias_of;
-  return dateInName.test(id) ? id.replace(dateInName, "") : null;
-}
-
 function fieldsAtOdds(one: JudgedModel, other: JudgedModel): string[] {
   const [facts, others] = [factsOf(one), factsOf(other)];
   const fields = new Set([...facts.keys(), ...others.keys()]);
@@ -231,26 +253,4 @@ function factsOf({ entry, model }: JudgedModel): Map<string, unknown> {
     ["supports", model.supports],
     ["reasons", model.reasons],
   ]);
-}
-
-/** A problem in providers.json or in a file of models that must be fixed. */
-interface ModelProblem {
-  /** Relative to the folder, such as `models/openai.json`. */
-  file: string;
-  /** The entry at fault, or `entry 3` where it has no id; empty for the file as a whole. */
-  id: string;
-  /** Such as `routes.1.tiers.0.input`; empty for the entry as a whole. */
-  field: string;
-  message: string;
-}
-
-export function formatModelProblem({ file, id, field, message }: ModelProblem): string {
-  return [file, id, field, message].filter((part) => part !== "").join(": ");
-}
-
-/** An entry that the service can use. */
-export interface JudgedModel {
-  file: string;
-  entry: ModelEntry;
-  model: Model;
 }

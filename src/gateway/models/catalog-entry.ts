@@ -76,14 +76,6 @@ export function modelFrom(entry: ModelEntry, surroundings: CatalogContext): Mode
   return model;
 }
 
-function reasoningFacts(entry: ModelEntry): Pick<Route, "thinking" | "samplesWithoutReasoning"> {
-  const { thinking: form, thinking_off: off = "disabled" } = entry;
-  return {
-    ...(form !== undefined && { thinking: { form, off, isBound: entry.thinking_bound ?? false } }),
-    ...(entry.samples_without_reasoning === true && { samplesWithoutReasoning: true as const }),
-  };
-}
-
 function routeEntries(entry: ModelEntry, fileProvider: string): RouteEntry[] {
   const { upstream_model, prices_per_1m_usd, tiers, max_tokens_field, format, efforts } = entry;
   // An embeddings model embeds the text as it is.
@@ -156,6 +148,16 @@ function tieredPrices(
   throw new EntryError(`${path}tiers`, "need prices_per_1m_usd, the prices of a prompt within the first bound");
 }
 
+function pricesFrom(entry: PricesEntry): Prices {
+  const input = parsePricePerMillion(entry.input);
+  return {
+    input,
+    output: parsePricePerMillion(entry.output),
+    cacheRead: entry.cache_read === undefined ? input : parsePricePerMillion(entry.cache_read),
+    cacheWrite: entry.cache_write === undefined ? input : parsePricePerMillion(entry.cache_write),
+  };
+}
+
 function tiersFrom(entries: TierEntry[], path: string): PriceTier[] {
   let before = 0;
   return entries.map((entry, index) => {
@@ -168,14 +170,20 @@ function tiersFrom(entries: TierEntry[], path: string): PriceTier[] {
   });
 }
 
-function pricesFrom(entry: PricesEntry): Prices {
-  const input = parsePricePerMillion(entry.input);
+function reasoningFacts(entry: ModelEntry): Pick<Route, "thinking" | "samplesWithoutReasoning"> {
+  const { thinking: form, thinking_off: off = "disabled" } = entry;
   return {
-    input,
-    output: parsePricePerMillion(entry.output),
-    cacheRead: entry.cache_read === undefined ? input : parsePricePerMillion(entry.cache_read),
-    cacheWrite: entry.cache_write === undefined ? input : parsePricePerMillion(entry.cache_write),
+    ...(form !== undefined && { thinking: { form, off, isBound: entry.thinking_bound ?? false } }),
+    ...(entry.samples_without_reasoning === true && { samplesWithoutReasoning: true as const }),
   };
+}
+
+function unixSeconds(entry: ModelEntry): number {
+  const day = entry.released ?? entry.seen;
+  if (day === undefined) return 0;
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(ms)) throw new EntryError("released", `"${day}" is not a day`);
+  return ms / 1_000;
 }
 
 /** A model listed as available needs a route and bounds, since reservations are computed from them. */
@@ -191,14 +199,6 @@ function requireCallable(model: Model): void {
   if (new Set(providers).size < providers.length) throw new EntryError("routes", "name a provider twice");
 }
 
-function unixSeconds(entry: ModelEntry): number {
-  const day = entry.released ?? entry.seen;
-  if (day === undefined) return 0;
-  const ms = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(ms)) throw new EntryError("released", `"${day}" is not a day`);
-  return ms / 1_000;
-}
-
 // Embeddings models
 
 /**
@@ -207,6 +207,15 @@ function unixSeconds(entry: ModelEntry): number {
  */
 export const embeddingWords = ["token_input", "input_type"] as const;
 export type EmbeddingWord = (typeof embeddingWords)[number];
+
+/** Whether a request may ask for vectors of this length. */
+export function allowsDimensions(
+  { allowedDimensions: allowed }: Pick<EmbeddingFacts, "allowedDimensions">,
+  asked: number,
+): boolean {
+  if (allowed === null) return false;
+  return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
+}
 
 /** The format of embeddings by that of chat; Anthropic has none. */
 const formatOf: Partial<Record<WireFormatName, EmbeddingFormatName>> = {
@@ -268,16 +277,18 @@ function requireEmbeddingFields(entry: ModelEntry): void {
   if (word !== undefined) throw new EntryError("supports", `has "${word}", which is no word of embeddings models`);
 }
 
-/** Whether a request may ask for vectors of this length. */
-export function allowsDimensions(
-  { allowedDimensions: allowed }: Pick<EmbeddingFacts, "allowedDimensions">,
-  asked: number,
-): boolean {
-  if (allowed === null) return false;
-  return "min" in allowed ? asked >= allowed.min && asked <= allowed.max : allowed.includes(asked);
-}
-
 // What a launch check was a check of
+
+/** An entry that matches the schema and is still invalid. */
+export class EntryError extends Error {
+  override name = "EntryError";
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
 
 interface CalledEntry {
   model: string;
@@ -301,15 +312,4 @@ function entryDigest({ model, provider, format, upstreamModel, maxTokensField, e
     .update(JSON.stringify(called ? [...facts, ...called] : facts))
     .digest("hex")
     .slice(0, 32);
-}
-
-/** An entry that matches the schema and is still invalid. */
-export class EntryError extends Error {
-  override name = "EntryError";
-  readonly field: string;
-
-  constructor(field: string, message: string) {
-    super(message);
-    this.field = field;
-  }
 }

@@ -146,8 +146,6 @@ function idOf(provider: string, upstreamModel: string): string | null {
 
 // The entries after the changes
 
-const listUrl = "https://models.dev/api.json";
-
 /** @param day on which the list was read, as `2026-01-31` @returns only the changed files, by name; an empty list: the file goes */
 export function applyChanges(
   files: ReadonlyMap<string, ModelEntry[]>,
@@ -169,6 +167,30 @@ export function applyChanges(
   return changed;
 }
 
+const listUrl = "https://models.dev/api.json";
+
+function newEntry(id: string, model: ListedModel, day: string): ModelEntry {
+  return {
+    id,
+    upstream_model: model.upstreamModel,
+    name: model.name,
+    kind: "chat",
+    context_length: model.contextLength,
+    max_output_tokens: model.maxOutputTokens,
+    prices_per_1m_usd: model.prices,
+    ...(model.tiers.length > 0 && { tiers: model.tiers }),
+    listed_as: "available",
+    published: true,
+    supports: [...(model.tools ? ["tools"] : []), ...(model.structuredOutput ? ["json_object", "json_schema"] : [])],
+    ...(model.reasons && { reasons: true }),
+    ...(!model.temperature && { default_only: ["temperature" as const, "top_p" as const] }),
+    ...(model.released !== null && { released: model.released }),
+    source: listUrl,
+    note: `Imported on ${day}; only models.dev prices it`,
+    seen: day,
+  };
+}
+
 type ChangeOfARoute = Exclude<Change, { kind: "added" }>;
 
 function replaced(entries: ModelEntry[], change: ChangeOfARoute, day: string): ModelEntry[] {
@@ -181,6 +203,22 @@ function replaced(entries: ModelEntry[], change: ChangeOfARoute, day: string): M
     });
     return routes.length === 0 ? [] : [{ ...entry, routes }];
   });
+}
+
+/** The list gives the new price, so a second source with the old one no longer bears it out. */
+function priced<Entry extends Pick<RouteEntry, "prices_per_1m_usd" | "tiers" | "source" | "checked_with" | "note">>(
+  entry: Entry,
+  { before, after }: { before: PricesListed; after: PricesListed },
+  day: string,
+): Entry {
+  const { checked_with: _told, tiers: _tiers, ...rest } = entry;
+  return {
+    ...rest,
+    prices_per_1m_usd: after.prices,
+    ...(after.tiers.length > 0 && { tiers: after.tiers }),
+    source: listUrl,
+    note: `Imported on ${day}; before: ${before.prices.input} and ${before.prices.output}`,
+  } as Entry;
 }
 
 /** A model's other names get its new price too, since lists have few of them; a name whose model is gone loses its `alias_of`. */
@@ -203,44 +241,6 @@ function withOtherNames(entries: ModelEntry[], changes: readonly Change[], day: 
     const change = follows ? repriced.get(modelOf(entry)) : undefined;
     return change === undefined ? named : priced({ ...named, seen: day }, change, day);
   });
-}
-
-/** The list gives the new price, so a second source with the old one no longer bears it out. */
-function priced<Entry extends Pick<RouteEntry, "prices_per_1m_usd" | "tiers" | "source" | "checked_with" | "note">>(
-  entry: Entry,
-  { before, after }: { before: PricesListed; after: PricesListed },
-  day: string,
-): Entry {
-  const { checked_with: _told, tiers: _tiers, ...rest } = entry;
-  return {
-    ...rest,
-    prices_per_1m_usd: after.prices,
-    ...(after.tiers.length > 0 && { tiers: after.tiers }),
-    source: listUrl,
-    note: `Imported on ${day}; before: ${before.prices.input} and ${before.prices.output}`,
-  } as Entry;
-}
-
-function newEntry(id: string, model: ListedModel, day: string): ModelEntry {
-  return {
-    id,
-    upstream_model: model.upstreamModel,
-    name: model.name,
-    kind: "chat",
-    context_length: model.contextLength,
-    max_output_tokens: model.maxOutputTokens,
-    prices_per_1m_usd: model.prices,
-    ...(model.tiers.length > 0 && { tiers: model.tiers }),
-    listed_as: "available",
-    published: true,
-    supports: [...(model.tools ? ["tools"] : []), ...(model.structuredOutput ? ["json_object", "json_schema"] : [])],
-    ...(model.reasons && { reasons: true }),
-    ...(!model.temperature && { default_only: ["temperature" as const, "top_p" as const] }),
-    ...(model.released !== null && { released: model.released }),
-    source: listUrl,
-    note: `Imported on ${day}; only models.dev prices it`,
-    seen: day,
-  };
 }
 
 // Writing: every file is complete before the first is replaced

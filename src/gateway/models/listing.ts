@@ -134,14 +134,6 @@ export function modelRecord(
   };
 }
 
-function embeddingsShown({ kind, embeddings }: Model): Partial<ModelRecord> {
-  if (kind !== "embeddings") return {};
-  if (embeddings === undefined) return { kind };
-  const { dimensions, allowedDimensions, inputsMax } = embeddings;
-  const allowed = allowedDimensions === null || "min" in allowedDimensions ? allowedDimensions : [...allowedDimensions];
-  return { kind, dimensions: { default: dimensions, allowed }, max_inputs: inputsMax };
-}
-
 function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof RouteShown> {
   return {
     provider: route.provider.id,
@@ -150,11 +142,6 @@ function routeShown(route: Route, measured: RouteMeasure | null): Static<typeof 
     latency_ms: measured?.latencyMs ?? null,
     uptime_percent: measured?.uptimePercent ?? null,
   };
-}
-
-function tiersShown(prices: TieredPrices | null): { tiers?: Static<typeof TierShown>[] } {
-  if (!prices?.tiers) return {};
-  return { tiers: prices.tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...formatPrices(tier) })) };
 }
 
 function pricesShown(prices: Prices | null): Static<typeof PricesShown> | null {
@@ -175,6 +162,19 @@ function formatPrices(prices: Prices): Static<typeof PricesShown> {
   };
   formatted.set(prices, shown);
   return shown;
+}
+
+function tiersShown(prices: TieredPrices | null): { tiers?: Static<typeof TierShown>[] } {
+  if (!prices?.tiers) return {};
+  return { tiers: prices.tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...formatPrices(tier) })) };
+}
+
+function embeddingsShown({ kind, embeddings }: Model): Partial<ModelRecord> {
+  if (kind !== "embeddings") return {};
+  if (embeddings === undefined) return { kind };
+  const { dimensions, allowedDimensions, inputsMax } = embeddings;
+  const allowed = allowedDimensions === null || "min" in allowedDimensions ? allowedDimensions : [...allowedDimensions];
+  return { kind, dimensions: { default: dimensions, allowed }, max_inputs: inputsMax };
 }
 
 // Details, in the control API

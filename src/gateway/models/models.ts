@@ -147,11 +147,6 @@ export async function checkModels(
   await models.refreshChecks();
 }
 
-function proberUnavailable(missing: number): DomainError {
-  const message = `${missing} checks have not ended, and none ended lately: is a prober running?`;
-  return new DomainError("unavailable", message);
-}
-
 interface WatchOptions extends CatalogOptions {
   folder: string;
   clock: Clock;
@@ -167,6 +162,18 @@ export async function watchCatalog(options: WatchOptions): Promise<CatalogWatch>
   const watch = new CatalogWatch(options);
   await watch.refresh();
   return watch;
+}
+
+interface LaunchCheckSources {
+  sql: Queries;
+  bus: Pick<Bus, "listen">;
+  clock: Clock;
+  log: Logger;
+}
+
+function proberUnavailable(missing: number): DomainError {
+  const message = `${missing} checks have not ended, and none ended lately: is a prober running?`;
+  return new DomainError("unavailable", message);
 }
 
 /** Reads the catalog's files again every few seconds. An invalid file leaves the last valid catalog in place. */
@@ -238,13 +245,6 @@ class CatalogWatch implements Disposable {
     this.#disposed = true;
     this.#cancel?.();
   }
-}
-
-interface LaunchCheckSources {
-  sql: Queries;
-  bus: Pick<Bus, "listen">;
-  clock: Clock;
-  log: Logger;
 }
 
 /** Reads once before it resolves. Checks that cannot be read count as missing, so their models are not callable. */

@@ -155,6 +155,50 @@ const unitsBeyondWord = 10;
 /** In tokens. With what a long run adds, a letter weighs no more than its byte. */
 const letterWeightMax = 1 - unitsBeyondWord / unitsPerToken;
 
+const kinds = kindsOfCodeUnits();
+const weights = weightsOfKinds();
+
+/** The estimate of one text, which may come in pieces: where it is cut makes no difference. */
+export class TextTokens {
+  /** The kinds of the last three characters. */
+  #kinds = 0;
+  #run = 0;
+  #units = 0;
+
+  /** Sums of units can be compared and added, and are rounded once, by `tokensOf`. */
+  get units(): number {
+    return this.#units;
+  }
+
+  add(text: string): void {
+    let last = this.#kinds;
+    let run = this.#run;
+    let units = 0;
+    // Every delta and every byte of some prompts comes through here. The signs of differences stand for branches, which cost twice the time.
+    for (let at = 0; at < text.length; at++) {
+      const now = kinds[text.charCodeAt(at)] ?? 0;
+      last = ((last << kindBits) | now) & threeKinds;
+      run = (run + 1) & ((now - letterKindsEnd) >> 31);
+      units += (weights[last] ?? 0) + (((wordLength - run) >> 31) & unitsBeyondWord);
+    }
+    this.#kinds = last;
+    this.#run = run;
+    this.#units += units;
+  }
+}
+
+/** @param units as of `TextTokens` */
+export function tokensOf(units: number): number {
+  return units === 0 ? 0 : Math.max(1, Math.round(units / unitsPerToken));
+}
+
+/** @returns at most the UTF-8 bytes of the text */
+export function estimateTokens(text: string): number {
+  const estimate = new TextTokens();
+  estimate.add(text);
+  return tokensOf(estimate.units);
+}
+
 /** By the three kinds, the earliest first. */
 function weightsOfKinds(): Uint8Array {
   const count = 1 << kindBits;
@@ -227,48 +271,4 @@ function markWeight(before: number, last: number, now: number): number {
   }
   if (last === kind.space) return isPlain ? 0.4 : 0.9;
   return isPlain ? 0.65 : 1;
-}
-
-const kinds = kindsOfCodeUnits();
-const weights = weightsOfKinds();
-
-/** The estimate of one text, which may come in pieces: where it is cut makes no difference. */
-export class TextTokens {
-  /** The kinds of the last three characters. */
-  #kinds = 0;
-  #run = 0;
-  #units = 0;
-
-  /** Sums of units can be compared and added, and are rounded once, by `tokensOf`. */
-  get units(): number {
-    return this.#units;
-  }
-
-  add(text: string): void {
-    let last = this.#kinds;
-    let run = this.#run;
-    let units = 0;
-    // Every delta and every byte of some prompts comes through here. The signs of differences stand for branches, which cost twice the time.
-    for (let at = 0; at < text.length; at++) {
-      const now = kinds[text.charCodeAt(at)] ?? 0;
-      last = ((last << kindBits) | now) & threeKinds;
-      run = (run + 1) & ((now - letterKindsEnd) >> 31);
-      units += (weights[last] ?? 0) + (((wordLength - run) >> 31) & unitsBeyondWord);
-    }
-    this.#kinds = last;
-    this.#run = run;
-    this.#units += units;
-  }
-}
-
-/** @param units as of `TextTokens` */
-export function tokensOf(units: number): number {
-  return units === 0 ? 0 : Math.max(1, Math.round(units / unitsPerToken));
-}
-
-/** @returns at most the UTF-8 bytes of the text */
-export function estimateTokens(text: string): number {
-  const estimate = new TextTokens();
-  estimate.add(text);
-  return tokensOf(estimate.units);
 }

@@ -67,19 +67,6 @@ export function candidatesOf({ id }: ProviderRecord, { models }: Pick<TrySources
   return candidates.toSorted((a, b) => (testCost(a.route) < testCost(b.route) ? first : second));
 }
 
-/** A short question, and as much output as a test call may have. */
-const testUsage = {
-  promptTokens: probeOutputTokensMax,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  completionTokens: probeOutputTokensMax,
-  reasoningTokens: 0,
-};
-
-function testCost({ prices }: Route): bigint {
-  return prices === null ? 0n : chargedCost(prices, testUsage);
-}
-
 /** @returns our error code; null: the provider answered */
 export async function tryKey(
   { key, candidate }: { key: Secret; candidate: TriedModel },
@@ -118,6 +105,19 @@ export async function requireAccepted(
     throw new DomainError("unavailable", `${provider.name} ${rest}`);
   }
   throw new DomainError("conflict", `${provider.name} ${rest}`);
+}
+
+/** A short question, and as much output as a test call may have. */
+const testUsage = {
+  promptTokens: probeOutputTokensMax,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  completionTokens: probeOutputTokensMax,
+  reasoningTokens: 0,
+};
+
+function testCost({ prices }: Route): bigint {
+  return prices === null ? 0n : chargedCost(prices, testUsage);
 }
 
 function testProblem(code: string): string {

@@ -151,21 +151,6 @@ export type ClosingView = Static<typeof ClosingView>;
 
 // The text that is hashed: JSON by https://www.rfc-editor.org/rfc/rfc8785
 
-type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
-
-/** Names in the order of their code units, and no space. Amounts are texts, so that all numbers are whole. */
-function canonicalText(value: Json): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(canonicalText).join(",")}]`;
-  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
-}
-
-/** `Array.isArray` does not narrow read-only arrays. */
-function isList(value: object): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
 interface HashedDocument {
   text: string;
   /** SHA-256 of the text in UTF-8, in hexadecimal digits. */
@@ -205,4 +190,19 @@ export function statementFile({ workspace, number, lines }: StatementView): CsvF
     columns: ["statement", ...columns],
     rows: lines.map((line) => [number, ...columns.map((column) => line[column])]),
   };
+}
+
+type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
+
+/** Names in the order of their code units, and no space. Amounts are texts, so that all numbers are whole. */
+function canonicalText(value: Json): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(canonicalText).join(",")}]`;
+  const fields = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
+}
+
+/** `Array.isArray` does not narrow read-only arrays. */
+function isList(value: object): value is readonly Json[] {
+  return Array.isArray(value);
 }

@@ -57,16 +57,6 @@ export async function listStatements(
   return { data: [first, ...closed], next };
 }
 
-function amounts({ opening, credits, refunds, charges, closing }: StatementSums): Partial<StatementRow> {
-  return {
-    opening_balance_usd: formatUsd(opening),
-    credits_usd: formatUsd(credits),
-    refunds_usd: formatUsd(refunds),
-    charges_usd: formatUsd(charges),
-    closing_balance_usd: formatUsd(closing),
-  };
-}
-
 /**
  * The statement of a month: members see the lines of their own keys, overseers all.
  * @throws DomainError not_found
@@ -83,6 +73,16 @@ export async function showStatement(
   const open = await showOpen({ workspace: { id, name }, number, owner, nowMs: clock.now() }, sql);
   if (open !== null) return open;
   throw new DomainError("not_found", `There is no statement "${number}" of this workspace`, { field: "number" });
+}
+
+function amounts({ opening, credits, refunds, charges, closing }: StatementSums): Partial<StatementRow> {
+  return {
+    opening_balance_usd: formatUsd(opening),
+    credits_usd: formatUsd(credits),
+    refunds_usd: formatUsd(refunds),
+    charges_usd: formatUsd(charges),
+    closing_balance_usd: formatUsd(closing),
+  };
 }
 
 interface Closed {

@@ -40,6 +40,39 @@ export async function openCheckout(
   return opened ?? topUp;
 }
 
+/** The error of a person's request, after Stripe did not do what was asked. @param action completes "Cannot …" */
+export function stripeProblem(error: unknown, action: string): unknown {
+  if (error instanceof CallRefusedError)
+    return new DomainError("conflict", `Cannot ${action}: Stripe refused it as ${error.code}`, { cause: error });
+  const isUnavailable = error instanceof Error && ["StripeUnavailableError", "KeyReusedError"].includes(error.name);
+  if (!isUnavailable) return error;
+  return new DomainError("unavailable", `Cannot ${action}: Stripe did not answer; try again`, { cause: error });
+}
+
+/**
+ * Opens a page of Stripe for an automatic payment that its bank wants a person to authenticate, and mails it to the admins once.
+ * Repeated after a crash, it opens the same page.
+ */
+export async function offerAuthentication(
+  { id, workspace }: Pick<TopUpRow, "id" | "workspace">,
+  parts: TopUpParts,
+): Promise<void> {
+  const prepared = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp }) => {
+    if (topUp.state !== "action_required" || topUp.session !== null) return { result: null };
+    const next = { ...topUp, sessionExpiresAt: new Date(topUp.triedAt.getTime() + authenticationOpenMs) };
+    await updateTopUp(next, tx);
+    return { result: next };
+  });
+  if (prepared === null) return;
+  await openCheckout(prepared, parts, async (opened, tx) => {
+    const { sessionUrl: url } = opened;
+    if (url === null) return;
+    const told = { topUp: opened, occurrence: `page ${opened.try}`, failure: "authentication_required" };
+    const mail = authenticationMail({ topUp: opened, url });
+    await tellFailure({ ...told, mail }, { sql: tx, clock: parts.clock });
+  });
+}
+
 async function createCheckout(topUp: TopUpRow, { stripe, publicUrl }: TopUpParts): Promise<CheckoutSession> {
   const { id, workspace, amount, customer, sessionExpiresAt } = topUp;
   if (customer === null || sessionExpiresAt === null) throw new Error(`The top-up ${id} has nothing to open a page with`);
@@ -75,39 +108,6 @@ async function changeKey({ id, workspace, try: tried }: TopUpRow, parts: TopUpPa
   });
 }
 
-/** The error of a person's request, after Stripe did not do what was asked. @param action completes "Cannot …" */
-export function stripeProblem(error: unknown, action: string): unknown {
-  if (error instanceof CallRefusedError)
-    return new DomainError("conflict", `Cannot ${action}: Stripe refused it as ${error.code}`, { cause: error });
-  const isUnavailable = error instanceof Error && ["StripeUnavailableError", "KeyReusedError"].includes(error.name);
-  if (!isUnavailable) return error;
-  return new DomainError("unavailable", `Cannot ${action}: Stripe did not answer; try again`, { cause: error });
-}
-
-/**
- * Opens a page of Stripe for an automatic payment that its bank wants a person to authenticate, and mails it to the admins once.
- * Repeated after a crash, it opens the same page.
- */
-export async function offerAuthentication(
-  { id, workspace }: Pick<TopUpRow, "id" | "workspace">,
-  parts: TopUpParts,
-): Promise<void> {
-  const prepared = await changeTopUp({ id, workspace }, parts, async ({ tx, topUp }) => {
-    if (topUp.state !== "action_required" || topUp.session !== null) return { result: null };
-    const next = { ...topUp, sessionExpiresAt: new Date(topUp.triedAt.getTime() + authenticationOpenMs) };
-    await updateTopUp(next, tx);
-    return { result: next };
-  });
-  if (prepared === null) return;
-  await openCheckout(prepared, parts, async (opened, tx) => {
-    const { sessionUrl: url } = opened;
-    if (url === null) return;
-    const told = { topUp: opened, occurrence: `page ${opened.try}`, failure: "authentication_required" };
-    const mail = authenticationMail({ topUp: opened, url });
-    await tellFailure({ ...told, mail }, { sql: tx, clock: parts.clock });
-  });
-}
-
 // Declined payments
 
 /** Codes with which the same card never succeeds: https://docs.stripe.com/declines/codes. Networks forbid another try. */
@@ -133,11 +133,6 @@ const hardCodes: ReadonlySet<string> = new Set([
   "stop_payment_order",
   "transaction_not_allowed",
 ]);
-
-/** The bank wants the person to authenticate the payment. */
-function wantsPerson({ status, failure }: PaymentIntent): boolean {
-  return status === "requires_action" || failure === "authentication_required";
-}
 
 /** A decline counts once, for the payment under way. In Checkout the payer tries another card by themselves. */
 export async function declinePayment(intent: PaymentIntent, locked: Locked, parts: TopUpParts) {
@@ -180,4 +175,9 @@ export async function endTry(
   const before = { declines: settings.failures, enabled: settings.enabled };
   const changes = changedFields({ before, after: { declines: failures, enabled, failure } });
   return { result: "nothing" as const, events: [{ event: "top_up.failed", workspace, target: id, changes }] };
+}
+
+/** The bank wants the person to authenticate the payment. */
+function wantsPerson({ status, failure }: PaymentIntent): boolean {
+  return status === "requires_action" || failure === "authentication_required";
 }

@@ -165,13 +165,6 @@ const settingsColumns = (sql: Queries) => sql`
   card_expires AS "cardExpires", enabled, threshold_nano AS threshold, amount_nano AS amount, monthly_cap_nano AS "monthlyCap",
   receipt_email AS "receiptEmail", failures, paused`;
 
-/** Before a workspace's first top-up. */
-function noTopUpSettings(workspace: WorkspaceId): TopUpSettingsRow {
-  const noCard = { customer: null, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null };
-  const off = { enabled: false, threshold: null, amount: null, monthlyCap: null, receiptEmail: null, failures: 0, paused: false };
-  return { workspace, ...noCard, ...off };
-}
-
 export async function selectTopUpSettings(workspace: WorkspaceId, sql: Queries): Promise<TopUpSettingsRow> {
   const [row] = await sql<
     TopUpSettingsRow[]
@@ -212,6 +205,13 @@ export async function selectWorkspacesOfCard(paymentMethod: string, sql: Queries
   const rows = await sql<{ workspace: WorkspaceId }[]>`
     SELECT workspace_id AS workspace FROM top_up_settings WHERE payment_method = ${paymentMethod}`;
   return rows.map(({ workspace }) => workspace);
+}
+
+/** Before a workspace's first top-up. */
+function noTopUpSettings(workspace: WorkspaceId): TopUpSettingsRow {
+  const noCard = { customer: null, paymentMethod: null, cardBrand: null, cardLastFour: null, cardExpires: null };
+  const off = { enabled: false, threshold: null, amount: null, monthlyCap: null, receiptEmail: null, failures: 0, paused: false };
+  return { workspace, ...noCard, ...off };
 }
 
 // Refunds

@@ -111,6 +111,23 @@ export async function sendRefund(refund: RefundRow, parts: TopUpParts): Promise<
   }
 }
 
+/** What Stripe's word for a refund's state means here. */
+export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundRow["state"] {
+  if (status === "failed" || status === "canceled") return "failed";
+  return status === "succeeded" ? "succeeded" : "pending";
+}
+
+/** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
+export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
+  const known = await selectRefund(made.refund ?? made.id, parts.sql);
+  const topUp = known
+    ? await selectTopUp(known.topUp, parts.sql)
+    : made.paymentIntent === null
+      ? undefined
+      : await findPaidTopUp(made.paymentIntent, parts);
+  if (topUp) await endRefund(topUp, { id: known?.id ?? null, made }, parts, event);
+}
+
 /** @returns null: it was never made */
 async function callFor(
   { createdAt, refund }: RefundRow,
@@ -129,22 +146,7 @@ async function callFor(
   }
 }
 
-/** What Stripe's word for a refund's state means here. */
-export function refundStateOf({ status }: Pick<StripeRefund, "status">): RefundRow["state"] {
-  if (status === "failed" || status === "canceled") return "failed";
-  return status === "succeeded" ? "succeeded" : "pending";
-}
-
-/** Follows a refund of Stripe, also one that was made in its dashboard, which takes credit back that may be spent already. */
-export async function applyRefund(made: StripeRefund, parts: TopUpParts, event?: string): Promise<void> {
-  const known = await selectRefund(made.refund ?? made.id, parts.sql);
-  const topUp = known
-    ? await selectTopUp(known.topUp, parts.sql)
-    : made.paymentIntent === null
-      ? undefined
-      : await findPaidTopUp(made.paymentIntent, parts);
-  if (topUp) await endRefund(topUp, { id: known?.id ?? null, made }, parts, event);
-}
+const refundFailed = "A refund failed; its amount is part of the credit again";
 
 /**
  * @param id Weir's; null: it was made elsewhere
@@ -175,8 +177,6 @@ async function endRefund(
   });
   if (moved === true) await refreshed(workspace, parts);
 }
-
-const refundFailed = "A refund failed; its amount is part of the credit again";
 
 /** The refund's row, which one that was made elsewhere gets now, with its entry. */
 async function present(

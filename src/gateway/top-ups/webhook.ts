@@ -46,18 +46,6 @@ class WebhookError extends Error {
   }
 }
 
-const errors: BodyErrors = {
-  encoded: () => new WebhookError(400, "invalid_body", "The body must not be compressed"),
-  incomplete: () => new WebhookError(400, "invalid_body", "The body did not arrive in full and in time"),
-  tooSlow: () =>
-    new WebhookError(
-      408,
-      "body_too_slow",
-      `The body arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
-    ),
-  tooLarge: () => new WebhookError(413, "body_too_large", "The body is too large for an event"),
-};
-
 export interface WebhookParts extends TopUpParts {
   secrets: readonly Secret[];
   /** Says whose bodies share a lane. */
@@ -107,6 +95,18 @@ function doorOf(clock: Clock): { bodies: BodyDoor; events: Turns } {
     events: new Turns({ clock, limits: applied, busy }),
   };
 }
+
+const errors: BodyErrors = {
+  encoded: () => new WebhookError(400, "invalid_body", "The body must not be compressed"),
+  incomplete: () => new WebhookError(400, "invalid_body", "The body did not arrive in full and in time"),
+  tooSlow: () =>
+    new WebhookError(
+      408,
+      "body_too_slow",
+      `The body arrives too slowly: at least ${bodyBytesPerSecondMin} bytes a second are needed`,
+    ),
+  tooLarge: () => new WebhookError(413, "body_too_large", "The body is too large for an event"),
+};
 
 /** @throws WebhookError for what Stripe did not sign for this service and this mode; LimitReachedError */
 async function readEvent(
@@ -186,12 +186,6 @@ const known: Record<string, Apply> = {
   "payment_method.detached": ({ id, object }, parts) => removeCard(object.id, parts, id),
 };
 
-async function payment({ id, object }: Told, parts: TopUpParts): Promise<void> {
-  // Other payments of the account are none of Weir's business, and need no call.
-  if (object.metadata?.["topup"] === undefined) return;
-  await creditPayment(await parts.stripe.readPayment(object.id), parts, id);
-}
-
 async function session({ id, object }: Told, parts: TopUpParts): Promise<void> {
   const { client_reference_id: topUp, payment_intent: paymentIntent } = object;
   if (!topUp || !paymentIntent || !(await selectTopUp(topUp, parts.sql))) return;
@@ -202,6 +196,12 @@ async function left({ id, object }: Told, parts: TopUpParts): Promise<void> {
   const topUp = await selectTopUp(object.client_reference_id ?? "", parts.sql);
   // Another page may have been opened for it since.
   if (topUp?.session === object.id) await leaveCheckout(topUp, parts, id);
+}
+
+async function payment({ id, object }: Told, parts: TopUpParts): Promise<void> {
+  // Other payments of the account are none of Weir's business, and need no call.
+  if (object.metadata?.["topup"] === undefined) return;
+  await creditPayment(await parts.stripe.readPayment(object.id), parts, id);
 }
 
 async function refund({ id, object }: Told, parts: TopUpParts): Promise<void> {

@@ -172,20 +172,6 @@ export function textCompletionBody(
   return { id, object: "text_completion", created, model, choices: [choice], usage: usageBody(usage) };
 }
 
-/** The text of a message or of one delta of it. Its reasoning has no place in a completion. */
-function textOf({ content, refusal }: Record<string, unknown>): string {
-  return (typeof content === "string" ? content : "") + (typeof refusal === "string" ? refusal : "");
-}
-
-function isRefusal({ refusal }: Record<string, unknown>): boolean {
-  return typeof refusal === "string" && refusal !== "";
-}
-
-function textFinishReason(reason: FinishReason, refused: boolean): TextFinishReason {
-  if (refused) return "content_filter";
-  return reason === "length" || reason === "content_filter" ? reason : "stop";
-}
-
 const TextChunkChoice = Type.Object({
   text: Type.String({ description: "More of the text" }),
   index: Type.Literal(0, { description: "There is one choice" }),
@@ -225,4 +211,18 @@ export class TextChunkWriter extends ChunkWriter {
   #chunk(text: string, finishReason: string): string {
     return `${this.prefix}{"text":${JSON.stringify(text)},"index":0,"logprobs":null,"finish_reason":${finishReason}${this.suffix}`;
   }
+}
+
+function textFinishReason(reason: FinishReason, refused: boolean): TextFinishReason {
+  if (refused) return "content_filter";
+  return reason === "length" || reason === "content_filter" ? reason : "stop";
+}
+
+function isRefusal({ refusal }: Record<string, unknown>): boolean {
+  return typeof refusal === "string" && refusal !== "";
+}
+
+/** The text of a message or of one delta of it. Its reasoning has no place in a completion. */
+function textOf({ content, refusal }: Record<string, unknown>): string {
+  return (typeof content === "string" ? content : "") + (typeof refusal === "string" ? refusal : "");
 }

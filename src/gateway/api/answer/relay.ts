@@ -72,6 +72,19 @@ export function relay(options: RelayOptions): ReadableStream<Uint8Array> {
   return options.createStream(new Relay(options));
 }
 
+/** Keeps the latest count of each field. A zero or an absent count is a placeholder and does not replace a count. */
+export function mergeUsage(before: ReportedUsage | null, reported: ReportedUsage): ReportedUsage {
+  if (before === null) return reported;
+  return {
+    ...reported,
+    promptTokens: reported.promptTokens || (before.promptTokens ?? reported.promptTokens),
+    cachedTokens: reported.cachedTokens || before.cachedTokens,
+    cacheWriteTokens: reported.cacheWriteTokens || before.cacheWriteTokens,
+    completionTokens: reported.completionTokens || (before.completionTokens ?? reported.completionTokens),
+    reasoningTokens: reported.reasoningTokens || before.reasoningTokens,
+  };
+}
+
 const noop = (): void => {};
 
 class Relay implements TextSource, EventReceiver, TimerListener {
@@ -364,12 +377,12 @@ class StreamState {
   }
 }
 
-function hasCalls({ tool_calls: calls }: Record<string, unknown>): boolean {
-  return Array.isArray(calls) && calls.length > 0;
-}
-
 function withoutRole({ role: _role, ...content }: Record<string, unknown>): Record<string, unknown> {
   return content;
+}
+
+function hasCalls({ tool_calls: calls }: Record<string, unknown>): boolean {
+  return Array.isArray(calls) && calls.length > 0;
 }
 
 /** Providers send empty deltas: at the start, with a finish reason, or to keep the stream open. */
@@ -379,17 +392,4 @@ function hasContent(delta: Record<string, unknown>): boolean {
     if (value !== null && value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)) return true;
   }
   return false;
-}
-
-/** Keeps the latest count of each field. A zero or an absent count is a placeholder and does not replace a count. */
-export function mergeUsage(before: ReportedUsage | null, reported: ReportedUsage): ReportedUsage {
-  if (before === null) return reported;
-  return {
-    ...reported,
-    promptTokens: reported.promptTokens || (before.promptTokens ?? reported.promptTokens),
-    cachedTokens: reported.cachedTokens || before.cachedTokens,
-    cacheWriteTokens: reported.cacheWriteTokens || before.cacheWriteTokens,
-    completionTokens: reported.completionTokens || (before.completionTokens ?? reported.completionTokens),
-    reasoningTokens: reported.reasoningTokens || before.reasoningTokens,
-  };
 }

@@ -91,24 +91,6 @@ export function nameRejectedField(failure: UpstreamFailure, chat: SentChat, { mo
   failure.param = deepestOf(likely.map((path) => provenPath(request, inClientsNames(path, chat))));
 }
 
-/** Names of the bound on output, which the client may call otherwise than its provider. */
-const outputNames = new Set(["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens"]);
-
-function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {
-  if (outputNames.has(snakeCase(first))) return [outputField ?? first];
-  const isPrompt = first === "messages" || first === "prompt";
-  if (isPrompt && promptField === "prompt") return ["prompt"];
-  return isPrompt ? ["messages", ...rest] : [first, ...rest];
-}
-
-/** The first, or a later one that goes on where it ends. */
-function deepestOf(fields: readonly (string | null)[]): string | null {
-  return fields.reduce((deepest, field) => {
-    if (deepest === null || field === null) return deepest ?? field;
-    return field.startsWith(`${deepest}.`) || field.startsWith(`${deepest}[`) ? field : deepest;
-  }, null);
-}
-
 /** What the formats of embeddings call the fields of a request. */
 const embeddingFields = new Map<string, string>([
   ...["input", "inputs", "texts", "content", "contents", "requests", "messages"].map((name) => [name, "input"] as const),
@@ -133,4 +115,22 @@ export function nameRejectedInput(failure: UpstreamFailure, { inputs, dimensions
     return field === undefined ? null : provenPath(request, [field, index]);
   });
   failure.param = deepestOf(named);
+}
+
+/** The first, or a later one that goes on where it ends. */
+function deepestOf(fields: readonly (string | null)[]): string | null {
+  return fields.reduce((deepest, field) => {
+    if (deepest === null || field === null) return deepest ?? field;
+    return field.startsWith(`${deepest}.`) || field.startsWith(`${deepest}[`) ? field : deepest;
+  }, null);
+}
+
+/** Names of the bound on output, which the client may call otherwise than its provider. */
+const outputNames = new Set(["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens"]);
+
+function inClientsNames([first = "", ...rest]: FieldPath, { outputField, promptField }: SentChat): FieldPath {
+  if (outputNames.has(snakeCase(first))) return [outputField ?? first];
+  const isPrompt = first === "messages" || first === "prompt";
+  if (isPrompt && promptField === "prompt") return ["prompt"];
+  return isPrompt ? ["messages", ...rest] : [first, ...rest];
 }

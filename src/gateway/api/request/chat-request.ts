@@ -103,6 +103,8 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: 
   return checkParsed(parseJsonObject(bytes), format, options);
 }
 
+const outputFields = ["max_completion_tokens", "max_tokens"] as const;
+
 /** Does what `checkRequest` does. The further models of a routed request are not checked yet. */
 function checkParsed(
   request: JsonObject,
@@ -141,8 +143,6 @@ function checkParsed(
   };
 }
 
-const outputFields = ["max_completion_tokens", "max_tokens"] as const;
-
 /** The fields that this model takes. @throws GatewayError when one is not valid for it */
 function readPromptBody(model: string, format: RequestFormat, context: ReadContext): ChatBody {
   const body: ChatBody = { model, messages: format.messages(context) };
@@ -169,13 +169,6 @@ function numberOrNull(value: unknown): number | null {
 
 // Routed requests
 
-interface FurtherModels {
-  find(id: string): Model | null;
-  clock: Clock;
-  /** Reads the request's fields for a model. */
-  readBody(id: string, model: Model | null): ChatBody;
-}
-
 /** Does what `checkRequest` does, in workspaces with routing on. */
 export async function checkRouted(
   bytes: Uint8Array,
@@ -186,6 +179,13 @@ export async function checkRouted(
   const chat = checkParsed(request, format, options);
   const readBody = (id: string, model: Model | null): ChatBody => readPromptBody(id, format, { request, model });
   return withFurtherModels(chat, { ...options, readBody });
+}
+
+interface FurtherModels {
+  find(id: string): Model | null;
+  clock: Clock;
+  /** Reads the request's fields for a model. */
+  readBody(id: string, model: Model | null): ChatBody;
 }
 
 /**

@@ -63,12 +63,6 @@ export const completionFields: readonly ChatField[] = [
   asInChat("usage"),
 ];
 
-function asInChat(name: string): ChatField {
-  const field = ofChat.get(name);
-  if (field === undefined) throw new Error(`Chat completions have no field "${name}"`);
-  return field;
-}
-
 const text = Type.String({ minLength: 1 });
 
 export const promptSchema = Type.Union([text, Type.Array(text, { minItems: 1, maxItems: 1 })], {
@@ -86,6 +80,12 @@ export const completionRequestFormat: RequestFormat = {
 /** @throws GatewayError as `checkChat` */
 export function checkCompletion(bytes: Uint8Array, options: CheckChatOptions): CheckedChat {
   return checkRequest(bytes, completionRequestFormat, options);
+}
+
+function asInChat(name: string): ChatField {
+  const field = ofChat.get(name);
+  if (field === undefined) throw new Error(`Chat completions have no field "${name}"`);
+  return field;
 }
 
 function readPrompt(prompt: unknown): string {

@@ -47,10 +47,6 @@ const dimensions = reader(anyDimensions.schema, (value, at, context) => {
   return asked;
 });
 
-function described(allowed: readonly number[] | DimensionsRange): string {
-  return "min" in allowed ? `from ${allowed.min} to ${allowed.max}` : `one of ${allowed.join(", ")}`;
-}
-
 const inputTypes = oneOf("query", "document");
 
 const inputType = reader(inputTypes.schema, (value, at, context) => {
@@ -58,11 +54,6 @@ const inputType = reader(inputTypes.schema, (value, at, context) => {
   requireWord("input_type", at, context);
   return word;
 });
-
-function requireWord(word: EmbeddingWord, at: string, { model }: ReadContext): void {
-  if (model === null || model.supports.has(word)) return;
-  throw unsupportedParameter(at, `${at} is not supported by ${model.id}: its vectors are the same for queries and documents`);
-}
 
 export const embeddingFields: readonly (readonly [name: string, field: Field])[] = [
   [
@@ -88,9 +79,6 @@ export interface CheckedEmbedding extends EmbeddingRequest, RequestFacts {
   /** Memory that vectors and their texts may take together; 0: the model is not in the catalog. */
   answerBytes: number;
 }
-
-const fieldNames = ["model", "input", ...embeddingFields.map(([name]) => name)];
-const knownFields = new Set([...fieldNames, ...routingFields]);
 
 /** For a number of a vector: the provider's text of it, the number itself, and its text in the answer. A key may hold the largest answer. */
 const bytesPerNumber = { base64: 16, float: 24 };
@@ -128,6 +116,18 @@ export function checkEmbedding(bytes: Uint8Array, { find }: { find(id: string): 
   };
 }
 
+function described(allowed: readonly number[] | DimensionsRange): string {
+  return "min" in allowed ? `from ${allowed.min} to ${allowed.max}` : `one of ${allowed.join(", ")}`;
+}
+
+function requireWord(word: EmbeddingWord, at: string, { model }: ReadContext): void {
+  if (model === null || model.supports.has(word)) return;
+  throw unsupportedParameter(at, `${at} is not supported by ${model.id}: its vectors are the same for queries and documents`);
+}
+
+const fieldNames = ["model", "input", ...embeddingFields.map(([name]) => name)];
+const knownFields = new Set([...fieldNames, ...routingFields]);
+
 function rejectOtherFields(request: JsonObject): void {
   const routing = routingFieldOf(request);
   if (routing !== null) throw unsupportedParameter(routing, `${routing} is not supported: an embeddings model has one provider`);
@@ -152,6 +152,25 @@ export const inputSchema = Type.Union(
       "each has its own bounds: `max_inputs` and `context_length` of GET /models",
   },
 );
+
+/**
+ * An upper bound of the provider's count. A token of a byte-level vocabulary has at least one byte.
+ * @param max the model's context length: no input has more tokens
+ */
+export function inputTokensBoundOf(inputs: EmbeddingInputs, max: number): number {
+  if (inputs.kind === "tokens") return sumOf(inputs.tokens, (ids) => Math.min(ids.length, max));
+  return sumOf(inputs.texts, (one) => Math.min(Buffer.byteLength(one) + inputTokensPerMessage, max));
+}
+
+/** The count if the provider reports none. @param max as above */
+export function inputTokensEstimateOf(inputs: EmbeddingInputs, max: number): number {
+  if (inputs.kind === "tokens") return inputTokensBoundOf(inputs, max);
+  return sumOf(inputs.texts, (one) => Math.min(estimateTokens(one), max));
+}
+
+function sumOf<Item>(items: readonly Item[], tokensOf: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + tokensOf(item), 0);
+}
 
 /**
  * @param model null: not in the catalog, so its bounds are unknown
@@ -215,23 +234,4 @@ function requireTokenInput(tokens: readonly (readonly number[])[], { model, isFl
   if (total > embeddingTokensMax) {
     throw invalidRequest("input", `input has ${total} tokens, and a request takes at most ${embeddingTokensMax}`);
   }
-}
-
-/**
- * An upper bound of the provider's count. A token of a byte-level vocabulary has at least one byte.
- * @param max the model's context length: no input has more tokens
- */
-export function inputTokensBoundOf(inputs: EmbeddingInputs, max: number): number {
-  if (inputs.kind === "tokens") return sumOf(inputs.tokens, (ids) => Math.min(ids.length, max));
-  return sumOf(inputs.texts, (one) => Math.min(Buffer.byteLength(one) + inputTokensPerMessage, max));
-}
-
-/** The count if the provider reports none. @param max as above */
-export function inputTokensEstimateOf(inputs: EmbeddingInputs, max: number): number {
-  if (inputs.kind === "tokens") return inputTokensBoundOf(inputs, max);
-  return sumOf(inputs.texts, (one) => Math.min(estimateTokens(one), max));
-}
-
-function sumOf<Item>(items: readonly Item[], tokensOf: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + tokensOf(item), 0);
 }

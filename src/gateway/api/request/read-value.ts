@@ -169,10 +169,6 @@ export function unknownField(at: string): Error {
   return unsupportedParameter(at, `${at} is not a supported field`);
 }
 
-function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, number> {
-  return max === Infinity ? {} : { [keyword]: max };
-}
-
 /** A name from a request, short enough for an error message. */
 export function truncated(name: string): string {
   return name.length <= namesShownMax ? name : `${name.slice(0, namesShownMax)}…`;
@@ -184,4 +180,8 @@ export function checkOnly(read: Reader): Reader {
     read(value, at, context);
     return undefined;
   });
+}
+
+function upTo(keyword: "maxLength" | "maxItems", max: number): Record<string, number> {
+  return max === Infinity ? {} : { [keyword]: max };
 }

@@ -44,12 +44,6 @@ export function decodeAnthropicAnswer(body: unknown, route?: Route): WholeAnswer
   };
 }
 
-function usageOf(reported: unknown): ReportedUsage | null {
-  const usage = new AnthropicUsage();
-  usage.take(reported);
-  return usage.usage();
-}
-
 /** Text blocks hold their text in `text`, thinking blocks in `thinking`. */
 function textsOf(blocks: JsonObject[], type: "text" | "thinking"): string[] {
   return blocks.filter((block) => block["type"] === type).map((block) => asText(block[type]) ?? "");
@@ -71,6 +65,12 @@ function toolCallsOf(
     }
   }
   return calls;
+}
+
+function usageOf(reported: unknown): ReportedUsage | null {
+  const usage = new AnthropicUsage();
+  usage.take(reported);
+  return usage.usage();
 }
 
 // Finish reasons
@@ -143,10 +143,10 @@ function promptOf(reported: JsonObject): Prompt {
   };
 }
 
-function sumOf({ fresh, cacheRead, cacheWrite }: Prompt): number {
-  return fresh + cacheRead + cacheWrite;
-}
-
 function count(reported: JsonObject, field: string): number {
   return asCount(reported[field]) ?? 0;
+}
+
+function sumOf({ fresh, cacheRead, cacheWrite }: Prompt): number {
+  return fresh + cacheRead + cacheWrite;
 }

@@ -51,6 +51,11 @@ export function encodeAnthropicRequest(call: ProviderCall): EncodedCall {
   return { path: "/messages", headers, body: JSON.stringify(body) };
 }
 
+function formatOf(responseFormat: JsonObject | null): JsonObject | null {
+  const fitted = responseFormat && formatSchema(responseFormat);
+  return fitted && { type: "json_schema", schema: fitted.schema };
+}
+
 interface Thoughtful {
   conversation: Conversation;
   thinking: Thinking;
@@ -88,10 +93,6 @@ function systemField([first, ...others]: Conversation["system"]): JsonObject {
   return { system: isOneText ? first.text : [first, ...others] };
 }
 
-function cacheField({ cache_control }: ChatBody): JsonObject {
-  return cache_control === undefined ? {} : { cache_control };
-}
-
 function stopFields({ stop }: ChatBody): JsonObject {
   return stop === undefined ? {} : { stop_sequences: [stop].flat() };
 }
@@ -101,9 +102,8 @@ function outputField({ response_format }: ChatBody, { effort }: Thinking): JsonO
   return effort || format ? { output_config: { ...(effort && { effort }), ...(format && { format }) } } : {};
 }
 
-function formatOf(responseFormat: JsonObject | null): JsonObject | null {
-  const fitted = responseFormat && formatSchema(responseFormat);
-  return fitted && { type: "json_schema", schema: fitted.schema };
+function cacheField({ cache_control }: ChatBody): JsonObject {
+  return cache_control === undefined ? {} : { cache_control };
 }
 
 // Thinking. What each model takes is in the catalog
@@ -186,36 +186,6 @@ function samplingFields({ temperature, top_p }: ChatBody): JsonObject {
 
 // Tools
 
-function toolFields(chat: ChatBody): JsonObject {
-  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
-  if (tools.length === 0) return {};
-  const choice = choiceOf(chat["tool_choice"]);
-  const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
-  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
-  return { tools, ...(choice && { tool_choice: choice }) };
-}
-
-function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
-  const { name, description, parameters, strict } = asObject(called) ?? {};
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
-    ...(strict === true && { strict }),
-    ...(cache_control !== undefined && { cache_control }),
-  };
-}
-
-/**
- * A function without parameters accepts none.
- * @param at the path of the parameters, for the problem
- */
-function strictSchema(parameters: unknown, at: string): FittedSchema {
-  const fitted = fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
-  const { schema, problem } = fitted;
-  return problem !== null || schema["type"] === "object" ? fitted : { schema, problem: { at: `${at}.type`, what: noObject } };
-}
-
 const noObject = "arguments that are not an object";
 
 /**
@@ -226,6 +196,16 @@ export function parametersProblem({ parameters, strict }: JsonObject, at: string
   if (strict === true) return strictSchema(parameters, at).problem;
   const type = asObject(parameters)?.["type"] ?? "object";
   return [type].flat().includes("object") ? null : { at: `${at}.type`, what: noObject };
+}
+
+/**
+ * A function without parameters accepts none.
+ * @param at the path of the parameters, for the problem
+ */
+function strictSchema(parameters: unknown, at: string): FittedSchema {
+  const fitted = fittedSchema({ properties: {}, ...inputSchema(asObject(parameters) ?? {}) }, at);
+  const { schema, problem } = fitted;
+  return problem !== null || schema["type"] === "object" ? fitted : { schema, problem: { at: `${at}.type`, what: noObject } };
 }
 
 const combinations = ["allOf", "anyOf", "oneOf"];
@@ -255,6 +235,14 @@ function inputSchema(parameters: JsonObject): JsonObject {
   };
 }
 
+/** The fields that any of the schemas requires for `allOf`, else those that every one requires. */
+function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
+  const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
+  if (keyword === "allOf") return lists.flat();
+  const [first = [], ...others] = lists.map((list) => new Set(list));
+  return [...first].filter((name) => others.every((list) => list.has(name)));
+}
+
 function propertiesOf(schema: unknown): JsonObject {
   return asObject(asObject(schema)?.["properties"]) ?? {};
 }
@@ -269,12 +257,24 @@ function withoutDescribed(variant: unknown, properties: JsonObject): unknown {
   };
 }
 
-/** The fields that any of the schemas requires for `allOf`, else those that every one requires. */
-function requiredBy(keyword: string, variants: readonly unknown[]): unknown[] {
-  const lists = variants.map((one) => asArray(asObject(one)?.["required"]));
-  if (keyword === "allOf") return lists.flat();
-  const [first = [], ...others] = lists.map((list) => new Set(list));
-  return [...first].filter((name) => others.every((list) => list.has(name)));
+function toolFields(chat: ChatBody): JsonObject {
+  const tools = asArray(chat["tools"]).map((tool) => toolOf(asObject(tool) ?? {}));
+  if (tools.length === 0) return {};
+  const choice = choiceOf(chat["tool_choice"]);
+  const oneAtATime = chat["parallel_tool_calls"] === false && choice?.["type"] !== "none";
+  if (oneAtATime) return { tools, tool_choice: { type: "auto", ...choice, disable_parallel_tool_use: true } };
+  return { tools, ...(choice && { tool_choice: choice }) };
+}
+
+function toolOf({ function: called, cache_control }: JsonObject): JsonObject {
+  const { name, description, parameters, strict } = asObject(called) ?? {};
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    input_schema: strict === true ? strictSchema(parameters, "").schema : inputSchema(asObject(parameters) ?? {}),
+    ...(strict === true && { strict }),
+    ...(cache_control !== undefined && { cache_control }),
+  };
 }
 
 const choices = new Map<unknown, JsonObject>([

@@ -126,6 +126,11 @@ export class GoogleParts {
   }
 }
 
+/** The first candidate: we never request more than one. */
+export function candidateOf(answer: JsonObject): JsonObject | null {
+  return asObject(asArray(answer["candidates"])[0]);
+}
+
 /** Clients expect one piece of a call in a chunk. */
 function addPiece(pieces: Map<unknown, JsonObject>, piece: JsonObject): void {
   const named = pieces.get(piece["index"]);
@@ -141,11 +146,6 @@ function arguing(index: number, text: string): JsonObject {
 function argumentsText(args: unknown): string {
   const text = typeof args === "string" ? args.trim() : writtenJson(args ?? {});
   return text === "{}" ? "" : text;
-}
-
-/** The first candidate: we never request more than one. */
-export function candidateOf(answer: JsonObject): JsonObject | null {
-  return asObject(asArray(answer["candidates"])[0]);
 }
 
 // Finish reasons

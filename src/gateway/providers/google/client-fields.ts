@@ -9,6 +9,12 @@ import { asArray, asObject, asText, type JsonObject, ToolArguments } from "../wi
 import { cacheBreakpoints, because, contentPath, placesOf, type Place, type SentTurn, isInstruction } from "../wire/requests.ts";
 import { isSpoken, allowedNames, googleConversation } from "./request.ts";
 
+/** See `WireFormat.unsupportedField`. */
+export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null {
+  for (const unsupportedField of findAll(chat)) return unsupportedField;
+  return null;
+}
+
 const fieldsCarried = new Set([
   "model",
   "messages",
@@ -37,12 +43,6 @@ const messageFieldsCarried = new Set([
 ]);
 const stopsMax = 5;
 const noObject = "arguments that are not a JSON object, or too deep or too large";
-
-/** See `WireFormat.unsupportedField`. */
-export function googleUnsupportedField(chat: ChatBody): UnsupportedField | null {
-  for (const unsupportedField of findAll(chat)) return unsupportedField;
-  return null;
-}
 
 function* findAll(chat: ChatBody): Generator<UnsupportedField> {
   yield* inMessages(chat.messages);
@@ -109,6 +109,10 @@ export function googleClientField({ chat, route }: { chat: ChatBody; route: Rout
   return (path) => fieldAt(path, chat, placeOf);
 }
 
+function kindOf(part: JsonObject): string {
+  return ["functionCall", "functionResponse"].find((kind) => kind in part) ?? "text";
+}
+
 function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: ReturnType<typeof placesOf>): FieldPath | null {
   switch (snakeCase(first)) {
     case "contents":
@@ -127,6 +131,38 @@ function fieldAt([first = "", ...rest]: FieldPath, chat: ChatBody, placeOf: Retu
       // Some texts name a field without the object that holds it.
       return inConfig([first, ...rest]);
   }
+}
+
+function inContents([turn = "", , part, ...inner]: FieldPath, placeOf: ReturnType<typeof placesOf>): FieldPath {
+  if (!isIndex(turn)) return ["messages"];
+  const place = placeOf({ turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null });
+  return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
+}
+
+function isIndex(text: string): boolean {
+  return /^\d{1,5}$/.test(text);
+}
+
+const callFields = new Map([
+  ["id", ["id"]],
+  ["name", ["function", "name"]],
+  ["args", ["function", "arguments"]],
+]);
+
+function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
+  if (kind === null) return [];
+  if (kind === "functionCall") {
+    const inCall = names.flatMap((name) => callFields.get(name) ?? []);
+    return ["tool_calls", String(nth), ...inCall.slice(0, 2)];
+  }
+  if (kind === "functionResponse") return names.includes("id") ? ["tool_call_id"] : names.includes("response") ? ["content"] : [];
+  return contentPath(message.content, nth);
+}
+
+/** They are sent as one text, so the first one is named. */
+function inInstructions(messages: readonly ChatMessage[]): FieldPath {
+  const index = messages.findIndex(isInstruction);
+  return index === -1 ? ["messages"] : ["messages", String(index), "content"];
 }
 
 const configFields = new Map<string, FieldPath>([
@@ -156,40 +192,4 @@ function inDeclarations([, declarations, index, name, ...inner]: FieldPath): Fie
   if (name === undefined) return ["tools", index];
   const isSchema = ["parameters", "parameters_json_schema"].includes(snakeCase(name));
   return ["tools", index, "function", isSchema ? "parameters" : name, ...inner];
-}
-
-function inContents([turn = "", , part, ...inner]: FieldPath, placeOf: ReturnType<typeof placesOf>): FieldPath {
-  if (!isIndex(turn)) return ["messages"];
-  const place = placeOf({ turn: Number(turn), part: part !== undefined && isIndex(part) ? Number(part) : null });
-  return place === null ? ["messages"] : ["messages", String(place.index), ...inPart(place, inner)];
-}
-
-function kindOf(part: JsonObject): string {
-  return ["functionCall", "functionResponse"].find((kind) => kind in part) ?? "text";
-}
-
-function inPart({ message, kind, nth }: Place, names: FieldPath): FieldPath {
-  if (kind === null) return [];
-  if (kind === "functionCall") {
-    const inCall = names.flatMap((name) => callFields.get(name) ?? []);
-    return ["tool_calls", String(nth), ...inCall.slice(0, 2)];
-  }
-  if (kind === "functionResponse") return names.includes("id") ? ["tool_call_id"] : names.includes("response") ? ["content"] : [];
-  return contentPath(message.content, nth);
-}
-
-const callFields = new Map([
-  ["id", ["id"]],
-  ["name", ["function", "name"]],
-  ["args", ["function", "arguments"]],
-]);
-
-/** They are sent as one text, so the first one is named. */
-function inInstructions(messages: readonly ChatMessage[]): FieldPath {
-  const index = messages.findIndex(isInstruction);
-  return index === -1 ? ["messages"] : ["messages", String(index), "content"];
-}
-
-function isIndex(text: string): boolean {
-  return /^\d{1,5}$/.test(text);
 }

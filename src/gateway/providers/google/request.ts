@@ -72,9 +72,6 @@ interface Content {
   parts: JsonObject[];
 }
 
-/** Sent in place of a signature that the client does not have (https://ai.google.dev/gemini-api/docs/thought-signatures). */
-const noSignature = "skip_thought_signature_validator";
-
 /**
  * Consecutive messages of one role become one turn; empty texts are left out.
  * @param upstreamModel the model that receives the call: it gets back its own signatures and no others
@@ -99,6 +96,9 @@ export function isSpoken(message: ChatMessage): boolean {
   const isText = message.role === "user" || message.role === "assistant";
   return !isText || "tool_calls" in message || "function_call" in message || spokenTexts(message).length > 0;
 }
+
+/** Sent in place of a signature that the client does not have (https://ai.google.dev/gemini-api/docs/thought-signatures). */
+const noSignature = "skip_thought_signature_validator";
 
 class Turns {
   readonly contents: Content[] = [];
@@ -180,6 +180,14 @@ function textsOf(content: unknown): string[] {
 
 // Tools
 
+/** The function names of a choice among some functions; null for any other choice. */
+export function allowedNames(choice: JsonObject): (string | null)[] | null {
+  if (choice["type"] !== "allowed_tools") return null;
+  return asArray(asObject(choice["allowed_tools"])?.["tools"]).map((tool) =>
+    asText(asObject(asObject(tool)?.["function"])?.["name"]),
+  );
+}
+
 function googleToolFields(chat: ChatBody): JsonObject {
   const functions = asArray(chat["tools"]).map((tool) => asObject(asObject(tool)?.["function"]) ?? {});
   if (functions.length === 0) return {};
@@ -189,20 +197,6 @@ function googleToolFields(chat: ChatBody): JsonObject {
     tools: [{ functionDeclarations: functions.map(declaration) }],
     ...(functionCallingConfig && { toolConfig: { functionCallingConfig } }),
   };
-}
-
-/** The function names of a choice among some functions; null for any other choice. */
-export function allowedNames(choice: JsonObject): (string | null)[] | null {
-  if (choice["type"] !== "allowed_tools") return null;
-  return asArray(asObject(choice["allowed_tools"])?.["tools"]).map((tool) =>
-    asText(asObject(asObject(tool)?.["function"])?.["name"]),
-  );
-}
-
-/** JSON leaves out what is undefined. An empty schema does not describe an object. */
-function declaration({ name, description, parameters }: JsonObject): JsonObject {
-  const schema = asObject(parameters) ?? {};
-  return { name, description, parametersJsonSchema: Object.keys(schema).length === 0 ? undefined : schema };
 }
 
 /**
@@ -219,6 +213,12 @@ function callingConfig(choice: unknown, strict: boolean): JsonObject | null {
   if (allowed.length === 0) return { mode: "NONE" };
   const required = asObject(chosen["allowed_tools"])?.["mode"] === "required";
   return { mode: required ? "ANY" : "VALIDATED", allowedFunctionNames: allowed };
+}
+
+/** JSON leaves out what is undefined. An empty schema does not describe an object. */
+function declaration({ name, description, parameters }: JsonObject): JsonObject {
+  const schema = asObject(parameters) ?? {};
+  return { name, description, parametersJsonSchema: Object.keys(schema).length === 0 ? undefined : schema };
 }
 
 // Thinking

@@ -43,16 +43,6 @@ export function decodeResponsesAnswer(body: unknown, route?: Route): WholeAnswer
   };
 }
 
-function usageOf(reported: unknown): ReportedUsage | null {
-  const usage = new ResponsesUsage();
-  usage.take(reported);
-  return usage.usage();
-}
-
-function paragraphs(texts: readonly string[]): string {
-  return texts.filter((text) => text !== "").join(paragraphEnd);
-}
-
 function callsIn(items: readonly JsonObject[], answerId: unknown, signer: string | null): JsonObject[] {
   const calls: JsonObject[] = [];
   let encrypted: unknown = null;
@@ -64,6 +54,16 @@ function callsIn(items: readonly JsonObject[], answerId: unknown, signer: string
     encrypted = null;
   }
   return calls;
+}
+
+function paragraphs(texts: readonly string[]): string {
+  return texts.filter((text) => text !== "").join(paragraphEnd);
+}
+
+function usageOf(reported: unknown): ReportedUsage | null {
+  const usage = new ResponsesUsage();
+  usage.take(reported);
+  return usage.usage();
 }
 
 // Items

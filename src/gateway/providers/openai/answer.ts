@@ -52,12 +52,6 @@ export function contentText(content: unknown): string | null {
   return content.map((part) => asText(asObject(part)?.["text"]) ?? "").join("");
 }
 
-/** Mistral's reasoning: parts of the content that contain texts. */
-function thoughtsIn(content: unknown): string {
-  if (!Array.isArray(content)) return "";
-  return contentText(content.flatMap((part) => asArray(asObject(part)?.["thinking"]))) ?? "";
-}
-
 /**
  * The non-empty ones of `refusal`, `reasoning_content`, `function_call` and `annotations`. Groq, Cerebras, Together and vLLM
  * name the reasoning `reasoning`; some providers send both names.
@@ -76,12 +70,10 @@ export function furtherFields(message: JsonObject): JsonObject {
   return fields;
 }
 
-/** The same of a whole message, whose call has all of its arguments. */
-function wholeFields(message: JsonObject): JsonObject {
-  const fields = furtherFields(message);
-  const called = asObject(fields["function_call"]);
-  if (called !== null) fields["function_call"] = { ...called, arguments: wholeArguments(called["arguments"]) };
-  return fields;
+/** Mistral's reasoning: parts of the content that contain texts. */
+function thoughtsIn(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return contentText(content.flatMap((part) => asArray(asObject(part)?.["thinking"]))) ?? "";
 }
 
 /** A call of a whole answer, or a piece of it: the name first, then the arguments piece by piece. */
@@ -97,6 +89,14 @@ function citationOf(annotation: unknown): JsonObject[] {
   const { url, title, start_index, end_index } = citation ?? {};
   if (asText(url) === null || asText(title) === null || asCount(start_index) === null || asCount(end_index) === null) return [];
   return [{ type: "url_citation", url_citation: { url, title, start_index, end_index } }];
+}
+
+/** The same of a whole message, whose call has all of its arguments. */
+function wholeFields(message: JsonObject): JsonObject {
+  const fields = furtherFields(message);
+  const called = asObject(fields["function_call"]);
+  if (called !== null) fields["function_call"] = { ...called, arguments: wholeArguments(called["arguments"]) };
+  return fields;
 }
 
 // Finish reasons, of chat completions and the Messages API: compatible servers mix the two

@@ -68,9 +68,6 @@ function fitEffort(body: Record<string, unknown>, route: Route): void {
 /** The model's words between a tool's result and the user, for providers that refuse one after the other. */
 const bridge: ChatMessage = { role: "assistant", content: "OK." };
 
-/** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
-const blankReasoning = " ";
-
 export function fittedMessages(messages: readonly ChatMessage[], dialect: Dialect): ChatMessage[] {
   const ids = new SentToolCallIds(dialect.toolCallIds);
   const fitted: ChatMessage[] = [];
@@ -92,6 +89,29 @@ function instructionsInPlace(messages: readonly ChatMessage[], { instructions }:
   return [{ role: "system", content }, ...messages.filter((message) => !isInstruction(message))];
 }
 
+function withoutName(message: ChatMessage): ChatMessage {
+  const { name, ...unnamed } = message;
+  if (name === undefined || message.role === "assistant") return unnamed;
+  if (typeof unnamed.content === "string") return { ...unnamed, content: namedTexts(message, [unnamed.content])[0] };
+  const [first, ...others] = asArray(unnamed.content);
+  const [text] = namedTexts(message, [textOf([first])]);
+  return first === undefined ? unnamed : { ...unnamed, content: [{ ...asObject(first), text }, ...others] };
+}
+
+/** The text of a content, including the model's refusals. */
+function textOf(content: unknown): string {
+  return partsOf(content).map(partText).join("");
+}
+
+function partsOf(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : asArray(content);
+}
+
+function partText(part: unknown): string {
+  const { text, refusal }: JsonObject = asObject(part) ?? {};
+  return asText(text) ?? asText(refusal) ?? "";
+}
+
 /** For example an answer of reasoning alone, cut off by `max_tokens`. Several providers refuse it, and a model learns nothing from it. */
 function saysNothing({ role, content, refusal, tool_calls, function_call }: ChatMessage): boolean {
   if (role !== "assistant" || tool_calls !== undefined || function_call !== undefined || refusal) return false;
@@ -111,15 +131,6 @@ function fit(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): Chat
 /** The `name` of a function message is the function's, not a speaker's. */
 function takesName({ role }: ChatMessage, { messageNames }: Dialect): boolean {
   return messageNames === "any" || role === "function" || (messageNames === "user" && role === "user");
-}
-
-function withoutName(message: ChatMessage): ChatMessage {
-  const { name, ...unnamed } = message;
-  if (name === undefined || message.role === "assistant") return unnamed;
-  if (typeof unnamed.content === "string") return { ...unnamed, content: namedTexts(message, [unnamed.content])[0] };
-  const [first, ...others] = asArray(unnamed.content);
-  const [text] = namedTexts(message, [textOf([first])]);
-  return first === undefined ? unnamed : { ...unnamed, content: [{ ...asObject(first), text }, ...others] };
 }
 
 function fitAnswer(message: ChatMessage, dialect: Dialect, ids: SentToolCallIds): ChatMessage {
@@ -145,6 +156,9 @@ function withFittedIds(message: ChatMessage, calls: readonly unknown[], ids: Sen
   return { ...message, tool_calls: fitted };
 }
 
+/** Sent if a provider requires the reasoning of a call that another model made. Moonshot treats an empty text as none. */
+const blankReasoning = " ";
+
 function withReasoning(message: ChatMessage, { reasoningContent: form }: Dialect): ChatMessage {
   const reasoning = asText(message["reasoning_content"]);
   if (form === "as_sent" || (reasoning === null && form !== "required")) return message;
@@ -157,20 +171,6 @@ function withReasoning(message: ChatMessage, { reasoningContent: form }: Dialect
   if (form === "as_reasoning") return { ...rest, reasoning };
   const thinking = { type: "thinking", thinking: [{ type: "text", text: reasoning }] };
   return { ...rest, content: [thinking, ...partsOf(rest.content).filter((part) => asObject(part)?.["text"] !== "")] };
-}
-
-function partsOf(content: unknown): readonly unknown[] {
-  return typeof content === "string" ? [{ type: "text", text: content }] : asArray(content);
-}
-
-/** The text of a content, including the model's refusals. */
-function textOf(content: unknown): string {
-  return partsOf(content).map(partText).join("");
-}
-
-function partText(part: unknown): string {
-  const { text, refusal }: JsonObject = asObject(part) ?? {};
-  return asText(text) ?? asText(refusal) ?? "";
 }
 
 // Ids of tool calls

@@ -74,14 +74,14 @@ function textsOf(request: JsonObject): MessageText[] {
   return asArray(request["messages"]).map((message) => messageText(asObject(message) ?? {}));
 }
 
-function saidBy(texts: readonly MessageText[]): string {
-  return texts.findLast(({ role }) => role === "user")?.text ?? "";
-}
-
 function messageText(message: JsonObject): MessageText {
   const { role, content } = message;
   const parts = Array.isArray(content) ? content.map((part) => asText(asObject(part)?.["text"]) ?? "") : [asText(content) ?? ""];
   return { role: asText(role) ?? "", text: parts.join("") };
+}
+
+function saidBy(texts: readonly MessageText[]): string {
+  return texts.findLast(({ role }) => role === "user")?.text ?? "";
 }
 
 function usageOf(counted: { command: SandboxCommand; input: number; output: number }): JsonObject | null {
@@ -111,8 +111,6 @@ export interface SandboxCommand {
   usage: { input: number; output: number } | null;
 }
 
-const numbers = { status: "status", delay_ms: "delayMs", gap_ms: "gapMs", tokens: "tokens", break_after: "breakAfter" } as const;
-
 const noCommand: SandboxCommand = {
   status: null,
   delayMs: 0,
@@ -135,6 +133,8 @@ export function sandboxCommand(text: string): SandboxCommand | null {
   }
   return command;
 }
+
+const numbers = { status: "status", delay_ms: "delayMs", gap_ms: "gapMs", tokens: "tokens", break_after: "breakAfter" } as const;
 
 function partOf(word: string): Partial<SandboxCommand> | null {
   if (word === "silent") return { silent: true };

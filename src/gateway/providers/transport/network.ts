@@ -94,10 +94,6 @@ const commonLines = {
   "text/event-stream": linesFor("text/event-stream"),
 };
 
-function linesFor(accept: string): string {
-  return `content-type: application/json\r\naccept: ${accept}\r\naccept-encoding: identity\r\nuser-agent: weir\r\n`;
-}
-
 /** @throws TypeError if a header has a line break; the message names the header, never its value */
 export function requestText({ beginning }: Destination, { accept = "application/json", headers, body }: Post): string {
   let text = beginning + commonLines[accept];
@@ -107,4 +103,8 @@ export function requestText({ beginning }: Destination, { accept = "application/
     text += `${name}: ${value}\r\n`;
   }
   return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+function linesFor(accept: string): string {
+  return `content-type: application/json\r\naccept: ${accept}\r\naccept-encoding: identity\r\nuser-agent: weir\r\n`;
 }

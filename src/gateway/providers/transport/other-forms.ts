@@ -19,9 +19,6 @@ export function beginsEvents(text: string): boolean {
   return /^\s*(data|event|id|retry)?:/.test(text);
 }
 
-/** How much is decoded before other calls have their turn. */
-const bytesATurn = 256 * 1024;
-
 /**
  * Assembles a whole answer from a stream that came in its place. Other calls have their turns meanwhile.
  * @param text the whole body
@@ -54,23 +51,6 @@ export async function assembledAnswer(text: string, decode: (data: string) => Pr
     logprobs: logprobs["logprobs"] ?? null,
     usage,
   };
-}
-
-/** The events of one turn after those of another. */
-async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]): AsyncGenerator<ProviderEvent[]> {
-  const bytes = Buffer.from(text);
-  const parser = new EventParser(bytes.length + 1);
-  const sequence = new EventSequence(decode);
-  for (let at = 0; at < bytes.length; at += bytesATurn) {
-    const events: ProviderEvent[] = [];
-    const isOver = parser.feed(bytes.subarray(at, at + bytesATurn)).some((data) => sequence.take(data, events));
-    yield events;
-    if (isOver) return;
-    if (at + bytesATurn < bytes.length) await new Promise((resolve) => void setImmediate(resolve));
-  }
-  const events: ProviderEvent[] = [];
-  if (!parser.end().some((data) => sequence.take(data, events))) sequence.end(events);
-  yield events;
 }
 
 /** White space and the bytes of a byte order mark. */
@@ -113,6 +93,26 @@ export class StreamDocument {
     for (const chunk of body) if (sequence.take(writtenJson(chunk), events)) return;
     sequence.end(events);
   }
+}
+
+/** How much is decoded before other calls have their turn. */
+const bytesATurn = 256 * 1024;
+
+/** The events of one turn after those of another. */
+async function* eventsIn(text: string, decode: (data: string) => ProviderEvent[]): AsyncGenerator<ProviderEvent[]> {
+  const bytes = Buffer.from(text);
+  const parser = new EventParser(bytes.length + 1);
+  const sequence = new EventSequence(decode);
+  for (let at = 0; at < bytes.length; at += bytesATurn) {
+    const events: ProviderEvent[] = [];
+    const isOver = parser.feed(bytes.subarray(at, at + bytesATurn)).some((data) => sequence.take(data, events));
+    yield events;
+    if (isOver) return;
+    if (at + bytesATurn < bytes.length) await new Promise((resolve) => void setImmediate(resolve));
+  }
+  const events: ProviderEvent[] = [];
+  if (!parser.end().some((data) => sequence.take(data, events))) sequence.end(events);
+  yield events;
 }
 
 /** The answer as one delta. */

@@ -215,6 +215,8 @@ interface ReadOptions {
   cuts: boolean;
 }
 
+const decoder = new TextDecoder();
+
 /** One promise for the whole body: one for each piece would cost more than reading it. */
 function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -233,9 +235,15 @@ function readUpTo(upstream: UpstreamCall, { bytesMax, cuts }: ReadOptions): Prom
   });
 }
 
-const decoder = new TextDecoder();
-
 // Decompression
+
+/**
+ * `read` as a promise, for callers that read few pieces. Resolves with null at the end of the body; rejects with the reason why
+ * it broke off.
+ */
+export function nextBytes(body: Body): Promise<Uint8Array | null> {
+  return new Promise((resolve, reject) => body.read({ take: resolve, fail: reject }));
+}
 
 const decompressors: Record<string, () => Transform> = {
   gzip: createGunzip,
@@ -268,12 +276,4 @@ function decompressed(body: Body, coding: string): Body {
 
 async function* pieces(body: Body): AsyncGenerator<Uint8Array> {
   for (let bytes = await nextBytes(body); bytes !== null; bytes = await nextBytes(body)) yield bytes;
-}
-
-/**
- * `read` as a promise, for callers that read few pieces. Resolves with null at the end of the body; rejects with the reason why
- * it broke off.
- */
-export function nextBytes(body: Body): Promise<Uint8Array | null> {
-  return new Promise((resolve, reject) => body.read({ take: resolve, fail: reject }));
 }

@@ -148,12 +148,14 @@ export function placesOf(conversation: Conversation): PlaceOf {
   return (at) => placeIn((converted ??= convert(conversation)), at, conversation);
 }
 
-function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
-  const made = messages.flatMap((message, index) => {
-    const turn = turnOf(message);
-    return turn === null ? [] : [{ message, index, turn }];
-  });
-  return { sent: turnsOf(messages), made };
+/** The part of a message's content that a text was made from: blank ones are not sent. @param nth of the texts that are */
+export function contentPath(content: unknown, nth: number): string[] {
+  if (!Array.isArray(content)) return ["content"];
+  const said = content.flatMap((part: { text?: unknown } | null, index) =>
+    typeof part?.text === "string" && /\S/.test(part.text) ? [index] : [],
+  );
+  const index = said[nth];
+  return index === undefined ? ["content"] : ["content", String(index)];
 }
 
 /**
@@ -190,12 +192,10 @@ function placeIn(
   return whole;
 }
 
-/** The part of a message's content that a text was made from: blank ones are not sent. @param nth of the texts that are */
-export function contentPath(content: unknown, nth: number): string[] {
-  if (!Array.isArray(content)) return ["content"];
-  const said = content.flatMap((part: { text?: unknown } | null, index) =>
-    typeof part?.text === "string" && /\S/.test(part.text) ? [index] : [],
-  );
-  const index = said[nth];
-  return index === undefined ? ["content"] : ["content", String(index)];
+function convert({ messages, turnsOf, turnOf }: Conversation): Converted {
+  const made = messages.flatMap((message, index) => {
+    const turn = turnOf(message);
+    return turn === null ? [] : [{ message, index, turn }];
+  });
+  return { sent: turnsOf(messages), made };
 }
