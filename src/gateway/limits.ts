@@ -197,7 +197,7 @@ export const logSearchReadRowsMax = 1_000;
 // Retention of the log
 /** The current month and the one before may still get late charges. */
 export const retainMonthsMin = 2;
-/** Most. */
+/** The most months that may be kept. */
 export const retainMonthsMax = 1_200;
 /** Time of a statement of retention. */
 export const retainStatementMsMax = 600_000;

@@ -19,12 +19,12 @@ export function mintedToolCallId(answerId: unknown, index: number): string {
 }
 
 export interface Signature {
-  /** Who gets it back, as `signerNamed` writes it: the model, for some formats with its provider and own key. */
+  /** The model that gets it back, as `signerNamed` writes it; some formats add its provider and own key. */
   signer: string;
   base64: string;
 }
 
-/** Only letters, digits, hyphens and underscores. @param name the model as its provider spells it, or more than it */
+/** Only letters, digits, hyphens and underscores. @param name the model as its provider spells it, with whatever else identifies the signer */
 export function signerNamed(name: string): string {
   return name.replace(/[^\w-]/g, "_");
 }

@@ -265,7 +265,7 @@ export class StalledConsumerDetector {
     this.#before = null;
   }
 
-  /** @param now of the monotonic clock */
+  /** @param now by the monotonic clock */
   isStalled(state: ConsumerState, now: number): boolean {
     if (state.ack_floor.stream_seq !== this.#floor || state.num_ack_pending === 0) {
       this.#floor = state.ack_floor.stream_seq;

@@ -136,7 +136,7 @@ export class EventPull implements AsyncDisposable {
     return this.#end !== null;
   }
 
-  /** When the batch under way, or the last one, was asked for; of the monotonic clock. */
+  /** When the batch under way, or the last one, was asked for; by the monotonic clock. */
   get askedAt(): number {
     return this.#askedAt;
   }

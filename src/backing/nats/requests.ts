@@ -59,7 +59,7 @@ export class RequestClient implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack();
   #count = 0;
   #ticksUp = 0;
-  /** When a server was last heard, of the monotonic clock. */
+  /** When a server was last heard, by the monotonic clock. */
   #heardAt = -Infinity;
 
   constructor({ link, service, clock }: { link: NatsLink; service: Service; clock: Clock }) {

@@ -189,7 +189,7 @@ function unavailableReason(text: string): RefusalReason {
 
 function creditMessage(prepared: Prepared, available: NanoUsd): string {
   const needed = formatUsd(prepared.request.amount);
-  const cost = `may cost up to ${needed} USD${byDearest(prepared)}`;
+  const cost = `may cost up to ${needed} USD${byMostExpensive(prepared)}`;
   const rest = `There is not enough credit: this request ${cost} and ${formatUsd(available)} USD are available`;
   return rest + affordable(prepared, available);
 }
@@ -201,12 +201,12 @@ function limitMessage(prepared: Prepared, { outcome, headroom, budget }: LimitRe
     outcome === "key_spend_limit_exceeded" ? "this key's monthly spend limit" : "the workspace's monthly spend limit";
   const limit = budget === undefined ? ofMonth : budgetWords(budget, isMemberCaller(prepared.request.key));
   const needed = formatUsd(prepared.request.amount);
-  const text = `The request would pass ${limit}: it may cost up to ${needed} USD${byDearest(prepared)} and ${formatUsd(headroom)} USD are left`;
+  const text = `The request would pass ${limit}: it may cost up to ${needed} USD${byMostExpensive(prepared)} and ${formatUsd(headroom)} USD are left`;
   return text + affordable(prepared, headroom);
 }
 
 /** The candidate of a routed request that decides its maximum cost. */
-function byDearest({ routed }: Prepared): string {
+function byMostExpensive({ routed }: Prepared): string {
   return routed === undefined ? "" : ` with ${routed.dearest}, its dearest candidate,`;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Settles once: generations, ledger and month totals in one transaction, then a push of absolute values to the counters and the release of
  * holds. A repetition after a crash finds its charge and only pushes again.
- * The push comes before the release: between the two a cost counts twice, never nowhere. What was admitted with a block has no hold; its
+ * The push comes before the release: between the two a cost counts twice, and it is never left out. What was admitted with a block has no hold; its
  * gateway makes the block smaller after that push.
  */
 import type { AccountPush, BudgetPush, Counters, KeyMonthPush, Resolve } from "../../backing/counters.ts";

@@ -10,7 +10,7 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 
 /**
- * To its end, no month is deleted. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
+ * No month is deleted before the transaction ends. It has to be the transaction's first statement, which takes no snapshot: retention after a snapshot
  * drops rows whose sums the snapshot lacks.
  */
 export async function keepMonths(tx: Transaction): Promise<void> {

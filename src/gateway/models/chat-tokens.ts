@@ -136,7 +136,7 @@ function fieldBytes(value: unknown): number {
   return Buffer.byteLength(fieldText(value));
 }
 
-/** Structures are counted as JSON, since providers write them so into the prompt. Numbers and booleans are not text. */
+/** Structures are counted as JSON, since that is how providers write them into the prompt. Numbers and booleans are not text. */
 function fieldText(value: unknown): string {
   if (typeof value === "string") return value;
   return typeof value === "object" && value !== null ? JSON.stringify(value) : "";

@@ -45,7 +45,7 @@ export function maximumCost(request: PricedRequest): MaximumCost {
   let largestInput = 0;
   for (const route of routes) {
     const bound = Math.min(inputTokens + hiddenInputTokens(route, tools), promptTokensMax(model));
-    const pico = route.ownKey ? 0n : dearestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
+    const pico = route.ownKey ? 0n : highestTierCost(pricesOf(route), { promptTokens: bound, completionTokens: maxOutputTokens });
     if (pico > dearest) dearest = pico;
     largestInput = Math.max(largestInput, bound);
   }
@@ -142,16 +142,16 @@ function promptTokensMax({ kind, contextLength }: PricedRequest["model"]): numbe
 }
 
 /** The maximum over all tiers that a prompt within the bound can reach, each with its longest prompt: longer prompts may be cheaper. */
-function dearestTierCost(prices: TieredPrices, bounds: { promptTokens: number; completionTokens: number }): bigint {
+function highestTierCost(prices: TieredPrices, bounds: { promptTokens: number; completionTokens: number }): bigint {
   const costAt = (tier: Prices, promptTokens: number): bigint =>
-    picoCost(promptTokens, dearestInputPrice(tier)) + picoCost(bounds.completionTokens, tier.output);
+    picoCost(promptTokens, highestInputPrice(tier)) + picoCost(bounds.completionTokens, tier.output);
   if (prices.tiers === undefined) return costAt(prices, bounds.promptTokens);
   const reached = prices.tiers.filter(({ aboveInputTokens }) => aboveInputTokens < bounds.promptTokens);
   const costs = [prices, ...reached].map((tier, index) => costAt(tier, reached[index]?.aboveInputTokens ?? bounds.promptTokens));
   return costs.reduce((dearest, cost) => (cost > dearest ? cost : dearest));
 }
 
-function dearestInputPrice({ input, cacheRead, cacheWrite }: Prices): PicoUsdPerToken {
+function highestInputPrice({ input, cacheRead, cacheWrite }: Prices): PicoUsdPerToken {
   return [input, cacheRead, cacheWrite].reduce((dearest, price) => (price > dearest ? price : dearest));
 }
 

@@ -174,7 +174,7 @@ export async function closeNow(workspace: WorkspaceId | null, sources: Sources):
   const until = sources.clock.monotonic() + statementCloseWaitMs;
   for (;;) {
     const waiting = await dueNow(workspace, sources);
-    if (waiting.length === 0 || sources.clock.monotonic() >= until) return told(due, waiting);
+    if (waiting.length === 0 || sources.clock.monotonic() >= until) return closingView(due, waiting);
     await sleep(sources.clock, statementClosePollMs);
   }
 }
@@ -198,7 +198,7 @@ function monthsOf(first: Month, last: Month): Month[] {
   return first > last ? [] : [first, ...monthsOf(monthAfter(first), last)];
 }
 
-function told(due: Named[], waiting: Named[]): ClosingView {
+function closingView(due: Named[], waiting: Named[]): ClosingView {
   const nameOf = ({ workspace_id: id, number }: Named): string => `${id} ${number}`;
   const left = new Set(waiting.map(nameOf));
   return { closed: due.filter((one) => !left.has(nameOf(one))), waiting: due.filter((one) => left.has(nameOf(one))) };

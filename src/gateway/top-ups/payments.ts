@@ -1,7 +1,7 @@
 /**
- * How a payment becomes credit, in one way, whoever learns of it first: the webhook, the answer of a call, the payer's return, or the
- * sweeper. They may come in any order, at once and many times: the workspace's lock puts them in a row, the payment's present state is
- * asked of Stripe, and the ledger takes each payment once.
+ * How a payment becomes credit, in one way, wherever its outcome arrives first: by the webhook, the answer of a call, the payer's return,
+ * or the sweeper. These may come in any order, at once and many times: the workspace's lock puts them in a row, the payment's present state
+ * is asked of Stripe, and the ledger takes each payment once.
  * Each call has an idempotency key whose row is written before the call. After a crash or a lost answer the same call is repeated with the
  * same key. After 23 hours it is looked up and never repeated, since Stripe keeps keys for 24 hours.
  * A payment that was taken and cannot be credited stays `paid`, with an alarm: a person must look.

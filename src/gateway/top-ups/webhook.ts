@@ -162,13 +162,13 @@ export async function applyEvent(event: StripeEvent, parts: TopUpParts): Promise
   await apply({ id: event.id, object: eventObjectOf(event) }, parts);
 }
 
-interface Told {
+interface Reported {
   /** The event's id. */
   id: string;
   object: EventObject;
 }
 
-type Apply = (event: Told, parts: TopUpParts) => Promise<void>;
+type Apply = (event: Reported, parts: TopUpParts) => Promise<void>;
 
 const known: Record<string, Apply> = {
   "checkout.session.completed": session,
@@ -186,25 +186,25 @@ const known: Record<string, Apply> = {
   "payment_method.detached": ({ id, object }, parts) => removeCard(object.id, parts, id),
 };
 
-async function session({ id, object }: Told, parts: TopUpParts): Promise<void> {
+async function session({ id, object }: Reported, parts: TopUpParts): Promise<void> {
   const { client_reference_id: topUp, payment_intent: paymentIntent } = object;
   if (!topUp || !paymentIntent || !(await selectTopUp(topUp, parts.sql))) return;
   await creditPayment(await parts.stripe.readPayment(paymentIntent), parts, id);
 }
 
-async function left({ id, object }: Told, parts: TopUpParts): Promise<void> {
+async function left({ id, object }: Reported, parts: TopUpParts): Promise<void> {
   const topUp = await selectTopUp(object.client_reference_id ?? "", parts.sql);
   // Another page may have been opened for it since.
   if (topUp?.session === object.id) await leaveCheckout(topUp, parts, id);
 }
 
-async function payment({ id, object }: Told, parts: TopUpParts): Promise<void> {
+async function payment({ id, object }: Reported, parts: TopUpParts): Promise<void> {
   // Other payments of the account are none of Weir's business, and need no call.
   if (object.metadata?.["topup"] === undefined) return;
   await creditPayment(await parts.stripe.readPayment(object.id), parts, id);
 }
 
-async function refund({ id, object }: Told, parts: TopUpParts): Promise<void> {
+async function refund({ id, object }: Reported, parts: TopUpParts): Promise<void> {
   const made = {
     id: object.id,
     status: object.status ?? "",

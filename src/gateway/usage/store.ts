@@ -33,12 +33,12 @@ export function selectUsage(query: UsageQuery, sql: Database): Promise<UsageAnsw
     const state = await selectState(query.workspace, tx);
     const { seriesMax } = query;
     if (seriesMax === null) return { rows: await selectSums(query, state, tx), periods: [] };
-    return selectDearest({ ...query, seriesMax }, state, tx);
+    return selectHighest({ ...query, seriesMax }, state, tx);
   }) as Promise<UsageAnswer>;
 }
 
 /** The days of all names are many times as many sums as their whole spans, and the days of few names and of the workspace. */
-async function selectDearest(
+async function selectHighest(
   query: UsageQuery & { seriesMax: number },
   state: UsageState,
   tx: Transaction,

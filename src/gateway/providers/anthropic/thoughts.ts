@@ -17,7 +17,7 @@ export type Piece =
   | { kind: "thinking"; characters: number; signature: string }
   | { kind: "redacted"; data: string };
 
-/** Who signed a thought. No other model or provider must receive it. */
+/** The signer of a thought. No other model or provider may receive it. */
 export function anthropicSigner({ provider, upstreamModel }: Route): string {
   return signerNamed(`${provider.id}/${upstreamModel}`);
 }

@@ -128,7 +128,7 @@ export function logprobsOf(content: readonly unknown[]): JsonObject | null {
 
 // Reasoning in ids
 
-/** Who gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
+/** The signer that gets reasoning back: only the same account can decrypt it, and only the same model may read it. */
 export function responsesSigner({ provider, upstreamModel, ownKey }: Route): string {
   return signerNamed([provider.id, upstreamModel, ...(ownKey === undefined ? [] : [ownKey.id])].join("."));
 }
