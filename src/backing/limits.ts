@@ -1,6 +1,6 @@
 /**
- * Limits of the bus, the counters and the database, each with its unit, by the part that keeps it. A wait and what it waits for stand
- * together: together they stay within the deadline of their caller. Limits of the gateway are in src/gateway/limits.ts.
+ * Limits of the bus, the counters and the database, each with its unit, by the part that keeps it. Limits of the gateway are in
+ * src/gateway/limits.ts.
  */
 // From the specification
 /** The sliding window in which they are counted; beyond it 429 `rate_limited`. Refused requests are not counted. */

@@ -349,9 +349,9 @@ export const streamTailMs = 1_000;
 export const streamTailBytesMax = 64 * 1024;
 
 // Own provider keys
-/** Least characters of a key. */
+/** The fewest characters of a key. */
 export const ownKeyCharactersMin = 8;
-/** Most characters of a key. */
+/** The most characters of a key. */
 export const ownKeyCharactersMax = 512;
 /** A shorter key is shown without its last four characters. */
 export const ownKeyShownCharactersMin = 20;

@@ -4,7 +4,7 @@
  * used.
  * PGlite lacks PostgreSQL's background processes, so their work is done here (`keepUp`): checkpoints, so that the write-ahead log and with
  * it the next start after a kill stay short; vacuum and statistics, so that tables stay small and plans good. A folder that cannot be
- * opened is an error with its reason, and nothing in it is changed.
+ * opened is an error with its reason.
  */
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";

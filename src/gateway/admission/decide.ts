@@ -4,7 +4,7 @@
  * The key, the model and the price are decided here, by the catalog of this process. Window, credit, months and budgets are decided by the
  * counters in one atomic step, by the maximum cost that `price` gives. Of a routed request that is the maximum over all candidates that may
  * serve, so each of them is covered.
- * Messages name what was requested, what would have fitted, and never a value of another key.
+ * Messages say what would have fitted.
  */
 import type { KeyRecord } from "../../accounts/keys/record.ts";
 import { requestsPerMinuteDefault } from "../../accounts/limits.ts";

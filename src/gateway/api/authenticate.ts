@@ -1,8 +1,8 @@
 /**
  * Check 1: who calls. A request without a valid key is 401. A workspace whose platform is off is 403, and so is an endpoint in early access
- * that is not switched on for it. Check 1 ends before any of the body is read, so that strangers cost neither memory nor a look into JSON.
- * The record of the key comes from the admission workers' cache, not from the database. It is therefore up to 30 seconds old, unless a
- * change has cleared it.
+ * that is not switched on for it. Check 1 ends before any of the body is read, so that strangers cost neither memory nor parsing. The
+ * record of the key comes from the admission workers' cache, not from the database. It is therefore up to 30 seconds old, unless a change
+ * has cleared it.
  * No message says which reason applied to a refused key: that would confirm guesses.
  */
 import { GatewayError } from "../../kernel/errors.ts";

@@ -1,8 +1,8 @@
 /**
  * A request's maximum cost and its actual cost. All values are integers, tokens × pico-USD, and a cost is rounded once, at the end.
- * The maximum is an upper bound whatever the provider counts: the prompt counts with its upper bound, the hidden prompt and the most
- * expensive class and tier, the output with the bound that is sent. An estimate of the prompt may lower the output that is asked for, and
- * what is asked for is what is paid, so the amount stays an upper bound however wrong the estimate is.
+ * The maximum is an upper bound as long as the provider counts within the bounds: the prompt counts with its upper bound, the hidden prompt
+ * and the most expensive class and tier, the output with the bound that is sent. An estimate of the prompt may lower the output that is
+ * asked for, and what is asked for is what is paid, so the amount stays an upper bound however wrong the estimate is.
  */
 import { nanoRoundedUp, picoCost, type NanoUsd, type PicoUsdPerToken } from "../../kernel/money.ts";
 import { hiddenInputTokensDefault, hiddenInputTokensWithTools, outputTokensMin } from "../limits.ts";

@@ -17,7 +17,7 @@ export interface DrainSlot {
 }
 
 /**
- * Takes a slot for draining a stream; null: the stream is to be stopped, once its usage is not about to come.
+ * Takes a slot for draining a stream; null: the stream is to be stopped, unless its usage is about to come.
  * @param finished the full answer is there, but not its usage
  */
 export type AcquireDrainSlot = (candidate: Candidate, finished: boolean) => DrainSlot | null;

@@ -1,6 +1,6 @@
 /**
- * What several formats do alike in an answer: the one finish reason of a provider that sends several or goes on after one; counts, total
- * and parts, made one usage; the pieces of a message joined; and, with `parallel_tool_calls: false`, one call only.
+ * What several formats do alike in an answer: the one finish reason of a provider that sends several or goes on after one; counts, in total
+ * and in parts, as one usage; the pieces of a message joined; and, with `parallel_tool_calls: false`, one call only.
  * Where sources disagree, the reading is taken that does not mislead a client or charge it twice: a cut answer is never called complete,
  * and a total that contradicts its parts is reported apart from them.
  */
