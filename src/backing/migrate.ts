@@ -52,6 +52,35 @@ export async function readMigrations(): Promise<Migration[]> {
   return await Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, folder), "utf8") })));
 }
 
+async function findMissing(tx: Transaction, known: Migration[]): Promise<Migration[]> {
+  const rows = await tx<{ name: string; sha256: string }[]>`SELECT name, sha256 FROM migrations ORDER BY name`;
+  const applied = new Map(rows.map(({ name, sha256 }) => [name, sha256]));
+  const names = new Set(known.map(({ name }) => name));
+  for (const { name } of rows) {
+    if (names.has(name)) continue;
+    throw new MigrationError(
+      `The database is newer than this version of Weir: it has migration "${name}"; start the newer version`,
+    );
+  }
+  for (const migration of known) {
+    const sha256 = applied.get(migration.name);
+    if (sha256 === undefined || sha256 === digest(migration)) continue;
+    throw new MigrationError(
+      `Migration "${migration.name}" was changed after it had been applied to this database: restore its text and add a new one`,
+    );
+  }
+  return known.filter(({ name }) => !applied.has(name));
+}
+
+async function apply(tx: Transaction, migration: Migration): Promise<void> {
+  await tx.unsafe(migration.text);
+  await tx`INSERT INTO migrations (name, sha256) VALUES (${migration.name}, ${digest(migration)})`;
+}
+
+function digest({ text }: Migration): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
 export const SchemaView = Type.Object({
   newest: Type.Union([Type.String(), Type.Null()], {
     description: "The last migration that the database has; null: it has none",
@@ -100,33 +129,4 @@ export async function untilSchema(
     if (looks === 0) log.info({ event: "schema.awaited" }, "The database is empty: waiting for a gateway to make its tables");
     await sleep(clock, schemaLookMs, signal);
   }
-}
-
-async function findMissing(tx: Transaction, known: Migration[]): Promise<Migration[]> {
-  const rows = await tx<{ name: string; sha256: string }[]>`SELECT name, sha256 FROM migrations ORDER BY name`;
-  const applied = new Map(rows.map(({ name, sha256 }) => [name, sha256]));
-  const names = new Set(known.map(({ name }) => name));
-  for (const { name } of rows) {
-    if (names.has(name)) continue;
-    throw new MigrationError(
-      `The database is newer than this version of Weir: it has migration "${name}"; start the newer version`,
-    );
-  }
-  for (const migration of known) {
-    const sha256 = applied.get(migration.name);
-    if (sha256 === undefined || sha256 === digest(migration)) continue;
-    throw new MigrationError(
-      `Migration "${migration.name}" was changed after it had been applied to this database: restore its text and add a new one`,
-    );
-  }
-  return known.filter(({ name }) => !applied.has(name));
-}
-
-function digest({ text }: Migration): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-async function apply(tx: Transaction, migration: Migration): Promise<void> {
-  await tx.unsafe(migration.text);
-  await tx`INSERT INTO migrations (name, sha256) VALUES (${migration.name}, ${digest(migration)})`;
 }

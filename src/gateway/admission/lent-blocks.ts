@@ -136,7 +136,7 @@ export class LentBlocks implements BlockBook {
     return [...asked, ...known.map((block) => block.asUse())];
   }
 
-  /** Keys, workspaces or counters changed: nothing is decided with a block that was lent earlier. */
+  /** Keys or workspaces changed, or the counters: decides with no block of before. */
   endAll(): void {
     this.#endThose(() => true);
   }

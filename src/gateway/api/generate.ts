@@ -91,18 +91,6 @@ export async function generate(accepted: AcceptedRequest, gateway: Gateway): Pro
   }
 }
 
-/** @param charged what is owed although it failed; absent: nothing */
-export async function answerFailure(
-  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
-  error: GatewayError<EndingErrorCode>,
-  candidate: Candidate | null,
-  charged: ChargedUsage = nothingCharged,
-): Promise<Response> {
-  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
-  countRequest(error.status, error.code);
-  return errorResponse(error, headers);
-}
-
 function openGeneration(
   accepted: AcceptedRequest,
   candidates: Candidates | null,
@@ -172,14 +160,6 @@ function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<Dispatch
   });
 }
 
-/**
- * The journal looks at all that is open once a second. It takes the guess for a prompt whose tokens are not counted yet, since counting
- * takes time.
- */
-function guessedBounds(routed: RoutedRequest, candidate: Candidate): UsageBounds {
-  return { ...boundsOf(routed, candidate), promptEstimate: () => guessTokens(routed.chat.inputTokens) };
-}
-
 function respond(routed: RoutedRequest, dispatched: DispatchResult, gateway: Gateway): Response | Promise<Response> {
   routed.lifecycle.trackFailures(dispatched.failed);
   for (const attempt of dispatched.failed) recordFailure(failureContextOf(routed), attempt, gateway);
@@ -195,8 +175,9 @@ function respond(routed: RoutedRequest, dispatched: DispatchResult, gateway: Gat
   }
 }
 
-function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest): FailureContext {
-  return { reservation: admitted.reservation, lifecycle, clientSignal };
+/** null after a failed attempt: part of the time was spent on another route. */
+function latencyOf(ms: number | null, failed: readonly Attempt[]): number | null {
+  return failed.length === 0 ? ms : null;
 }
 
 async function answerWhole(
@@ -217,18 +198,21 @@ async function answerWhole(
   return jsonTextResponse(format.wholeText(answer, facts), headersOf(routed, candidate));
 }
 
+function showsCost({ chat, caller }: StartedRequest): boolean {
+  return chat.includeCost || caller.record.costInAnswers === true;
+}
+
 function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate: Candidate): UsageBounds {
   const { maxOutputTokens } = candidateRequest(candidate, { chat, reservation });
   return usageBounds({ ...candidate, chat, maxOutputTokens });
 }
 
-/** null after a failed attempt: part of the time was spent on another route. */
-function latencyOf(ms: number | null, failed: readonly Attempt[]): number | null {
-  return failed.length === 0 ? ms : null;
-}
-
-function showsCost({ chat, caller }: StartedRequest): boolean {
-  return chat.includeCost || caller.record.costInAnswers === true;
+/**
+ * The journal looks at all that is open once a second. It takes the guess for a prompt whose tokens are not counted yet, since counting
+ * takes time.
+ */
+function guessedBounds(routed: RoutedRequest, candidate: Candidate): UsageBounds {
+  return { ...boundsOf(routed, candidate), promptEstimate: () => guessTokens(routed.chat.inputTokens) };
 }
 
 /** The headers of an answer that this candidate served. */
@@ -293,6 +277,26 @@ function isMeasure({ final, usage, heldUpMs }: StreamOutcome, ms: number): boole
   return final && Boolean(usage?.completionTokens) && heldUpMs * 10 < ms;
 }
 
+/** The client left before there was anything to send, and the gateway aborted the call. */
+async function answerDisconnected(
+  routed: RoutedRequest,
+  { candidate }: Extract<DispatchResult, { kind: "disconnected" }>,
+  gateway: Gateway,
+): Promise<Response> {
+  const charged = chargedSoFar(routed, candidate, gateway);
+  await routed.lifecycle.settle({ ...clientGone, ...charged, candidate, firstTokenMs: null });
+  return new Response(null, { status: clientGone.status });
+}
+
+/** What a client owes that leaves now, before there is anything to send. A whole answer is hidden until it is complete. */
+function chargedSoFar(routed: RoutedRequest, candidate: Candidate, { clock, speeds }: Gateway): ChargedUsage {
+  const { sentAt, reported } = routed.lifecycle;
+  if (sentAt === null) return nothingCharged;
+  const hides = !routed.chat.streamed || mayHideOutput(candidate);
+  const likely = speeds.estimateTokens(candidate.route, { ms: clock.monotonic() - sentAt, hides });
+  return chargedDisconnect(reported, boundsOf(routed, candidate), likely);
+}
+
 function answerFailed(
   routed: RoutedRequest,
   { failure, candidate }: Extract<DispatchResult, { kind: "failed" }>,
@@ -305,22 +309,18 @@ function answerFailed(
   return answerFailure(routed, upstreamError(failure, candidate.route), candidate, charged);
 }
 
-/** What a client owes that leaves now, before there is anything to send. A whole answer is hidden until it is complete. */
-function chargedSoFar(routed: RoutedRequest, candidate: Candidate, { clock, speeds }: Gateway): ChargedUsage {
-  const { sentAt, reported } = routed.lifecycle;
-  if (sentAt === null) return nothingCharged;
-  const hides = !routed.chat.streamed || mayHideOutput(candidate);
-  const likely = speeds.estimateTokens(candidate.route, { ms: clock.monotonic() - sentAt, hides });
-  return chargedDisconnect(reported, boundsOf(routed, candidate), likely);
+function failureContextOf({ admitted, lifecycle, clientSignal }: StartedRequest): FailureContext {
+  return { reservation: admitted.reservation, lifecycle, clientSignal };
 }
 
-/** The client left before there was anything to send, and the gateway aborted the call. */
-async function answerDisconnected(
-  routed: RoutedRequest,
-  { candidate }: Extract<DispatchResult, { kind: "disconnected" }>,
-  gateway: Gateway,
+/** @param charged what is owed although it failed; absent: nothing */
+export async function answerFailure(
+  { lifecycle, headers }: Pick<StartedRequest, "lifecycle" | "headers">,
+  error: GatewayError<EndingErrorCode>,
+  candidate: Candidate | null,
+  charged: ChargedUsage = nothingCharged,
 ): Promise<Response> {
-  const charged = chargedSoFar(routed, candidate, gateway);
-  await routed.lifecycle.settle({ ...clientGone, ...charged, candidate, firstTokenMs: null });
-  return new Response(null, { status: clientGone.status });
+  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
+  countRequest(error.status, error.code);
+  return errorResponse(error, headers);
 }

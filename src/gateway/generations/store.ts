@@ -15,7 +15,7 @@ export interface GenerationRow {
   at: Date;
   request: string;
   workspace: WorkspaceId;
-  /** The id of the key, or of the member as the caller of the Workbench. */
+  /** Of the key, or of the member as the caller of the Workbench. */
   key: KeyId;
   /** null: chat completions. */
   endpoint: Endpoint | null;

@@ -1,10 +1,4 @@
-/**
- * The event that ends a generation, from the gateway's spool over the bus into the ledger. Amounts and prices are decimal strings, since
- * JSON has no 64-bit integers. It is written as an array of values, which takes half the bytes of an object; fields that few settlements
- * have follow as an object.
- * A settlement that was read is checked by its schema. An invalid one is set aside by itself, and the others of its batch are charged.
- * Settlements of one workspace go through one partition (`partitionOf`), because they lock the same account.
- */
+/** The event that ends a generation, from the gateway's spool over the bus into the ledger. Amounts and prices are decimal strings. */
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { isJsonObject, type JsonObject } from "../../http/json.ts";
@@ -15,7 +9,7 @@ export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER
 const Time = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 export const Amount = Type.String({ pattern: "^\\d{1,19}$" });
 
-/** An endpoint other than chat completions. */
+/** An endpoint beside chat completions. */
 const Endpoint = Type.Union([Type.Literal("completions"), Type.Literal("embeddings")]);
 export type Endpoint = Static<typeof Endpoint>;
 
@@ -79,7 +73,7 @@ export const Settlement = Type.Object({
 });
 export type Settlement = Static<typeof Settlement>;
 
-// Encoding
+/** Settlement batches and their confirmations as bytes. Settlements from the bus are checked, and only invalid ones are set aside. */
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -60,6 +60,17 @@ export function startClosing(parts: ClosingParts): AsyncDisposable {
   });
 }
 
+/** The last month whose statements may be closed. */
+function lastDueMonth(nowMs: number): Month {
+  return previousMonth(monthOf(nowMs - statementWaitMs));
+}
+
+/** Whether metering lags. @throws DomainError conflict while older rows are being moved */
+async function mustWait({ sql, bus }: ClosingParts): Promise<boolean> {
+  await requireMoved(sql);
+  return (await bus.backlog("settlements")).messages > statementBacklogMax;
+}
+
 /** One round. @returns how many workspaces have to wait @throws DomainError conflict while older rows are being moved */
 export async function closeStatements(parts: ClosingParts, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
   const { sql, clock } = parts;
@@ -80,21 +91,6 @@ export async function closeStatements(parts: ClosingParts, { signal }: { signal?
   }
 }
 
-export function monthAfter(month: Month): Month {
-  return monthOf(monthBounds(month).endMs);
-}
-
-/** The last month whose statements may be closed. */
-function lastDueMonth(nowMs: number): Month {
-  return previousMonth(monthOf(nowMs - statementWaitMs));
-}
-
-/** Whether metering lags. @throws DomainError conflict while older rows are being moved */
-async function mustWait({ sql, bus }: ClosingParts): Promise<boolean> {
-  await requireMoved(sql);
-  return (await bus.backlog("settlements")).messages > statementBacklogMax;
-}
-
 /** Closes its months up to this one. Never rejects, so that a failure of one workspace does not affect others. @returns whether it could */
 async function closeWorkspace(
   { workspace, last, firstEntryAt }: DueWorkspace,
@@ -113,6 +109,10 @@ async function closeWorkspace(
     report(error, workspace, parts.log);
     return false;
   }
+}
+
+export function monthAfter(month: Month): Month {
+  return monthOf(monthBounds(month).endMs);
 }
 
 /** @returns whether it is closed; false: another process is closing it */

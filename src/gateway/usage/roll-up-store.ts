@@ -1,11 +1,19 @@
 /**
  * All SQL of rolling usage up. One transaction does so at a time. A bound is set first, from which on writers note what they write below
- * it, and then all below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The migrations
- * that made the tables explain the bounds and kinds.
+ * it, and then all below it is summed: so a generation is in the sums or among the late ones, never in both or in neither. The schema
+ * explains the bounds.
  */
 import { type Database, type Queries, type Transaction, allowLocks, allowStatements } from "../../backing/backing.ts";
 import { timeOfId, type GenerationId } from "../../kernel/ids.ts";
 import { usageClosingLockMs, usageRollUpStatementMsMax, usageShortSpanMs } from "../limits.ts";
+
+/** Tries the lock that those who roll up hold. @returns whether this transaction has it */
+async function becomeOnly(tx: Transaction): Promise<boolean> {
+  // The migration that made the longest spans refuses those who do not know them.
+  await tx`SELECT set_config('weir.usage_sums', 'with long spans', true)`;
+  const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
+  return lock?.taken === true;
+}
 
 /**
  * Lets later writers note what they write below `before`. It waits for the transactions that write at present, and all later ones wait
@@ -25,6 +33,10 @@ export function closeUsage(before: GenerationId, sql: Database): Promise<boolean
   }) as Promise<boolean>;
 }
 
+async function isMoving(tx: Transaction): Promise<boolean> {
+  return (await tx`SELECT FROM generations_move WHERE moved_at IS NULL`).length > 0;
+}
+
 /**
  * Adds the next generations below the bound to the sums, and all late ones.
  * @param rowsMax how many generations are added at most
@@ -42,43 +54,6 @@ export function rollUpNext(rowsMax: number, sql: Database): Promise<boolean> {
     await sumUp({ closed, upTo: next ?? closing }, tx);
     return next !== undefined;
   }) as Promise<boolean>;
-}
-
-/**
- * Adds the next six hours that have sums to the longer spans, which readers use where they can.
- * @param before a quarter that begins six hours of a day in UTC: what is later is left
- * @returns whether more are left; false also while another process rolls up
- */
-export function sumNextSpans(before: number, sql: Database): Promise<boolean> {
-  return sql.begin(async (tx) => {
-    await allowStatements(usageRollUpStatementMsMax, tx);
-    if (!(await becomeOnly(tx))) return false;
-    const [next] = await tx<{ start: number | null }[]>`
-      SELECT min(start) AS start FROM usage_state
-      CROSS JOIN (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN LATERAL (
-        SELECT start FROM usage_sums
-        WHERE workspace = number AND kind = 0 AND span = 1 AND start >= coalesce(summed_before, 0) AND start < ${before} ORDER BY start LIMIT 1
-      ) AS first`;
-    const from = next?.start === null || next === undefined ? before : next.start - (next.start % sixHours);
-    const upTo = Math.min(from + sixHours, before);
-    await addSpans({ from, upTo }, tx);
-    await tx`UPDATE usage_state SET summed_before = greatest(summed_before, ${upTo})`;
-    return upTo < before;
-  }) as Promise<boolean>;
-}
-
-const sixHours = 24;
-
-/** Tries the lock of the process that rolls up. @returns whether this transaction has it */
-async function becomeOnly(tx: Transaction): Promise<boolean> {
-  // The migration that made the longest spans refuses those who do not know them.
-  await tx`SELECT set_config('weir.usage_sums', 'with long spans', true)`;
-  const [lock] = await tx<{ taken: boolean }[]>`SELECT pg_try_advisory_xact_lock(hashtext('usage roll-up')) AS taken`;
-  return lock?.taken === true;
-}
-
-async function isMoving(tx: Transaction): Promise<boolean> {
-  return (await tx`SELECT FROM generations_move WHERE moved_at IS NULL`).length > 0;
 }
 
 /** The first generation that is left for the next step; undefined: this step takes all, which it does without counting after a usual pause. */
@@ -131,18 +106,18 @@ async function sumUp({ closed, upTo }: { closed: GenerationId; upTo: GenerationI
     ${addedTo(tx)}`;
 }
 
-function sums(sql: Queries) {
-  return sql`whole_sum(requests) AS requests, whole_sum(errors) AS errors, whole_sum(prompt_tokens) AS prompt_tokens,
-    whole_sum(cached_tokens) AS cached_tokens, whole_sum(cache_write_tokens) AS cache_write_tokens,
-    whole_sum(completion_tokens) AS completion_tokens, whole_sum(charge_nano) AS charge_nano, whole_sum(list_nano) AS list_nano`;
-}
-
 /** The kind, and the names that it has of a series; the migrations that added kinds explain them. */
 function ofKind(sql: Queries) {
   const unlessOf = (kind: number, name: string) =>
     sql`CASE WHEN kind IN (${kind}, 3) THEN '*' ELSE ${sql(name)} END AS ${sql(name)}`;
   return sql`kind, workspace_id, ${unlessOf(2, "key_id")}, ${unlessOf(1, "model")}, ${unlessOf(1, "provider")}, ${unlessOf(1, "endpoint")},
     own_key AND kind = 0 AS own_key`;
+}
+
+function sums(sql: Queries) {
+  return sql`whole_sum(requests) AS requests, whole_sum(errors) AS errors, whole_sum(prompt_tokens) AS prompt_tokens,
+    whole_sum(cached_tokens) AS cached_tokens, whole_sum(cache_write_tokens) AS cache_write_tokens,
+    whole_sum(completion_tokens) AS completion_tokens, whole_sum(charge_nano) AS charge_nano, whole_sum(list_nano) AS list_nano`;
 }
 
 function addedTo(sql: Queries) {
@@ -154,6 +129,31 @@ function addedTo(sql: Queries) {
       completion_tokens = kept.completion_tokens + excluded.completion_tokens,
       charge_nano = kept.charge_nano + excluded.charge_nano, list_nano = kept.list_nano + excluded.list_nano`;
 }
+
+/**
+ * Adds the next six hours that have sums to the longer spans, which readers use where they can.
+ * @param before a quarter that begins six hours of a day in UTC: what is later is left
+ * @returns whether more are left; false also while another process rolls up
+ */
+export function sumNextSpans(before: number, sql: Database): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    await allowStatements(usageRollUpStatementMsMax, tx);
+    if (!(await becomeOnly(tx))) return false;
+    const [next] = await tx<{ start: number | null }[]>`
+      SELECT min(start) AS start FROM usage_state
+      CROSS JOIN (SELECT number FROM workspaces UNION ALL SELECT 0) AS named CROSS JOIN LATERAL (
+        SELECT start FROM usage_sums
+        WHERE workspace = number AND kind = 0 AND span = 1 AND start >= coalesce(summed_before, 0) AND start < ${before} ORDER BY start LIMIT 1
+      ) AS first`;
+    const from = next?.start === null || next === undefined ? before : next.start - (next.start % sixHours);
+    const upTo = Math.min(from + sixHours, before);
+    await addSpans({ from, upTo }, tx);
+    await tx`UPDATE usage_state SET summed_before = greatest(summed_before, ${upTo})`;
+    return upTo < before;
+  }) as Promise<boolean>;
+}
+
+const sixHours = 24;
 
 async function addSpans({ from, upTo }: { from: number; upTo: number }, tx: Transaction): Promise<void> {
   await tx`

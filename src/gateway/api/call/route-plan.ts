@@ -92,7 +92,7 @@ export function admittedCandidates(
     return model === null ? [] : models.usableRoutes(model, caller.record).routes.map((route) => ({ model, route }));
   }
 
-  /** A worker of an earlier version has priced the request's model alone. */
+  /** A worker of before has priced the request's model alone. */
   function coveredBy({ candidates }: RoutePlan): Candidate[] {
     if (priced === null) return candidates.filter(({ model }) => model.id === chat.model);
     return candidates.filter((_, number) => priced.includes(number));
