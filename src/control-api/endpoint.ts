@@ -8,6 +8,31 @@ import type { ActorResolver } from "./actor-resolver.ts";
 import { controlBodyBytesMax, controlDeadlineMs } from "./limits.ts";
 import type { ControlParts } from "./parts.ts";
 
+/** The verb of the command line that calls an endpoint. Its flags are the path's `:id` and the fields, its words the endpoint's. */
+export interface Command {
+  /** Noun and verb, such as `key create`. */
+  name: string;
+  /** What the schemas do not say of flags, by their fields or `id`; a text is a flag's name, and null leaves the field out. */
+  flags?: Readonly<Record<string, string | FlagWords | null>>;
+  /** The warning of what cannot be undone: the verb requires `--yes`. */
+  confirm?: string;
+  /** The words after the verb in the example of its help; absent: the required flags with sample values. */
+  example?: string;
+  /** One of several calls of a verb that another endpoint or the command line describes. */
+  isStep?: boolean;
+}
+
+export interface FlagWords {
+  /** Its name without the dashes; absent: the field's, with dashes between its words. */
+  flag?: string;
+  /** It takes no value, and is true where it is given. */
+  bare?: boolean;
+  /** The word for null; absent: none. */
+  none?: string;
+  /** It is required unless `--as` names the person. */
+  unlessAs?: boolean;
+}
+
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
 /** A request with checked fields. */
@@ -38,6 +63,8 @@ interface Definition<Fields extends TObject, View extends TSchema> {
   method: Method;
   /** Below /api/console; a parameter is written `:id`. */
   path: string;
+  /** A text is the name of a verb of which nothing more needs to be said; absent: the command line does not call it. */
+  command?: string | Command;
   summary: string;
   /** The fields of the body; of the query for GET, DELETE and endpoints that take a file or a chat. */
   fields: Fields;
@@ -65,6 +92,8 @@ interface Definition<Fields extends TObject, View extends TSchema> {
 export interface Endpoint {
   method: Method;
   path: string;
+  /** null: no verb of the command line calls it. */
+  command: Command | null;
   summary: string;
   fields: TObject;
   view: TSchema;
@@ -81,7 +110,7 @@ export interface Endpoint {
 }
 
 export function endpoint<Fields extends TObject, View extends TSchema>(definition: Definition<Fields, View>): Endpoint {
-  const { method, path, summary, fields, view } = definition;
+  const { method, path, command = null, summary, fields, view } = definition;
   const {
     status = 200,
     deadlineMs = controlDeadlineMs,
@@ -95,6 +124,7 @@ export function endpoint<Fields extends TObject, View extends TSchema>(definitio
   return {
     method,
     path,
+    command: typeof command === "string" ? { name: command } : command,
     summary,
     fields,
     view,

@@ -23,7 +23,7 @@ function onOrOff(title: string) {
 }
 
 export const WorkspaceForm = Type.Object({
-  name: line("a name", { minLength: 1 }),
+  name: line("a name", { minLength: 1, title: "Its name, which must be unique" }),
   credit_usd: Type.Optional(usd("Its first credit")),
 });
 export type WorkspaceForm = Static<typeof WorkspaceForm>;

@@ -10,7 +10,7 @@ import { endpoint, type Endpoint, type EndpointCall } from "../endpoint.ts";
 import { NoFields, listOf } from "../fields.ts";
 
 const summaries: [AccountVerb, string][] = [
-  ["suspend", "Stop a person's keys in every workspace; the path takes the address"],
+  ["suspend", "Stop a person's keys in every workspace"],
   ["unsuspend", "Let a suspended person's keys work again"],
   ["lock", "Stop a person's keys in every workspace, as after too many wrong passwords"],
   ["unlock", "Let a locked person's keys work again"],
@@ -21,6 +21,7 @@ const stateEndpoints: Endpoint[] = summaries.map(([verb, summary]) =>
   endpoint({
     method: "POST",
     path: `/accounts/:id/${verb}`,
+    command: { name: `account ${verb}`, flags: { id: "email" } },
     summary,
     fields: NoFields,
     view: AccountView,
@@ -37,6 +38,7 @@ export const accountEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/accounts/:id/reset",
+    command: { name: "account reset", flags: { id: "email" } },
     summary: "Remove a person's second factor and link to the OpenID Connect provider, and end their sessions",
     fields: NoFields,
     view: SignInReset,
@@ -52,6 +54,7 @@ export const sessionEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/session",
+    command: "session show",
     summary: "Show who the credential is and the workspaces that they may see",
     fields: NoFields,
     view: IdentityView,
@@ -60,7 +63,8 @@ export const sessionEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/sessions",
-    summary: "List the caller's sessions in the Console, the last used first; the operator has none here",
+    command: "session list",
+    summary: "List the caller's sessions in the Console, the last used first; the operator has none of their own",
     fields: NoFields,
     view: listOf(SessionView),
     async handle({ actors: { principal }, parts }) {
@@ -72,6 +76,7 @@ export const sessionEndpoints: Endpoint[] = [
   endpoint({
     method: "DELETE",
     path: "/sessions/:id",
+    command: "session end",
     summary: "End a session of the caller",
     fields: NoFields,
     view: NoFields,
@@ -84,6 +89,7 @@ export const sessionEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/session-links",
+    command: "session link",
     summary: "Create a link that signs a person in to the Console, once and within an hour",
     fields: LinkForm,
     view: LinkView,

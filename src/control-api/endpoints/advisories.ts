@@ -76,6 +76,7 @@ export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/advisories",
+    command: "advisories list",
     summary: "Show how old is what is known of each ecosystem",
     fields: NoFields,
     view: listOf(EcosystemAge),
@@ -86,6 +87,7 @@ export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/advisories",
+    command: { name: "advisories import", flags: { records: null } },
     summary: "Store advisories, a batch in one transaction; the same batch again changes nothing",
     fields: Batch,
     view: Outcome,
@@ -102,6 +104,7 @@ export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/advisory-counts",
+    command: "advisories count",
     summary: "Count the advisories of each ecosystem, and the projects that need them",
     fields: NoFields,
     view: listOf(Counts),
@@ -113,6 +116,7 @@ export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/advisory-sync",
+    command: "advisories start",
     summary: "Let the service itself take over what is published of ecosystems; one runs at a time",
     fields: Type.Object({
       ecosystems: Type.Optional(
@@ -133,6 +137,7 @@ export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/advisory-sync",
+    command: "advisories state",
     summary: "Show the last synchronization that the service ran itself",
     fields: NoFields,
     view: SyncState,
@@ -144,6 +149,7 @@ export const advisoryEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/advisories/syncs",
+    command: { name: "advisories sync", isStep: true },
     summary: "Note that the records of an ecosystem's published archive are stored, or begin to be sent",
     fields: SyncForm,
     view: listOf(EcosystemAge),

@@ -32,6 +32,7 @@ const ruleEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/alert-rules",
+    command: { name: "alert create", flags: { percents: "at", balance_usd: "below" } },
     summary: "Tell of a threshold of a limit, of a low balance or of an event, by mail and by webhooks",
     fields: inWorkspace(AlertRuleForm),
     view: AlertRuleView,
@@ -45,6 +46,7 @@ const ruleEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/alert-rules",
+    command: "alert rules",
     summary: "List the rules of alerts in order of creation",
     fields: OfWorkspace,
     view: listOf(AlertRuleView),
@@ -56,6 +58,7 @@ const ruleEndpoints: Endpoint[] = [
   endpoint({
     method: "DELETE",
     path: "/alert-rules/:id",
+    command: "alert delete",
     summary: "Delete a rule of alerts; what it told stays listed",
     fields: withOptionalWorkspace(NoFields),
     view: AlertRuleDeleted,
@@ -72,6 +75,7 @@ const webhookEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/alert-webhooks",
+    command: "alert-webhook create",
     summary: "Add a webhook that gets the workspace's alerts; its secret is shown once",
     fields: inWorkspace(AlertWebhookForm),
     view: NewAlertWebhookView,
@@ -84,6 +88,7 @@ const webhookEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/alert-webhooks",
+    command: "alert-webhook list",
     summary: "List the webhooks of alerts in order of creation; auditors see their hosts",
     fields: OfWorkspace,
     view: listOf(AlertWebhookView),
@@ -95,6 +100,7 @@ const webhookEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/rotate",
+    command: "alert-webhook rotate",
     summary: "Give a webhook a new secret, which is shown once; for a day the former one signs as well",
     fields: withOptionalWorkspace(NoFields),
     view: NewAlertWebhookView,
@@ -106,6 +112,7 @@ const webhookEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/alert-webhooks/:id/test",
+    command: "alert test",
     summary: "Send a test to a webhook, once, and tell how it answered",
     fields: withOptionalWorkspace(NoFields),
     view: AlertView,
@@ -118,6 +125,7 @@ const webhookEndpoints: Endpoint[] = [
   endpoint({
     method: "DELETE",
     path: "/alert-webhooks/:id",
+    command: { name: "alert-webhook delete", confirm: "A deleted webhook cannot be restored" },
     summary: "Delete a webhook with its secret and its deliveries, irrevocably",
     fields: withOptionalWorkspace(NoFields),
     view: AlertWebhookDeleted,
@@ -132,12 +140,19 @@ const listEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/alerts",
+    command: "alert list",
     summary: "List what was told, newest first, with what became of it at each webhook",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      webhook: Type.Optional(line("the id of a webhook")),
+      webhook: Type.Optional(line("the id of a webhook", { title: "Only those that this webhook gets" })),
       limit: rowLimit({ normal: alertRowsDefault, max: alertRowsMax }),
-      before: Type.Optional(Type.String({ pattern: "^alert-[a-z2-7]{26}$", description: "the id of an alert" })),
+      before: Type.Optional(
+        Type.String({
+          pattern: "^alert-[a-z2-7]{26}$",
+          title: "Only those older than this alert",
+          description: "the id of an alert",
+        }),
+      ),
     }),
     view: AlertList,
     async handle({ input, actors, parts }) {
@@ -150,8 +165,13 @@ const listEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/alerts/:id/replay",
+    command: "alert replay",
     summary: "Send an alert again, with the same id, to one webhook or all",
-    fields: withOptionalWorkspace(Type.Object({ webhook: Type.Optional(line("the id of a webhook")) })),
+    fields: withOptionalWorkspace(
+      Type.Object({
+        webhook: Type.Optional(line("the id of a webhook", { title: "Only to this webhook; default: to all of the workspace" })),
+      }),
+    ),
     view: AlertView,
     async handle({ id, input, actors, parts }) {
       const found = await findAlert(id, parts.sql);

@@ -59,6 +59,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/connections",
+    command: "connection create",
     summary: "Connect a workspace to a vendor; the values of the form are sealed and never shown",
     fields: inWorkspace(ConnectionForm),
     view: ConnectionView,
@@ -73,6 +74,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/connections",
+    command: "connection list",
     summary: "List connections in order of creation, without their credentials",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(ConnectionView),
@@ -84,6 +86,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/connections/:id",
+    command: "connection show",
     summary: "Show a connection with its last test, without its credentials",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionView,
@@ -95,6 +98,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "PUT",
     path: "/connections/:id/credentials",
+    command: "connection replace",
     summary: "Replace all credentials by new ones",
     fields: withOptionalWorkspace(NewCredentials),
     view: ConnectionView,
@@ -113,6 +117,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/connections/:id/test",
+    command: "connection test",
     summary: "Call the vendor with the connection's credentials, in a way that changes nothing there",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionTest,
@@ -125,6 +130,7 @@ export const connectionEndpoints: Endpoint[] = [
   endpoint({
     method: "DELETE",
     path: "/connections/:id",
+    command: "connection delete",
     summary: "Delete a connection with its credentials, irrevocably",
     fields: withOptionalWorkspace(NoFields),
     view: ConnectionDeleted,

@@ -17,6 +17,7 @@ export const creditEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/credit",
+    command: "credit add",
     summary: "Add credit; the same reference adds once",
     fields: inWorkspace(CreditForm),
     view: CreditView,
@@ -30,6 +31,7 @@ export const creditEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/credit",
+    command: "credit show",
     summary: "Show a workspace's credit",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: CreditView,
@@ -57,8 +59,9 @@ export const topUpEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/top-ups",
+    command: "top-up create",
     summary:
-      "Open a page of Stripe that takes a card for credit, at the returned `url`; an open one of the same amount is given again",
+      "Open a page of Stripe, at the url of the answer, on which a person pays for credit by card; an open one of the same amount is given again",
     fields: inWorkspace(TopUpForm),
     view: TopUpView,
     status: 201,
@@ -72,11 +75,18 @@ export const topUpEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/top-ups",
+    command: "top-up list",
     summary: "List a workspace's card top-ups with their refunds, newest first",
     fields: Type.Object({
       workspace: NamedWorkspace,
       limit: rowLimit({ normal: 100, max: topUpsListedMax }),
-      before: Type.Optional(Type.String({ pattern: "^top-[2-7a-z]{26}$", description: "the id of a top-up" })),
+      before: Type.Optional(
+        Type.String({
+          pattern: "^top-[2-7a-z]{26}$",
+          title: "Only those older than this one",
+          description: "the id of a top-up",
+        }),
+      ),
     }),
     view: listOf(TopUpView),
     async handle({ input, actors, parts }) {
@@ -88,6 +98,7 @@ export const topUpEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/top-ups/:id",
+    command: "top-up show",
     summary: "Show a card top-up; one under way is looked up at Stripe first",
     fields: withOptionalWorkspace(NoFields),
     view: TopUpView,
@@ -107,6 +118,10 @@ export const topUpEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/top-ups/:id/refund",
+    command: {
+      name: "top-up refund",
+      confirm: "It takes the amount out of the workspace's credit and gives it back to the card",
+    },
     summary: "Refund a card top-up, at most what the workspace can still spend; the credit is taken back first",
     fields: withOptionalWorkspace(RefundForm),
     view: TopUpView,
@@ -121,6 +136,7 @@ export const topUpEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/top-up-settings",
+    command: "top-up settings",
     summary: "Show a workspace's saved card and automatic top-up",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: TopUpSettingsView,
@@ -133,6 +149,7 @@ export const topUpEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/top-up-settings",
+    command: { name: "top-up set", flags: { remove_card: { bare: true } } },
     summary: "Change automatic top-up, or forget the saved card",
     fields: inWorkspace(TopUpSettingsForm),
     view: TopUpSettingsView,

@@ -9,7 +9,7 @@ import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { lockQuota } from "../../accounts/quotas/store.ts";
 import { createSignInLink } from "../../accounts/sessions/links.ts";
 import { managers } from "../../accounts/workspaces/authorize.ts";
-import { canonicalEmail, Email } from "../../accounts/workspaces/fields.ts";
+import { canonicalEmail, emailOf } from "../../accounts/workspaces/fields.ts";
 import { ListedMember, MemberEdit, MemberForm, MemberView } from "../../accounts/workspaces/schema.ts";
 import type { Transaction } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -23,6 +23,7 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/members",
+    command: { name: "member add", flags: { invite: { bare: true } } },
     summary:
       "Invite a person to a workspace: an admin's invitation is pending until they accept, and the operator's is in force at once",
     fields: Type.Composite([
@@ -50,12 +51,13 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/members",
+    command: "member list",
     summary: "List the members of a workspace, by address",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      email: Type.Optional(Email),
+      email: Type.Optional(emailOf("Only this one")),
       limit: rowLimit({ normal: memberRowsMax, max: memberRowsMax }),
-      after: Type.Optional(Email),
+      after: Type.Optional(emailOf("Only addresses after this one, for the next page")),
     }),
     view: listOf(ListedMember),
     async handle({ input, actors, parts }) {
@@ -71,7 +73,8 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/members/:id",
-    summary: "Change a member's role or monthly spend limit; the path takes the address, and omitted fields stay",
+    command: { name: "member set", flags: { id: "email", monthly_spend_limit_usd: "limit" } },
+    summary: "Change a member's role or monthly spend limit; omitted ones stay",
     fields: inWorkspace(MemberEdit),
     view: MemberView,
     async handle({ input, id: email, actors, parts }) {
@@ -87,6 +90,7 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/members/:id/deactivate",
+    command: { name: "member deactivate", flags: { id: "email" } },
     summary: "End a membership, or take an invitation back, and revoke the member's keys in the workspace, irrevocably",
     fields: inWorkspace(NoFields),
     view: MemberView,
@@ -101,6 +105,7 @@ export const memberEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/members/:id/reactivate",
+    command: { name: "member reactivate", flags: { id: "email" } },
     summary: "Reactivate a member; revoked keys stay revoked",
     fields: inWorkspace(NoFields),
     view: MemberView,

@@ -15,7 +15,7 @@ import { modelCheckMsMax, workbenchAnswerMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
 
-const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model")) });
+const ChosenModels = Type.Object({ id: Type.Optional(line("the id of a model", { title: "Only this model" })) });
 
 /** All models, or the named one. @throws DomainError not_found, which names the id that was probably meant */
 function choose(id: string | undefined, { models }: ControlParts): Model[] {
@@ -38,6 +38,7 @@ export const modelEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/models",
+    command: "model list",
     summary: "List the catalog's models, with the reason if one cannot be called: in a workspace by its settings and own keys",
     fields: withOptionalWorkspace(ChosenModels),
     view: listOf(ModelDetails),
@@ -50,7 +51,8 @@ export const modelEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/models/check",
-    summary: "Run the launch checks again and wait for them; as `application/x-ndjson` with each check as soon as it ends",
+    command: "model check",
+    summary: "Run the launch checks again and wait for them; each is a test call that costs a few tokens",
     fields: ChosenModels,
     view: listOf(ModelDetails),
     deadlineMs: modelCheckMsMax,

@@ -27,11 +27,12 @@ export const projectEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/projects",
+    command: "project list",
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
-      text: Type.Optional(line("a part of a project's name", { minLength: 1 })),
+      product: Type.Optional(line("the id or exact name of a product", { title: "Only those of this product", minLength: 1 })),
+      text: Type.Optional(line("a part of a project's name", { title: "Only those with this text in their name", minLength: 1 })),
       limit: rowLimit(allRows),
       offset: RowOffset,
     }),
@@ -50,11 +51,12 @@ export const projectEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/scans",
+    command: "project scans",
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      project: Type.Optional(line("the id or exact name of a project", { minLength: 1 })),
-      product: Type.Optional(line("the id or exact name of a product", { minLength: 1 })),
+      project: Type.Optional(line("the id or exact name of a project", { title: "Only this project", minLength: 1 })),
+      product: Type.Optional(line("the id or exact name of a product", { title: "Only those of this product", minLength: 1 })),
     }),
     view: ScanTotals,
     async handle({ input: { project, product, ...input }, actors, parts: { sql } }) {
@@ -73,6 +75,7 @@ export const projectEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/projects/:id",
+    command: "project show",
     summary: "Show a project with the first of its components, vulnerabilities and unknown matches",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: ProjectDetailsView,
@@ -85,10 +88,12 @@ export const projectEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/projects/:id",
-    summary: "Put a project into another product, with its findings; null puts it into none",
+    command: { name: "project set", flags: { id: "project" } },
+    summary: "Move a project, with its findings, into another product, or into none",
     fields: Type.Object({
       workspace: NamedWorkspace,
       product: Type.Union([line("the id of a product, or its name", { minLength: 1 }), Type.Null()], {
+        title: "The product",
         description: "the id or exact name of a product, or null,",
       }),
     }),
@@ -106,6 +111,7 @@ export const productEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/products",
+    command: "product create",
     summary: "Create a product, which groups projects",
     fields: inWorkspace(ProductForm),
     view: ProductView,
@@ -119,6 +125,7 @@ export const productEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/products",
+    command: "product list",
     summary: "List products by name, with their live vulnerabilities",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -136,6 +143,7 @@ export const productEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/products/:id",
+    command: "product show",
     summary: "Show a product",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: ProductView,

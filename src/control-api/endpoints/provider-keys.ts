@@ -39,6 +39,7 @@ export const providerKeyEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/provider-keys",
+    command: "provider-key create",
     summary: "Store a workspace's own key for a provider, sealed, after a test call of at most 16 tokens that its provider bills",
     fields: inWorkspace(OwnKeyForm),
     view: OwnKeyView,
@@ -54,6 +55,7 @@ export const providerKeyEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/provider-keys",
+    command: "provider-key list",
     summary: "List own provider keys in order of creation; members and auditors see that they exist",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(OwnKeyView),
@@ -65,6 +67,7 @@ export const providerKeyEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/providers",
+    command: "provider list",
     summary: "List the providers that a workspace may bring its own key for, by name",
     fields: NoFields,
     view: listOf(OwnKeyProvider),
@@ -73,6 +76,7 @@ export const providerKeyEndpoints: Endpoint[] = [
   endpoint({
     method: "PUT",
     path: "/provider-keys/:id",
+    command: "provider-key replace",
     summary: "Replace the key by a new one that the provider accepts in a test call; a disabled one is in use again",
     fields: withOptionalWorkspace(NewOwnKey),
     view: OwnKeyView,
@@ -87,6 +91,7 @@ export const providerKeyEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/provider-keys/:id/test",
+    command: "provider-key test",
     summary:
       "Call the provider with the key, for each chat model without a launch check or one named model; the provider bills the calls",
     fields: withOptionalWorkspace(OwnKeyTestForm),
@@ -101,6 +106,7 @@ export const providerKeyEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/provider-keys/:id/disable",
+    command: "provider-key disable",
     summary: "Keep the key and no longer use it: from now on its provider is called with the service's key and charged",
     fields: withOptionalWorkspace(NoFields),
     view: OwnKeyView,
@@ -114,6 +120,7 @@ export const providerKeyEndpoints: Endpoint[] = [
   endpoint({
     method: "DELETE",
     path: "/provider-keys/:id",
+    command: "provider-key delete",
     summary: "Delete the key, irrevocably: from now on its provider is called with the service's key and charged",
     fields: withOptionalWorkspace(NoFields),
     view: OwnKeyDeleted,

@@ -16,6 +16,7 @@ export const serviceEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/service",
+    command: "service show",
     summary: "Show the state of the process that answers: its version, what it depends on, and its alarms",
     fields: NoFields,
     view: ServiceView,
@@ -27,6 +28,7 @@ export const serviceEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/status",
+    command: "status",
     summary: "Show what runs: the processes with their versions, the database's schema, and what waits for the ledger",
     fields: NoFields,
     view: FleetView,
@@ -41,6 +43,7 @@ export const secretEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/secrets/rotate",
+    command: "secrets rotate",
     summary: "Seal every workspace's data key and every second factor under the first key of SECRETS_KEY",
     fields: NoFields,
     view: Rotation,
@@ -53,7 +56,8 @@ export const ledgerEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/ledger/verify",
-    summary: "Check the stored money over one snapshot; as `application/x-ndjson` with each invariant as soon as it is checked",
+    command: "ledger verify",
+    summary: "Check all stored amounts in one snapshot",
     fields: NoFields,
     view: Verification,
     deadlineMs: ledgerStatementMsMax,
@@ -70,7 +74,8 @@ export const migrateEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/migrate",
-    summary: "Move the generations of the version before to their new table; as `application/x-ndjson` with its progress",
+    command: { name: "migrate rows", flags: { finish: { bare: true } } },
+    summary: "Move the generations of the version before to their new table",
     fields: Type.Object({
       finish: Type.Optional(
         Type.Boolean({ description: "then drop the older tables: no process of the version before may run" }),

@@ -11,13 +11,14 @@ export const ticketEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/tickets",
+    command: "ticket list",
     summary: "List the tickets of a workspace, newest first; a member sees their own",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      type: Type.Optional(wordOf(ticketTypes)),
-      status: Type.Optional(wordOf(ticketStatuses)),
+      type: Type.Optional(wordOf(ticketTypes, { title: "Only those of this type" })),
+      status: Type.Optional(wordOf(ticketStatuses, { title: "Only those of this status" })),
       limit: rowLimit({ normal: ticketRowsDefault, max: listRowsMax }),
-      before: Type.Optional(line("the id of a ticket", { minLength: 1 })),
+      before: Type.Optional(line("the id of a ticket", { title: "Only those older than this ticket", minLength: 1 })),
     }),
     view: listOf(WorkspaceTicket),
     async handle({ input: { workspace: named, type = null, status = null, limit, before = null }, actors, parts: { sql } }) {

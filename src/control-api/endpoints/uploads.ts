@@ -42,6 +42,7 @@ export const sbomEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/sboms",
+    command: { name: "sbom upload", flags: { filename: null } },
     summary: "Make an SBOM the current one of a project; a named project or product that does not exist is created",
     file: "The SBOM: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD",
     fields: Type.Object({
@@ -69,6 +70,7 @@ export const repositoryEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/repositories",
+    command: { name: "repository import", flags: { url: null } },
     summary:
       "Make the lock files of a repository at GitHub or GitLab the current SBOM of a project, which is created if it does not exist",
     fields: Type.Object({
@@ -87,6 +89,7 @@ export const repositoryEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/repositories/archive",
+    command: { name: "repository import", isStep: true },
     summary:
       "Make the lock files in an archive of a repository the current SBOM of a project, which is created if it does not exist",
     file: "The archive: zip, tar or tar.gz; the lock files of a checkout are enough",

@@ -13,11 +13,12 @@ export const vulnerabilityEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/vulnerabilities",
+    command: "vulnerability list",
     summary: "List the vulnerabilities of a workspace's components, the most severe first",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      severity: Type.Optional(wordOf(severities)),
-      ecosystem: Type.Optional(wordOf(ecosystemNames)),
+      severity: Type.Optional(wordOf(severities, { title: "Only those of this severity" })),
+      ecosystem: Type.Optional(wordOf(ecosystemNames, { title: "Only those with an affected component of this ecosystem" })),
       limit: rowLimit({ normal: vulnerabilityRowsDefault, max: listRowsMax }),
       offset: RowOffset,
     }),
@@ -40,6 +41,7 @@ export const vulnerabilityEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/vulnerabilities/:id",
+    command: "vulnerability show",
     summary: "Show a vulnerability by any of its ids, with what it affects and where it occurs in the workspace",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: VulnerabilityRecord,
@@ -55,6 +57,7 @@ export const exploitEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/exploits",
+    command: { name: "exploits import", flags: { date: null, epss: null, kev: null, last: null } },
     summary: "Store EPSS scores and entries of CISA's catalog of known exploited vulnerabilities, a batch in one transaction",
     fields: ExploitBatch,
     view: StoredExploits,

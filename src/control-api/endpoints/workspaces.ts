@@ -21,7 +21,8 @@ export const workspaceEndpoints: Endpoint[] = [
   endpoint({
     method: "POST",
     path: "/workspaces",
-    summary: "Create a workspace, with its first credit if `credit_usd` is given",
+    command: { name: "workspace create", flags: { credit_usd: "credit" } },
+    summary: "Create a workspace: enabled, with fallbacks, everything else off",
     fields: WorkspaceForm,
     view: WorkspaceView,
     status: 201,
@@ -36,6 +37,7 @@ export const workspaceEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/workspaces",
+    command: "workspace list",
     summary: "List workspaces, oldest first",
     fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
     view: listOf(WorkspaceView),
@@ -48,7 +50,8 @@ export const workspaceEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/workspaces/:id",
-    summary: "Show a workspace, by id or exact name",
+    command: { name: "workspace show", flags: { id: "workspace" } },
+    summary: "Show a workspace",
     fields: NoFields,
     view: WorkspaceView,
     async handle({ id, actors, parts }) {
@@ -59,7 +62,11 @@ export const workspaceEndpoints: Endpoint[] = [
   endpoint({
     method: "PATCH",
     path: "/workspaces/:id",
-    summary: "Change settings; others stay",
+    command: {
+      name: "workspace set",
+      flags: { id: "workspace", spend_limit_usd: "spend-limit", daily_spend_limit_usd: "daily-spend-limit" },
+    },
+    summary: "Change settings of a workspace; omitted ones stay",
     fields: WorkspaceSettings,
     view: WorkspaceView,
     async handle({ input, id, actors, parts }) {
@@ -74,6 +81,7 @@ export const workspaceEndpoints: Endpoint[] = [
   endpoint({
     method: "GET",
     path: "/workspaces/:id/retention",
+    command: { name: "workspace retention", flags: { id: "workspace" } },
     summary: "List the models that the workspace can call while zero data retention is off, and not while it is on",
     fields: NoFields,
     view: listOf(StoppedModel),
