@@ -3,12 +3,12 @@ import type { VulnerabilityCounts } from "../../src/security/findings/lists/list
 import { severities } from "../../src/security/findings/schema.ts";
 import { blindness, gaps, withoutAdvisories } from "../../src/security/projects/coverage.ts";
 import type { ProjectDetailsView } from "../../src/security/projects/schema.ts";
+import { failWords } from "./additions.ts";
 import { CallError } from "./call.ts";
 import { findingTable } from "./print-findings.ts";
 import { columns } from "./print.ts";
-import { pageFrom, readReport, reportFindings, reportFlags, type ReportFields } from "./report.ts";
-import { oneOf, yes } from "./value.ts";
-import type { Flag, LocalAnswer, Sending } from "./verb.ts";
+import { pageFrom, readReport, reportFindings, type ReportFields } from "./report.ts";
+import type { LocalAnswer, Sending } from "./verb.ts";
 
 const [pollMsFirst, pollMsMax] = [250, 5_000];
 const scanWaitMs = 30 * 60_000;
@@ -18,19 +18,7 @@ const failedExitCode = 3;
 /** The exit code where --fail-on has nothing to judge by: a build that nothing was compared with must not look clean. */
 const blindExitCode = 4;
 
-const failWords = [...severities, "any"] as const;
 type FailWord = (typeof failWords)[number];
-
-export const gateFlags: readonly Flag[] = [
-  { name: "wait", field: "wait", value: yes, help: "wait until the project is scanned, and print its vulnerabilities" },
-  {
-    name: "fail-on",
-    field: "fail_on",
-    value: oneOf(...failWords),
-    help: "exit with 3 if the project has an open vulnerability of this severity or above, with 4 if it cannot be compared; waits for the scan",
-  },
-  ...reportFlags,
-];
 
 export interface Gate {
   failOn: FailWord | null;

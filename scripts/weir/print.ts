@@ -1,14 +1,14 @@
 /** Formats answers as aligned text for people. */
-import type { Verb } from "./verb.ts";
+import type { RemoteVerb } from "./verb.ts";
 
 /** A list becomes a table; a single object, a line for each field. Both show the verb's columns, or all fields. */
-export function print(verb: Verb, body: Record<string, unknown>): string {
+export function print({ columns: shownFields }: Pick<RemoteVerb, "columns">, body: Record<string, unknown>): string {
   const { data } = body;
-  if (!Array.isArray(data)) return columns((verb.columns ?? Object.keys(body)).map((field) => [field, shown(body[field])]));
+  if (!Array.isArray(data)) return columns((shownFields ?? Object.keys(body)).map((field) => [field, shown(body[field])]));
   const rows: Record<string, unknown>[] = data;
   const [first] = rows;
   if (!first) return "(none)";
-  const fields = verb.columns ?? Object.keys(first);
+  const fields = shownFields ?? Object.keys(first);
   return columns([fields.map((field) => field.toUpperCase()), ...rows.map((row) => fields.map((field) => shown(row[field])))]);
 }
 

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { nearest } from "../../src/kernel/text.ts";
 import { UsageError } from "./value.ts";
-import type { Flag, Verb } from "./verb.ts";
+import { nameOf, type Flag, type Verb } from "./verb.ts";
 
 /** By their names; flags without a value have `true`. */
 type Values = Record<string, string | true | undefined>;
@@ -38,7 +38,7 @@ export function readFlags(verb: Verb, words: string[]): { values: Values; operan
 
 /** The operand and the flags as fields of the request. @throws UsageError with all that is missing, or the first value of the wrong kind */
 export function readFields(verb: Verb, { values, operands }: ReturnType<typeof readFlags>): Record<string, unknown> {
-  const { noun, operand, flags } = verb;
+  const { operand, flags } = verb;
   const [given, ...more] = operands;
   const isNeeded = (flag: Flag): boolean =>
     flag.required === true || (flag.requiredUnlessAs === true && values["as"] === undefined);
@@ -49,7 +49,7 @@ export function readFields(verb: Verb, { values, operands }: ReturnType<typeof r
     throw new UsageError(`${names} ${missing.length === 1 ? "is" : "are"} missing\nExample: ${exampleOf(verb)}`);
   }
   if (operand && more.length > 0) {
-    throw new UsageError(`Cannot take "${more.join(" ")}": ${`${noun} ${verb.verb}`.trim()} takes one ${operand.placeholder}`);
+    throw new UsageError(`Cannot take "${more.join(" ")}": ${nameOf(verb)} takes one ${operand.placeholder}`);
   }
   const fields: Record<string, unknown> = operand ? { [operand.field]: given } : {};
   for (const flag of flags) {

@@ -38,7 +38,7 @@ export const KeyForm = Type.Object({
   rate_limit_rpm: Type.Optional(requestsPerMinute),
   kind: Type.Optional(KeyKind),
   /** A member's own keys need none. */
-  owner: Type.Optional(emailOf("The member who owns it, where no member asks")),
+  owner: Type.Optional(emailOf("The member who owns it; not needed where a member asks")),
 });
 export type KeyForm = Static<typeof KeyForm>;
 

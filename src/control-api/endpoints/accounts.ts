@@ -64,7 +64,7 @@ export const sessionEndpoints: Endpoint[] = [
     method: "GET",
     path: "/sessions",
     command: "session list",
-    summary: "List the caller's sessions in the Console, the last used first; the operator has none of their own",
+    summary: "List the caller's sessions in the Console, the last used first; the operator has none here",
     fields: NoFields,
     view: listOf(SessionView),
     async handle({ actors: { principal }, parts }) {

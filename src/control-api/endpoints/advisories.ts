@@ -123,6 +123,7 @@ export const advisoryEndpoints: Endpoint[] = [
         Type.Array(OsvEcosystemName, {
           minItems: 1,
           maxItems: ecosystems.length,
+          title: `Some of ${ecosystems.join(", ")}; default: all`,
           description: `a list of some of ${ecosystems.join(", ")}`,
         }),
       ),

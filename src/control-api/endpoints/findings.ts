@@ -45,8 +45,12 @@ async function scopeOf({ workspace, project, product }: NamedScope, sql: Queries
 
 /** What `scopeOf` reads besides the workspace. */
 const scopeFields = {
-  project: Type.Optional(line("the id or exact name of a project", { title: "Only those of this project", minLength: 1 })),
-  product: Type.Optional(line("the id or exact name of a product", { title: "Only those of this product", minLength: 1 })),
+  project: Type.Optional(
+    line("the id or exact name of a project", { title: "Only those of this project, by id or exact name", minLength: 1 }),
+  ),
+  product: Type.Optional(
+    line("the id or exact name of a product", { title: "Only those of this product, by id or exact name", minLength: 1 }),
+  ),
 };
 
 export const findingEndpoints: Endpoint[] = [

@@ -31,7 +31,9 @@ export const projectEndpoints: Endpoint[] = [
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      product: Type.Optional(line("the id or exact name of a product", { title: "Only those of this product", minLength: 1 })),
+      product: Type.Optional(
+        line("the id or exact name of a product", { title: "Only those of this product, by id or exact name", minLength: 1 }),
+      ),
       text: Type.Optional(line("a part of a project's name", { title: "Only those with this text in their name", minLength: 1 })),
       limit: rowLimit(allRows),
       offset: RowOffset,
@@ -55,8 +57,12 @@ export const projectEndpoints: Endpoint[] = [
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      project: Type.Optional(line("the id or exact name of a project", { title: "Only this project", minLength: 1 })),
-      product: Type.Optional(line("the id or exact name of a product", { title: "Only those of this product", minLength: 1 })),
+      project: Type.Optional(
+        line("the id or exact name of a project", { title: "Only this project, by id or exact name", minLength: 1 }),
+      ),
+      product: Type.Optional(
+        line("the id or exact name of a product", { title: "Only those of this product, by id or exact name", minLength: 1 }),
+      ),
     }),
     view: ScanTotals,
     async handle({ input: { project, product, ...input }, actors, parts: { sql } }) {
@@ -93,7 +99,6 @@ export const projectEndpoints: Endpoint[] = [
     fields: Type.Object({
       workspace: NamedWorkspace,
       product: Type.Union([line("the id of a product, or its name", { minLength: 1 }), Type.Null()], {
-        title: "The product",
         description: "the id or exact name of a product, or null,",
       }),
     }),

@@ -47,8 +47,16 @@ export const sbomEndpoints: Endpoint[] = [
     file: "The SBOM: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD",
     fields: Type.Object({
       workspace: NamedWorkspace,
-      project: line("the id of a project, or a name", { minLength: 1 }),
-      product: Type.Optional(line("the id of a product, or a name", { minLength: 1 })),
+      project: line("the id of a project, or a name", {
+        title: "Id or exact name of the project; a new name makes a new project",
+        minLength: 1,
+      }),
+      product: Type.Optional(
+        line("the id of a product, or a name", {
+          title: "Id or exact name of the product to put the project into; a new name makes a new one",
+          minLength: 1,
+        }),
+      ),
       filename: Type.Optional(line("the name of the file", { minLength: 1, maxLength: sbomFilenameCharactersMax })),
     }),
     view: StoredSbom,
@@ -64,7 +72,12 @@ export const sbomEndpoints: Endpoint[] = [
 ];
 
 const address = { minLength: 1, maxLength: repositoryAddressCharactersMax };
-const Project = Type.Optional(line("the id of a project, or a name", { minLength: 1 }));
+const Project = Type.Optional(
+  line("the id of a project, or a name", {
+    title: "Id or exact name of the project; a new name makes a new project; default: the repository's name",
+    minLength: 1,
+  }),
+);
 
 export const repositoryEndpoints: Endpoint[] = [
   endpoint({

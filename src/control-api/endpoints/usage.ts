@@ -57,7 +57,11 @@ export const statementEndpoints: Endpoint[] = [
       workspace: NamedWorkspace,
       limit: rowLimit({ normal: statementRowsDefault, max: statementRowsMax }),
       before: Type.Optional(
-        Type.String({ pattern: "^\\d{4}-\\d{2}$", title: "Only months before this one", description: "a month such as 2026-10" }),
+        Type.String({
+          pattern: "^\\d{4}-\\d{2}$",
+          title: "Only months before this one, such as 2026-10",
+          description: "a month such as 2026-10",
+        }),
       ),
     }),
     view: StatementList,
