@@ -2,9 +2,10 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { nanoRoundedHalfUp } from "../../kernel/money.ts";
+import { Amount, Count } from "../field-parts.ts";
 import type { Usage } from "../models/model.ts";
 import { chargedCost, tierOf } from "../models/price.ts";
-import { readSettlement, Amount, Count, Settlement } from "./settlement.ts";
+import { readSettlement, Settlement } from "./settlement.ts";
 
 const OwedTier = Type.Object({ aboveInputTokens: Count, ...Settlement.properties.prices.properties });
 
