@@ -98,7 +98,7 @@ export const generationFields = {
     cli: 8,
     page: [2, "Member"],
   }),
-  /** Absent: chat completions, or an older version wrote the settlement. */
+  /** Absent: chat completions. */
   endpoint: field({
     wire: rare(26, Endpoint),
     column: kept(26, "endpoint"),
@@ -202,7 +202,7 @@ export const generationFields = {
     answer: [13, "native_tokens_reasoning"],
     csv: 16,
   }),
-  /** The bound of the tier that the prices are of. Absent: no tier, or an older version wrote the settlement. */
+  /** The bound of the tier that the prices are of. Absent: no tier. */
   tierAboveTokens: field({
     wire: rare(25, Count),
     column: stored(30, "tier_above_tokens", (bound: number | undefined) => storableOrNone(bound ?? 0)),
@@ -291,7 +291,7 @@ export const generationFields = {
     csv: 21,
     cli: 7,
   }),
-  /** Absent: the workspace has routing off, or an older version wrote it. */
+  /** Absent: the workspace has routing off. */
   routing: field({
     wire: rare(27, Routing),
     column: stored(27, "attempts", (routing: Routing | undefined) => (routing ? JSON.stringify(routing) : null)),

@@ -36,15 +36,15 @@ const rare = wireFields.filter(({ isRare }) => isRare);
 
 /**
  * An array of its values, which takes half the bytes of an object in the spool and on the bus. An object with what few settlements have
- * follows; older versions ignore it.
+ * follows.
  */
 export function encodeSettlement(settlement: Settlement): string {
   return JSON.stringify(valuesOf(settlement));
 }
 
-/** The values under their names, unchecked. Older spools hold an object already. */
-function named(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
+/** The values under their names, unchecked; null: they are no array. */
+function named(value: unknown): object | null {
+  if (!Array.isArray(value)) return null;
   const last: unknown = value[common.length];
   return namedValues(value, isJsonObject(last) ? last : {});
 }
